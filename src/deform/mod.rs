@@ -1,0 +1,5 @@
+//! The deformer stack: what the artist composes, and what runs.
+
+pub mod stack;
+
+pub use stack::{DeformStack, NormalMode, ScaleMode, SkinningMethod};

@@ -1,0 +1,29 @@
+//! Stable names of the document's items. For imported items they equal the glTF index.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub u32);
+    };
+}
+
+id!(
+    /// A mesh; the glTF mesh index for imported ones.
+    MeshId
+);
+id!(
+    /// A skin; the glTF skin index for imported ones.
+    SkinId
+);
+id!(
+    /// A node that draws a mesh; the glTF node index for imported ones.
+    InstanceId
+);
+id!(
+    /// A clip; the glTF animation index for imported ones.
+    ClipId
+);

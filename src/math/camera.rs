@@ -1,0 +1,209 @@
+//! The orbit camera: where the artist looks from.
+
+use glam::{Mat4, Vec2, Vec3};
+use serde::{Deserialize, Serialize};
+
+/// An orbit camera: turns about `target` at `distance`. World space, metres, radians.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Camera {
+    /// The point in the middle of the view.
+    pub target: Vec3,
+    /// Turn about +Y; 0 looks along -Z, from the front of a glTF model.
+    pub yaw: f32,
+    /// Height of the eye above the horizon, within +-pi/2.
+    pub pitch: f32,
+    /// From the eye to the target, > 0.
+    pub distance: f32,
+    /// Vertical field of view of the perspective projection.
+    pub fov_y: f32,
+    /// Parallel projection with the same size at the target.
+    pub orthographic: bool,
+}
+
+/// A half line in world space; `direction` is unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ray {
+    /// Where it starts.
+    pub origin: Vec3,
+    /// Where it goes, unit.
+    pub direction: Vec3,
+}
+
+impl Default for Camera {
+    fn default() -> Self {
+        Self {
+            target: Vec3::ZERO,
+            yaw: 0.5,
+            pitch: 0.3,
+            distance: 5.0,
+            fov_y: 0.6,
+            orthographic: false,
+        }
+    }
+}
+
+impl Camera {
+    /// Unit vector from the target to the eye.
+    pub fn backward(&self) -> Vec3 {
+        let (sp, cp) = self.pitch.sin_cos();
+        let (sy, cy) = self.yaw.sin_cos();
+        Vec3::new(cp * sy, sp, cp * cy)
+    }
+
+    /// Unit vector to the right of the view.
+    pub fn right(&self) -> Vec3 {
+        let (sy, cy) = self.yaw.sin_cos();
+        Vec3::new(cy, 0.0, -sy)
+    }
+
+    /// Unit vector up in the view.
+    pub fn up(&self) -> Vec3 {
+        self.backward().cross(self.right())
+    }
+
+    /// Where the camera stands.
+    pub fn eye(&self) -> Vec3 {
+        self.target + self.backward() * self.distance
+    }
+
+    /// World -> view (right, up, backward).
+    pub fn view_from_world(&self) -> Mat4 {
+        glam::camera::rh::view::look_at_mat4(self.eye(), self.target, self.up())
+    }
+
+    /// View -> clip, OpenGL depth -1..1, for a viewport of `aspect` = width / height.
+    pub fn clip_from_view(&self, aspect: f32) -> Mat4 {
+        let far = self.distance * 100.0;
+        if self.orthographic {
+            let half_height = self.distance * (self.fov_y * 0.5).tan();
+            let half_width = half_height * aspect;
+            glam::camera::rh::proj::opengl::orthographic(
+                -half_width,
+                half_width,
+                -half_height,
+                half_height,
+                -far,
+                far,
+            )
+        } else {
+            glam::camera::rh::proj::opengl::perspective(
+                self.fov_y,
+                aspect,
+                self.distance * 0.01,
+                far,
+            )
+        }
+    }
+
+    /// World -> clip.
+    pub fn clip_from_world(&self, aspect: f32) -> Mat4 {
+        self.clip_from_view(aspect) * self.view_from_world()
+    }
+
+    /// The ray under a place in the viewport: `ndc` from (-1, -1) bottom left to (1, 1) top right.
+    pub fn ray(&self, ndc: Vec2, aspect: f32) -> Ray {
+        let half_height = (self.fov_y * 0.5).tan();
+        let offset =
+            self.right() * (ndc.x * half_height * aspect) + self.up() * (ndc.y * half_height);
+        if self.orthographic {
+            let origin = self.eye() + offset * self.distance;
+            Ray {
+                origin,
+                direction: -self.backward(),
+            }
+        } else {
+            Ray {
+                origin: self.eye(),
+                direction: (offset - self.backward()).normalize_or(-self.backward()),
+            }
+        }
+    }
+
+    /// World length of one pixel at depth of `point`, for a viewport `height_px` tall.
+    pub fn metres_per_pixel(&self, point: Vec3, height_px: f32) -> f32 {
+        let depth = if self.orthographic {
+            self.distance
+        } else {
+            (self.eye() - point).dot(self.backward())
+        };
+        2.0 * depth.max(self.distance * 0.01) * (self.fov_y * 0.5).tan() / height_px.max(1.0)
+    }
+
+    /// Turns the eye about `pivot` (which stays where it is on the screen) by screen angles, radians.
+    pub fn orbit(&mut self, pivot: Vec3, delta_yaw: f32, delta_pitch: f32) {
+        const LIMIT: f32 = std::f32::consts::FRAC_PI_2 - 1e-3;
+        let local = self.view_from_world().transform_point3(pivot);
+        self.yaw = (self.yaw + delta_yaw) % std::f32::consts::TAU;
+        self.pitch = (self.pitch + delta_pitch).clamp(-LIMIT, LIMIT);
+        let eye =
+            pivot - (self.right() * local.x + self.up() * local.y + self.backward() * local.z);
+        self.target = eye - self.backward() * self.distance;
+    }
+
+    /// Moves the view so that what lies at the target's depth follows the pointer; world units of the screen plane.
+    pub fn pan(&mut self, right: f32, up: f32) {
+        self.target -= self.right() * right + self.up() * up;
+    }
+
+    /// Comes `factor` times closer (< 1) or farther (> 1), keeping `toward` in place on the screen.
+    pub fn zoom(&mut self, factor: f32, toward: Vec3) {
+        let distance = (self.distance * factor).clamp(1e-4, 1e7);
+        let applied = distance / self.distance;
+        self.target = toward + (self.target - toward) * applied;
+        self.distance = distance;
+    }
+
+    /// Looks at a sphere so that it fills the view; the direction stays.
+    pub fn frame(&mut self, centre: Vec3, radius: f32) {
+        self.target = centre;
+        self.distance = (radius.max(1e-4) / (self.fov_y * 0.5).sin()).min(1e7);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_ray_goes_to_the_target_in_both_projections() {
+        for orthographic in [false, true] {
+            let camera = Camera {
+                target: Vec3::new(1., 2., 3.),
+                orthographic,
+                ..Camera::default()
+            };
+            let ray = camera.ray(Vec2::ZERO, 1.5);
+            let along = (camera.target - ray.origin).dot(ray.direction);
+            assert!((ray.origin + ray.direction * along).abs_diff_eq(camera.target, 1e-5));
+        }
+    }
+
+    #[test]
+    fn a_ray_goes_through_what_projects_to_its_place() {
+        for orthographic in [false, true] {
+            let camera = Camera {
+                orthographic,
+                ..Camera::default()
+            };
+            let point = Vec3::new(0.4, -0.3, 0.2);
+            let clip = camera.clip_from_world(1.3) * point.extend(1.0);
+            let ray = camera.ray(Vec2::new(clip.x, clip.y) / clip.w, 1.3);
+            let along = (point - ray.origin).dot(ray.direction);
+            assert!((ray.origin + ray.direction * along).abs_diff_eq(point, 1e-5));
+        }
+    }
+
+    #[test]
+    fn orbit_keeps_its_pivot_on_the_screen() {
+        let mut camera = Camera::default();
+        let pivot = Vec3::new(0.5, 0.2, -0.4);
+        let before = camera.clip_from_world(1.0).project_point3(pivot);
+        camera.orbit(pivot, 0.7, -0.2);
+        assert!(
+            camera
+                .clip_from_world(1.0)
+                .project_point3(pivot)
+                .abs_diff_eq(before, 1e-4)
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! Points and vertices, topology and normals: the geometry that is deformed.
+//!
+//! The way of the data: an importer or a generator fills [`MeshSource`] (per-vertex arrays as a file has them) ->
+//! [`MeshSource::build`] welds vertices to points, orders points in space and derives normals -> [`Mesh`].
+//!
+//! Invariant: points are in spatial order, so that neighbours in space are neighbours in memory.
+//! Invariant: vertices and triangles keep the order of the file.
+
+pub mod build;
+pub mod normals;
+pub mod topology;
+
+pub use build::{BuiltMesh, MeshSource, PrimitiveSource};
+pub use topology::Topology;
+
+use glam::{Vec2, Vec3};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// The geometry of one glTF mesh: all its primitives over one set of points.
+#[derive(Debug, Default)]
+pub struct Mesh {
+    /// A label.
+    pub name: String,
+    /// Runs of vertices and triangles, in file order.
+    pub primitives: Vec<Primitive>,
+    /// n_points bind positions, mesh space (what skin matrices expect), metres.
+    pub positions: Vec<Vec3>,
+    /// n_vertices: the point each vertex lies on.
+    pub point_of_vertex: Vec<u32>,
+    /// n_vertices: the entry of `normals` each vertex shows.
+    pub normal_of_vertex: Vec<u32>,
+    /// n_normals distinct bind normals, unit; a smooth point has one, a hard edge several.
+    pub normals: Vec<Vec3>,
+    /// n_normals: the point each normal stands on, ascending.
+    pub point_of_normal: Vec<u32>,
+    /// n_vertices texture coordinates (set 0); empty without.
+    pub uvs: Vec<Vec2>,
+    /// Triangles of vertices, wound counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Morph targets.
+    pub morphs: Vec<Morph>,
+    topology: OnceLock<Topology>,
+}
+
+/// One primitive's share of a [`Mesh`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Primitive {
+    /// Its vertices in the mesh's per-vertex arrays, in POSITION accessor order.
+    pub vertices: Range<u32>,
+    /// Its triangles in [`Mesh::triangles`].
+    pub triangles: Range<u32>,
+    /// Index into the document's materials.
+    pub material: Option<u32>,
+}
+
+/// One morph target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Morph {
+    /// A label; may be empty.
+    pub name: String,
+    /// n_points displacements, mesh space, metres.
+    pub deltas: Vec<Vec3>,
+}
+
+impl Mesh {
+    /// How many points are deformed.
+    pub fn n_points(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// How many vertices the file stores and the GPU draws.
+    pub fn n_vertices(&self) -> usize {
+        self.point_of_vertex.len()
+    }
+
+    /// Triangles as points, and who is next to whom. Computed at the first call.
+    pub fn topology(&self) -> &Topology {
+        self.topology.get_or_init(|| Topology::new(self))
+    }
+
+    /// The lowest-numbered vertex of each point: how files name points.
+    pub fn first_vertex_of_point(&self) -> Vec<u32> {
+        let mut first = vec![u32::MAX; self.n_points()];
+        for (v, &p) in self.point_of_vertex.iter().enumerate() {
+            let entry = &mut first[p as usize];
+            *entry = (*entry).min(v as u32);
+        }
+        first
+    }
+
+    /// The primitive that holds `vertex`.
+    pub fn primitive_of_vertex(&self, vertex: u32) -> Option<usize> {
+        self.primitives
+            .iter()
+            .position(|p| p.vertices.contains(&vertex))
+    }
+}

@@ -1,0 +1,134 @@
+//! Bind normals, and their transport to a deformed surface.
+
+use super::Mesh;
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// Normals of at least this cosine at one point are one normal.
+const SAME_NORMAL_COS: f32 = 0.999_99;
+
+/// Distinct normals of a mesh.
+pub(super) struct Merged {
+    pub(super) normal_of_vertex: Vec<u32>,
+    pub(super) normals: Vec<Vec3>,
+    pub(super) point_of_normal: Vec<u32>,
+}
+
+/// Unit normals for all vertices: the authored ones, and where one is zero or not finite the area-weighted normal of
+/// the faces around its point.
+pub(super) fn complete(
+    mut normals: Vec<Vec3>,
+    positions: &[Vec3],
+    point_of_vertex: &[u32],
+    triangles: &[[u32; 3]],
+) -> Vec<Vec3> {
+    let usable = |n: Vec3| n.is_finite() && n.length_squared() > 1e-12;
+    if !normals.iter().all(|&n| usable(n)) {
+        let mut sums = vec![Vec3::ZERO; positions.len()];
+        for t in triangles {
+            let [a, b, c] = t.map(|v| point_of_vertex[v as usize] as usize);
+            let area = (positions[b] - positions[a]).cross(positions[c] - positions[a]);
+            for p in [a, b, c] {
+                sums[p] += area;
+            }
+        }
+        for (v, n) in normals.iter_mut().enumerate() {
+            if !usable(*n) {
+                *n = sums[point_of_vertex[v] as usize];
+            }
+        }
+    }
+    for n in &mut normals {
+        *n = n.normalize_or(Vec3::Y);
+    }
+    normals
+}
+
+/// Merges equal normals at each point; the result is sorted by point.
+pub(super) fn merge(n_points: usize, point_of_vertex: &[u32], vertex_normals: &[Vec3]) -> Merged {
+    // Vertices by point: a counting sort keeps file order within a point.
+    let mut starts = vec![0u32; n_points + 1];
+    for &p in point_of_vertex {
+        starts[p as usize + 1] += 1;
+    }
+    for p in 0..n_points {
+        starts[p + 1] += starts[p];
+    }
+    let mut next = starts.clone();
+    let mut by_point = vec![0u32; point_of_vertex.len()];
+    for (v, &p) in point_of_vertex.iter().enumerate() {
+        by_point[next[p as usize] as usize] = v as u32;
+        next[p as usize] += 1;
+    }
+    let mut merged = Merged {
+        normal_of_vertex: vec![0; point_of_vertex.len()],
+        normals: Vec::with_capacity(n_points),
+        point_of_normal: Vec::with_capacity(n_points),
+    };
+    for p in 0..n_points {
+        let first = merged.normals.len();
+        for &v in &by_point[starts[p] as usize..starts[p + 1] as usize] {
+            let normal = vertex_normals[v as usize];
+            let same = merged.normals[first..]
+                .iter()
+                .position(|n| n.dot(normal) >= SAME_NORMAL_COS);
+            let index = same.map_or(merged.normals.len(), |i| first + i);
+            if same.is_none() {
+                merged.normals.push(normal);
+                merged.point_of_normal.push(p as u32);
+            }
+            merged.normal_of_vertex[v as usize] = index as u32;
+        }
+    }
+    merged
+}
+
+/// Carries the bind normals `range` of `mesh` to the deformed surface: n' = normalize(sum over faces f that show n of
+/// A_f cof(J_f) n), J_f the deformation gradient of the face (METHODS 1.5, normal transport).
+///
+/// With E = [e1, e2, u] of the bind face and u its unit normal, A cof(E' E^-1) = cof(E') E^T / 2, which needs neither
+/// an inverse nor a division by the rest area. A normal whose faces have all collapsed keeps its bind direction.
+///
+/// Shapes: `bind` and `deformed` n_points; `out` one entry for each normal in `range`. Each entry depends on its own
+/// faces only, summed in ascending order: any split into ranges gives the same bits.
+pub fn transport(
+    mesh: &Mesh,
+    bind: &[Vec3],
+    deformed: &[Vec3],
+    range: std::ops::Range<usize>,
+    out: &mut [Vec3],
+) {
+    let topology = mesh.topology();
+    for (n, out) in range.zip(out) {
+        let normal = mesh.normals[n];
+        let mut sum = Vec3::ZERO;
+        for &f in topology.faces_of_normal(n as u32) {
+            let [a, b, c] = topology.triangles[f as usize].map(|p| p as usize);
+            let (e1, e2) = (bind[b] - bind[a], bind[c] - bind[a]);
+            let area = e1.cross(e2);
+            let length = area.length();
+            let (d1, d2) = (deformed[b] - deformed[a], deformed[c] - deformed[a]);
+            let deformed_area = d1.cross(d2);
+            let deformed_length = deformed_area.length();
+            // Faces without area have no direction; length is twice the area.
+            if length < 2e-12 || deformed_length < 1e-30 {
+                continue;
+            }
+            let u = deformed_area / deformed_length;
+            sum += d2.cross(u) * e1.dot(normal)
+                + u.cross(d1) * e2.dot(normal)
+                + deformed_area * (area.dot(normal) / length);
+        }
+        *out = sum.try_normalize().unwrap_or(normal);
+    }
+}
+
+/// [`transport`] of all normals on rayon's threads.
+pub fn transport_all(mesh: &Mesh, bind: &[Vec3], deformed: &[Vec3], out: &mut [Vec3]) {
+    const RUN: usize = 2048;
+    mesh.topology();
+    out.par_chunks_mut(RUN).enumerate().for_each(|(i, out)| {
+        let start = i * RUN;
+        transport(mesh, bind, deformed, start..start + out.len(), out);
+    });
+}

@@ -1,0 +1,108 @@
+//! Triangles as points, and which faces and points meet at each.
+
+use super::Mesh;
+
+/// Adjacency of a [`Mesh`], as compressed rows.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Topology {
+    /// n_triangles, point indices; a triangle may be degenerate.
+    pub triangles: Vec<[u32; 3]>,
+    face_starts: Vec<u32>,
+    faces: Vec<u32>,
+    neighbour_starts: Vec<u32>,
+    neighbours: Vec<u32>,
+    normal_face_starts: Vec<u32>,
+    normal_faces: Vec<u32>,
+}
+
+impl Topology {
+    pub(super) fn new(mesh: &Mesh) -> Self {
+        let triangles: Vec<[u32; 3]> = mesh
+            .triangles
+            .iter()
+            .map(|t| t.map(|v| mesh.point_of_vertex[v as usize]))
+            .collect();
+        let (face_starts, faces) = incidence(mesh.n_points(), &triangles);
+        let by_normal: Vec<[u32; 3]> = mesh
+            .triangles
+            .iter()
+            .map(|t| t.map(|v| mesh.normal_of_vertex[v as usize]))
+            .collect();
+        let (normal_face_starts, normal_faces) = incidence(mesh.normals.len(), &by_normal);
+        let mut neighbour_starts = Vec::with_capacity(mesh.n_points() + 1);
+        let mut neighbours = Vec::with_capacity(mesh.n_points() * 6);
+        let mut ring = Vec::new();
+        neighbour_starts.push(0);
+        for p in 0..mesh.n_points() {
+            ring.clear();
+            for &f in &faces[face_starts[p] as usize..face_starts[p + 1] as usize] {
+                ring.extend(
+                    triangles[f as usize]
+                        .into_iter()
+                        .filter(|&q| q as usize != p),
+                );
+            }
+            ring.sort_unstable();
+            ring.dedup();
+            neighbours.extend_from_slice(&ring);
+            neighbour_starts.push(neighbours.len() as u32);
+        }
+        Self {
+            triangles,
+            face_starts,
+            faces,
+            neighbour_starts,
+            neighbours,
+            normal_face_starts,
+            normal_faces,
+        }
+    }
+
+    /// The triangles at `point`, ascending.
+    pub fn faces(&self, point: u32) -> &[u32] {
+        span(&self.face_starts, &self.faces, point)
+    }
+
+    /// The points that share an edge with `point`, ascending.
+    pub fn neighbours(&self, point: u32) -> &[u32] {
+        span(&self.neighbour_starts, &self.neighbours, point)
+    }
+
+    /// The triangles that show `normal` (an index into [`Mesh::normals`]), ascending.
+    pub fn faces_of_normal(&self, normal: u32) -> &[u32] {
+        span(&self.normal_face_starts, &self.normal_faces, normal)
+    }
+}
+
+fn span<'a>(starts: &[u32], items: &'a [u32], row: u32) -> &'a [u32] {
+    &items[starts[row as usize] as usize..starts[row as usize + 1] as usize]
+}
+
+/// For each corner value, the triangles that have it, ascending, each once.
+fn incidence(n: usize, triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<u32>) {
+    let distinct = |t: &[u32; 3]| {
+        let (a, b, c) = (t[0], t[1], t[2]);
+        [
+            Some(a),
+            (b != a).then_some(b),
+            (c != a && c != b).then_some(c),
+        ]
+    };
+    let mut starts = vec![0u32; n + 1];
+    for corner in triangles.iter().flat_map(distinct).flatten() {
+        starts[corner as usize + 1] += 1;
+    }
+    for i in 0..n {
+        starts[i + 1] += starts[i];
+    }
+    let mut next = starts.clone();
+    let mut items = vec![0u32; starts[n] as usize];
+    for (f, triangle) in triangles.iter().enumerate() {
+        for corner in distinct(triangle).into_iter().flatten() {
+            let slot = &mut next[corner as usize];
+            items[*slot as usize] = f as u32;
+            *slot += 1;
+        }
+    }
+    (starts, items)
+}

@@ -1,0 +1,318 @@
+//! Animation clips as glTF has them, and their sampling.
+
+use super::{JointIndex, Pose};
+use glam::{DMat3, DQuat, DVec3};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What a channel moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Property {
+    /// 3 values a key.
+    Translation,
+    /// 4 values a key: x, y, z, w.
+    Rotation,
+    /// 3 values a key.
+    Scale,
+    /// The morph weights of the joint's mesh: one value a target and key.
+    MorphWeights,
+}
+
+/// How values between keys come about (glTF 2.0, appendix C).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Interpolation {
+    /// The earlier key's value.
+    Step,
+    /// Straight line; rotations by slerp along the shorter arc.
+    Linear,
+    /// Hermite; each key holds in-tangent, value, out-tangent.
+    CubicSpline,
+}
+
+/// The keys of one property of one joint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Channel {
+    /// The joint that moves.
+    pub joint: JointIndex,
+    /// Which of its properties.
+    pub property: Property,
+    /// How values between keys come about.
+    pub interpolation: Interpolation,
+    /// n_keys times in seconds, ascending; at least one.
+    pub times: Arc<[f32]>,
+    /// n_keys x width values, x 3 for [`Interpolation::CubicSpline`]; rotations need not be unit.
+    pub values: Arc<[f32]>,
+}
+
+/// A named animation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clip {
+    /// A label; may be empty.
+    pub name: String,
+    /// At most one channel for each joint and property; of duplicates the last wins.
+    pub channels: Vec<Channel>,
+}
+
+impl Property {
+    /// Values a key holds, for `n_targets` morph targets.
+    pub fn width(self, n_targets: usize) -> usize {
+        match self {
+            Self::Translation | Self::Scale => 3,
+            Self::Rotation => 4,
+            Self::MorphWeights => n_targets,
+        }
+    }
+
+    /// The word in glTF's `path`.
+    pub fn gltf_path(self) -> &'static str {
+        match self {
+            Self::Translation => "translation",
+            Self::Rotation => "rotation",
+            Self::Scale => "scale",
+            Self::MorphWeights => "weights",
+        }
+    }
+}
+
+impl Channel {
+    /// Values of one key without tangents: 3, 4, or the number of morph targets.
+    pub fn width(&self) -> usize {
+        let per_key = if self.interpolation == Interpolation::CubicSpline {
+            3
+        } else {
+            1
+        };
+        self.values.len() / (self.times.len() * per_key).max(1)
+    }
+
+    /// The value of key `k`, tangents left out.
+    pub fn key(&self, k: usize) -> &[f32] {
+        let width = self.width();
+        let start = if self.interpolation == Interpolation::CubicSpline {
+            (3 * k + 1) * width
+        } else {
+            k * width
+        };
+        &self.values[start..start + width]
+    }
+
+    /// Writes the value at `time_secs` into `out` (`width()` numbers), held before the first and after the last key.
+    ///
+    /// Rotations come out unit; `LINEAR` ones take the shorter arc (glTF 2.0, appendix C).
+    pub fn sample(&self, time_secs: f64, out: &mut [f64]) {
+        let n_keys = self.times.len();
+        let after = self.times.partition_point(|&t| f64::from(t) <= time_secs);
+        let rotation = self.property == Property::Rotation;
+        if after == 0 || after == n_keys || self.interpolation == Interpolation::Step {
+            // A sampling time on a key lands here or in a zero-length step of the branch below: the key itself.
+            let k = if after == 0 { 0 } else { after - 1 };
+            for (o, &v) in out.iter_mut().zip(self.key(k)) {
+                *o = f64::from(v);
+            }
+            if rotation {
+                normalize4(out);
+            }
+            return;
+        }
+        let (k0, k1) = (after - 1, after);
+        let (t0, t1) = (f64::from(self.times[k0]), f64::from(self.times[k1]));
+        let span = t1 - t0;
+        let u = if span > 0.0 {
+            ((time_secs - t0) / span).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        match self.interpolation {
+            Interpolation::CubicSpline => {
+                let width = self.width();
+                let (u2, u3) = (u * u, u * u * u);
+                let (h00, h10) = (2.0 * u3 - 3.0 * u2 + 1.0, u3 - 2.0 * u2 + u);
+                let (h01, h11) = (-2.0 * u3 + 3.0 * u2, u3 - u2);
+                let out_tangent = &self.values[(3 * k0 + 2) * width..][..width];
+                let in_tangent = &self.values[3 * k1 * width..][..width];
+                let (v0, v1) = (self.key(k0), self.key(k1));
+                for i in 0..width.min(out.len()) {
+                    out[i] = h00 * f64::from(v0[i])
+                        + h10 * span * f64::from(out_tangent[i])
+                        + h01 * f64::from(v1[i])
+                        + h11 * span * f64::from(in_tangent[i]);
+                }
+                if rotation {
+                    normalize4(out);
+                }
+            }
+            _ if rotation => {
+                let load = |k: usize| {
+                    let v = self.key(k);
+                    crate::math::transform::normalize_or_identity(DQuat::from_xyzw(
+                        f64::from(v[0]),
+                        f64::from(v[1]),
+                        f64::from(v[2]),
+                        f64::from(v[3]),
+                    ))
+                };
+                slerp_shortest(load(k0), load(k1), u).write_to_slice(out);
+            }
+            _ => {
+                for ((o, &a), &b) in out.iter_mut().zip(self.key(k0)).zip(self.key(k1)) {
+                    *o = f64::from(a) + (f64::from(b) - f64::from(a)) * u;
+                }
+            }
+        }
+    }
+}
+
+impl Clip {
+    /// Time of the first key of any channel, seconds; 0 without channels.
+    pub fn start_secs(&self) -> f32 {
+        let first = self
+            .channels
+            .iter()
+            .filter_map(|c| c.times.first())
+            .copied();
+        first.reduce(f32::min).unwrap_or(0.0)
+    }
+
+    /// Time of the last key of any channel, seconds; 0 without channels.
+    pub fn end_secs(&self) -> f32 {
+        self.channels
+            .iter()
+            .filter_map(|c| c.times.last())
+            .copied()
+            .fold(0.0, f32::max)
+    }
+
+    /// Overwrites what this clip animates in `pose` with its values at `time_secs`.
+    pub fn apply(&self, time_secs: f64, pose: &mut Pose) {
+        let mut value = Vec::new();
+        for channel in &self.channels {
+            value.clear();
+            value.resize(channel.width(), 0.0);
+            channel.sample(time_secs, &mut value);
+            let local = &mut pose.locals[channel.joint.get()];
+            match channel.property {
+                Property::Translation => local.translation = DVec3::from_slice(&value),
+                Property::Rotation => local.rotation = DQuat::from_slice(&value),
+                Property::Scale => local.stretch = DMat3::from_diagonal(DVec3::from_slice(&value)),
+                Property::MorphWeights => {
+                    let weights = &mut pose.morph_weights[channel.joint.get()];
+                    for (w, v) in weights.iter_mut().zip(&value) {
+                        *w = *v as f32;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Spherical interpolation along the shorter arc; unit in, unit out.
+fn slerp_shortest(a: DQuat, b: DQuat, t: f64) -> DQuat {
+    let dot = a.dot(b);
+    let b = if dot < 0.0 { -b } else { b };
+    let dot = dot.abs();
+    let blended = if dot > 1.0 - 1e-12 {
+        a * (1.0 - t) + b * t
+    } else {
+        let angle = dot.min(1.0).acos();
+        (a * ((1.0 - t) * angle).sin() + b * (t * angle).sin()) * (1.0 / angle.sin())
+    };
+    crate::math::transform::normalize_or_identity(blended)
+}
+
+fn normalize4(v: &mut [f64]) {
+    crate::math::transform::normalize_or_identity(DQuat::from_slice(v)).write_to_slice(v);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn channel(
+        property: Property,
+        interpolation: Interpolation,
+        times: &[f32],
+        values: &[f32],
+    ) -> Channel {
+        Channel {
+            joint: JointIndex(0),
+            property,
+            interpolation,
+            times: times.into(),
+            values: values.into(),
+        }
+    }
+
+    fn sampled(channel: &Channel, time: f64) -> Vec<f64> {
+        let mut out = vec![0.0; channel.width()];
+        channel.sample(time, &mut out);
+        out
+    }
+
+    #[test]
+    fn values_are_held_outside_of_the_keys() {
+        let c = channel(
+            Property::Translation,
+            Interpolation::Linear,
+            &[1.0, 2.0],
+            &[0., 0., 0., 4., 0., 0.],
+        );
+        assert_eq!(sampled(&c, 0.0)[0], 0.0);
+        assert_eq!(sampled(&c, 1.25)[0], 1.0);
+        assert_eq!(sampled(&c, 9.0)[0], 4.0);
+    }
+
+    #[test]
+    fn step_changes_exactly_at_the_key() {
+        let c = channel(
+            Property::Scale,
+            Interpolation::Step,
+            &[0.0, 1.0],
+            &[1., 1., 1., 2., 2., 2.],
+        );
+        assert_eq!(sampled(&c, 0.999)[0], 1.0);
+        assert_eq!(sampled(&c, 1.0)[0], 2.0);
+    }
+
+    #[test]
+    fn linear_rotation_takes_the_short_way_from_keys_that_are_not_unit() {
+        let half = std::f32::consts::FRAC_1_SQRT_2;
+        // The second key is Rz(90) negated and scaled by 3.
+        let c = channel(
+            Property::Rotation,
+            Interpolation::Linear,
+            &[0.0, 1.0],
+            &[0., 0., 0., 2., 0., 0., -3. * half, -3. * half],
+        );
+        let q = DQuat::from_slice(&sampled(&c, 0.5));
+        assert!(
+            q.abs_diff_eq(DQuat::from_rotation_z(std::f64::consts::FRAC_PI_4), 1e-7),
+            "{q}"
+        );
+    }
+
+    #[test]
+    fn cubic_spline_uses_out_then_in_tangents_scaled_by_the_span() {
+        // Keys (in, value, out): v0 = 0 with out-tangent 1, v1 = 2 with in-tangent 0, span 2 s.
+        let c = channel(
+            Property::MorphWeights,
+            Interpolation::CubicSpline,
+            &[0.0, 2.0],
+            &[0.0, 0.0, 1.0, 0.0, 2.0, 0.0],
+        );
+        // h10 = 0.125, h01 = 0.5 at u = 1/2.
+        assert_eq!(sampled(&c, 1.0), [0.125 * 2.0 + 0.5 * 2.0]);
+    }
+
+    #[test]
+    fn a_clip_of_zero_length_has_one_value() {
+        let c = channel(
+            Property::Translation,
+            Interpolation::Linear,
+            &[0.5],
+            &[1., 2., 3.],
+        );
+        for time in [0.0, 0.5, 1.0] {
+            assert_eq!(sampled(&c, time), [1.0, 2.0, 3.0]);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The node tree.
+
+use crate::math::Transform;
+use serde::{Deserialize, Serialize};
+
+/// Index of a joint in [`Skeleton::joints`]; for imported models also the glTF node index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct JointIndex(pub u32);
+
+impl JointIndex {
+    /// The index for slices.
+    pub fn get(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A transform node: its parent and its rest transform.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joint {
+    /// A label; may be empty or shared with other joints.
+    pub name: String,
+    /// The joint whose space `rest` is in; `None` for a root.
+    pub parent: Option<JointIndex>,
+    /// The local transform as the file has it.
+    pub rest: Transform,
+    /// The glTF node it came from; `None` for a joint made in Sinew.
+    pub source_node: Option<u32>,
+}
+
+/// Why a list of joints is not a forest.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SkeletonError {
+    /// A parent index is outside of the list.
+    #[error("joint {joint} has parent {parent}, but there are only {n_joints} joints")]
+    ParentOutOfRange {
+        /// The joint.
+        joint: u32,
+        /// Its parent index.
+        parent: u32,
+        /// Length of the list.
+        n_joints: usize,
+    },
+    /// Following parents comes back to the same joint.
+    #[error("joint {joint} is its own ancestor")]
+    Cycle {
+        /// A joint on the cycle.
+        joint: u32,
+    },
+}
+
+/// All joints of a model: a forest, shared by its skins.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Skeleton {
+    joints: Vec<Joint>,
+    /// Joint indices, parents before children, ties by index.
+    order: Vec<u32>,
+    /// `rank[joint]` = position in `order`.
+    rank: Vec<u32>,
+    /// `children[starts[j] .. starts[j + 1]]`, ascending.
+    child_starts: Vec<u32>,
+    children: Vec<JointIndex>,
+}
+
+impl Skeleton {
+    /// Checks parents and derives the topological order.
+    ///
+    /// Fails if a parent is out of range or the parents form a cycle.
+    pub fn new(joints: Vec<Joint>) -> Result<Self, SkeletonError> {
+        let n = joints.len();
+        let mut counts = vec![0u32; n + 1];
+        for (j, joint) in joints.iter().enumerate() {
+            if let Some(parent) = joint.parent {
+                if parent.get() >= n {
+                    return Err(SkeletonError::ParentOutOfRange {
+                        joint: j as u32,
+                        parent: parent.0,
+                        n_joints: n,
+                    });
+                }
+                counts[parent.get() + 1] += 1;
+            }
+        }
+        for j in 0..n {
+            counts[j + 1] += counts[j];
+        }
+        let child_starts = counts.clone();
+        let mut children = vec![JointIndex(0); child_starts[n] as usize];
+        let mut next = counts;
+        for (j, joint) in joints.iter().enumerate() {
+            if let Some(parent) = joint.parent {
+                children[next[parent.get()] as usize] = JointIndex(j as u32);
+                next[parent.get()] += 1;
+            }
+        }
+        // Breadth by smallest index first: a heap keeps ties by index among the joints whose parent is placed.
+        let mut ready: std::collections::BinaryHeap<std::cmp::Reverse<u32>> = joints
+            .iter()
+            .enumerate()
+            .filter(|(_, joint)| joint.parent.is_none())
+            .map(|(j, _)| std::cmp::Reverse(j as u32))
+            .collect();
+        let mut order = Vec::with_capacity(n);
+        let mut rank = vec![u32::MAX; n];
+        while let Some(std::cmp::Reverse(j)) = ready.pop() {
+            rank[j as usize] = order.len() as u32;
+            order.push(j);
+            let range = child_starts[j as usize] as usize..child_starts[j as usize + 1] as usize;
+            ready.extend(children[range].iter().map(|c| std::cmp::Reverse(c.0)));
+        }
+        if let Some(joint) = rank.iter().position(|&r| r == u32::MAX) {
+            return Err(SkeletonError::Cycle {
+                joint: joint as u32,
+            });
+        }
+        Ok(Self {
+            joints,
+            order,
+            rank,
+            child_starts,
+            children,
+        })
+    }
+
+    /// The joints by index.
+    pub fn joints(&self) -> &[Joint] {
+        &self.joints
+    }
+
+    /// One joint.
+    pub fn joint(&self, joint: JointIndex) -> &Joint {
+        &self.joints[joint.get()]
+    }
+
+    /// How many joints there are.
+    pub fn len(&self) -> usize {
+        self.joints.len()
+    }
+
+    /// Whether there is no joint.
+    pub fn is_empty(&self) -> bool {
+        self.joints.is_empty()
+    }
+
+    /// Joint indices, parents before children, ties by index.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// Position of `joint` in [`Skeleton::order`].
+    pub fn rank(&self, joint: JointIndex) -> u32 {
+        self.rank[joint.get()]
+    }
+
+    /// The children of `joint`, ascending.
+    pub fn children(&self, joint: JointIndex) -> &[JointIndex] {
+        &self.children
+            [self.child_starts[joint.get()] as usize..self.child_starts[joint.get() + 1] as usize]
+    }
+
+    /// The joints without a parent, ascending.
+    pub fn roots(&self) -> impl Iterator<Item = JointIndex> + '_ {
+        (0..self.joints.len() as u32)
+            .map(JointIndex)
+            .filter(|&j| self.joint(j).parent.is_none())
+    }
+
+    /// `joint`'s parent, grandparent ... up to its root.
+    pub fn ancestors(&self, joint: JointIndex) -> impl Iterator<Item = JointIndex> + '_ {
+        std::iter::successors(self.joint(joint).parent, |&j| self.joint(j).parent)
+    }
+
+    /// What the UI calls the joint: its name, or "Bone 7" where the file gives none.
+    pub fn label(&self, joint: JointIndex) -> String {
+        match self.joints.get(joint.get()) {
+            Some(j) if !j.name.is_empty() => j.name.clone(),
+            _ => format!("Bone {}", joint.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joint(parent: Option<u32>) -> Joint {
+        Joint {
+            name: String::new(),
+            parent: parent.map(JointIndex),
+            rest: Transform::IDENTITY,
+            source_node: None,
+        }
+    }
+
+    #[test]
+    fn order_puts_parents_first_and_ties_by_index() {
+        let skeleton = Skeleton::new(vec![
+            joint(Some(2)),
+            joint(Some(0)),
+            joint(None),
+            joint(Some(2)),
+        ])
+        .unwrap();
+        assert_eq!(skeleton.order(), [2, 0, 1, 3]);
+        assert_eq!(skeleton.rank(JointIndex(3)), 3);
+        assert_eq!(
+            skeleton.children(JointIndex(2)),
+            [JointIndex(0), JointIndex(3)]
+        );
+        assert_eq!(
+            skeleton.ancestors(JointIndex(1)).collect::<Vec<_>>(),
+            [JointIndex(0), JointIndex(2)]
+        );
+    }
+
+    #[test]
+    fn cycles_and_missing_parents_are_named() {
+        assert_eq!(
+            Skeleton::new(vec![joint(None), joint(Some(2)), joint(Some(1))]),
+            Err(SkeletonError::Cycle { joint: 1 })
+        );
+        assert_eq!(
+            Skeleton::new(vec![joint(Some(7))]),
+            Err(SkeletonError::ParentOutOfRange {
+                joint: 0,
+                parent: 7,
+                n_joints: 1
+            })
+        );
+    }
+
+    #[test]
+    fn a_chain_of_100_000_joints_needs_no_stack() {
+        let joints = (0..100_000u32).map(|j| joint(j.checked_sub(1))).collect();
+        assert_eq!(Skeleton::new(joints).unwrap().order().len(), 100_000);
+    }
+}

@@ -1,0 +1,15 @@
+//! Joints, poses and clips: how the node tree moves.
+//!
+//! The way of the data: [`Skeleton`] (rest) + [`Clip`] at a time, or the artist's [`Pose`] -> forward
+//! kinematics ([`Pose::world_matrices`]) -> the skin palettes of [`crate::skinning`].
+//!
+//! Invariant: a joint's parent may have a higher index; everything that needs order walks [`Skeleton::order`].
+//! Invariant: names are labels; an index is an identity.
+
+pub mod clip;
+pub mod joint;
+pub mod pose;
+
+pub use clip::{Channel, Clip, Interpolation, Property};
+pub use joint::{Joint, JointIndex, Skeleton, SkeletonError};
+pub use pose::Pose;

@@ -1,0 +1,98 @@
+//! Progress and cancel of work that takes longer than a blink.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// The work was stopped by its [`Task`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cancelled")]
+pub struct Cancelled;
+
+/// A handle shared by the side that works and the side that watches. Cloning shares it.
+///
+/// The worker reports with [`Task::step`] and asks [`Task::check`] at least every 50 ms of work.
+#[derive(Clone, Debug, Default)]
+pub struct Task {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    cancelled: AtomicBool,
+    /// Fraction done in 1/65536.
+    progress: AtomicU32,
+    label: Mutex<String>,
+}
+
+impl Task {
+    /// A task at 0 % with an empty label.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks the work to stop; it does so at its next [`Task::check`].
+    pub fn cancel(&self) {
+        self.shared.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody asked the work to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.shared.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// `Err(Cancelled)` once somebody asked the work to stop.
+    pub fn check(&self) -> Result<(), Cancelled> {
+        if self.is_cancelled() {
+            Err(Cancelled)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Reports what is being done and the fraction done, 0 - 1; fails when cancelled.
+    pub fn step(&self, label: &str, fraction: f32) -> Result<(), Cancelled> {
+        self.shared.progress.store(
+            (fraction.clamp(0.0, 1.0) * 65536.0) as u32,
+            Ordering::Relaxed,
+        );
+        if let Ok(mut current) = self.shared.label.lock()
+            && *current != label
+        {
+            label.clone_into(&mut current);
+        }
+        self.check()
+    }
+
+    /// The fraction done, 0 - 1.
+    pub fn fraction(&self) -> f32 {
+        self.shared.progress.load(Ordering::Relaxed) as f32 / 65536.0
+    }
+
+    /// What is being done, in words for the status bar.
+    pub fn label(&self) -> String {
+        self.shared
+            .label
+            .lock()
+            .map(|label| label.clone())
+            .unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cancelled_task_stops_at_its_next_step() {
+        let task = Task::new();
+        let watcher = task.clone();
+        task.step("Reading", 0.25).unwrap();
+        assert_eq!(
+            (watcher.label().as_str(), watcher.fraction()),
+            ("Reading", 0.25)
+        );
+        watcher.cancel();
+        assert_eq!(task.step("Reading", 0.5), Err(Cancelled));
+    }
+}

@@ -1,0 +1,4 @@
+//! Integration tests of the core and the command line: one binary, so that they link once.
+
+#[path = "core/shared.rs"]
+mod shared;

@@ -1,0 +1,76 @@
+//! Where the test models live, and the rule for tests that need them.
+
+use std::path::{Path, PathBuf};
+
+/// The folder of shared test data: `SINEW_SHARED`, else `../shared` beside the repository.
+///
+/// `None`, with a line saying that the test was skipped, where there is none; with `SINEW_REQUIRE_SHARED=1` that is a
+/// failure instead.
+pub fn shared_dir(test: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("SINEW_SHARED").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+        PathBuf::from,
+    );
+    if path.is_dir() {
+        return Some(path);
+    }
+    assert!(
+        std::env::var("SINEW_REQUIRE_SHARED").as_deref() != Ok("1"),
+        "{test} needs the shared test data, and {} does not exist",
+        path.display()
+    );
+    println!("skipped: {test} needs the shared test data (set SINEW_SHARED)");
+    None
+}
+
+/// Reads an `.npy` array as f64 values and its shape, whatever its number type.
+pub fn read_npy(path: &Path) -> (Vec<usize>, Vec<f64>) {
+    let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let file = npyz::NpyFile::new(&bytes[..]).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let shape = file.shape().iter().map(|&n| n as usize).collect();
+    let npyz::DType::Plain(kind) = file.dtype() else {
+        panic!("{}: not a plain array", path.display())
+    };
+    let name = kind.to_string();
+    let values = match &name[1..] {
+        "f4" => file
+            .into_vec::<f32>()
+            .unwrap()
+            .into_iter()
+            .map(f64::from)
+            .collect(),
+        "f8" => file.into_vec::<f64>().unwrap(),
+        "u4" => file
+            .into_vec::<u32>()
+            .unwrap()
+            .into_iter()
+            .map(f64::from)
+            .collect(),
+        "u1" => file
+            .into_vec::<u8>()
+            .unwrap()
+            .into_iter()
+            .map(f64::from)
+            .collect(),
+        "i4" => file
+            .into_vec::<i32>()
+            .unwrap()
+            .into_iter()
+            .map(f64::from)
+            .collect(),
+        "i8" => file
+            .into_vec::<i64>()
+            .unwrap()
+            .into_iter()
+            .map(|v| v as f64)
+            .collect(),
+        "b1" => file
+            .into_vec::<bool>()
+            .unwrap()
+            .into_iter()
+            .map(|v| f64::from(u8::from(v)))
+            .collect(),
+        other => panic!("{}: unexpected number type {other}", path.display()),
+    };
+    (shape, values)
+}

@@ -1,0 +1,1 @@
+//! Integration tests of the window: real widgets on a real, windowless GL context.
