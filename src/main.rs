@@ -1,1 +1,3 @@
+//! The `sinew` program.
+
 fn main() {}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 ///
 /// `None`, with a line saying that the test was skipped, where there is none; with `SINEW_REQUIRE_SHARED=1` that is a
 /// failure instead.
-pub fn shared_dir(test: &str) -> Option<PathBuf> {
+pub(crate) fn shared_dir(test: &str) -> Option<PathBuf> {
     let path = std::env::var_os("SINEW_SHARED").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
         PathBuf::from,
@@ -24,7 +24,7 @@ pub fn shared_dir(test: &str) -> Option<PathBuf> {
 }
 
 /// Reads an `.npy` array as f64 values and its shape, whatever its number type.
-pub fn read_npy(path: &Path) -> (Vec<usize>, Vec<f64>) {
+pub(crate) fn read_npy(path: &Path) -> (Vec<usize>, Vec<f64>) {
     let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let file = npyz::NpyFile::new(&bytes[..]).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let shape = file.shape().iter().map(|&n| n as usize).collect();
