@@ -1,17 +1,25 @@
 //! The document: everything the artist can change, and the only door to change it.
 //!
-//! The way of the data: an importer fills [`Parts`] -> [`Document::new`] -> edits through `History` -> clones for the
-//! worker, saves and exports.
+//! The way of the data: an importer fills [`Parts`] -> [`Document::new`] -> [`Edit`]s through [`History`] -> clones
+//! for the worker, saves and exports.
 //!
-//! Invariant: fields are private to this folder; only `Edit` changes a document.
+//! Invariant: fields are private to this folder; only [`Edit`] changes a document (the [`Session`] is no part of it).
+//! Invariant: an edit swaps: applied twice it restores the document bit for bit; on `Err` nothing changed.
 //! Invariant: cloning is cheap: everything large sits behind an `Arc`.
 
+pub mod edit;
+pub mod history;
 pub mod ids;
+pub mod invariants;
+mod model;
 pub mod parts;
 pub mod session;
 pub mod source;
 
+pub use edit::{Dirty, Edit, EditError, InfluenceEdit};
+pub use history::History;
 pub use ids::{ClipId, InstanceId, MeshId, SkinId};
+pub use model::{Document, InvalidParts};
 pub use parts::{Image, Instance, Material, MeshItem, Parts, Skin};
 pub use session::Session;
 pub use source::{Source, SourceKind};

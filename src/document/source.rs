@@ -17,6 +17,8 @@ pub enum SourceKind {
 pub struct Source {
     /// Where it was read from; `None` for a model made in memory.
     pub path: Option<PathBuf>,
+    /// Name of the built-in sample it is, if it is one ("arm").
+    pub sample: Option<String>,
     /// xxh3-64 of `bytes` followed by each external buffer's bytes.
     pub fingerprint: u64,
     /// Its container.

@@ -1,0 +1,261 @@
+//! Undo and redo.
+
+use super::{Dirty, Document, Edit, EditError, MeshId};
+use crate::skeleton::JointIndex;
+use std::collections::{BTreeSet, VecDeque};
+
+/// What was selected: restored with the step it belongs to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Selection {
+    active_joint: Option<JointIndex>,
+    active_mesh: Option<MeshId>,
+    joints: BTreeSet<JointIndex>,
+}
+
+impl Selection {
+    fn of(document: &Document) -> Self {
+        let session = document.session();
+        Self {
+            active_joint: session.active_joint,
+            active_mesh: session.active_mesh,
+            joints: session.selected_joints.clone(),
+        }
+    }
+
+    fn restore(&self, document: &mut Document) {
+        let session = document.session_mut();
+        session.active_joint = self.active_joint;
+        session.active_mesh = self.active_mesh;
+        session.selected_joints.clone_from(&self.joints);
+    }
+}
+
+/// One undo step: edits that were made together.
+#[derive(Clone, Debug)]
+struct Step {
+    label: String,
+    /// In the order of application; each holds what the document had before (undo) or after (redo) it.
+    edits: Vec<Edit>,
+    before: Selection,
+    after: Selection,
+    bytes: usize,
+}
+
+/// The steps that can be undone and redone, bounded in bytes.
+#[derive(Clone, Debug)]
+pub struct History {
+    undo: VecDeque<Step>,
+    redo: Vec<Step>,
+    open: Option<Step>,
+    bytes: usize,
+    limit_bytes: usize,
+    n_dropped: usize,
+    /// Steps applied minus steps undone since the start, to tell whether the document is as saved.
+    position: i64,
+    saved_position: Option<i64>,
+    revision: u64,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self::with_limit(256 << 20)
+    }
+}
+
+impl History {
+    /// An empty history that keeps at most `limit_bytes` of payload (and always the newest step).
+    pub fn with_limit(limit_bytes: usize) -> Self {
+        Self {
+            undo: VecDeque::new(),
+            redo: Vec::new(),
+            open: None,
+            bytes: 0,
+            limit_bytes,
+            n_dropped: 0,
+            position: 0,
+            saved_position: Some(0),
+            revision: 0,
+        }
+    }
+
+    /// Starts a step, named as the artist reads it: "Paint weights". Commits one that is still open.
+    pub fn begin(&mut self, document: &Document, label: &str) {
+        self.commit(document);
+        let selection = Selection::of(document);
+        self.open = Some(Step {
+            label: label.to_owned(),
+            edits: Vec::new(),
+            before: selection.clone(),
+            after: selection,
+            bytes: 0,
+        });
+    }
+
+    /// Whether a step is open.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Applies an edit inside the open step, folding it into the step's last edit where both concern the same thing.
+    /// Without an open step it becomes a step of its own, called `label`. On `Err` nothing changed.
+    pub fn apply(
+        &mut self,
+        document: &mut Document,
+        mut edit: Edit,
+        label: &str,
+    ) -> Result<Dirty, EditError> {
+        if self.open.is_none() {
+            let single = Selection::of(document);
+            let dirty = document.apply(&mut edit)?;
+            self.revision += 1;
+            self.open = Some(Step {
+                label: label.to_owned(),
+                edits: vec![edit],
+                before: single.clone(),
+                after: single,
+                bytes: 0,
+            });
+            self.commit(document);
+            return Ok(dirty);
+        }
+        let dirty = document.apply(&mut edit)?;
+        self.revision += 1;
+        if let Some(step) = &mut self.open {
+            let rejected = match step.edits.last_mut() {
+                Some(last) => last.absorb(edit),
+                None => Some(edit),
+            };
+            step.edits.extend(rejected);
+        }
+        Ok(dirty)
+    }
+
+    /// Ends the open step. One without edits leaves no trace.
+    pub fn commit(&mut self, document: &Document) {
+        let Some(mut step) = self.open.take() else {
+            return;
+        };
+        if step.edits.is_empty() {
+            return;
+        }
+        step.edits.iter_mut().for_each(Edit::seal);
+        step.after = Selection::of(document);
+        step.bytes = step.edits.iter().map(Edit::heap_bytes).sum::<usize>()
+            + step.label.len()
+            + size_of::<Step>();
+        for undone in self.redo.drain(..) {
+            self.bytes -= undone.bytes;
+            // The saved state was on the branch that is given up now.
+            if self
+                .saved_position
+                .is_some_and(|saved| saved > self.position)
+            {
+                self.saved_position = None;
+            }
+        }
+        self.bytes += step.bytes;
+        self.position += 1;
+        self.undo.push_back(step);
+        while self.bytes > self.limit_bytes && self.undo.len() > 1 {
+            if let Some(oldest) = self.undo.pop_front() {
+                self.bytes -= oldest.bytes;
+                self.n_dropped += 1;
+            }
+        }
+    }
+
+    /// Takes the open step back: the document is as before [`History::begin`].
+    pub fn cancel(&mut self, document: &mut Document) -> Dirty {
+        let Some(mut step) = self.open.take() else {
+            return Dirty::default();
+        };
+        self.revision += 1;
+        step.before.restore(document);
+        revert(document, &mut step.edits)
+    }
+
+    /// Undoes the newest step (an open one is committed first). `None`: there is nothing to undo.
+    pub fn undo(&mut self, document: &mut Document) -> Option<Dirty> {
+        self.commit(document);
+        let mut step = self.undo.pop_back()?;
+        let dirty = revert(document, &mut step.edits);
+        step.before.restore(document);
+        self.position -= 1;
+        self.revision += 1;
+        self.redo.push(step);
+        Some(dirty)
+    }
+
+    /// Applies the step undone last again. `None`: there is nothing to redo.
+    pub fn redo(&mut self, document: &mut Document) -> Option<Dirty> {
+        self.commit(document);
+        let mut step = self.redo.pop()?;
+        let mut dirty = Dirty::default();
+        for edit in &mut step.edits {
+            // It was applied to this very state before.
+            if let Ok(stale) = document.apply(edit) {
+                dirty.merge(stale);
+            }
+        }
+        step.after.restore(document);
+        self.position += 1;
+        self.revision += 1;
+        self.undo.push_back(step);
+        Some(dirty)
+    }
+
+    /// What the next undo takes back.
+    pub fn undo_label(&self) -> Option<&str> {
+        self.undo.back().map(|step| step.label.as_str())
+    }
+
+    /// What the next redo does again.
+    pub fn redo_label(&self) -> Option<&str> {
+        self.redo.last().map(|step| step.label.as_str())
+    }
+
+    /// How many steps can be undone.
+    pub fn n_undo(&self) -> usize {
+        self.undo.len()
+    }
+
+    /// How many of the oldest steps were given up to stay within the bound.
+    pub fn n_dropped(&self) -> usize {
+        self.n_dropped
+    }
+
+    /// Bytes of payload kept.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Remembers the present state as the saved one.
+    pub fn mark_saved(&mut self) {
+        self.saved_position = Some(self.position);
+    }
+
+    /// Whether the document differs from the saved one.
+    pub fn is_modified(&self) -> bool {
+        self.saved_position != Some(self.position)
+            || self
+                .open
+                .as_ref()
+                .is_some_and(|step| !step.edits.is_empty())
+    }
+
+    /// A number that grows with every change, undo and redo: for autosave.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+}
+
+fn revert(document: &mut Document, edits: &mut [Edit]) -> Dirty {
+    let mut dirty = Dirty::default();
+    for edit in edits.iter_mut().rev() {
+        // It was valid when first applied, and everything after it has been taken back.
+        if let Ok(stale) = document.apply(edit) {
+            dirty.merge(stale);
+        }
+    }
+    dirty
+}

@@ -1,0 +1,193 @@
+//! What must hold of every document, before and after every edit.
+
+use super::Document;
+use crate::finding::Finding;
+use crate::skeleton::{Clip, Interpolation, Pose, Property};
+use crate::skinning::RowRef;
+
+/// Every broken invariant of severity error, and everything else an artist should know: points without weight, sums
+/// that are not 1, joints named alike.
+pub fn check(document: &Document) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    check_references(document, &mut findings);
+    check_influences(document, &mut findings);
+    for (id, clip) in &document.clips {
+        if let Err(why) = check_clip(clip, &document.rest_pose) {
+            findings.push(Finding::error(
+                format!("clip {} \"{}\"", id.0, clip.name),
+                format!("{why}."),
+            ));
+        }
+    }
+    for (which, pose) in [("pose", &document.pose), ("rest pose", &document.rest_pose)] {
+        if pose.locals.len() != document.skeleton.len()
+            || pose.morph_weights.len() != document.skeleton.len()
+        {
+            findings.push(Finding::error(
+                which,
+                "It does not have one transform for each bone.",
+            ));
+        } else if let Some(j) = pose.locals.iter().position(|t| !t.is_finite()) {
+            let joint = document
+                .skeleton
+                .label(crate::skeleton::JointIndex(j as u32));
+            findings.push(Finding::error(
+                which,
+                format!("The transform of bone \"{joint}\" is not finite."),
+            ));
+        }
+    }
+    findings
+}
+
+fn check_references(document: &Document, findings: &mut Vec<Finding>) {
+    let n_joints = document.skeleton.len();
+    for (id, skin) in &document.skins {
+        let place = format!("skin {} \"{}\"", id.0, skin.name);
+        if skin.joints.len() != skin.inverse_bind.len() {
+            findings.push(Finding::error(
+                &place,
+                "It does not have one inverse bind matrix for each bone.",
+            ));
+        }
+        if let Some(j) = skin.joints.iter().find(|j| j.get() >= n_joints) {
+            findings.push(Finding::error(
+                &place,
+                format!("It names bone {}, which does not exist.", j.0),
+            ));
+        }
+    }
+    for (id, instance) in &document.instances {
+        let place = format!("node {}", id.0);
+        if instance.joint.get() >= n_joints {
+            findings.push(Finding::error(
+                &place,
+                "It draws a mesh but does not exist.",
+            ));
+        }
+        if !document.meshes.contains_key(&instance.mesh) {
+            findings.push(Finding::error(
+                &place,
+                format!("It draws mesh {}, which does not exist.", instance.mesh.0),
+            ));
+        }
+        if let Some(skin) = instance.skin
+            && !document.skins.contains_key(&skin)
+        {
+            findings.push(Finding::error(
+                &place,
+                format!("It uses skin {}, which does not exist.", skin.0),
+            ));
+        }
+    }
+    for j in document.locked.iter().filter(|j| j.get() >= n_joints) {
+        findings.push(Finding::error(
+            "locks",
+            format!("Bone {} is locked but does not exist.", j.0),
+        ));
+    }
+}
+
+fn check_influences(document: &Document, findings: &mut Vec<Finding>) {
+    for (id, item) in &document.meshes {
+        let place = format!("mesh {} \"{}\"", id.0, item.geometry.name);
+        if item.influences.len() != item.geometry.n_points() {
+            findings.push(Finding::error(
+                &place,
+                format!(
+                    "{} points have {} rows of weights.",
+                    item.geometry.n_points(),
+                    item.influences.len()
+                ),
+            ));
+            continue;
+        }
+        let Some(n_joints) = document.n_skin_joints(*id) else {
+            continue;
+        };
+        let (mut unweighted, mut off_sum) = (0, 0);
+        for (point, row) in item.influences.iter().enumerate() {
+            if let Err(why) = check_row(row, n_joints) {
+                findings.push(Finding::error(
+                    &place,
+                    format!("The weights of point {point} are not valid: {why}."),
+                ));
+                break;
+            }
+            let sum: f32 = row.weights.iter().sum();
+            if row.is_empty() || sum <= 0.0 {
+                unweighted += 1;
+            } else if (sum - 1.0).abs() > 1e-3 {
+                off_sum += 1;
+            }
+        }
+        if unweighted > 0 {
+            findings.push(Finding::warning(
+                &place,
+                format!("{unweighted} points have no weight and will not move."),
+            ));
+        }
+        if off_sum > 0 {
+            findings.push(Finding::warning(
+                &place,
+                format!("The weights of {off_sum} points do not sum to 1."),
+            ));
+        }
+    }
+}
+
+/// Whether `row` lists distinct joints below `n_joints` with finite weights >= 0; else what is wrong.
+pub fn check_row(row: RowRef<'_>, n_joints: usize) -> Result<(), String> {
+    for (i, (joint, weight)) in row.iter().enumerate() {
+        if usize::from(joint) >= n_joints {
+            return Err(format!("bone {joint} of a skin with {n_joints} bones"));
+        }
+        if row.joints[..i].contains(&joint) {
+            return Err(format!("bone {joint} is named twice"));
+        }
+        if !(weight.is_finite() && weight >= 0.0) {
+            return Err(format!("the weight {weight} of bone {joint}"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the channels of `clip` fit the model: existing joints, ascending finite times, values of the right count;
+/// else what is wrong.
+pub fn check_clip(clip: &Clip, rest: &Pose) -> Result<(), String> {
+    for (c, channel) in clip.channels.iter().enumerate() {
+        let joint = channel.joint.get();
+        let Some(targets) = rest.morph_weights.get(joint) else {
+            return Err(format!(
+                "channel {c} moves bone {joint}, which does not exist"
+            ));
+        };
+        let per_key = if channel.interpolation == Interpolation::CubicSpline {
+            3
+        } else {
+            1
+        };
+        let expected = channel.times.len() * per_key * channel.property.width(targets.len());
+        if channel.times.is_empty() || (expected == 0 && channel.property != Property::MorphWeights)
+        {
+            return Err(format!("channel {c} has no keys"));
+        }
+        if channel.values.len() != expected {
+            return Err(format!(
+                "channel {c} has {} values, {expected} needed",
+                channel.values.len()
+            ));
+        }
+        if !channel.times.iter().all(|t| t.is_finite())
+            || !channel.values.iter().all(|v| v.is_finite())
+        {
+            return Err(format!(
+                "channel {c} has a time or value that is not finite"
+            ));
+        }
+        if !channel.times.is_sorted() {
+            return Err(format!("the times of channel {c} do not ascend"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,275 @@
+//! The document itself.
+
+use super::{
+    ClipId, Image, Instance, InstanceId, Material, MeshId, MeshItem, Parts, Session, Skin, SkinId,
+    Source, invariants,
+};
+use crate::finding::{Finding, Severity};
+use crate::skeleton::{Clip, JointIndex, Pose, Skeleton};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A model and everything the artist made of it. Cloning is cheap: workers, saves and exports read a clone.
+#[derive(Clone, Debug)]
+pub struct Document {
+    pub(super) source: Option<Arc<Source>>,
+    pub(super) skeleton: Arc<Skeleton>,
+    /// As imported: what a project file and an export compare with.
+    pub(super) source_skeleton: Arc<Skeleton>,
+    pub(super) meshes: BTreeMap<MeshId, Arc<MeshItem>>,
+    pub(super) skins: BTreeMap<SkinId, Arc<Skin>>,
+    pub(super) instances: BTreeMap<InstanceId, Arc<Instance>>,
+    pub(super) clips: BTreeMap<ClipId, Arc<Clip>>,
+    pub(super) source_clips: Arc<BTreeMap<ClipId, Arc<Clip>>>,
+    pub(super) pose: Arc<Pose>,
+    pub(super) rest_pose: Arc<Pose>,
+    pub(super) locked: Arc<BTreeSet<JointIndex>>,
+    pub(super) materials: Arc<Vec<Material>>,
+    pub(super) images: Arc<Vec<Option<Arc<Image>>>>,
+    session: Session,
+}
+
+/// Why [`Parts`] do not make a document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidParts(pub Finding);
+
+impl Default for Document {
+    /// A document without joints and meshes.
+    fn default() -> Self {
+        Self::assemble(Parts::default())
+    }
+}
+
+impl Document {
+    /// A document at rest. Fails with the first broken invariant of severity error.
+    pub fn new(parts: Parts) -> Result<Self, InvalidParts> {
+        let document = Self::assemble(parts);
+        match invariants::check(&document)
+            .into_iter()
+            .find(|f| f.severity == Severity::Error)
+        {
+            Some(finding) => Err(InvalidParts(finding)),
+            None => Ok(document),
+        }
+    }
+
+    fn assemble(parts: Parts) -> Self {
+        let mut rest = Pose::rest(&parts.skeleton);
+        for (joint, weights) in parts.rest_morph_weights {
+            if let Some(slot) = rest.morph_weights.get_mut(joint.get()) {
+                *slot = weights;
+            }
+        }
+        let rest = Arc::new(rest);
+        let active_mesh = parts
+            .instances
+            .values()
+            .filter(|i| i.skin.is_some())
+            .chain(parts.instances.values())
+            .map(|i| i.mesh)
+            .next();
+        Self {
+            source: parts.source,
+            source_skeleton: parts.skeleton.clone(),
+            skeleton: parts.skeleton,
+            meshes: parts.meshes,
+            skins: parts.skins,
+            instances: parts.instances,
+            source_clips: Arc::new(parts.clips.clone()),
+            clips: parts.clips,
+            pose: rest.clone(),
+            rest_pose: rest,
+            locked: Arc::default(),
+            materials: parts.materials,
+            images: parts.images,
+            session: Session {
+                active_mesh,
+                ..Session::default()
+            },
+        }
+    }
+
+    /// The file it came from.
+    pub fn source(&self) -> Option<&Arc<Source>> {
+        self.source.as_ref()
+    }
+
+    /// The node tree.
+    pub fn skeleton(&self) -> &Arc<Skeleton> {
+        &self.skeleton
+    }
+
+    /// The node tree as imported.
+    pub fn source_skeleton(&self) -> &Arc<Skeleton> {
+        &self.source_skeleton
+    }
+
+    /// Meshes by id.
+    pub fn meshes(&self) -> &BTreeMap<MeshId, Arc<MeshItem>> {
+        &self.meshes
+    }
+
+    /// Skins by id.
+    pub fn skins(&self) -> &BTreeMap<SkinId, Arc<Skin>> {
+        &self.skins
+    }
+
+    /// What is drawn, by node index.
+    pub fn instances(&self) -> &BTreeMap<InstanceId, Arc<Instance>> {
+        &self.instances
+    }
+
+    /// Clips by id.
+    pub fn clips(&self) -> &BTreeMap<ClipId, Arc<Clip>> {
+        &self.clips
+    }
+
+    /// Clips as imported.
+    pub fn source_clips(&self) -> &BTreeMap<ClipId, Arc<Clip>> {
+        &self.source_clips
+    }
+
+    /// The artist's pose: shown where no clip is.
+    pub fn pose(&self) -> &Arc<Pose> {
+        &self.pose
+    }
+
+    /// The pose of the file: rest transforms and default morph weights.
+    pub fn rest_pose(&self) -> &Arc<Pose> {
+        &self.rest_pose
+    }
+
+    /// Joints whose weights no tool may change.
+    pub fn locked(&self) -> &BTreeSet<JointIndex> {
+        &self.locked
+    }
+
+    /// Materials that primitives name by index.
+    pub fn materials(&self) -> &Arc<Vec<Material>> {
+        &self.materials
+    }
+
+    /// Images that materials name by index.
+    pub fn images(&self) -> &Arc<Vec<Option<Arc<Image>>>> {
+        &self.images
+    }
+
+    /// Where the artist is.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Where the artist is, to change: no part of undo.
+    pub fn session_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    /// The pose on screen: the clip of the session at its time over the rest pose, else the artist's pose.
+    pub fn shown_pose(&self) -> Arc<Pose> {
+        let playback = &self.session.playback;
+        match playback.clip.and_then(|id| self.clips.get(&id)) {
+            Some(clip) => Arc::new(self.pose_of_clip(clip, playback.time_secs)),
+            None => self.pose.clone(),
+        }
+    }
+
+    /// The rest pose with what `clip` animates at `time_secs`.
+    pub fn pose_of_clip(&self, clip: &Clip, time_secs: f64) -> Pose {
+        let mut pose = Pose::clone(&self.rest_pose);
+        clip.apply(time_secs, &mut pose);
+        pose
+    }
+
+    /// The first skin, by instance, that moves `mesh`.
+    pub fn skin_of_mesh(&self, mesh: MeshId) -> Option<(SkinId, &Arc<Skin>)> {
+        let id = self
+            .instances
+            .values()
+            .filter(|i| i.mesh == mesh)
+            .find_map(|i| i.skin)?;
+        Some((id, self.skins.get(&id)?))
+    }
+
+    /// The index that influences of `mesh` use for `joint`.
+    pub fn skin_joint(&self, mesh: MeshId, joint: JointIndex) -> Option<u16> {
+        let (_, skin) = self.skin_of_mesh(mesh)?;
+        skin.joints
+            .iter()
+            .position(|&j| j == joint)
+            .map(|i| i as u16)
+    }
+
+    /// How many joints every skin that draws `mesh` has at least: the bound of its influences' indices.
+    pub fn n_skin_joints(&self, mesh: MeshId) -> Option<usize> {
+        self.instances
+            .values()
+            .filter(|i| i.mesh == mesh)
+            .filter_map(|i| self.skins.get(&i.skin?))
+            .map(|skin| skin.joints.len())
+            .min()
+    }
+
+    /// Whether both hold the same edits: everything but the session, bit for bit. Geometry is compared by identity.
+    pub fn same_content(&self, other: &Self) -> bool {
+        let same_mesh = |a: &MeshItem, b: &MeshItem| {
+            Arc::ptr_eq(&a.geometry, &b.geometry)
+                && a.influences == b.influences
+                && a.stack == b.stack
+        };
+        self.skeleton == other.skeleton
+            && self.skins == other.skins
+            && self.instances == other.instances
+            && self.clips == other.clips
+            && self.pose == other.pose
+            && self.locked == other.locked
+            && self.meshes.len() == other.meshes.len()
+            && self
+                .meshes
+                .iter()
+                .zip(&other.meshes)
+                .all(|((ia, a), (ib, b))| ia == ib && same_mesh(a, b))
+    }
+
+    /// Whether anything an export would write differs from the source: weights, pose, clips, names.
+    pub fn is_edited(&self) -> bool {
+        self.pose != self.rest_pose
+            || self.skeleton != self.source_skeleton
+            || self.clips != *self.source_clips
+            || self.meshes.values().any(|m| !m.edited_chunks().is_empty())
+    }
+}
+
+impl MeshItem {
+    /// Indices of the chunks whose influences differ from the source's.
+    pub fn edited_chunks(&self) -> Vec<usize> {
+        let pairs = self
+            .influences
+            .chunks()
+            .iter()
+            .zip(self.source_influences.chunks());
+        pairs
+            .enumerate()
+            .filter(|(_, (a, b))| !Arc::ptr_eq(a, b) && a != b)
+            .map(|(i, _)| i)
+            .collect()
+    }
+
+    /// Points whose influences differ from the source's, ascending.
+    pub fn edited_points(&self) -> Vec<u32> {
+        let mut points = Vec::new();
+        for chunk in self.edited_chunks() {
+            let first = (chunk * crate::skinning::influences::CHUNK) as u32;
+            let (now, before) = (
+                &self.influences.chunks()[chunk],
+                &self.source_influences.chunks()[chunk],
+            );
+            points.extend(
+                (0..now.len())
+                    .filter(|&i| now.row(i) != before.row(i))
+                    .map(|i| first + i as u32),
+            );
+        }
+        points
+    }
+}
