@@ -8,3 +8,4 @@ pub mod mesh;
 pub mod skeleton;
 pub mod skinning;
 pub mod task;
+pub mod weights;

@@ -2,4 +2,4 @@
 
 pub mod stack;
 
-pub use stack::{DeformStack, NormalMode, ScaleMode, SkinningMethod};
+pub use stack::{DeformStack, ScaleMode, SkinningMethod};

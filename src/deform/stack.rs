@@ -22,16 +22,6 @@ pub enum ScaleMode {
     Drop,
 }
 
-/// How normals follow the surface (stage 10).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum NormalMode {
-    /// By the faces' deformation gradients: right for every deformer, keeps authored hard edges.
-    #[default]
-    Transport,
-    /// By the blended rotation alone: faster, off by the weights' gradient.
-    Rotate,
-}
-
 /// Everything that turns a mesh's bind shape and a pose into the shape on screen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -40,8 +30,6 @@ pub struct DeformStack {
     pub method: SkinningMethod,
     /// Stage 2; only read by [`SkinningMethod::Dqs`].
     pub scale: ScaleMode,
-    /// Stage 10.
-    pub normals: NormalMode,
 }
 
 impl DeformStack {

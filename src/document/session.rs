@@ -3,6 +3,7 @@
 use super::{ClipId, MeshId};
 use crate::math::Camera;
 use crate::skeleton::JointIndex;
+use crate::weights::falloff::Falloff;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -33,22 +34,6 @@ impl Default for Playback {
             playing: false,
         }
     }
-}
-
-/// How a brush's effect fades from its centre to its rim.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Falloff {
-    /// 1 - 3 x^2 + 2 x^3.
-    #[default]
-    Smooth,
-    /// 1 - x.
-    Linear,
-    /// (1 - x)^2.
-    Sharp,
-    /// sqrt(1 - x).
-    Root,
-    /// 1.
-    Constant,
 }
 
 /// The weight brush.

@@ -8,9 +8,11 @@
 
 pub mod build;
 pub mod normals;
+pub mod spatial;
 pub mod topology;
 
 pub use build::{BuiltMesh, MeshSource, PrimitiveSource};
+pub use spatial::{SurfaceHit, SurfaceIndex};
 pub use topology::Topology;
 
 use glam::{Vec2, Vec3};

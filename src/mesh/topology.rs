@@ -1,6 +1,8 @@
 //! Triangles as points, and which faces and points meet at each.
 
 use super::Mesh;
+use std::collections::HashMap;
+use std::ops::Range;
 
 /// Adjacency of a [`Mesh`], as compressed rows.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -13,6 +15,8 @@ pub struct Topology {
     neighbours: Vec<u32>,
     normal_face_starts: Vec<u32>,
     normal_faces: Vec<u32>,
+    normal_starts: Vec<u32>,
+    coincident: HashMap<u32, Vec<u32>>,
 }
 
 impl Topology {
@@ -68,10 +72,43 @@ impl Topology {
         span(&self.neighbour_starts, &self.neighbours, point)
     }
 
+    /// The other points at the same bind position: the far sides of a seam whose weights differ.
+    pub fn coincident(&self, point: u32) -> &[u32] {
+        self.coincident.get(&point).map_or(&[], Vec::as_slice)
+    }
+
+    /// The entries of [`Mesh::normals`] that stand on `point`.
+    pub fn normals_of_point(&self, point: u32) -> Range<u32> {
+        self.normal_starts[point as usize]..self.normal_starts[point as usize + 1]
+    }
+
     /// The triangles that show `normal` (an index into [`Mesh::normals`]), ascending.
     pub fn faces_of_normal(&self, normal: u32) -> &[u32] {
         span(&self.normal_face_starts, &self.normal_faces, normal)
     }
+}
+
+/// For each point that shares its bind position with others, those others.
+fn coincident(mesh: &Mesh) -> HashMap<u32, Vec<u32>> {
+    // Points at one position have one Morton code, so they are neighbours in memory, up to others of the same code;
+    // sorting by position is simpler and exact.
+    let mut order: Vec<u32> = (0..mesh.n_points() as u32).collect();
+    let key = |p: u32| {
+        (mesh.positions[p as usize] + glam::Vec3::ZERO)
+            .to_array()
+            .map(f32::to_bits)
+    };
+    order.sort_by_key(|&p| key(p));
+    let mut groups = HashMap::new();
+    for group in order
+        .chunk_by(|&a, &b| key(a) == key(b))
+        .filter(|group| group.len() > 1)
+    {
+        for &p in group {
+            groups.insert(p, group.iter().copied().filter(|&q| q != p).collect());
+        }
+    }
+    groups
 }
 
 fn span<'a>(starts: &[u32], items: &'a [u32], row: u32) -> &'a [u32] {

@@ -6,10 +6,12 @@
 //! Invariant: a joint's parent may have a higher index; everything that needs order walks [`Skeleton::order`].
 //! Invariant: names are labels; an index is an identity.
 
+pub mod bones;
 pub mod clip;
 pub mod joint;
 pub mod pose;
 
+pub use bones::Bone;
 pub use clip::{Channel, Clip, Interpolation, Property};
 pub use joint::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use pose::Pose;
