@@ -51,6 +51,9 @@ impl Topology {
             neighbours.extend_from_slice(&ring);
             neighbour_starts.push(neighbours.len() as u32);
         }
+        let normal_starts = (0..=mesh.n_points() as u32)
+            .map(|p| mesh.point_of_normal.partition_point(|&q| q < p) as u32)
+            .collect();
         Self {
             triangles,
             face_starts,
@@ -59,6 +62,8 @@ impl Topology {
             neighbours,
             normal_face_starts,
             normal_faces,
+            normal_starts,
+            coincident: coincident(mesh),
         }
     }
 
