@@ -1,4 +1,10 @@
 //! Integration tests of the core and the command line: one binary, so that they link once.
 
+#[path = "reference/mod.rs"]
+mod reference;
 #[path = "core/shared.rs"]
 mod shared;
+#[path = "core/skinning.rs"]
+mod skinning;
+#[path = "core/skins.rs"]
+mod skins;

@@ -1,7 +1,25 @@
 //! Influences, palettes and the skinning kernels.
 //!
+//! The way of the data: [`SkinBind`] (one skin as one mesh uses it) + the world transforms of a pose ->
+//! [`SkinPalette`]; [`Influences`] chunk by chunk -> [`CookedChunk`]; bind positions + both -> [`SkinInput`] -> a kernel.
+//!
 //! Invariant: kernels never allocate and never branch on the number of threads; the same input gives the same bits.
+//! Invariant: a chunk skinned alone has the same bits as in a full pass.
+//! Invariant: whatever a file holds, a palette is finite.
 
+pub mod bind;
+pub mod cooked;
 pub mod influences;
+pub mod kernels;
+pub mod palette;
+mod simd;
 
-pub use influences::{Influences, RowRef, Rows};
+pub use bind::SkinBind;
+pub use cooked::CookedChunk;
+pub use influences::{CHUNK, Influences, RowRef, Rows};
+pub use kernels::{
+    SkinError, SkinInput, blended_linear, blended_rotations, dqs, dqs_with_normals, inflate,
+    inflate_with_normals, lbs, lbs_rotations, lbs_with_normals,
+};
+pub use palette::{Motion, SkinPalette, Stretch};
+pub use simd::Backend;

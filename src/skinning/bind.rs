@@ -1,0 +1,373 @@
+//! What a skin is at rest: where its joints were bound, in one unit, for bound and unbound joints.
+
+use super::palette::{Motion, SkinPalette, Stretch};
+use crate::math::dual_quaternion::quat_from_rotation;
+use crate::math::polar::{orthonormality_error, polar};
+use crate::skeleton::{JointIndex, Skeleton};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+
+/// A skin matrix whose stretch is this close to the identity counts as rigid.
+///
+/// Inverse bind matrices are f32: on shipped characters at rest their rounding alone gives up to 1.3e-6. Below this
+/// the inflation moves a point by less than f32 positions resolve.
+pub const RIGID_TOLERANCE: f64 = 2e-6;
+
+/// The bind data of one skin as one mesh uses it.
+///
+/// *Bound* joints carry weight in the mesh. Exporters leave anything in the inverse bind matrices of the others, so
+/// those are ignored: an unbound ancestor takes its bind frame from its nearest bound descendant and the rest pose.
+/// Points and bind frames are measured in a unit in which the rest pose has no stretch (see [`SkinBind::unit_scale`]).
+#[derive(Clone, Debug, PartialEq)]
+pub struct SkinBind {
+    unit_scale: f64,
+    /// Bound joints, their ancestors and the skin's other joints; parents first.
+    nodes: Vec<Node>,
+    /// One for each joint of the skin.
+    slots: Vec<Slot>,
+    ranks: Vec<u32>,
+}
+
+/// A skeleton joint and its bind frame.
+#[derive(Clone, Debug, PartialEq)]
+struct Node {
+    joint: JointIndex,
+    /// The nearest ancestor among the nodes.
+    parent: Option<u32>,
+    /// Scaled bind-pose mesh space -> joint space.
+    inverse_bind: DAffine3,
+    /// The joint's bind position, scaled.
+    origin: DVec3,
+}
+
+/// An entry of the skin's joint list.
+#[derive(Clone, Debug, PartialEq)]
+struct Slot {
+    joint: JointIndex,
+    /// As the file has it: bind-pose mesh space -> joint space.
+    inverse_bind: DAffine3,
+    node: u32,
+    /// The frame of a bound slot that is not its node's: a joint listed twice with different matrices.
+    own: Option<(DAffine3, DVec3)>,
+}
+
+/// What a node does in one pose.
+#[derive(Clone, Copy)]
+struct NodeMotion {
+    rotation: DQuat,
+    stretch: DMat3,
+    inflated_origin: DVec3,
+}
+
+impl SkinBind {
+    /// The bind data of a skin.
+    ///
+    /// `joints`, `inverse_bind`, `bound`: one for each joint of the skin (missing entries count as identity and
+    /// unbound); `bound[k]` says whether some point of the mesh gives joint `k` weight. `rest_world`: n_joints of the
+    /// skeleton, world transforms of the file's own rest pose. Joints outside of the skeleton follow its first joint.
+    pub fn new(
+        skeleton: &Skeleton,
+        joints: &[JointIndex],
+        inverse_bind: &[DAffine3],
+        bound: &[bool],
+        rest_world: &[DAffine3],
+    ) -> Self {
+        let given = |k: usize| match inverse_bind.get(k) {
+            Some(m) if m.is_finite() => *m,
+            _ => DAffine3::IDENTITY,
+        };
+        let rest = |joint: JointIndex| match rest_world.get(joint.get()) {
+            Some(w) if w.is_finite() => *w,
+            _ => DAffine3::IDENTITY,
+        };
+        let is_bound = |k: usize| bound.get(k) == Some(&true) && joints[k].get() < skeleton.len();
+        let unit_scale = unit_scale(
+            (0..joints.len())
+                .filter(|&k| is_bound(k))
+                .map(|k| (rest(joints[k]).matrix3 * given(k).matrix3).determinant()),
+        );
+        let unscale = DAffine3::from_scale(DVec3::splat(1.0 / unit_scale));
+        let scaled = |k: usize| given(k) * unscale;
+
+        // The frames of bound joints: the first invertible one in skin order stands for the node.
+        let mut frame: Vec<Option<DAffine3>> = vec![None; skeleton.len()];
+        let mut nearest: Vec<Option<Nearest>> = vec![None; skeleton.len()];
+        let mut needed = vec![false; skeleton.len()];
+        for (k, joint) in joints.iter().enumerate() {
+            let Some(need) = needed.get_mut(joint.get()) else {
+                continue;
+            };
+            *need = true;
+            if is_bound(k) && frame[joint.get()].is_none() {
+                frame[joint.get()] = invert(scaled(k));
+                if frame[joint.get()].is_some() {
+                    nearest[joint.get()] = Some(Nearest {
+                        steps: 0,
+                        skin_order: k,
+                        joint: *joint,
+                    });
+                }
+            }
+        }
+        for &j in skeleton.order().iter().rev() {
+            let Some(parent) = skeleton.joint(JointIndex(j)).parent else {
+                continue;
+            };
+            if needed[j as usize] {
+                needed[parent.get()] = true;
+            }
+            if let Some(below) = nearest[j as usize] {
+                let candidate = Nearest {
+                    steps: below.steps + 1,
+                    ..below
+                };
+                let entry = &mut nearest[parent.get()];
+                if entry.is_none_or(|n| candidate.key() < n.key()) {
+                    *entry = Some(candidate);
+                }
+            }
+        }
+
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut node_of = vec![u32::MAX; skeleton.len()];
+        for &j in skeleton.order() {
+            let joint = JointIndex(j);
+            if !needed[joint.get()] {
+                continue;
+            }
+            let parent = skeleton.joint(joint).parent.map(|p| node_of[p.get()]);
+            let given_by = |other: JointIndex, frame: DAffine3| {
+                let other_from_joint = invert(rest(other)).unwrap_or_default() * rest(joint);
+                Some(frame * other_from_joint).filter(DAffine3::is_finite)
+            };
+            let bind = frame[joint.get()].or_else(|| {
+                if let Some(n) = nearest[joint.get()] {
+                    return given_by(n.joint, frame[n.joint.get()]?);
+                }
+                // Nothing bound below: the nearest joint above knows where this one was.
+                let above = &nodes[parent? as usize];
+                given_by(above.joint, invert(above.inverse_bind)?)
+            });
+            let bind = bind
+                .unwrap_or_else(|| DAffine3::from_scale(DVec3::splat(unit_scale)) * rest(joint));
+            node_of[joint.get()] = nodes.len() as u32;
+            nodes.push(Node {
+                joint,
+                parent,
+                inverse_bind: invert(bind).unwrap_or_default(),
+                origin: bind.translation,
+            });
+        }
+
+        let slots = joints.iter().enumerate().map(|(k, &joint)| {
+            let node = node_of.get(joint.get()).copied().unwrap_or(0);
+            let bind = is_bound(k).then(|| invert(scaled(k))).flatten();
+            let shared = bind.is_none() || frame.get(joint.get()).copied().flatten() == bind;
+            Slot {
+                joint,
+                inverse_bind: given(k),
+                node,
+                own: bind.filter(|_| !shared).map(|b| (scaled(k), b.translation)),
+            }
+        });
+        let slots = slots.collect();
+        let ranks = joints
+            .iter()
+            .map(|j| {
+                if j.get() < skeleton.len() {
+                    skeleton.rank(*j)
+                } else {
+                    u32::MAX
+                }
+            })
+            .collect();
+        Self {
+            unit_scale,
+            nodes,
+            slots,
+            ranks,
+        }
+    }
+
+    /// The unit s: bind positions times s have no stretch at the rest pose.
+    ///
+    /// The median of |det K|^(1/3) over bound joints at rest, so that files in centimetres, armatures scaled by 100 and
+    /// folded quantisation all stay on the fast path. Positions after skinning do not depend on it.
+    pub fn unit_scale(&self) -> f64 {
+        self.unit_scale
+    }
+
+    /// How many joints the skin lists.
+    pub fn n_joints(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The skeleton's joint of each entry of the skin's list.
+    pub fn joint(&self, slot: usize) -> JointIndex {
+        self.slots[slot].joint
+    }
+
+    /// Topological rank of each joint of the skin, what [`super::CookedChunk::cook`] breaks ties with.
+    pub fn ranks(&self) -> &[u32] {
+        &self.ranks
+    }
+
+    /// The bind position of joint `slot` of the skin, in scaled bind space (`unit_scale` times mesh space), metres.
+    pub fn origin(&self, slot: usize) -> DVec3 {
+        self.slot_frame(&self.slots[slot]).1
+    }
+
+    /// The bind position of any joint the skin knows: its own joints and all ancestors of those; scaled bind space.
+    pub fn origin_of_joint(&self, joint: JointIndex) -> Option<DVec3> {
+        self.nodes
+            .iter()
+            .find(|n| n.joint == joint)
+            .map(|n| n.origin)
+    }
+
+    /// Scaled inverse bind matrix and bind position.
+    fn slot_frame(&self, slot: &Slot) -> (DAffine3, DVec3) {
+        slot.own.unwrap_or_else(|| {
+            self.nodes
+                .get(slot.node as usize)
+                .map_or((DAffine3::IDENTITY, DVec3::ZERO), |n| {
+                    (n.inverse_bind, n.origin)
+                })
+        })
+    }
+
+    /// Fills `palette` with the skin matrices of a pose, split into inflation and rigid motion.
+    ///
+    /// `world`: n_joints of the skeleton, world transforms of the pose. f64 inside, f32 in the kernels' rows. Nothing
+    /// in the palette is ever other than finite; buffers are reused.
+    ///
+    /// Source: Lee et al. 2013, by the polar decomposition of each skin matrix (no compensating joints, as in glTF).
+    pub fn pose(&self, world: &[DAffine3], stretch: Stretch, palette: &mut SkinPalette) {
+        let world_of = |joint: JointIndex| world.get(joint.get()).copied().unwrap_or_default();
+        let mut moving: Vec<NodeMotion> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let k = finite_or_identity(world_of(node.joint) * node.inverse_bind);
+            let (q, p) = rigid_or_polar(k.matrix3);
+            let parent = node
+                .parent
+                .map(|p| (&self.nodes[p as usize], moving[p as usize]));
+            let rotation = quat_from_rotation(q);
+            moving.push(NodeMotion {
+                // One hemisphere down each chain: most blends then need no test of signs.
+                rotation: match parent {
+                    Some((_, m)) if m.rotation.dot(rotation) < 0.0 => -rotation,
+                    _ => rotation,
+                },
+                stretch: p,
+                inflated_origin: match parent {
+                    Some((above, m)) => {
+                        m.stretch * (node.origin - above.origin) + m.inflated_origin
+                    }
+                    None => node.origin,
+                },
+            });
+        }
+
+        palette.begin(self.unit_scale, stretch);
+        for slot in &self.slots {
+            let skin_matrix = finite_or_identity(world_of(slot.joint) * slot.inverse_bind);
+            let (inverse_bind, origin) = self.slot_frame(slot);
+            let k = finite_or_identity(world_of(slot.joint) * inverse_bind);
+            let Some(node_motion) = moving.get(slot.node as usize) else {
+                palette.push(skin_matrix, Motion::IDENTITY);
+                continue;
+            };
+            let (q, p, inflated_origin) = match slot.own {
+                None => (
+                    node_motion.rotation,
+                    node_motion.stretch,
+                    node_motion.inflated_origin,
+                ),
+                Some(_) => {
+                    let node = &self.nodes[slot.node as usize];
+                    let (q, p) = rigid_or_polar(k.matrix3);
+                    let q = quat_from_rotation(q);
+                    let q = if q.dot(node_motion.rotation) < 0.0 {
+                        -q
+                    } else {
+                        q
+                    };
+                    (
+                        q,
+                        p,
+                        p * (origin - node.origin) + node_motion.inflated_origin,
+                    )
+                }
+            };
+            let (p, inflated_origin) = match stretch {
+                Stretch::Inflate => (p, inflated_origin),
+                Stretch::Drop => (DMat3::IDENTITY, origin),
+            };
+            palette.push(
+                skin_matrix,
+                Motion {
+                    rotation: q,
+                    translation: k.transform_point3(origin) - q * inflated_origin,
+                    stretch: p,
+                    origin,
+                    inflated_origin,
+                },
+            );
+        }
+        palette.finish();
+    }
+}
+
+/// The nearest bound joint at or below a joint.
+#[derive(Clone, Copy)]
+struct Nearest {
+    steps: usize,
+    skin_order: usize,
+    joint: JointIndex,
+}
+
+impl Nearest {
+    fn key(&self) -> (usize, usize) {
+        (self.steps, self.skin_order)
+    }
+}
+
+/// The median of the stretches, 1 where that is no usable number.
+fn unit_scale(determinants: impl Iterator<Item = f64>) -> f64 {
+    let mut stretches: Vec<f64> = determinants.map(|d| d.abs().cbrt()).collect();
+    stretches.sort_by(f64::total_cmp);
+    let n = stretches.len();
+    let median = match n {
+        0 => 1.0,
+        _ => 0.5 * (stretches[(n - 1) / 2] + stretches[n / 2]),
+    };
+    if median.is_finite() && median >= 1e-12 {
+        median
+    } else {
+        1.0
+    }
+}
+
+fn rigid_or_polar(a: DMat3) -> (DMat3, DMat3) {
+    let (q, p) = polar(a);
+    // |a^T a - 1| is twice |p - 1|.
+    if orthonormality_error(a) < 2.0 * RIGID_TOLERANCE && a.determinant() > 0.0 {
+        (q, DMat3::IDENTITY)
+    } else {
+        (q, p)
+    }
+}
+
+/// The inverse, `None` where it has none or overflows.
+fn invert(m: DAffine3) -> Option<DAffine3> {
+    let det = m.matrix3.determinant();
+    if det == 0.0 || !det.is_finite() {
+        return None;
+    }
+    Some(m.inverse()).filter(DAffine3::is_finite)
+}
+
+fn finite_or_identity(m: DAffine3) -> DAffine3 {
+    // What does not fit an f32 is no matrix to skin with either.
+    let fits = m.to_cols_array().iter().all(|v| v.abs() < 1e30);
+    if fits { m } else { DAffine3::IDENTITY }
+}

@@ -1,0 +1,513 @@
+//! The skinning kernels: one chunk of points under one palette.
+
+// See `simd`: kernel bodies belong inside of the function that is compiled with the backend's instructions.
+#![allow(clippy::inline_always)]
+
+use super::cooked::{CookedChunk, LANES};
+use super::influences::CHUNK;
+use super::palette::{AFFINE_ROWS, SkinPalette};
+use super::simd::{Backend, Gather, Kernel, Simd, dispatch, opposed};
+use glam::{DMat3, Mat3, Quat, Vec3};
+
+/// Why a chunk cannot be skinned.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SkinError {
+    /// A position without a row of influences, or the reverse.
+    #[error("{n_positions} positions, but influences for {n_rows} points")]
+    LengthMismatch {
+        /// Positions given.
+        n_positions: usize,
+        /// Points of the chunk.
+        n_rows: usize,
+    },
+    /// An influence of a joint that the skin does not list.
+    #[error("a point follows joint {joint} of a skin of {n_joints} joints")]
+    JointOutOfRange {
+        /// Index in the skin's joint list.
+        joint: u16,
+        /// Length of that list.
+        n_joints: usize,
+    },
+}
+
+/// A chunk of points, its influences and a palette, checked to fit each other.
+#[derive(Clone, Copy)]
+pub struct SkinInput<'a> {
+    positions: &'a [Vec3],
+    chunk: &'a CookedChunk,
+    palette: &'a SkinPalette,
+    /// Whether `positions` are inflated already.
+    inflated: bool,
+    /// Whether a joint of the chunk inflates.
+    needs_inflation: bool,
+    /// Whether some (pivot, joint) pair lies on opposite hemispheres in this pose.
+    needs_sign_test: bool,
+    backend: Backend,
+}
+
+impl<'a> SkinInput<'a> {
+    /// A checked view for the kernels.
+    ///
+    /// `positions`: the chunk's points, bind space (morphs applied), metres. Fails if their number differs from the
+    /// chunk's or an influence names a joint beyond the palette. Costs a few nanoseconds a distinct pair of joints.
+    pub fn new(
+        positions: &'a [Vec3],
+        chunk: &'a CookedChunk,
+        palette: &'a SkinPalette,
+    ) -> Result<Self, SkinError> {
+        if positions.len() != chunk.n_points() {
+            return Err(SkinError::LengthMismatch {
+                n_positions: positions.len(),
+                n_rows: chunk.n_points(),
+            });
+        }
+        if let Some(&joint) = chunk.joints().last()
+            && joint as usize >= palette.n_joints()
+        {
+            return Err(SkinError::JointOutOfRange {
+                joint,
+                n_joints: palette.n_joints(),
+            });
+        }
+        let row = |joint: u16| &palette.rigid[joint as usize];
+        Ok(Self {
+            positions,
+            chunk,
+            palette,
+            inflated: false,
+            needs_inflation: palette.inflates()
+                && chunk.joints().iter().any(|&j| palette.joint_inflates(j)),
+            needs_sign_test: chunk.pairs().iter().any(|&[p, j]| opposed(row(p), row(j))),
+            backend: Backend::detect(),
+        })
+    }
+
+    /// The same chunk with positions (and normals given to kernels) that [`inflate`] has written: [`dqs`] then does
+    /// its second phase only. Not for [`lbs`], which starts from the bind.
+    pub fn with_inflated(self, inflated: &'a [Vec3]) -> Result<Self, SkinError> {
+        if inflated.len() != self.chunk.n_points() {
+            return Err(SkinError::LengthMismatch {
+                n_positions: inflated.len(),
+                n_rows: self.chunk.n_points(),
+            });
+        }
+        Ok(Self {
+            positions: inflated,
+            inflated: true,
+            ..self
+        })
+    }
+
+    /// The same work on other instructions, for tests and measurements.
+    #[must_use]
+    pub fn on(self, backend: Backend) -> Self {
+        Self { backend, ..self }
+    }
+
+    /// How many points it has.
+    pub fn n_points(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Whether [`inflate`] does more than multiply by the unit.
+    pub fn needs_inflation(&self) -> bool {
+        self.needs_inflation
+    }
+
+    /// What positions are multiplied by when they are loaded for the rigid phase.
+    fn scale(&self) -> f32 {
+        if self.inflated {
+            1.0
+        } else {
+            self.palette.unit_scale() as f32
+        }
+    }
+
+    fn check(&self, n_out: usize) {
+        assert_eq!(n_out, self.positions.len(), "one output a point");
+    }
+}
+
+/// Linear blend skinning: `out = (sum w K) p`, posed world space.
+///
+/// `out`: n_points. A point without influences stays where it is.
+pub fn lbs(input: &SkinInput<'_>, out: &mut [Vec3]) {
+    affine::<false>(input, &input.palette.lbs, &[], out, &mut []);
+}
+
+/// [`lbs`] with normals: `normalize(cof(sum w K) n)`; a normal whose cofactor vanishes stays as it is.
+///
+/// `normals`, `out_normals`: one a point.
+pub fn lbs_with_normals(
+    input: &SkinInput<'_>,
+    normals: &[Vec3],
+    out: &mut [Vec3],
+    out_normals: &mut [Vec3],
+) {
+    affine::<true>(input, &input.palette.lbs, normals, out, out_normals);
+}
+
+/// The inflated bind shape: `out = (sum w N)(s p)`, where s is the palette's unit.
+///
+/// Phase 1 of two-phase skinning (Lee et al. 2013): no rotation, joints apart as their parents' scale puts them.
+/// Radii, rest distances and segments of corrections are measured in it.
+pub fn inflate(input: &SkinInput<'_>, out: &mut [Vec3]) {
+    if input.needs_inflation && !input.inflated {
+        affine::<false>(input, &input.palette.inflate, &[], out, &mut []);
+    } else {
+        input.check(out.len());
+        let scale = input.scale();
+        for (out, &p) in out.iter_mut().zip(input.positions) {
+            *out = p * scale;
+        }
+        keep_unmoved(input, input.positions, out);
+    }
+}
+
+/// [`inflate`] with normals: `normalize(cof(sum w P) n)`.
+pub fn inflate_with_normals(
+    input: &SkinInput<'_>,
+    normals: &[Vec3],
+    out: &mut [Vec3],
+    out_normals: &mut [Vec3],
+) {
+    if input.needs_inflation && !input.inflated {
+        affine::<true>(input, &input.palette.inflate, normals, out, out_normals);
+    } else {
+        inflate(input, out);
+        input.check(out_normals.len());
+        out_normals.copy_from_slice(normals);
+    }
+}
+
+/// Dual quaternion skinning, inflated first where a joint has scale or shear: posed world space.
+///
+/// `out`: n_points. A point without influences stays where it is. Each blend is turned to the hemisphere of the point's
+/// largest weight (ties: lowest rank). Source: Kavan et al. 2008; Lee et al. 2013.
+pub fn dqs(input: &SkinInput<'_>, out: &mut [Vec3]) {
+    if input.needs_inflation && !input.inflated {
+        let mut scratch = [Vec3::ZERO; CHUNK];
+        let scratch = &mut scratch[..input.n_points()];
+        inflate(input, scratch);
+        let phase_2 = SkinInput {
+            positions: scratch,
+            inflated: true,
+            ..*input
+        };
+        rigid::<false>(&phase_2, &[], out, &mut []);
+        keep_unmoved(input, input.positions, out);
+    } else {
+        rigid::<false>(input, &[], out, &mut []);
+    }
+}
+
+/// [`dqs`] with normals: those of the inflated shape, turned by the blended rotation.
+///
+/// `normals`, `out_normals`: one a point.
+pub fn dqs_with_normals(
+    input: &SkinInput<'_>,
+    normals: &[Vec3],
+    out: &mut [Vec3],
+    out_normals: &mut [Vec3],
+) {
+    if input.needs_inflation && !input.inflated {
+        let mut scratch = [Vec3::ZERO; CHUNK];
+        let mut scratch_normals = [Vec3::ZERO; CHUNK];
+        let scratch = &mut scratch[..input.n_points()];
+        let scratch_normals = &mut scratch_normals[..input.n_points()];
+        inflate_with_normals(input, normals, scratch, scratch_normals);
+        let phase_2 = SkinInput {
+            positions: scratch,
+            inflated: true,
+            ..*input
+        };
+        rigid::<true>(&phase_2, scratch_normals, out, out_normals);
+    } else {
+        rigid::<true>(input, normals, out, out_normals);
+    }
+}
+
+/// The blended rotation of each point: that of dual quaternion skinning, unit; the identity without influences.
+///
+/// `out`: n_points.
+pub fn blended_rotations(input: &SkinInput<'_>, out: &mut [Quat]) {
+    input.check(out.len());
+    dispatch(input.backend, Rotations { input, out });
+}
+
+/// The blended linear part of each point, `sum w lin(K)`; the identity without influences.
+///
+/// `out`: n_points.
+pub fn blended_linear(input: &SkinInput<'_>, out: &mut [Mat3]) {
+    input.check(out.len());
+    dispatch(input.backend, Linear { input, out });
+}
+
+/// The rotation of each point under [`lbs`]: the polar rotation of the blended matrix; the identity without influences.
+///
+/// `out`: n_points. One polar decomposition in f64 a point: for corrections sculpted over LBS, not for drawing.
+pub fn lbs_rotations(input: &SkinInput<'_>, out: &mut [Quat]) {
+    input.check(out.len());
+    let mut block = [Mat3::IDENTITY; CHUNK];
+    let block = &mut block[..input.n_points()];
+    blended_linear(input, block);
+    for (out, m) in out.iter_mut().zip(block) {
+        let (q, _) = crate::math::polar(DMat3::from_cols_array(&m.to_cols_array().map(f64::from)));
+        *out = crate::math::dual_quaternion::quat_from_rotation(q).as_quat();
+    }
+}
+
+/// Points without influences stay where they are.
+fn keep_unmoved(input: &SkinInput<'_>, from: &[Vec3], out: &mut [Vec3]) {
+    for &point in input.chunk.unmoved() {
+        out[point as usize] = from[point as usize];
+    }
+}
+
+fn affine<const NORMALS: bool>(
+    input: &SkinInput<'_>,
+    rows: &[super::palette::Row8],
+    normals: &[Vec3],
+    out: &mut [Vec3],
+    out_normals: &mut [Vec3],
+) {
+    check_normals::<NORMALS>(input, normals, out, out_normals);
+    let kernel = Affine::<NORMALS> {
+        input,
+        rows: Gather::new(rows, AFFINE_ROWS, input.chunk),
+        normals,
+        out,
+        out_normals,
+    };
+    dispatch(input.backend, kernel);
+    keep_unmoved(input, input.positions, out);
+    if NORMALS {
+        keep_unmoved(input, normals, out_normals);
+    }
+}
+
+fn rigid<const NORMALS: bool>(
+    input: &SkinInput<'_>,
+    normals: &[Vec3],
+    out: &mut [Vec3],
+    out_normals: &mut [Vec3],
+) {
+    check_normals::<NORMALS>(input, normals, out, out_normals);
+    let kernel = Rigid::<NORMALS> {
+        input,
+        normals,
+        out,
+        out_normals,
+    };
+    dispatch(input.backend, kernel);
+    keep_unmoved(input, input.positions, out);
+    if NORMALS {
+        keep_unmoved(input, normals, out_normals);
+    }
+}
+
+fn check_normals<const NORMALS: bool>(
+    input: &SkinInput<'_>,
+    normals: &[Vec3],
+    out: &[Vec3],
+    out_normals: &[Vec3],
+) {
+    input.check(out.len());
+    if NORMALS {
+        input.check(normals.len());
+        input.check(out_normals.len());
+    }
+}
+
+/// Eight points from `block` on; the last block of a chunk is filled up with zeros.
+#[inline(always)]
+fn load_block<S: Simd>(simd: S, points: &[Vec3], block: usize) -> [S::F; 3] {
+    let (blocks, rest) = points.as_chunks::<LANES>();
+    match blocks.get(block) {
+        Some(points) => simd.load(points),
+        None => {
+            let mut padded = [Vec3::ZERO; LANES];
+            padded[..rest.len()].copy_from_slice(rest);
+            simd.load(&padded)
+        }
+    }
+}
+
+#[inline(always)]
+fn store_block<S: Simd>(simd: S, xyz: [S::F; 3], points: &mut [Vec3], block: usize) {
+    let (blocks, rest) = points.as_chunks_mut::<LANES>();
+    match blocks.get_mut(block) {
+        Some(points) => simd.store(xyz, points),
+        None => {
+            let mut padded = [Vec3::ZERO; LANES];
+            simd.store(xyz, &mut padded);
+            rest.copy_from_slice(&padded[..rest.len()]);
+        }
+    }
+}
+
+#[inline(always)]
+fn cross<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
+    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| simd.mul_sub(a[i], b[j], simd.mul(a[j], b[i])))
+}
+
+#[inline(always)]
+fn dot<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> S::F {
+    simd.mul_add(a[0], b[0], simd.mul_add(a[1], b[1], simd.mul(a[2], b[2])))
+}
+
+/// Points by a blended affine matrix.
+struct Affine<'a, 'o, const NORMALS: bool> {
+    input: &'a SkinInput<'a>,
+    rows: Gather<'a>,
+    normals: &'a [Vec3],
+    out: &'o mut [Vec3],
+    out_normals: &'o mut [Vec3],
+}
+
+impl<const NORMALS: bool> Kernel for Affine<'_, '_, NORMALS> {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        for block in 0..self.input.n_points().div_ceil(LANES) {
+            let [m00, m01, m02, tx, m10, m11, m12, ty] =
+                simd.transpose(self.rows.blend(simd, block, 0));
+            let [m20, m21, m22, tz] = simd.transpose_low(self.rows.blend(simd, block, 1));
+            let p = load_block(simd, self.input.positions, block);
+            let rows = [[m00, m01, m02], [m10, m11, m12], [m20, m21, m22]];
+            let at = |row: [S::F; 3], t| {
+                simd.mul_add(
+                    row[0],
+                    p[0],
+                    simd.mul_add(row[1], p[1], simd.mul_add(row[2], p[2], t)),
+                )
+            };
+            let posed = [at(rows[0], tx), at(rows[1], ty), at(rows[2], tz)];
+            store_block(simd, posed, self.out, block);
+            if NORMALS {
+                let n = load_block(simd, self.normals, block);
+                let [r0, r1, r2] = rows;
+                let turned = [
+                    dot(simd, cross(simd, r1, r2), n),
+                    dot(simd, cross(simd, r2, r0), n),
+                    dot(simd, cross(simd, r0, r1), n),
+                ];
+                let length_squared = dot(simd, turned, turned);
+                let tiny = simd.splat(f32::MIN_POSITIVE);
+                let one = simd.splat(1.0);
+                let safe = simd.select_gt(length_squared, tiny, length_squared, one);
+                let inverse = simd.div(one, simd.sqrt(safe));
+                let unit = [0, 1, 2].map(|i| {
+                    simd.select_gt(length_squared, tiny, simd.mul(turned[i], inverse), n[i])
+                });
+                store_block(simd, unit, self.out_normals, block);
+            }
+        }
+    }
+}
+
+/// Real and dual parts (x, y, z, w) of the blended dual quaternions of a block.
+#[inline(always)]
+fn blended_dual_quaternions<S: Simd>(
+    simd: S,
+    rows: Gather<'_>,
+    signed: bool,
+    block: usize,
+) -> [S::F; 8] {
+    simd.transpose(if signed {
+        rows.blend_signed(simd, block)
+    } else {
+        rows.blend(simd, block, 0)
+    })
+}
+
+/// Points by a blended dual quaternion.
+struct Rigid<'a, 'o, const NORMALS: bool> {
+    input: &'a SkinInput<'a>,
+    normals: &'a [Vec3],
+    out: &'o mut [Vec3],
+    out_normals: &'o mut [Vec3],
+}
+
+impl<const NORMALS: bool> Kernel for Rigid<'_, '_, NORMALS> {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let input = self.input;
+        let rows = Gather::new(&input.palette.rigid, 1, input.chunk);
+        let unit = simd.splat(input.scale());
+        let two = simd.splat(2.0);
+        for block in 0..input.n_points().div_ceil(LANES) {
+            let [rx, ry, rz, rw, dx, dy, dz, dw] =
+                blended_dual_quaternions(simd, rows, input.needs_sign_test, block);
+            let (r, d) = ([rx, ry, rz], [dx, dy, dz]);
+            // 2 / |b0|^2 normalises rotation and translation at once: no square root.
+            let s = simd.div(two, simd.mul_add(rw, rw, dot(simd, r, r)));
+            let p = load_block(simd, input.positions, block).map(|c| simd.mul(c, unit));
+            // v' = v + s (r x (r x v + w v + d) + w d - dw r): rotation and translation share their products.
+            let inner = cross(simd, r, p);
+            let inner = [0, 1, 2].map(|i| simd.mul_add(rw, p[i], simd.add(inner[i], d[i])));
+            let outer = cross(simd, r, inner);
+            let posed = [0, 1, 2].map(|i| {
+                let along = simd.mul_sub(rw, d[i], simd.mul(dw, r[i]));
+                simd.mul_add(s, simd.add(outer[i], along), p[i])
+            });
+            store_block(simd, posed, self.out, block);
+            if NORMALS {
+                let n = load_block(simd, self.normals, block);
+                let inner = cross(simd, r, n);
+                let inner = [0, 1, 2].map(|i| simd.mul_add(rw, n[i], inner[i]));
+                let outer = cross(simd, r, inner);
+                let turned = [0, 1, 2].map(|i| simd.mul_add(s, outer[i], n[i]));
+                store_block(simd, turned, self.out_normals, block);
+            }
+        }
+    }
+}
+
+struct Rotations<'a, 'o> {
+    input: &'a SkinInput<'a>,
+    out: &'o mut [Quat],
+}
+
+impl Kernel for Rotations<'_, '_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let rows = Gather::new(&self.input.palette.rigid, 1, self.input.chunk);
+        let one = simd.splat(1.0);
+        for (block, out) in self.out.chunks_mut(LANES).enumerate() {
+            let [x, y, z, w, ..] =
+                blended_dual_quaternions(simd, rows, self.input.needs_sign_test, block);
+            let length_squared = simd.mul_add(w, w, dot(simd, [x, y, z], [x, y, z]));
+            let inverse = simd.div(one, simd.sqrt(length_squared));
+            let [x, y, z, w] = [x, y, z, w].map(|c| simd.to_array(simd.mul(c, inverse)));
+            for (lane, out) in out.iter_mut().enumerate() {
+                *out = Quat::from_xyzw(x[lane], y[lane], z[lane], w[lane]);
+            }
+        }
+        for &point in self.input.chunk.unmoved() {
+            self.out[point as usize] = Quat::IDENTITY;
+        }
+    }
+}
+
+struct Linear<'a, 'o> {
+    input: &'a SkinInput<'a>,
+    out: &'o mut [Mat3],
+}
+
+impl Kernel for Linear<'_, '_> {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let rows = Gather::new(&self.input.palette.lbs, AFFINE_ROWS, self.input.chunk);
+        for (block, out) in self.out.chunks_mut(LANES).enumerate() {
+            let upper = rows.blend(simd, block, 0).map(|row| simd.to_array(row));
+            let lower = rows.blend(simd, block, 1).map(|row| simd.to_array(row));
+            for (out, (u, l)) in out.iter_mut().zip(upper.iter().zip(&lower)) {
+                *out =
+                    Mat3::from_cols_array(&[u[0], u[4], l[0], u[1], u[5], l[1], u[2], u[6], l[2]]);
+            }
+        }
+        for &point in self.input.chunk.unmoved() {
+            self.out[point as usize] = Mat3::IDENTITY;
+        }
+    }
+}

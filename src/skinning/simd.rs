@@ -1,0 +1,424 @@
+//! Eight f32 lanes on whatever the machine has: AVX2 with FMA where it is detected, `wide` elsewhere.
+//!
+//! The one module of the kernels with `unsafe`. Two claims carry it:
+//!
+//! - A value of [`Avx2`] exists only where the CPU was found to have AVX2 and FMA ([`Avx2::detect`]), so every method
+//!   on it may use their instructions. The methods are `#[inline(always)]` and end up inside [`with_avx2`], which is
+//!   compiled with these features; that is what makes them fast, not what makes them sound.
+//! - A [`Gather`] exists only for rows that hold every joint of its chunk ([`Gather::new`] checks the chunk's largest
+//!   index, which [`CookedChunk`] keeps for all its blocks), so rows are read without checks in the inner loop.
+//!
+//! Invariant: both backends compute the same formulas lane by lane, without gathers across points; results do not
+//! depend on a point's neighbours in the block.
+
+#![allow(unsafe_code)]
+// The kernels' bodies must end up inside of `with_avx2`, whatever the optimiser thinks of their size.
+#![allow(clippy::inline_always)]
+
+use super::cooked::{CookedChunk, LANES};
+use super::palette::Row8;
+use glam::Vec3;
+use wide::f32x8;
+
+/// Which instructions the kernels run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// 256-bit lanes with fused multiply-add, where the machine has them; else [`Backend::Portable`].
+    Avx2,
+    /// What `wide` makes of eight lanes for the target.
+    Portable,
+}
+
+impl Backend {
+    /// The fastest one this machine has.
+    pub fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if Avx2::detect().is_some() {
+            return Self::Avx2;
+        }
+        Self::Portable
+    }
+}
+
+/// Work written once for all backends. `run` must be `#[inline(always)]`.
+pub(super) trait Kernel {
+    /// Does the work with the lanes of `simd`.
+    fn run<S: Simd>(self, simd: S);
+}
+
+/// Runs a kernel on a backend.
+pub(super) fn dispatch<K: Kernel>(backend: Backend, kernel: K) {
+    #[cfg(target_arch = "x86_64")]
+    if backend == Backend::Avx2
+        && let Some(simd) = Avx2::detect()
+    {
+        // SAFETY: `simd` exists, so the CPU has AVX2 and FMA.
+        return unsafe { with_avx2(simd, kernel) };
+    }
+    let _ = backend;
+    kernel.run(Portable);
+}
+
+/// Arithmetic on eight f32. A value of the type is the proof that the machine can do it.
+pub(super) trait Simd: Copy {
+    /// Eight f32.
+    type F: Copy;
+
+    fn splat(self, v: f32) -> Self::F;
+    fn add(self, a: Self::F, b: Self::F) -> Self::F;
+    fn mul(self, a: Self::F, b: Self::F) -> Self::F;
+    fn div(self, a: Self::F, b: Self::F) -> Self::F;
+    fn sqrt(self, a: Self::F) -> Self::F;
+    /// `a * b + c`, fused where the machine fuses.
+    fn mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
+    /// `a * b - c`.
+    fn mul_sub(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
+    /// `yes` where `a > b`, else `no`.
+    fn select_gt(self, a: Self::F, b: Self::F, yes: Self::F, no: Self::F) -> Self::F;
+    /// Lane i of result k is lane k of `rows[i]`.
+    fn transpose(self, rows: [Self::F; 8]) -> [Self::F; 8];
+    /// The first four results of [`Simd::transpose`].
+    fn transpose_low(self, rows: [Self::F; 8]) -> [Self::F; 4];
+    /// x, y and z of eight points.
+    fn load(self, points: &[Vec3; LANES]) -> [Self::F; 3];
+    /// Writes x, y and z of eight points.
+    fn store(self, xyz: [Self::F; 3], points: &mut [Vec3; LANES]);
+    fn to_array(self, a: Self::F) -> [f32; LANES];
+
+    /// `acc[lane] += weights[lane] * rows[joints[lane] * stride + offset]`.
+    ///
+    /// # Safety
+    /// `joints[lane] * stride + offset < rows.len()` for every lane.
+    unsafe fn accumulate(
+        self,
+        acc: &mut [Self::F; LANES],
+        rows: &[Row8],
+        stride_offset: (usize, usize),
+        joints: &[u16; LANES],
+        weights: &[f32; LANES],
+    );
+}
+
+/// The palette rows that a chunk's points blend.
+#[derive(Clone, Copy)]
+pub(super) struct Gather<'a> {
+    rows: &'a [Row8],
+    /// Rows a joint.
+    stride: usize,
+    chunk: &'a CookedChunk,
+}
+
+impl<'a> Gather<'a> {
+    /// Pairs a chunk with palette rows, `stride` a joint. The rows must hold every joint of the chunk.
+    pub(super) fn new(rows: &'a [Row8], stride: usize, chunk: &'a CookedChunk) -> Self {
+        assert!((chunk.max_joint() as usize + 1) * stride <= rows.len());
+        Self {
+            rows,
+            stride,
+            chunk,
+        }
+    }
+
+    /// The weighted sum of row `offset` of the joints of each point of a block: one vector a point.
+    #[inline(always)]
+    pub(super) fn blend<S: Simd>(self, simd: S, block: usize, offset: usize) -> [S::F; LANES] {
+        assert!(offset < self.stride);
+        let (joints, weights) = self.chunk.block(block);
+        let mut acc = [simd.splat(0.0); LANES];
+        for (joints, weights) in joints.iter().zip(weights) {
+            // SAFETY: joints <= max_joint (invariant of `CookedChunk`), checked against the rows in `new`.
+            unsafe { simd.accumulate(&mut acc, self.rows, (self.stride, offset), joints, weights) }
+        }
+        acc
+    }
+
+    /// As [`Gather::blend`] of dual quaternions (stride 1), each turned to the hemisphere of its point's pivot.
+    #[inline(always)]
+    pub(super) fn blend_signed<S: Simd>(self, simd: S, block: usize) -> [S::F; LANES] {
+        let (joints, weights) = self.chunk.block(block);
+        let mut acc = [simd.splat(0.0); LANES];
+        let pivots = joints[0];
+        for (joints, weights) in joints.iter().zip(weights) {
+            let mut signed = *weights;
+            for lane in 0..LANES {
+                let (pivot, other) = (pivots[lane] as usize, joints[lane] as usize);
+                if opposed(&self.rows[pivot], &self.rows[other]) {
+                    signed[lane] = -signed[lane];
+                }
+            }
+            // SAFETY: as in `blend`.
+            unsafe { simd.accumulate(&mut acc, self.rows, (self.stride, 0), joints, &signed) }
+        }
+        acc
+    }
+}
+
+/// Whether two dual quaternions' rotations lie on opposite hemispheres.
+///
+/// Written once, because the check of a chunk's pairs and the testing kernel must agree on every bit.
+#[inline(always)]
+pub(super) fn opposed(a: &Row8, b: &Row8) -> bool {
+    let (a, b) = (&a.0, &b.0);
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] < 0.0
+}
+
+/// The lanes of `wide`.
+#[derive(Clone, Copy)]
+pub(super) struct Portable;
+
+impl Simd for Portable {
+    type F = f32x8;
+
+    #[inline(always)]
+    fn splat(self, v: f32) -> f32x8 {
+        f32x8::splat(v)
+    }
+    #[inline(always)]
+    fn add(self, a: f32x8, b: f32x8) -> f32x8 {
+        a + b
+    }
+    #[inline(always)]
+    fn mul(self, a: f32x8, b: f32x8) -> f32x8 {
+        a * b
+    }
+    #[inline(always)]
+    fn div(self, a: f32x8, b: f32x8) -> f32x8 {
+        a / b
+    }
+    #[inline(always)]
+    fn sqrt(self, a: f32x8) -> f32x8 {
+        a.sqrt()
+    }
+    #[inline(always)]
+    fn mul_add(self, a: f32x8, b: f32x8, c: f32x8) -> f32x8 {
+        a.mul_add(b, c)
+    }
+    #[inline(always)]
+    fn mul_sub(self, a: f32x8, b: f32x8, c: f32x8) -> f32x8 {
+        a.mul_sub(b, c)
+    }
+    #[inline(always)]
+    fn select_gt(self, a: f32x8, b: f32x8, yes: f32x8, no: f32x8) -> f32x8 {
+        a.simd_gt(b).select(yes, no)
+    }
+    #[inline(always)]
+    fn transpose(self, rows: [f32x8; 8]) -> [f32x8; 8] {
+        f32x8::transpose(rows)
+    }
+    #[inline(always)]
+    fn transpose_low(self, rows: [f32x8; 8]) -> [f32x8; 4] {
+        let [a, b, c, d, ..] = f32x8::transpose(rows);
+        [a, b, c, d]
+    }
+    #[inline(always)]
+    fn load(self, points: &[Vec3; LANES]) -> [f32x8; 3] {
+        [0, 1, 2].map(|axis| f32x8::from(std::array::from_fn(|lane| points[lane][axis])))
+    }
+    #[inline(always)]
+    fn store(self, xyz: [f32x8; 3], points: &mut [Vec3; LANES]) {
+        let [x, y, z] = xyz.map(f32x8::to_array);
+        for (lane, point) in points.iter_mut().enumerate() {
+            *point = Vec3::new(x[lane], y[lane], z[lane]);
+        }
+    }
+    #[inline(always)]
+    fn to_array(self, a: f32x8) -> [f32; LANES] {
+        a.to_array()
+    }
+
+    #[inline(always)]
+    unsafe fn accumulate(
+        self,
+        acc: &mut [f32x8; LANES],
+        rows: &[Row8],
+        (stride, offset): (usize, usize),
+        joints: &[u16; LANES],
+        weights: &[f32; LANES],
+    ) {
+        for ((acc, &joint), &weight) in acc.iter_mut().zip(joints).zip(weights) {
+            let row = f32x8::from(rows[joint as usize * stride + offset].0);
+            *acc = row.mul_add(f32x8::splat(weight), *acc);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx2::{Avx2, with_avx2};
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use super::{Kernel, LANES, Row8, Simd, Vec3};
+    #[allow(clippy::wildcard_imports)] // thirty intrinsics, all used with their full names
+    use std::arch::x86_64::*;
+
+    /// The proof that the CPU has AVX2 and FMA.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Avx2(());
+
+    impl Avx2 {
+        /// The proof, where the CPU has both. The answer is cached by the standard library.
+        pub(in super::super) fn detect() -> Option<Self> {
+            (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"))
+                .then_some(Self(()))
+        }
+    }
+
+    /// Runs a kernel in code compiled with AVX2 and FMA.
+    #[target_feature(enable = "avx2,fma")]
+    pub(in super::super) fn with_avx2<K: Kernel>(simd: Avx2, kernel: K) {
+        kernel.run(simd);
+    }
+
+    // SAFETY, for every block below without a note of its own: `self` exists, so the CPU has AVX2 and FMA.
+    impl Simd for Avx2 {
+        type F = __m256;
+
+        #[inline(always)]
+        fn splat(self, v: f32) -> __m256 {
+            unsafe { _mm256_set1_ps(v) }
+        }
+        #[inline(always)]
+        fn add(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_add_ps(a, b) }
+        }
+        #[inline(always)]
+        fn mul(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_mul_ps(a, b) }
+        }
+        #[inline(always)]
+        fn div(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_div_ps(a, b) }
+        }
+        #[inline(always)]
+        fn sqrt(self, a: __m256) -> __m256 {
+            unsafe { _mm256_sqrt_ps(a) }
+        }
+        #[inline(always)]
+        fn mul_add(self, a: __m256, b: __m256, c: __m256) -> __m256 {
+            unsafe { _mm256_fmadd_ps(a, b, c) }
+        }
+        #[inline(always)]
+        fn mul_sub(self, a: __m256, b: __m256, c: __m256) -> __m256 {
+            unsafe { _mm256_fmsub_ps(a, b, c) }
+        }
+        #[inline(always)]
+        fn select_gt(self, a: __m256, b: __m256, yes: __m256, no: __m256) -> __m256 {
+            unsafe { _mm256_blendv_ps(no, yes, _mm256_cmp_ps::<_CMP_GT_OQ>(a, b)) }
+        }
+
+        #[inline(always)]
+        fn transpose(self, r: [__m256; 8]) -> [__m256; 8] {
+            unsafe {
+                let t0 = _mm256_unpacklo_ps(r[0], r[1]);
+                let t1 = _mm256_unpackhi_ps(r[0], r[1]);
+                let t2 = _mm256_unpacklo_ps(r[2], r[3]);
+                let t3 = _mm256_unpackhi_ps(r[2], r[3]);
+                let t4 = _mm256_unpacklo_ps(r[4], r[5]);
+                let t5 = _mm256_unpackhi_ps(r[4], r[5]);
+                let t6 = _mm256_unpacklo_ps(r[6], r[7]);
+                let t7 = _mm256_unpackhi_ps(r[6], r[7]);
+                let s0 = _mm256_shuffle_ps::<0x44>(t0, t2);
+                let s1 = _mm256_shuffle_ps::<0xEE>(t0, t2);
+                let s2 = _mm256_shuffle_ps::<0x44>(t1, t3);
+                let s3 = _mm256_shuffle_ps::<0xEE>(t1, t3);
+                let s4 = _mm256_shuffle_ps::<0x44>(t4, t6);
+                let s5 = _mm256_shuffle_ps::<0xEE>(t4, t6);
+                let s6 = _mm256_shuffle_ps::<0x44>(t5, t7);
+                let s7 = _mm256_shuffle_ps::<0xEE>(t5, t7);
+                [
+                    _mm256_permute2f128_ps::<0x20>(s0, s4),
+                    _mm256_permute2f128_ps::<0x20>(s1, s5),
+                    _mm256_permute2f128_ps::<0x20>(s2, s6),
+                    _mm256_permute2f128_ps::<0x20>(s3, s7),
+                    _mm256_permute2f128_ps::<0x31>(s0, s4),
+                    _mm256_permute2f128_ps::<0x31>(s1, s5),
+                    _mm256_permute2f128_ps::<0x31>(s2, s6),
+                    _mm256_permute2f128_ps::<0x31>(s3, s7),
+                ]
+            }
+        }
+
+        #[inline(always)]
+        fn transpose_low(self, r: [__m256; 8]) -> [__m256; 4] {
+            unsafe {
+                let a = _mm256_permute2f128_ps::<0x20>(r[0], r[4]);
+                let b = _mm256_permute2f128_ps::<0x20>(r[1], r[5]);
+                let c = _mm256_permute2f128_ps::<0x20>(r[2], r[6]);
+                let d = _mm256_permute2f128_ps::<0x20>(r[3], r[7]);
+                let (t0, t1) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+                let (t2, t3) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+                [
+                    _mm256_shuffle_ps::<0x44>(t0, t2),
+                    _mm256_shuffle_ps::<0xEE>(t0, t2),
+                    _mm256_shuffle_ps::<0x44>(t1, t3),
+                    _mm256_shuffle_ps::<0xEE>(t1, t3),
+                ]
+            }
+        }
+
+        #[inline(always)]
+        fn load(self, points: &[Vec3; LANES]) -> [__m256; 3] {
+            let p: *const f32 = points.as_ptr().cast();
+            // SAFETY: eight points are 24 f32; `Vec3` is three of them without padding.
+            unsafe {
+                let m03 = _mm256_loadu2_m128(p.add(12), p);
+                let m14 = _mm256_loadu2_m128(p.add(16), p.add(4));
+                let m25 = _mm256_loadu2_m128(p.add(20), p.add(8));
+                let xy = _mm256_shuffle_ps::<0b10_01_11_10>(m14, m25);
+                let yz = _mm256_shuffle_ps::<0b01_00_10_01>(m03, m14);
+                [
+                    _mm256_shuffle_ps::<0b10_00_11_00>(m03, xy),
+                    _mm256_shuffle_ps::<0b11_01_10_00>(yz, xy),
+                    _mm256_shuffle_ps::<0b11_00_11_01>(yz, m25),
+                ]
+            }
+        }
+
+        #[inline(always)]
+        fn store(self, [x, y, z]: [__m256; 3], points: &mut [Vec3; LANES]) {
+            let p: *mut f32 = points.as_mut_ptr().cast();
+            // SAFETY: as in `load`.
+            unsafe {
+                let rxy = _mm256_shuffle_ps::<0b10_00_10_00>(x, y);
+                let ryz = _mm256_shuffle_ps::<0b11_01_11_01>(y, z);
+                let rzx = _mm256_shuffle_ps::<0b11_01_10_00>(z, x);
+                let r03 = _mm256_shuffle_ps::<0b10_00_10_00>(rxy, rzx);
+                let r14 = _mm256_shuffle_ps::<0b11_01_10_00>(ryz, rxy);
+                let r25 = _mm256_shuffle_ps::<0b11_01_11_01>(rzx, ryz);
+                _mm256_storeu2_m128(p.add(12), p, r03);
+                _mm256_storeu2_m128(p.add(16), p.add(4), r14);
+                _mm256_storeu2_m128(p.add(20), p.add(8), r25);
+            }
+        }
+
+        #[inline(always)]
+        fn to_array(self, a: __m256) -> [f32; LANES] {
+            let mut out = [0.0; LANES];
+            // SAFETY: `out` holds eight f32.
+            unsafe { _mm256_storeu_ps(out.as_mut_ptr(), a) };
+            out
+        }
+
+        #[inline(always)]
+        unsafe fn accumulate(
+            self,
+            acc: &mut [__m256; LANES],
+            rows: &[Row8],
+            (stride, offset): (usize, usize),
+            joints: &[u16; LANES],
+            weights: &[f32; LANES],
+        ) {
+            for lane in 0..LANES {
+                // SAFETY: the caller's promise keeps the row inside of `rows`; rows are aligned to 32 bytes.
+                acc[lane] = unsafe {
+                    let row = rows.get_unchecked(joints[lane] as usize * stride + offset);
+                    _mm256_fmadd_ps(
+                        _mm256_load_ps(row.0.as_ptr()),
+                        _mm256_broadcast_ss(&weights[lane]),
+                        acc[lane],
+                    )
+                };
+            }
+        }
+    }
+}
