@@ -2,10 +2,12 @@
 
 pub mod deform;
 pub mod document;
+pub mod evaluate;
 pub mod finding;
 pub mod math;
 pub mod mesh;
 pub mod skeleton;
 pub mod skinning;
 pub mod task;
+pub mod tools;
 pub mod weights;

@@ -1,5 +1,13 @@
 //! Integration tests of the core and the command line: one binary, so that they link once.
 
+#[path = "core/documents.rs"]
+mod documents;
+#[path = "core/layering.rs"]
+mod layering;
+#[path = "core/models.rs"]
+mod models;
+#[path = "core/normals.rs"]
+mod normals;
 #[path = "reference/mod.rs"]
 mod reference;
 #[path = "core/shared.rs"]

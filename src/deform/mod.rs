@@ -1,5 +1,15 @@
-//! The deformer stack: what the artist composes, and what runs.
+//! The deformer stack: bind shape + pose -> the shape on screen.
+//!
+//! The way of the data: [`DeformStack`] (what the artist composes) + influences + skin -> [`CookedMesh`] (rows in the
+//! kernels' order, shared by all instances of a mesh) and [`InstancePlan`] (palette, last result) -> [`Moved`].
+//!
+//! Invariant: a part is cooked again only when its source changed identity or value.
+//! Invariant: an incremental run gives the same bits as a full one, for any number of threads.
 
+pub mod cook;
+pub mod plan;
 pub mod stack;
 
+pub use cook::CookedMesh;
+pub use plan::{DeformInput, InstancePlan, Moved, SkinSource};
 pub use stack::{DeformStack, ScaleMode, SkinningMethod};

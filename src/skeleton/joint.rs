@@ -170,6 +170,16 @@ impl Skeleton {
         std::iter::successors(self.joint(joint).parent, |&j| self.joint(j).parent)
     }
 
+    /// Whether both have the same tree and the same rest transforms: all that moves, whatever the names.
+    pub fn moves_like(&self, other: &Self) -> bool {
+        self.joints.len() == other.joints.len()
+            && self
+                .joints
+                .iter()
+                .zip(&other.joints)
+                .all(|(a, b)| a.parent == b.parent && a.rest == b.rest)
+    }
+
     /// What the UI calls the joint: its name, or "Bone 7" where the file gives none.
     pub fn label(&self, joint: JointIndex) -> String {
         match self.joints.get(joint.get()) {

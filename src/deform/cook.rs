@@ -1,0 +1,117 @@
+//! Influences in the kernels' order, cooked chunk by chunk.
+
+use crate::skinning::{CookedChunk, Influences, Rows};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The cooked influences of a mesh under one order of its joints. Instances of the mesh share it.
+#[derive(Clone, Debug, Default)]
+pub struct CookedMesh {
+    /// The rows each cooked chunk came from: identity tells what changed.
+    sources: Vec<Arc<Rows>>,
+    order: Vec<u32>,
+    chunks: Vec<Arc<CookedChunk>>,
+}
+
+impl CookedMesh {
+    /// Cooks the chunks whose rows are not the ones cooked before; all of them when the joints' order changed.
+    ///
+    /// `order`: for each joint of the skin its place among them, parents first ([`joint_order`]).
+    pub fn update(&mut self, influences: &Influences, order: &[u32]) {
+        if self.order != order {
+            self.order = order.to_vec();
+            self.sources.clear();
+        }
+        let order = &self.order;
+        let known = &self.sources;
+        let cooked = |i: usize, rows: &Arc<Rows>| match known.get(i) {
+            Some(source) if Arc::ptr_eq(source, rows) => self.chunks[i].clone(),
+            _ => Arc::new(CookedChunk::cook(rows, order)),
+        };
+        let n_changed = influences
+            .chunks()
+            .iter()
+            .enumerate()
+            .filter(|(i, rows)| {
+                !known
+                    .get(*i)
+                    .is_some_and(|source| Arc::ptr_eq(source, rows))
+            })
+            .count();
+        // Handing a few chunks to other threads costs more than cooking them.
+        self.chunks = if n_changed > 4 {
+            influences
+                .chunks()
+                .par_iter()
+                .enumerate()
+                .map(|(i, rows)| cooked(i, rows))
+                .collect()
+        } else {
+            influences
+                .chunks()
+                .iter()
+                .enumerate()
+                .map(|(i, rows)| cooked(i, rows))
+                .collect()
+        };
+        self.sources = influences.chunks().to_vec();
+    }
+
+    /// The cooked chunks.
+    pub fn chunks(&self) -> &[Arc<CookedChunk>] {
+        &self.chunks
+    }
+
+    /// For each of `n_joints` joints of the skin, whether it moves a point.
+    pub fn bound(&self, n_joints: usize) -> Vec<bool> {
+        let mut bound = vec![false; n_joints];
+        for &joint in self.chunks.iter().flat_map(|chunk| chunk.joints()) {
+            if let Some(b) = bound.get_mut(joint as usize) {
+                *b = true;
+            }
+        }
+        bound
+    }
+}
+
+/// The place of each joint when sorted by topological rank, ties by index. Skins whose joints stand in the same order
+/// share cooked chunks even though the joints differ.
+pub fn joint_order(ranks: impl IntoIterator<Item = u32>) -> Vec<u32> {
+    let ranks: Vec<u32> = ranks.into_iter().collect();
+    let mut sorted: Vec<u32> = (0..ranks.len() as u32).collect();
+    sorted.sort_by_key(|&j| ranks[j as usize]);
+    let mut order = vec![0; ranks.len()];
+    for (place, &j) in sorted.iter().enumerate() {
+        order[j as usize] = place as u32;
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_edited_chunks_are_cooked_again() {
+        let rows: Rows = (0..3000).map(|p| vec![((p % 3) as u16, 1.0)]).collect();
+        let mut influences = Influences::from_rows(rows.iter());
+        let mut cooked = CookedMesh::default();
+        cooked.update(&influences, &[0, 1, 2, 3]);
+        let before = cooked.chunks().to_vec();
+        assert_eq!(cooked.bound(4), [true, true, true, false]);
+        influences.swap_rows(&[1500], &mut [vec![(3, 1.0)]].into_iter().collect());
+        cooked.update(&influences, &[0, 1, 2, 3]);
+        let kept: Vec<bool> = before
+            .iter()
+            .zip(cooked.chunks())
+            .map(|(a, b)| Arc::ptr_eq(a, b))
+            .collect();
+        assert_eq!(kept, [true, false, true]);
+        assert!(cooked.bound(4)[3]);
+    }
+
+    #[test]
+    fn the_order_is_dense_and_stable() {
+        assert_eq!(joint_order([40, 7, 7, 90]), [2, 0, 1, 3]);
+    }
+}

@@ -1,0 +1,237 @@
+//! The thread that re-skins.
+
+use super::Evaluator;
+use crate::deform::Moved;
+use crate::document::{Document, InstanceId};
+use crate::skeleton::Pose;
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use glam::{DAffine3, Vec3};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+/// What to evaluate.
+pub struct Request {
+    /// Grows with each request; comes back in the result.
+    pub generation: u64,
+    /// The snapshot.
+    pub document: Document,
+    /// The pose to show it in.
+    pub pose: Arc<Pose>,
+    /// Forget everything known before: the first request after another model was opened.
+    pub reset: bool,
+}
+
+/// What a request changed on screen.
+#[derive(Debug)]
+pub struct Evaluated {
+    /// The request's.
+    pub generation: u64,
+    /// n_joints world transforms of the pose.
+    pub world: Vec<DAffine3>,
+    /// Instances that moved.
+    pub updates: Vec<(InstanceId, InstanceUpdate)>,
+    /// What the evaluation took, seconds.
+    pub secs: f64,
+    /// A sentence for the artist if it failed; then nothing moved.
+    pub failure: Option<String>,
+}
+
+/// New positions and normals of one instance.
+#[derive(Debug)]
+pub enum InstanceUpdate {
+    /// All of them.
+    Full {
+        /// n_points, world.
+        positions: Vec<Vec3>,
+        /// n_normals, world, unit.
+        normals: Vec<Vec3>,
+    },
+    /// Those that changed.
+    Sparse {
+        /// Points, ascending, and their positions.
+        points: Vec<(u32, Vec3)>,
+        /// Entries of the mesh's normals, ascending, and their directions.
+        normals: Vec<(u32, Vec3)>,
+    },
+}
+
+/// A thread with a mailbox for one request.
+pub struct Worker {
+    mailbox: Arc<Mailbox>,
+    results: Receiver<Evaluated>,
+    spare: Sender<Vec<Vec3>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Mailbox {
+    slot: Mutex<Slot>,
+    filled: Condvar,
+}
+
+#[derive(Default)]
+struct Slot {
+    request: Option<Request>,
+    closed: bool,
+}
+
+impl Worker {
+    /// Starts the thread. `wake` is called after each result, from the thread: it should ask for a repaint.
+    pub fn spawn(wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+        let mailbox = Arc::<Mailbox>::default();
+        let (send, results) = unbounded();
+        let (spare, spares) = unbounded();
+        let theirs = mailbox.clone();
+        let thread = std::thread::Builder::new()
+            .name("evaluate".into())
+            .spawn(move || {
+                let mut state = State {
+                    evaluator: Evaluator::default(),
+                    spares,
+                };
+                while let Some(request) = theirs.take() {
+                    if send.send(state.answer(&request)).is_err() {
+                        return;
+                    }
+                    wake();
+                }
+            })?;
+        Ok(Self {
+            mailbox,
+            results,
+            spare,
+            thread: Some(thread),
+        })
+    }
+
+    /// Posts a request; one that still waits is replaced.
+    pub fn post(&self, mut request: Request) {
+        let mut slot = lock(&self.mailbox.slot);
+        if let Some(replaced) = slot.request.take() {
+            request.reset |= replaced.reset;
+        }
+        slot.request = Some(request);
+        self.mailbox.filled.notify_one();
+    }
+
+    /// The next result, if one is ready.
+    pub fn try_result(&self) -> Option<Evaluated> {
+        self.results.try_recv().ok()
+    }
+
+    /// Waits for the next result; `None` after `timeout` or when the thread is gone.
+    pub fn wait_result(&self, timeout: std::time::Duration) -> Option<Evaluated> {
+        self.results.recv_timeout(timeout).ok()
+    }
+
+    /// Hands a buffer of a [`InstanceUpdate::Full`] back for another result.
+    pub fn recycle(&self, buffer: Vec<Vec3>) {
+        // Fails only when the thread is gone; then the buffer is simply freed.
+        let _ = self.spare.send(buffer);
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        lock(&self.mailbox.slot).closed = true;
+        self.mailbox.filled.notify_one();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Mailbox {
+    /// Waits for a request; `None` once the mailbox is closed.
+    fn take(&self) -> Option<Request> {
+        let mut slot = lock(&self.slot);
+        loop {
+            if slot.closed {
+                return None;
+            }
+            if let Some(request) = slot.request.take() {
+                return Some(request);
+            }
+            slot = self
+                .filled
+                .wait(slot)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// A slot is replaced as a whole, so a panic elsewhere leaves it sound.
+fn lock(slot: &Mutex<Slot>) -> std::sync::MutexGuard<'_, Slot> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct State {
+    evaluator: Evaluator,
+    spares: Receiver<Vec<Vec3>>,
+}
+
+impl State {
+    fn answer(&mut self, request: &Request) -> Evaluated {
+        let start = Instant::now();
+        if request.reset {
+            self.evaluator = Evaluator::default();
+        }
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            let moved = self.evaluator.evaluate(&request.document, &request.pose);
+            let mut updates = Vec::new();
+            for (id, moved) in moved {
+                updates.extend(self.update(id, moved).map(|update| (id, update)));
+            }
+            updates
+        }));
+        let (updates, failure) = match result {
+            Ok(updates) => (updates, None),
+            Err(_) => {
+                // What it was doing is unknown: begin afresh, and keep the last picture.
+                self.evaluator = Evaluator::default();
+                (
+                    Vec::new(),
+                    Some(
+                        "The deformation failed; the last picture stays. Undo the last step."
+                            .to_owned(),
+                    ),
+                )
+            }
+        };
+        Evaluated {
+            generation: request.generation,
+            world: self.evaluator.world().to_vec(),
+            updates,
+            secs: start.elapsed().as_secs_f64(),
+            failure,
+        }
+    }
+
+    fn update(&self, id: InstanceId, moved: Moved) -> Option<InstanceUpdate> {
+        let plan = self.evaluator.plan(id)?;
+        let (positions, normals) = (plan.positions(), plan.normals());
+        match moved {
+            Moved::Nothing => None,
+            Moved::Some {
+                points,
+                normals: turned,
+            } if points.len() * 2 < positions.len() => Some(InstanceUpdate::Sparse {
+                points: points.iter().map(|&p| (p, positions[p as usize])).collect(),
+                normals: turned.iter().map(|&n| (n, normals[n as usize])).collect(),
+            }),
+            Moved::Some { .. } | Moved::All => Some(InstanceUpdate::Full {
+                positions: self.copy(positions),
+                normals: self.copy(normals),
+            }),
+        }
+    }
+
+    fn copy(&self, values: &[Vec3]) -> Vec<Vec3> {
+        let mut buffer = self.spares.try_recv().unwrap_or_default();
+        buffer.clear();
+        buffer.extend_from_slice(values);
+        buffer
+    }
+}

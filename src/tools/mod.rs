@@ -1,0 +1,14 @@
+//! Pointer tools: small state machines that turn pointer events into edits.
+//!
+//! The way of the data: the viewport makes a [`PointerEvent`] with a world ray -> the tool picks on the *deformed*
+//! surface ([`ToolContext`]) -> [`ToolAction`]s, which the editor applies through the history.
+//!
+//! Invariant: a tool never changes the document itself; what it knows of a stroke ends with the stroke.
+
+pub mod brush;
+pub mod pointer;
+pub mod surface;
+
+pub use brush::WeightBrush;
+pub use pointer::{PointerEvent, PointerKind, ToolAction, ToolContext};
+pub use surface::SurfaceView;

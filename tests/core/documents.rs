@@ -1,0 +1,450 @@
+//! Edits undo to the same bits, broken ones change nothing, and every one reaches the picture.
+
+use crate::models::tube;
+use glam::{DQuat, DVec3};
+use proptest::prelude::*;
+use sinew::deform::{DeformStack, ScaleMode};
+use sinew::document::{ClipId, Document, Edit, History, InstanceId, MeshId, invariants};
+use sinew::evaluate::{Evaluator, InstanceUpdate, Request, Worker};
+use sinew::finding::Severity;
+use sinew::math::Transform;
+use sinew::skeleton::{Clip, JointIndex};
+use sinew::skinning::Rows;
+use std::sync::Arc;
+use std::time::Duration;
+
+const MESH: MeshId = MeshId(0);
+
+/// A random edit that is valid for the tube.
+fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
+    let rows = prop::collection::btree_map(
+        0..n_points,
+        prop::collection::vec((0u16..3, 0.0f32..1.0), 0..4),
+        1..40,
+    )
+    .prop_map(|rows| {
+        let points = rows.keys().copied().collect();
+        let rows: Rows = rows
+            .into_values()
+            .map(|mut row| {
+                row.sort_by_key(|e| e.0);
+                row.dedup_by_key(|e| e.0);
+                row
+            })
+            .collect();
+        Edit::influences(MESH, points, rows)
+    });
+    let pose = (0u32..5, -3.0f64..3.0, -3.0f64..3.0).prop_map(|(joint, angle, x)| Edit::Pose {
+        joints: vec![JointIndex(joint)],
+        locals: vec![Transform::from_rotation_translation(
+            DQuat::from_rotation_z(angle),
+            DVec3::new(x, 0.0, 0.0),
+        )],
+    });
+    let clip = (0u32..3, any::<bool>()).prop_map(|(id, some)| Edit::Clip {
+        id: ClipId(id),
+        clip: some.then(|| {
+            Arc::new(Clip {
+                name: format!("clip {id}"),
+                channels: Vec::new(),
+            })
+        }),
+    });
+    prop_oneof![
+        4 => rows,
+        2 => pose,
+        1 => clip,
+        1 => (3u32..5, -1.0f32..1.0).prop_map(|(j, w)| Edit::MorphWeights { joint: JointIndex(j), weights: vec![w] }),
+        1 => any::<bool>().prop_map(|lbs| Edit::Stack {
+            mesh: MESH,
+            stack: Arc::new(if lbs { DeformStack::lbs() } else { DeformStack::dqs() }),
+        }),
+        1 => (0u32..5, "[a-z]{0,6}").prop_map(|(j, name)| Edit::JointName { joint: JointIndex(j), name }),
+        1 => prop::collection::btree_set(0u32..5, 0..3)
+            .prop_map(|s| Edit::Locks(Arc::new(s.into_iter().map(JointIndex).collect()))),
+    ]
+}
+
+fn assert_sound(document: &Document) {
+    let broken: Vec<_> = invariants::check(document)
+        .into_iter()
+        .filter(|f| f.severity == Severity::Error)
+        .collect();
+    assert!(broken.is_empty(), "{broken:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_edit_swaps_and_undoes_to_the_same_bits(
+        steps in prop::collection::vec(prop::collection::vec(any_edit(40 * 16), 1..5), 1..8),
+        cancelled in any_edit(40 * 16),
+    ) {
+        let mut document = tube(40);
+        let mut history = History::default();
+        let mut states = vec![document.clone()];
+        for step in &steps {
+            history.begin(&document, "Step");
+            for edit in step {
+                history.apply(&mut document, edit.clone(), "Edit").unwrap();
+                assert_sound(&document);
+            }
+            history.commit(&document);
+            states.push(document.clone());
+        }
+        history.begin(&document, "Cancelled");
+        history.apply(&mut document, cancelled, "Edit").unwrap();
+        history.cancel(&mut document);
+        for state in states.iter().rev().skip(1) {
+            prop_assert!(history.undo(&mut document).is_some());
+            prop_assert!(document.same_content(state));
+            assert_sound(&document);
+        }
+        prop_assert!(history.undo(&mut document).is_none());
+        for state in states.iter().skip(1) {
+            prop_assert!(history.redo(&mut document).is_some());
+            prop_assert!(document.same_content(state));
+        }
+    }
+
+    #[test]
+    fn incremental_results_equal_full_ones_bit_for_bit(edits in prop::collection::vec(any_edit(300 * 16), 1..10)) {
+        let mut document = tube(300);
+        let mut incremental = Evaluator::default();
+        for edit in edits {
+            document.apply(&mut edit.clone()).unwrap();
+            let pose = document.pose().clone();
+            incremental.evaluate(&document, &pose);
+            let mut full = Evaluator::default();
+            full.evaluate(&document, &pose);
+            for id in document.instances().keys() {
+                let (a, b) = (incremental.plan(*id).unwrap(), full.plan(*id).unwrap());
+                prop_assert_eq!(a.positions(), b.positions());
+                prop_assert_eq!(a.normals(), b.normals());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_bits_come_out_for_any_number_of_threads() {
+    let document = tube(700);
+    let mut pose = (**document.pose()).clone();
+    pose.locals[1].rotation = DQuat::from_rotation_z(1.2) * DQuat::from_rotation_x(0.4);
+    pose.locals[2].stretch = glam::DMat3::from_diagonal(DVec3::new(1.3, 0.8, 1.0));
+    let results: Vec<_> = [1, 2, 5]
+        .map(|n| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(n)
+                .build()
+                .unwrap();
+            pool.install(|| {
+                let mut evaluator = Evaluator::default();
+                evaluator.evaluate(&document, &pose);
+                let plan = evaluator.plan(InstanceId(3)).unwrap();
+                (plan.positions().to_vec(), plan.normals().to_vec())
+            })
+        })
+        .to_vec();
+    assert_eq!(results[0], results[1]);
+    assert_eq!(results[0], results[2]);
+}
+
+#[test]
+fn a_broken_edit_is_named_and_changes_nothing() {
+    let mut document = tube(10);
+    let before = document.clone();
+    let row = |row: Vec<(u16, f32)>| -> Rows { [row].into_iter().collect() };
+    let broken = [
+        (
+            Edit::influences(MeshId(7), vec![], Rows::default()),
+            "there is no mesh 7",
+        ),
+        (
+            Edit::influences(MESH, vec![1], Rows::default()),
+            "rows: 0 given, 1 needed",
+        ),
+        (
+            Edit::influences(MESH, vec![9999], row(vec![])),
+            "point 9999",
+        ),
+        (
+            Edit::influences(
+                MESH,
+                vec![3, 3],
+                [vec![(0, 1.0)], vec![(0, 1.0)]].into_iter().collect(),
+            ),
+            "point 3 is named twice",
+        ),
+        (
+            Edit::influences(MESH, vec![3], row(vec![(3, 1.0)])),
+            "bone 3 of a skin with 3 bones",
+        ),
+        (
+            Edit::influences(MESH, vec![3], row(vec![(1, 0.5), (1, 0.5)])),
+            "named twice",
+        ),
+        (
+            Edit::influences(MESH, vec![3], row(vec![(1, f32::NAN)])),
+            "the weight NaN",
+        ),
+        (
+            Edit::influences(MESH, vec![3], row(vec![(1, -0.5)])),
+            "the weight -0.5",
+        ),
+        (
+            Edit::Pose {
+                joints: vec![JointIndex(9)],
+                locals: vec![Transform::IDENTITY],
+            },
+            "there is no bone 9; the model has 5",
+        ),
+        (
+            Edit::MorphWeights {
+                joint: JointIndex(3),
+                weights: vec![],
+            },
+            "morph weights: 0 given, 1 needed",
+        ),
+        (
+            Edit::MorphWeights {
+                joint: JointIndex(3),
+                weights: vec![f32::INFINITY],
+            },
+            "not a finite number",
+        ),
+        (
+            Edit::JointName {
+                joint: JointIndex(5),
+                name: "x".into(),
+            },
+            "there is no bone 5",
+        ),
+        (
+            Edit::Locks(Arc::new([JointIndex(5)].into())),
+            "there is no bone 5",
+        ),
+        (
+            Edit::Stack {
+                mesh: MeshId(1),
+                stack: Arc::default(),
+            },
+            "there is no mesh 1",
+        ),
+    ];
+    for (mut edit, sentence) in broken {
+        let error = document.apply(&mut edit).unwrap_err().to_string();
+        assert!(
+            error.contains(sentence),
+            "{error:?} does not say {sentence:?}"
+        );
+        assert!(document.same_content(&before), "{error}");
+    }
+}
+
+#[test]
+fn one_drag_is_one_small_undo_step() {
+    let mut document = tube(200);
+    let before = document.clone();
+    let mut history = History::default();
+    history.begin(&document, "Paint weights");
+    for dab in 0..50u32 {
+        let points: Vec<u32> = (dab * 20..dab * 20 + 200).collect();
+        let rows: Rows = points
+            .iter()
+            .map(|_| vec![(0, 0.5), (1, 0.25), (2, 0.25 / (dab + 1) as f32)])
+            .collect();
+        history
+            .apply(&mut document, Edit::influences(MESH, points, rows), "Paint")
+            .unwrap();
+    }
+    history.commit(&document);
+    assert_eq!(
+        (history.n_undo(), history.undo_label()),
+        (1, Some("Paint weights"))
+    );
+    let n_touched = 49 * 20 + 200;
+    assert!(
+        history.bytes() <= 64 * n_touched,
+        "{} bytes for {n_touched} points",
+        history.bytes()
+    );
+    history.undo(&mut document).unwrap();
+    assert!(document.same_content(&before));
+    assert!(!history.is_modified());
+}
+
+#[test]
+fn the_history_is_bounded_and_says_what_it_dropped() {
+    let mut document = tube(100);
+    let mut history = History::with_limit(40_000);
+    for i in 0..20u32 {
+        let points: Vec<u32> = (0..400).collect();
+        let rows: Rows = points
+            .iter()
+            .map(|_| vec![(0, 1.0 / (i + 2) as f32), (1, 0.5)])
+            .collect();
+        history
+            .apply(&mut document, Edit::influences(MESH, points, rows), "Paint")
+            .unwrap();
+        assert!(history.bytes() <= 40_000 || history.n_undo() == 1);
+    }
+    assert!(history.n_dropped() > 0);
+    assert_eq!(history.n_dropped() + history.n_undo(), 20);
+    let n = history.n_undo();
+    for _ in 0..n {
+        assert!(history.undo(&mut document).is_some());
+    }
+    assert!(history.undo(&mut document).is_none());
+}
+
+#[test]
+fn a_saved_state_on_a_branch_given_up_is_never_reached_again() {
+    let mut document = tube(10);
+    let mut history = History::default();
+    let name = |n: &str| Edit::JointName {
+        joint: JointIndex(0),
+        name: n.into(),
+    };
+    history.apply(&mut document, name("a"), "Rename").unwrap();
+    history.mark_saved();
+    history.undo(&mut document);
+    assert!(history.is_modified());
+    history.apply(&mut document, name("b"), "Rename").unwrap();
+    assert!(
+        history.is_modified(),
+        "as many steps as when saved, but another one"
+    );
+}
+
+/// One edit of each variant that the picture must show, applied in turn; the `match` makes a new variant a compile
+/// error here until it is listed.
+#[test]
+fn every_edit_reaches_the_worker_and_changes_the_picture() {
+    let mut document = tube(60);
+    let turned = Transform {
+        rotation: DQuat::from_rotation_z(1.0),
+        stretch: glam::DMat3::from_diagonal(DVec3::new(1.5, 1.0, 1.0)),
+        ..document.skeleton().joint(JointIndex(1)).rest
+    };
+    let edits = [
+        Edit::Pose {
+            joints: vec![JointIndex(1)],
+            locals: vec![turned],
+        },
+        Edit::influences(
+            MESH,
+            vec![400, 401],
+            [vec![(2, 1.0)], vec![(0, 1.0)]].into_iter().collect(),
+        ),
+        Edit::MorphWeights {
+            joint: JointIndex(3),
+            weights: vec![0.7],
+        },
+        Edit::Stack {
+            mesh: MESH,
+            stack: Arc::new(DeformStack::lbs()),
+        },
+        Edit::Stack {
+            mesh: MESH,
+            stack: Arc::new(DeformStack {
+                scale: ScaleMode::Drop,
+                ..DeformStack::dqs()
+            }),
+        },
+        Edit::Clip {
+            id: ClipId(0),
+            clip: None,
+        },
+        Edit::JointName {
+            joint: JointIndex(0),
+            name: "hips".into(),
+        },
+        Edit::Locks(Arc::new([JointIndex(0)].into())),
+    ];
+    let worker = Worker::spawn(|| {}).unwrap();
+    let mut generation = 0;
+    let mut ask = |document: &Document| {
+        generation += 1;
+        worker.post(Request {
+            generation,
+            document: document.clone(),
+            pose: document.shown_pose(),
+            reset: generation == 1,
+        });
+        let result = worker.wait_result(Duration::from_secs(30)).unwrap();
+        assert_eq!((result.generation, &result.failure), (generation, &None));
+        result
+    };
+    assert_eq!(ask(&document).updates.len(), 2, "both instances appear");
+    for edit in edits {
+        let shows = match &edit {
+            Edit::Influences(_)
+            | Edit::Pose { .. }
+            | Edit::MorphWeights { .. }
+            | Edit::Stack { .. } => true,
+            // Shown by the clip test below, the hierarchy and the brushes.
+            Edit::Clip { .. } | Edit::JointName { .. } | Edit::Locks(_) => false,
+        };
+        let sparse = matches!(edit, Edit::Influences(_));
+        let dirty = document.apply(&mut edit.clone()).unwrap();
+        assert!(!dirty.is_empty(), "{edit:?}");
+        let updates = ask(&document).updates;
+        let skinned = updates
+            .iter()
+            .find(|(id, _)| *id == InstanceId(3))
+            .map(|(_, u)| u);
+        assert_eq!(skinned.is_some(), shows, "{edit:?}");
+        if sparse {
+            let Some(InstanceUpdate::Sparse { points, normals }) = skinned else {
+                panic!("{skinned:?}")
+            };
+            assert!(
+                points.iter().all(|(p, _)| [400, 401].contains(p)) && !points.is_empty(),
+                "{points:?}"
+            );
+            assert!(normals.len() <= 40, "{}", normals.len());
+        }
+    }
+    // A clip on screen, then the same clip edited.
+    let mut document = tube(60);
+    document.session_mut().playback.clip = Some(ClipId(0));
+    document.session_mut().playback.time_secs = 0.8;
+    ask(&document);
+    document
+        .apply(&mut Edit::Clip {
+            id: ClipId(0),
+            clip: Some(Arc::new(Clip {
+                name: String::new(),
+                channels: Vec::new(),
+            })),
+        })
+        .unwrap();
+    assert!(!ask(&document).updates.is_empty());
+}
+
+#[test]
+fn a_waiting_request_is_replaced_by_a_newer_one() {
+    let document = tube(400);
+    let worker = Worker::spawn(|| {}).unwrap();
+    for generation in 1..=50 {
+        worker.post(Request {
+            generation,
+            document: document.clone(),
+            pose: document.pose().clone(),
+            reset: true,
+        });
+    }
+    let mut answered = Vec::new();
+    while answered.last() != Some(&50) {
+        answered.push(
+            worker
+                .wait_result(Duration::from_secs(30))
+                .unwrap()
+                .generation,
+        );
+    }
+    assert!(answered.len() < 50, "{answered:?}");
+    assert!(answered.is_sorted());
+}
