@@ -12,12 +12,16 @@ use std::sync::Arc;
 /// A tube along x from -2 to 2 with `n_rings` rings of 16 points, three joints at x = -2, 0, 1, one clip that bends
 /// joint 1, one morph target, and a second, rigid instance of the same mesh.
 pub(crate) fn tube(n_rings: usize) -> Document {
-    const SIDES: usize = 16;
+    tube_with_sides(n_rings, 16)
+}
+
+/// [`tube`] with rings of `n_sides` points.
+pub(crate) fn tube_with_sides(n_rings: usize, n_sides: usize) -> Document {
     let mut primitive = PrimitiveSource::default();
     for i in 0..n_rings {
         let x = -2.0 + 4.0 * i as f32 / (n_rings - 1) as f32;
-        for k in 0..SIDES {
-            let angle = std::f32::consts::TAU * k as f32 / SIDES as f32;
+        for k in 0..n_sides {
+            let angle = std::f32::consts::TAU * k as f32 / n_sides as f32;
             primitive
                 .positions
                 .push(Vec3::new(x, 0.4 * angle.cos(), 0.4 * angle.sin()));
@@ -33,8 +37,8 @@ pub(crate) fn tube(n_rings: usize) -> Document {
         }
     }
     for i in 0..n_rings - 1 {
-        for k in 0..SIDES {
-            let at = |i: usize, k: usize| (i * SIDES + k % SIDES) as u32;
+        for k in 0..n_sides {
+            let at = |i: usize, k: usize| (i * n_sides + k % n_sides) as u32;
             primitive
                 .triangles
                 .push([at(i, k), at(i, k + 1), at(i + 1, k)]);
