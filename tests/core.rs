@@ -2,3 +2,5 @@
 
 #[path = "core/shared.rs"]
 mod shared;
+#[path = "core/samples.rs"]
+mod samples;
