@@ -16,3 +16,5 @@ mod shared;
 mod skinning;
 #[path = "core/skins.rs"]
 mod skins;
+#[path = "core/samples.rs"]
+mod samples;
