@@ -18,3 +18,8 @@ mod skinning;
 mod skins;
 #[path = "core/samples.rs"]
 mod samples;
+
+#[path = "core/import_models.rs"]
+mod import_models;
+#[path = "core/malformed.rs"]
+mod malformed;
