@@ -384,18 +384,18 @@ fn broken_and_newer_files_are_one_sentence() {
     let parse = |text: &str| project::parse(text).unwrap_err().to_string();
     assert_eq!(
         parse("(version: 2, wings: [(3, Feather(\"x\"))])"),
-        "the project was saved by a newer Sinew (its format is 2, this one knows up to 1); update Sinew to open it"
+        "The project was saved by a newer Sinew (its format is 2, this one knows up to 1); update Sinew to open it."
     );
     assert!(parse("(version: 0)").contains("there never was a format 0"));
     let text = text_of(&three());
     let broken = text.replace("mesh", "mess");
     assert!(
-        parse(&broken).starts_with("the project file cannot be read at line "),
+        parse(&broken).starts_with("The project file cannot be read at line "),
         "{}",
         parse(&broken)
     );
-    assert!(parse("").starts_with("the project file cannot be read at line 1, column 1"));
-    assert!(parse(&"[".repeat(100_000)).starts_with("the project file cannot be read"));
+    assert!(parse("").starts_with("The project file cannot be read at line 1, column 1"));
+    assert!(parse(&"[".repeat(100_000)).starts_with("The project file cannot be read"));
 }
 
 #[test]
@@ -420,7 +420,7 @@ fn hostile_blocks_are_refused_without_unpacking_them() {
         assert!(
             error
                 .to_string()
-                .starts_with("the project file is damaged: weights of mesh 0 \"Strip\": "),
+                .starts_with("The project file is damaged in weights of mesh 0 \"Strip\": "),
             "{error}"
         );
     }
@@ -550,7 +550,7 @@ fn autosaves_are_offered_until_the_artist_saves() {
     autosaves.discard(&unnamed).unwrap();
     autosaves.discard(&unnamed).unwrap();
     save(&document, &project, &Task::new()).unwrap();
-    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    let later = std::time::SystemTime::now() + std::time::Duration::from_mins(1);
     let file = std::fs::File::options().write(true).open(&project).unwrap();
     file.set_modified(later).unwrap();
     assert_eq!(autosaves.recoverable(), []);

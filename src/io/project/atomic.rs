@@ -228,7 +228,7 @@ mod tests {
         let error = replace(&path, b"abc", &mut full, &Task::new()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("\"{}\" cannot be saved: the disk is full", path.display())
+            format!("\"{}\" cannot be saved: the disk is full.", path.display())
         );
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
@@ -249,10 +249,10 @@ mod tests {
     fn folders_and_missing_folders_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let error = save(folder.path(), b"x").unwrap_err().to_string();
-        assert!(error.ends_with("it is a folder"), "{error}");
+        assert!(error.ends_with("it is a folder."), "{error}");
         let error = save(&folder.path().join("none/arm.ron"), b"x").unwrap_err();
         let error = error.to_string();
-        assert!(error.ends_with("no such file or folder"), "{error}");
+        assert!(error.ends_with("no such file or folder."), "{error}");
     }
 
     #[cfg(unix)]
@@ -277,6 +277,6 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         fs::set_permissions(&path, fs::Permissions::from_mode(0o440)).unwrap();
         let error = save(&path, b"newer").unwrap_err().to_string();
-        assert!(error.ends_with("write-protected"), "{error}");
+        assert!(error.ends_with("write-protected."), "{error}");
     }
 }

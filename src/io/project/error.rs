@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectError {
     /// Somebody stopped the work.
-    #[error(transparent)]
+    #[error("The work was cancelled.")]
     Cancelled(#[from] Cancelled),
     /// The file system refused.
-    #[error("\"{}\" {what}", path.display())]
+    #[error("\"{}\" {what}.", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -21,14 +21,14 @@ pub enum ProjectError {
     },
     /// A version of Sinew to come wrote the file.
     #[error(
-        "the project was saved by a newer Sinew (its format is {found}, this one knows up to {VERSION}); update Sinew to open it"
+        "The project was saved by a newer Sinew (its format is {found}, this one knows up to {VERSION}); update Sinew to open it."
     )]
     Newer {
         /// The version in the file.
         found: u32,
     },
     /// The text is not a project.
-    #[error("the project file cannot be read at line {line}, column {column}: {message}")]
+    #[error("The project file cannot be read at line {line}, column {column}: {message}.")]
     Parse {
         /// Counted from 1.
         line: usize,
@@ -38,7 +38,7 @@ pub enum ProjectError {
         message: String,
     },
     /// An encoded part of the file does not decode.
-    #[error("the project file is damaged: {place}: {why}")]
+    #[error("The project file is damaged in {place}: {why}.")]
     Damaged {
         /// Where: `weights of mesh 0 "Body"`.
         place: String,
@@ -46,7 +46,7 @@ pub enum ProjectError {
         why: String,
     },
     /// The model that the project edits is not where the project says.
-    #[error("the project's model \"{}\" is missing; choose where it is now", path.display())]
+    #[error("The project's model \"{}\" is missing; choose where it is now.", path.display())]
     SourceMissing {
         /// Where it should be.
         path: PathBuf,
@@ -56,18 +56,18 @@ pub enum ProjectError {
         fingerprint: String,
     },
     /// The model is there but cannot be loaded.
-    #[error("the project's model \"{model}\" cannot be opened: {why}")]
+    #[error("The project's model \"{model}\" cannot be opened. {why}")]
     Model {
         /// Its path or the sample's name.
         model: String,
-        /// The importer's sentence.
+        /// The importer's sentence, with its full stop.
         why: String,
     },
     /// The document came from nowhere a project could refer to.
-    #[error("the model has no file of its own yet; export it once, then save the project")]
+    #[error("The model has no file of its own yet; export it once, then save the project.")]
     NoSource,
     /// The operating system names no folder for autosaves.
-    #[error("there is no folder for autosaves; set SINEW_STATE_DIR to one")]
+    #[error("There is no folder for autosaves; set SINEW_STATE_DIR to one.")]
     NoStateFolder,
 }
 

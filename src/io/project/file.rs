@@ -147,10 +147,11 @@ pub(super) fn read_text(path: &Path) -> Result<String, ProjectError> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line_start = good.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
+        let lines = String::from_utf8_lossy(good);
+        let last = lines.rsplit('\n').next().unwrap_or_default();
         ProjectError::Parse {
-            line: 1 + good.iter().filter(|&&b| b == b'\n').count(),
-            column: 1 + String::from_utf8_lossy(&good[line_start..]).chars().count(),
+            line: lines.split('\n').count(),
+            column: 1 + last.chars().count(),
             message: "this is not text".into(),
         }
     })

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub(super) struct Names {
     /// "bone", "mesh", "clip".
     kind: &'static str,
-    names: BTreeMap<u32, String>,
+    by_index: BTreeMap<u32, String>,
     /// `None` where several share the name.
     by_name: HashMap<String, Option<u32>>,
     /// What was already reported.
@@ -17,9 +17,9 @@ pub(super) struct Names {
 impl Names {
     /// The names of a model's bones, meshes or clips.
     pub(super) fn new(kind: &'static str, names: impl IntoIterator<Item = (u32, String)>) -> Self {
-        let names: BTreeMap<u32, String> = names.into_iter().collect();
-        let mut by_name = HashMap::with_capacity(names.len());
-        for (&index, name) in names.iter().filter(|(_, name)| !name.is_empty()) {
+        let by_index: BTreeMap<u32, String> = names.into_iter().collect();
+        let mut by_name = HashMap::with_capacity(by_index.len());
+        for (&index, name) in by_index.iter().filter(|(_, name)| !name.is_empty()) {
             by_name
                 .entry(name.clone())
                 .and_modify(|entry| *entry = None)
@@ -27,7 +27,7 @@ impl Names {
         }
         Self {
             kind,
-            names,
+            by_index,
             by_name,
             told: BTreeSet::new(),
         }
@@ -43,7 +43,7 @@ impl Names {
         name: &str,
         findings: &mut Vec<Finding>,
     ) -> Option<u32> {
-        let there = self.names.get(&index);
+        let there = self.by_index.get(&index);
         if there.is_some_and(|there| there == name) {
             return Some(index);
         }
