@@ -10,6 +10,8 @@ mod models;
 mod normals;
 #[path = "reference/mod.rs"]
 mod reference;
+#[path = "core/project.rs"]
+mod project;
 #[path = "core/shared.rs"]
 mod shared;
 #[path = "core/skinning.rs"]

@@ -12,3 +12,6 @@ pub mod gltf_build;
 pub mod gltf;
 
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
+//! Files in and out.
+
+pub mod project;

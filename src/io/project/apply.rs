@@ -1,0 +1,343 @@
+//! Project over a freshly imported document: every part becomes an edit.
+
+use super::ProjectError;
+use super::clips;
+use super::format::{ClipEntry, JointPose, MeshWeights, Named, Project, Renamed, StackEntry};
+use super::names::Names;
+use super::rows;
+use crate::document::{ClipId, Document, Edit, MeshId, Session};
+use crate::finding::Finding;
+use crate::math::Transform;
+use crate::skeleton::{JointIndex, Pose};
+use glam::{DMat3, DQuat, DVec3};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// `document`, as imported, with what `project` holds, and what of it did not fit.
+///
+/// Fails for encoded data that does not decode; all else that is wrong is left out with a finding.
+pub fn apply_project(
+    document: Document,
+    project: Project,
+) -> Result<(Document, Vec<Finding>), ProjectError> {
+    let skeleton = document.source_skeleton().clone();
+    let mut opening = Opening {
+        joints: Names::new(
+            "bone",
+            (0..).zip(skeleton.joints().iter().map(|j| j.name.clone())),
+        ),
+        meshes: Names::new(
+            "mesh",
+            document
+                .meshes()
+                .iter()
+                .map(|(id, item)| (id.0, item.geometry.name.clone())),
+        ),
+        clips: Names::new(
+            "clip",
+            document
+                .source_clips()
+                .iter()
+                .map(|(id, clip)| (id.0, clip.name.clone())),
+        ),
+        document,
+        findings: Vec::new(),
+    };
+    opening.weights(project.weights)?;
+    opening.stacks(project.stacks);
+    opening.pose(project.pose);
+    opening.names(project.renamed);
+    opening.locks(project.locked);
+    opening.clips(project.removed_clips, project.clips)?;
+    if let Some(session) = project.session {
+        opening.session(session);
+    }
+    Ok((opening.document, opening.findings))
+}
+
+struct Opening {
+    document: Document,
+    joints: Names,
+    meshes: Names,
+    clips: Names,
+    findings: Vec<Finding>,
+}
+
+impl Opening {
+    fn warn(&mut self, place: impl Into<String>, message: impl Into<String>) {
+        self.findings.push(Finding::warning(place, message));
+    }
+
+    /// Applies an edit; one that the document refuses becomes a finding.
+    fn apply(&mut self, place: &str, mut edit: Edit) {
+        if let Err(why) = self.document.apply(&mut edit) {
+            self.warn(place, format!("It is left out: {why}."));
+        }
+    }
+
+    fn weights(&mut self, entries: Vec<MeshWeights>) -> Result<(), ProjectError> {
+        let mut seen = BTreeSet::new();
+        for entry in entries {
+            let place = rows::place(&entry);
+            let Some(mesh) = self
+                .meshes
+                .find(entry.mesh, &entry.name, &mut self.findings)
+            else {
+                continue;
+            };
+            if !seen.insert(mesh) {
+                self.warn(place, "They come twice; the second ones are left out.");
+                continue;
+            }
+            let mesh = MeshId(mesh);
+            let skin_joint_of = self.skin_joints(mesh, &entry);
+            let Some(item) = self.document.meshes().get(&mesh) else {
+                continue;
+            };
+            let n_joints = self.document.n_skin_joints(mesh).unwrap_or(0);
+            let restored = rows::restore(&entry, item, n_joints, &skin_joint_of)?;
+            let left_out = [
+                (
+                    restored.n_missing,
+                    "are for vertices that the mesh does not have",
+                ),
+                (
+                    restored.n_invalid,
+                    "name bones that the skin does not have, or weights that are no numbers >= 0",
+                ),
+                (
+                    restored.n_conflicts,
+                    "are for points that other rows already set",
+                ),
+            ];
+            for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
+                self.warn(
+                    place.as_str(),
+                    format!("{n} rows {why}; those points keep the model's weights."),
+                );
+            }
+            if !restored.points.is_empty() {
+                let edit = Edit::influences(mesh, restored.points, restored.rows);
+                self.apply(&place, edit);
+            }
+        }
+        Ok(())
+    }
+
+    /// For each skin joint index of the project, the one in this model.
+    fn skin_joints(&mut self, mesh: MeshId, entry: &MeshWeights) -> Vec<Option<u16>> {
+        let mut skin_joint_of = Vec::new();
+        for joint in &entry.joints {
+            let Some(node) = self.joints.find(joint.1, &joint.2, &mut self.findings) else {
+                continue;
+            };
+            let node = JointIndex(node);
+            let index = usize::from(joint.0);
+            // A skin may list a joint twice: the place that the project names comes first.
+            let same_place = self
+                .document
+                .skin_of_mesh(mesh)
+                .is_some_and(|(_, skin)| skin.joints.get(index) == Some(&node));
+            if skin_joint_of.len() <= index {
+                skin_joint_of.resize(index + 1, None);
+            }
+            skin_joint_of[index] = if same_place {
+                Some(joint.0)
+            } else {
+                self.document.skin_joint(mesh, node)
+            };
+        }
+        skin_joint_of
+    }
+
+    fn stacks(&mut self, entries: Vec<StackEntry>) {
+        for entry in entries {
+            let finite = all_finite(&entry.stack);
+            let stack = Arc::new(entry.stack);
+            for Named(mesh, name) in entry.meshes {
+                let Some(mesh) = self.meshes.find(mesh, &name, &mut self.findings) else {
+                    continue;
+                };
+                let place = format!("deformer stack of mesh {mesh} \"{name}\"");
+                let mesh = MeshId(mesh);
+                if !finite {
+                    self.warn(
+                        place,
+                        "It has a value that is not a finite number and is left out.",
+                    );
+                } else if self
+                    .document
+                    .meshes()
+                    .get(&mesh)
+                    .is_some_and(|item| item.stack != stack)
+                {
+                    let stack = stack.clone();
+                    self.apply(&place, Edit::Stack { mesh, stack });
+                }
+            }
+        }
+    }
+
+    fn pose(&mut self, entries: Vec<JointPose>) {
+        let mut to = Pose::clone(self.document.pose());
+        let mut seen = BTreeSet::new();
+        for entry in entries {
+            let Some(joint) = self
+                .joints
+                .find(entry.joint, &entry.name, &mut self.findings)
+            else {
+                continue;
+            };
+            let place = format!("pose of bone {joint} \"{}\"", entry.name);
+            let Some(local) = to.locals.get_mut(joint as usize) else {
+                continue;
+            };
+            if !seen.insert(joint) {
+                self.warn(place, "It comes twice; the second one is left out.");
+                continue;
+            }
+            match posed(*local, &entry) {
+                Ok(posed) => *local = posed,
+                Err(why) => self.warn(place.as_str(), format!("{why} and is left out.")),
+            }
+            if let Some(weights) = entry.morph_weights {
+                let joint = JointIndex(joint);
+                self.apply(&place, Edit::MorphWeights { joint, weights });
+            }
+        }
+        if let Some(edit) = Edit::pose_change(self.document.pose(), &to) {
+            self.apply("pose", edit);
+        }
+    }
+
+    fn names(&mut self, entries: Vec<Renamed>) {
+        for entry in entries {
+            if let Some(joint) = self
+                .joints
+                .find(entry.joint, &entry.was, &mut self.findings)
+            {
+                let place = format!("name of bone {joint} \"{}\"", entry.was);
+                let (joint, name) = (JointIndex(joint), entry.name);
+                self.apply(&place, Edit::JointName { joint, name });
+            }
+        }
+    }
+
+    fn locks(&mut self, entries: Vec<Named>) {
+        let locked: BTreeSet<JointIndex> = entries
+            .into_iter()
+            .filter_map(|Named(joint, name)| self.joints.find(joint, &name, &mut self.findings))
+            .map(JointIndex)
+            .collect();
+        if !locked.is_empty() {
+            self.apply("locks", Edit::Locks(Arc::new(locked)));
+        }
+    }
+
+    fn clips(&mut self, removed: Vec<Named>, entries: Vec<ClipEntry>) -> Result<(), ProjectError> {
+        for Named(clip, name) in removed {
+            // Only a clip that is certainly the one that was removed goes.
+            match self.document.clips().get(&ClipId(clip)) {
+                Some(there) if there.name == name => self.apply(
+                    &clips::place(clip, &name),
+                    Edit::Clip {
+                        id: ClipId(clip),
+                        clip: None,
+                    },
+                ),
+                Some(_) => self.warn(
+                    clips::place(clip, &name),
+                    "The project removed it, but the model now has another clip in its place, which stays.",
+                ),
+                None => {}
+            }
+        }
+        let mut reader = clips::Reader::new();
+        for entry in entries {
+            let place = clips::place(entry.clip, &entry.name);
+            let clip = reader.clip(&entry, &mut self.joints, &mut self.findings)?;
+            let replaced = entry
+                .replaces
+                .as_ref()
+                .and_then(|name| self.clips.find(entry.clip, name, &mut self.findings));
+            let id = match replaced {
+                Some(id) => Some(ClipId(id)),
+                None => clips::free_id(&self.document, entry.clip),
+            };
+            match id {
+                Some(id) => {
+                    let clip = Some(Arc::new(clip));
+                    self.apply(&place, Edit::Clip { id, clip });
+                }
+                None => self.warn(place, "There is no number left for it; it is left out."),
+            }
+        }
+        Ok(())
+    }
+
+    /// The session, without what this model does not have.
+    fn session(&mut self, mut session: Session) {
+        if !all_finite(&session) || session.camera.distance <= 0.0 {
+            self.warn(
+                "session",
+                "The view or a tool has a value that makes no sense; both start afresh.",
+            );
+            return;
+        }
+        let n_joints = self.document.skeleton().len();
+        session.active_joint = session.active_joint.filter(|j| j.get() < n_joints);
+        session.selected_joints.retain(|j| j.get() < n_joints);
+        session.active_mesh = session
+            .active_mesh
+            .filter(|id| self.document.meshes().contains_key(id));
+        session.playback.clip = session
+            .playback
+            .clip
+            .filter(|id| self.document.clips().contains_key(id));
+        *self.document.session_mut() = session;
+    }
+}
+
+/// `local` with what `entry` has to say, or what is wrong with it.
+fn posed(mut local: Transform, entry: &JointPose) -> Result<Transform, &'static str> {
+    if let Some(translation) = entry.translation {
+        local.translation = translation.into();
+    }
+    if let Some((x, y, z, w)) = entry.rotation {
+        local.rotation = DQuat::from_xyzw(x, y, z, w);
+        // Rounding of files is kept as it is; what is no rotation at all is not.
+        if !(0.25..4.0).contains(&local.rotation.length_squared()) {
+            return Err("It has a rotation whose length is not 1");
+        }
+    }
+    if let Some(scale) = entry.scale {
+        local.stretch = DMat3::from_diagonal(scale.into());
+    }
+    if let Some(columns) = entry.stretch {
+        let [x, y, z] = columns.map(DVec3::from);
+        local.stretch = DMat3::from_cols(x, y, z);
+    }
+    if local.is_finite() {
+        Ok(local)
+    } else {
+        Err("It has a value that is not a finite number")
+    }
+}
+
+/// Whether every number in `value` is finite, whatever fields it has or will have.
+fn all_finite(value: &impl Serialize) -> bool {
+    fn finite(value: &ron::Value) -> bool {
+        match value {
+            ron::Value::Number(number) => number.into_f64().is_finite(),
+            ron::Value::Option(inner) => inner.as_deref().is_none_or(finite),
+            ron::Value::Seq(values) => values.iter().all(finite),
+            ron::Value::Map(map) => map.iter().all(|(_, value)| finite(value)),
+            _ => true,
+        }
+    }
+    ron::to_string(value)
+        .ok()
+        .and_then(|text| text.parse::<ron::Value>().ok())
+        .is_some_and(|value| finite(&value))
+}

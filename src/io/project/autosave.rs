@@ -1,0 +1,143 @@
+//! Projects that Sinew saves beside the artist's own files, to recover after a crash.
+
+use super::format::{ModelRef, Project};
+use super::{ProjectError, VERSION, collect, file, migrate, paths, to_project};
+use crate::document::Document;
+use crate::task::Task;
+use serde::Deserialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The folder of autosaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Autosaves {
+    folder: PathBuf,
+}
+
+/// An autosave that is newer than what the artist saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recoverable {
+    /// The autosave, to open like a project.
+    pub path: PathBuf,
+    /// The model's name.
+    pub model_name: String,
+    /// When it was saved.
+    pub modified: SystemTime,
+    /// The artist's project; `None` for a model that was never saved as one.
+    pub project: Option<PathBuf>,
+}
+
+impl Autosaves {
+    /// The user's own: below `SINEW_STATE_DIR`, else where the system keeps such things.
+    pub fn of_user() -> Result<Self, ProjectError> {
+        let state = match std::env::var_os("SINEW_STATE_DIR") {
+            Some(folder) if !folder.is_empty() => PathBuf::from(folder),
+            _ => {
+                let folders = directories::ProjectDirs::from("", "", "sinew")
+                    .ok_or(ProjectError::NoStateFolder)?;
+                let state = folders.state_dir().unwrap_or(folders.data_local_dir());
+                state.to_owned()
+            }
+        };
+        Ok(Self::in_folder(state.join("autosave")))
+    }
+
+    /// Those in `folder`, which need not exist yet.
+    pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+        }
+    }
+
+    /// Where `document` is saved: one file for each project, or for each model without one.
+    pub fn path_of(&self, document: &Document, project: Option<&Path>) -> PathBuf {
+        let name = |path: &Path| {
+            path.file_stem()
+                .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+        };
+        let (name, key) = match (project, document.source()) {
+            (Some(project), _) => (name(project), paths::text(&paths::real(project))),
+            (None, Some(source)) => {
+                let name = collect::model_name(source);
+                let key = match &source.path {
+                    Some(path) => paths::text(&paths::real(path)),
+                    None => format!("sample:{name}"),
+                };
+                (name, format!("model:{key}"))
+            }
+            (None, None) => ("unnamed".into(), String::new()),
+        };
+        // Equal names in different folders are different files.
+        self.folder
+            .join(format!("{name}-{:016x}.ron", xxh3_64(key.as_bytes())))
+    }
+
+    /// Saves `document` and says where; `project` is the artist's own file, where there is one.
+    pub fn save(
+        &self,
+        document: &Document,
+        project: Option<&Path>,
+        task: &Task,
+    ) -> Result<PathBuf, ProjectError> {
+        task.step("Saving", 0.0)?;
+        fs::create_dir_all(&self.folder)
+            .map_err(|error| ProjectError::write(&self.folder, &error))?;
+        let path = self.path_of(document, project);
+        let saved = Project {
+            recovers: project.map(|project| paths::text(&paths::real(project))),
+            ..to_project(document, None)?
+        };
+        file::write(&saved, &path, task)?;
+        Ok(path)
+    }
+
+    /// The autosaves worth offering, newest first: readable, and newer than the project that they stand for.
+    pub fn recoverable(&self) -> Vec<Recoverable> {
+        let mut found: Vec<Recoverable> = fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| recoverable(&entry.ok()?.path()))
+            .collect();
+        found.sort_by(|a, b| b.modified.cmp(&a.modified).then(a.path.cmp(&b.path)));
+        found
+    }
+
+    /// Removes the autosave at `path`, if it is there: the artist saved, or does not want it.
+    pub fn discard(&self, path: &Path) -> Result<(), ProjectError> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(ProjectError::Io {
+                path: path.to_owned(),
+                what: format!("cannot be removed: {error}"),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn recoverable(path: &Path) -> Option<Recoverable> {
+    /// What tells an autosave from others.
+    #[derive(Deserialize)]
+    struct Head {
+        version: u32,
+        model: ModelRef,
+        #[serde(default)]
+        recovers: Option<String>,
+    }
+    if path.extension()? != "ron" {
+        return None;
+    }
+    let modified = fs::metadata(path).ok()?.modified().ok()?;
+    let head: Head = migrate::from_ron(&file::read_text(path).ok()?).ok()?;
+    let project = head.recovers.map(PathBuf::from);
+    let saved = project
+        .as_ref()
+        .and_then(|project| fs::metadata(project).ok()?.modified().ok());
+    (head.version <= VERSION && saved.is_none_or(|saved| saved <= modified)).then(|| Recoverable {
+        path: path.to_owned(),
+        model_name: head.model.name().to_owned(),
+        modified,
+        project,
+    })
+}

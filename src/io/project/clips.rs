@@ -1,0 +1,156 @@
+//! Clips added, changed or removed <-> the project's words.
+
+use super::ProjectError;
+use super::block;
+use super::format::{ChannelEntry, ClipEntry, KeyBlock, Named};
+use super::names::Names;
+use crate::document::{ClipId, Document};
+use crate::finding::Finding;
+use crate::skeleton::{Channel, Clip, JointIndex};
+use std::sync::Arc;
+
+/// A channel with more numbers than this is encoded.
+const MAX_TEXT_NUMBERS: usize = 256;
+/// The most that all encoded keys of a project may unpack to, bytes: days of a whole character at 60 keys a second.
+const MAX_KEY_BYTES: usize = 1 << 29;
+
+/// The clips that differ from the source's, and the source's clips that are gone.
+pub(super) fn collect(document: &Document) -> Result<(Vec<ClipEntry>, Vec<Named>), ProjectError> {
+    let source = document.source_clips();
+    let edited = document
+        .clips()
+        .iter()
+        .filter(|&(id, clip)| {
+            source
+                .get(id)
+                .is_none_or(|before| !Arc::ptr_eq(before, clip) && before != clip)
+        })
+        .map(|(&id, clip)| {
+            let channels = clip.channels.iter().map(|c| channel_entry(document, c));
+            let channels = channels.collect::<Result<_, _>>();
+            Ok::<_, ProjectError>(ClipEntry {
+                clip: id.0,
+                name: clip.name.clone(),
+                replaces: source.get(&id).map(|before| before.name.clone()),
+                channels: channels.map_err(|why| ProjectError::Damaged {
+                    place: place(id.0, &clip.name),
+                    why,
+                })?,
+            })
+        });
+    let removed = source
+        .iter()
+        .filter(|(id, _)| !document.clips().contains_key(id))
+        .map(|(id, clip)| Named(id.0, clip.name.clone()));
+    Ok((edited.collect::<Result<_, _>>()?, removed.collect()))
+}
+
+/// Makes clips of a project's words and keeps count of what it unpacks.
+pub(super) struct Reader {
+    bytes_left: usize,
+}
+
+impl Reader {
+    /// A reader for the clips of one project.
+    pub(super) fn new() -> Self {
+        Self {
+            bytes_left: MAX_KEY_BYTES,
+        }
+    }
+
+    /// The clip of `entry`, without the channels of joints that this model does not have.
+    pub(super) fn clip(
+        &mut self,
+        entry: &ClipEntry,
+        joints: &mut Names,
+        findings: &mut Vec<Finding>,
+    ) -> Result<Clip, ProjectError> {
+        let mut channels = Vec::with_capacity(entry.channels.len());
+        for channel in &entry.channels {
+            let keys = self.keys(channel).map_err(|why| ProjectError::Damaged {
+                place: place(entry.clip, &entry.name),
+                why,
+            })?;
+            if let Some(joint) = joints.find(channel.joint, &channel.name, findings) {
+                channels.push(Channel {
+                    joint: JointIndex(joint),
+                    property: channel.property,
+                    interpolation: channel.interpolation,
+                    times: keys.0.into(),
+                    values: keys.1.into(),
+                });
+            }
+        }
+        Ok(Clip {
+            name: entry.name.clone(),
+            channels,
+        })
+    }
+
+    /// Times and values of a channel.
+    fn keys(&mut self, channel: &ChannelEntry) -> Result<(Vec<f32>, Vec<f32>), String> {
+        let Some(keys) = &channel.keys else {
+            return Ok((channel.times.clone(), channel.values.clone()));
+        };
+        let (n_times, n_values) = (keys.n_times as usize, keys.n_values as usize);
+        let n_bytes = 4 * (n_times + n_values);
+        self.bytes_left = self
+            .bytes_left
+            .checked_sub(n_bytes)
+            .ok_or_else(|| format!("{n_times} keys are more than Sinew opens"))?;
+        let bytes = block::from_text(&keys.data, n_bytes)?;
+        let mut rest = bytes.as_slice();
+        let mut floats = |n| {
+            block::take_planes::<4>(&mut rest, n)
+                .map(|values| values.map(f32::from_le_bytes).collect::<Vec<_>>())
+                .ok_or_else(|| "its encoded data is too short".to_owned())
+        };
+        Ok((floats(n_times)?, floats(n_values)?))
+    }
+}
+
+/// Where in the file a clip stands, for sentences.
+pub(super) fn place(clip: u32, name: &str) -> String {
+    format!("clip {clip} \"{name}\"")
+}
+
+/// The id of an added clip in a document that may have come to hold another one of that id.
+pub(super) fn free_id(document: &Document, wanted: u32) -> Option<ClipId> {
+    let clips = document.clips();
+    if !clips.contains_key(&ClipId(wanted)) {
+        return Some(ClipId(wanted));
+    }
+    let last = clips.keys().next_back().map_or(0, |id| id.0);
+    last.checked_add(1).map(ClipId)
+}
+
+fn channel_entry(document: &Document, channel: &Channel) -> Result<ChannelEntry, String> {
+    let skeleton = document.source_skeleton();
+    let joints = skeleton.joints();
+    let mut entry = ChannelEntry {
+        joint: channel.joint.0,
+        name: joints
+            .get(channel.joint.get())
+            .map_or_else(String::new, |joint| joint.name.clone()),
+        property: channel.property,
+        interpolation: channel.interpolation,
+        times: Vec::new(),
+        values: Vec::new(),
+        keys: None,
+    };
+    if channel.times.len() + channel.values.len() <= MAX_TEXT_NUMBERS {
+        entry.times = channel.times.to_vec();
+        entry.values = channel.values.to_vec();
+    } else {
+        let mut bytes = Vec::with_capacity(4 * (channel.times.len() + channel.values.len()));
+        for numbers in [&channel.times, &channel.values] {
+            block::push_planes(&mut bytes, numbers.iter().map(|n| n.to_le_bytes()));
+        }
+        entry.keys = Some(KeyBlock {
+            n_times: channel.times.len() as u32,
+            n_values: channel.values.len() as u32,
+            data: block::to_text(&bytes)?,
+        });
+    }
+    Ok(entry)
+}

@@ -1,0 +1,158 @@
+//! Saving and opening project files.
+
+use super::format::{ModelRef, Project};
+use super::{ProjectError, apply_project, atomic, collect, migrate, paths, to_project};
+use crate::document::Document;
+use crate::finding::Finding;
+use crate::task::Task;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// A larger file is not a project: a fully painted model takes some 13 bytes a point.
+const MAX_FILE_BYTES: u64 = 1 << 29;
+
+/// A model that a project asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelSource<'a> {
+    /// A file.
+    File(&'a Path),
+    /// A built-in sample by name.
+    Sample(&'a str),
+}
+
+/// What [`open`] brings.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// The model with the artist's edits and session.
+    pub document: Document,
+    /// The importer's findings, then what of the project did not fit.
+    pub findings: Vec<Finding>,
+    /// Whether the model is not the one the project was saved with: the artist may want to relink.
+    pub source_changed: bool,
+    /// Of an autosave: the artist's own project file, to save to.
+    pub recovers: Option<PathBuf>,
+}
+
+/// Makes `path` hold the project of `document`, in one step.
+pub fn save(document: &Document, path: &Path, task: &Task) -> Result<(), ProjectError> {
+    task.step("Saving", 0.0)?;
+    let project = to_project(document, Some(path))?;
+    write(&project, path, task)
+}
+
+/// Writes `project` to `path`, in one step.
+pub(super) fn write(project: &Project, path: &Path, task: &Task) -> Result<(), ProjectError> {
+    task.step("Saving", 0.4)?;
+    let text = migrate::to_text(project)?;
+    task.step("Saving", 0.6)?;
+    atomic::replace(path, text.as_bytes(), &mut atomic::Disk, task)?;
+    // The file is in place: too late to be cancelled.
+    let _ = task.step("Saving", 1.0);
+    Ok(())
+}
+
+/// Opens the project at `path` and, through `import`, its model.
+///
+/// Fails with [`ProjectError::SourceMissing`] where the model is not there: [`open_with_source`] takes another one.
+/// A model that is there but has changed is opened, as far as the edits fit.
+pub fn open(
+    path: &Path,
+    task: &Task,
+    import: impl FnOnce(ModelSource<'_>, &Task) -> Result<(Document, Vec<Finding>), ProjectError>,
+) -> Result<Opened, ProjectError> {
+    let project = read(path, task)?;
+    match project.model.clone() {
+        ModelRef::Sample { name } => finish(project, ModelSource::Sample(&name), task, import),
+        ModelRef::File {
+            path: model,
+            fingerprint,
+            name,
+        } => {
+            let model = paths::resolve(&paths::folder_of(path), &model);
+            if !model.is_file() {
+                return Err(ProjectError::SourceMissing {
+                    path: model,
+                    name,
+                    fingerprint,
+                });
+            }
+            finish(project, ModelSource::File(&model), task, import)
+        }
+    }
+}
+
+/// Opens the project at `path` over the model at `model`, whatever the project says: relinks it.
+pub fn open_with_source(
+    path: &Path,
+    model: &Path,
+    task: &Task,
+    import: impl FnOnce(ModelSource<'_>, &Task) -> Result<(Document, Vec<Finding>), ProjectError>,
+) -> Result<Opened, ProjectError> {
+    let project = read(path, task)?;
+    finish(project, ModelSource::File(model), task, import)
+}
+
+fn finish(
+    project: Project,
+    source: ModelSource<'_>,
+    task: &Task,
+    import: impl FnOnce(ModelSource<'_>, &Task) -> Result<(Document, Vec<Finding>), ProjectError>,
+) -> Result<Opened, ProjectError> {
+    let (document, mut findings) = import(source, task)?;
+    task.step("Opening the project", 0.9)?;
+    let source_changed = match (&project.model, source) {
+        (ModelRef::File { fingerprint, .. }, _) => document
+            .source()
+            .is_none_or(|s| collect::fingerprint_text(s.fingerprint) != *fingerprint),
+        (ModelRef::Sample { name }, ModelSource::Sample(opened)) => name != opened,
+        (ModelRef::Sample { .. }, ModelSource::File(_)) => true,
+    };
+    if source_changed {
+        findings.push(Finding::warning(
+            "model",
+            "It is not as it was when the project was saved; the project's edits are kept where they fit.",
+        ));
+    }
+    let recovers = project.recovers.as_ref().map(PathBuf::from);
+    let (document, unfit) = apply_project(document, project)?;
+    findings.extend(unfit);
+    task.step("Opening the project", 1.0)?;
+    Ok(Opened {
+        document,
+        findings,
+        source_changed,
+        recovers,
+    })
+}
+
+fn read(path: &Path, task: &Task) -> Result<Project, ProjectError> {
+    task.step("Reading the project", 0.0)?;
+    let project = migrate::parse(&read_text(path)?)?;
+    task.check()?;
+    Ok(project)
+}
+
+/// The text of a file of at most [`MAX_FILE_BYTES`].
+pub(super) fn read_text(path: &Path) -> Result<String, ProjectError> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|error| ProjectError::read(path, &error))?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(ProjectError::Io {
+            path: path.to_owned(),
+            what: "is too large for a project".into(),
+        });
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let lines = String::from_utf8_lossy(good);
+        let last = lines.rsplit('\n').next().unwrap_or_default();
+        ProjectError::Parse {
+            line: lines.split('\n').count(),
+            column: 1 + last.chars().count(),
+            message: "this is not text".into(),
+        }
+    })
+}

@@ -1,0 +1,364 @@
+//! Influence rows that differ from the source's <-> the project's words.
+//!
+//! Few rows are text. Many are blocks, one for each span of [`SPAN`] vertices of a primitive, so that a stroke changes
+//! a few lines of the file and blocks are packed on all cores. A block holds, for its rows in ascending order of
+//! vertex: u32 steps to the next vertex, u16 lengths, u16 joints, u32 bits of the weights; all as byte planes. A row's
+//! last weight is stored as its distance from 1 minus the others: weights that sum to 1 cost one weight less.
+
+use super::ProjectError;
+use super::block;
+use super::format::{MeshWeights, Row, RowBlock, SkinJoint};
+use crate::document::{Document, MeshId, MeshItem, invariants};
+use crate::mesh::Mesh;
+use crate::skinning::{RowRef, Rows};
+use rayon::prelude::*;
+
+/// More rows of a mesh than this are encoded.
+const MAX_TEXT_ROWS: usize = 4096;
+/// Vertices of a primitive whose rows share a block.
+const SPAN: u32 = 1 << 16;
+/// A mesh with more influences a row than this (on average) is written as text, so that a reader can bound a block.
+const MAX_MEAN_INFLUENCES: usize = 16;
+
+/// The rows of `item` that differ from its source; `None` where all are the source's.
+pub(super) fn collect(
+    document: &Document,
+    id: MeshId,
+    item: &MeshItem,
+) -> Result<Option<MeshWeights>, ProjectError> {
+    let keys = keys_of_edited_points(item);
+    if keys.is_empty() {
+        return Ok(None);
+    }
+    let mut used = vec![false; 1 << 16];
+    let mut n_influences = 0;
+    for key in &keys {
+        let row = item.influences.row(key.point);
+        n_influences += row.len();
+        for &joint in row.joints {
+            used[usize::from(joint)] = true;
+        }
+    }
+    let skeleton = document.source_skeleton();
+    let skin_joints = document
+        .skin_of_mesh(id)
+        .map_or(&[][..], |(_, skin)| &skin.joints);
+    let joints = skin_joints
+        .iter()
+        .enumerate()
+        .filter(|&(i, _)| used.get(i) == Some(&true))
+        .map(|(i, &j)| SkinJoint(i as u16, j.0, skeleton.joint(j).name.clone()))
+        .collect();
+    let mut weights = MeshWeights {
+        mesh: id.0,
+        name: item.geometry.name.clone(),
+        joints,
+        rows: Vec::new(),
+        blocks: Vec::new(),
+    };
+    if keys.len() <= MAX_TEXT_ROWS || n_influences > keys.len() * MAX_MEAN_INFLUENCES {
+        weights.rows = keys
+            .iter()
+            .map(|key| Row {
+                p: key.primitive,
+                v: key.vertex,
+                w: item.influences.row(key.point).iter().collect(),
+            })
+            .collect();
+    } else {
+        let blocks: Vec<&[Key]> = keys
+            .chunk_by(|a, b| a.primitive == b.primitive && a.vertex / SPAN == b.vertex / SPAN)
+            .collect();
+        weights.blocks = blocks
+            .into_par_iter()
+            .map(|keys| encode(keys, item))
+            .collect::<Result<_, _>>()
+            .map_err(|why| ProjectError::Damaged {
+                place: place(&weights),
+                why,
+            })?;
+    }
+    Ok(Some(weights))
+}
+
+/// What [`restore`] found in a project.
+#[derive(Debug, Default)]
+pub(super) struct Restored {
+    /// Ascending.
+    pub(super) points: Vec<u32>,
+    /// One row a point.
+    pub(super) rows: Rows,
+    /// Rows for vertices that the mesh does not have.
+    pub(super) n_missing: usize,
+    /// Rows whose weights or joints are not valid.
+    pub(super) n_invalid: usize,
+    /// Rows for a point that already had another one.
+    pub(super) n_conflicts: usize,
+}
+
+/// The points and rows of `weights` in the mesh `item`, whose skins have at least `n_joints` joints.
+///
+/// `skin_joint_of[i]`: what skin joint i of the project is in this model. Fails for a block that does not decode.
+pub(super) fn restore(
+    weights: &MeshWeights,
+    item: &MeshItem,
+    n_joints: usize,
+    skin_joint_of: &[Option<u16>],
+) -> Result<Restored, ProjectError> {
+    let mesh = &item.geometry;
+    let damaged = |why: String| ProjectError::Damaged {
+        place: place(weights),
+        why,
+    };
+    let total = |count: fn(&RowBlock) -> u32| -> u64 {
+        weights.blocks.iter().map(|b| u64::from(count(b))).sum()
+    };
+    let (n_rows, n_influences) = (total(|b| b.n_rows), total(|b| b.n_influences));
+    // Rows of a model that has become smaller are findings; numbers beyond any use are damage.
+    if n_rows > 4 * mesh.n_vertices() as u64 + u64::from(SPAN)
+        || n_influences > n_rows * MAX_MEAN_INFLUENCES as u64
+    {
+        return Err(damaged(format!(
+            "it has {n_rows} rows with {n_influences} influences for {} vertices",
+            mesh.n_vertices()
+        )));
+    }
+    let check =
+        |keys: Vec<(u32, u32)>, rows: &Rows| Piece::new(keys, rows, n_joints, skin_joint_of);
+    let mut pieces = weights
+        .blocks
+        .par_iter()
+        .map(|block| decode(block).map(|(keys, rows)| check(keys, &rows)))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(damaged)?;
+    let text_rows: Rows = weights.rows.iter().map(|row| row.w.clone()).collect();
+    let text_keys = weights.rows.iter().map(|row| (row.p, row.v)).collect();
+    pieces.push(check(text_keys, &text_rows));
+    Ok(in_order_of_points(&pieces, mesh))
+}
+
+/// Where in the file the weights stand, for sentences.
+pub(super) fn place(weights: &MeshWeights) -> String {
+    format!("weights of mesh {} \"{}\"", weights.mesh, weights.name)
+}
+
+/// A point and its name in a file.
+struct Key {
+    primitive: u32,
+    /// The point's lowest vertex, counted within the primitive.
+    vertex: u32,
+    point: u32,
+}
+
+/// The points whose influences differ from the source's, ascending by primitive and vertex.
+fn keys_of_edited_points(item: &MeshItem) -> Vec<Key> {
+    let mesh = &item.geometry;
+    let first_vertex = mesh.first_vertex_of_point();
+    let mut points: Vec<(u32, u32)> = item
+        .edited_points()
+        .into_iter()
+        .map(|point| (first_vertex[point as usize], point))
+        .collect();
+    points.par_sort_unstable();
+    let mut primitive = 0;
+    points
+        .into_iter()
+        .filter_map(|(vertex, point)| {
+            // Vertices ascend and primitives are runs of vertices: mostly the same one as before.
+            if !mesh.primitives.get(primitive)?.vertices.contains(&vertex) {
+                primitive = mesh.primitive_of_vertex(vertex)?;
+            }
+            Some(Key {
+                primitive: primitive as u32,
+                vertex: vertex - mesh.primitives[primitive].vertices.start,
+                point,
+            })
+        })
+        .collect()
+}
+
+fn encode(keys: &[Key], item: &MeshItem) -> Result<RowBlock, String> {
+    let rows = || keys.iter().map(|key| item.influences.row(key.point));
+    let n_influences: usize = rows().map(RowRef::len).sum();
+    let mut joints = Vec::with_capacity(n_influences);
+    let mut weights = Vec::with_capacity(n_influences);
+    for row in rows() {
+        joints.extend_from_slice(row.joints);
+        if let Some((last, others)) = row.weights.split_last() {
+            weights.extend(others.iter().map(|w| w.to_bits()));
+            weights.push(zigzag(last.to_bits().wrapping_sub(rest_of_one(others))));
+        }
+    }
+    let mut previous = 0;
+    let steps = keys
+        .iter()
+        .map(|key| key.vertex - std::mem::replace(&mut previous, key.vertex));
+    let mut bytes = Vec::with_capacity(6 * keys.len() + 6 * n_influences);
+    block::push_planes(&mut bytes, steps.map(u32::to_le_bytes));
+    let lengths = keys
+        .iter()
+        .map(|key| item.influences.row(key.point).len() as u16);
+    block::push_planes(&mut bytes, lengths.map(u16::to_le_bytes));
+    block::push_planes(&mut bytes, joints.into_iter().map(u16::to_le_bytes));
+    block::push_planes(&mut bytes, weights.into_iter().map(u32::to_le_bytes));
+    Ok(RowBlock {
+        primitive: keys.first().map_or(0, |key| key.primitive),
+        n_rows: keys.len() as u32,
+        n_influences: n_influences as u32,
+        data: block::to_text(&bytes)?,
+    })
+}
+
+fn decode(block: &RowBlock) -> Result<(Vec<(u32, u32)>, Rows), String> {
+    let (n_rows, n_influences) = (block.n_rows as usize, block.n_influences as usize);
+    let bytes = block::from_text(&block.data, 6 * n_rows + 6 * n_influences)?;
+    let mut rest = bytes.as_slice();
+    let short = || "its encoded data is too short".to_owned();
+    let steps = block::take_planes::<4>(&mut rest, n_rows).ok_or_else(short)?;
+    let lengths = block::take_planes::<2>(&mut rest, n_rows).ok_or_else(short)?;
+    let mut joints = block::take_planes::<2>(&mut rest, n_influences)
+        .ok_or_else(short)?
+        .map(u16::from_le_bytes);
+    let mut weights = block::take_planes::<4>(&mut rest, n_influences)
+        .ok_or_else(short)?
+        .map(u32::from_le_bytes);
+    let mut keys = Vec::with_capacity(n_rows);
+    let mut rows = Rows::with_capacity(n_rows);
+    let (mut vertex, mut n_used) = (0u32, 0);
+    let (mut row_joints, mut row_weights) = (Vec::new(), Vec::new());
+    for (step, length) in steps.zip(lengths) {
+        vertex = vertex.wrapping_add(u32::from_le_bytes(step));
+        let length = usize::from(u16::from_le_bytes(length));
+        n_used += length;
+        if n_used > n_influences {
+            break;
+        }
+        row_joints.clear();
+        row_joints.extend(joints.by_ref().take(length));
+        row_weights.clear();
+        row_weights.extend(weights.by_ref().take(length).map(f32::from_bits));
+        if let Some((last, others)) = row_weights.split_last_mut() {
+            let distance = unzigzag(last.to_bits());
+            *last = f32::from_bits(rest_of_one(others).wrapping_add(distance));
+        }
+        keys.push((block.primitive, vertex));
+        rows.push(RowRef {
+            joints: &row_joints,
+            weights: &row_weights,
+        });
+    }
+    if n_used == n_influences {
+        Ok((keys, rows))
+    } else {
+        Err("the lengths of its rows do not add up".into())
+    }
+}
+
+/// The bits of 1 minus `others`, subtracted one after the other: part of the format, never to be reordered.
+fn rest_of_one(others: &[f32]) -> u32 {
+    others.iter().fold(1.0f32, |rest, w| rest - w).to_bits()
+}
+
+/// Small distances of either sign -> small numbers.
+fn zigzag(distance: u32) -> u32 {
+    (distance << 1) ^ ((distance as i32 >> 31) as u32)
+}
+
+fn unzigzag(code: u32) -> u32 {
+    (code >> 1) ^ (code & 1).wrapping_neg()
+}
+
+/// Rows with this model's skin joints, the invalid ones left out.
+struct Piece {
+    /// (primitive, vertex) of each row.
+    keys: Vec<(u32, u32)>,
+    rows: Rows,
+    n_invalid: usize,
+}
+
+impl Piece {
+    fn new(
+        mut keys: Vec<(u32, u32)>,
+        source: &Rows,
+        n_joints: usize,
+        skin_joint_of: &[Option<u16>],
+    ) -> Self {
+        let mut rows = Rows::with_capacity(source.len());
+        let mut joints = Vec::new();
+        let mut kept = source.iter().map(|row| {
+            joints.clear();
+            joints.extend(
+                row.joints
+                    .iter()
+                    .map_while(|&j| skin_joint_of.get(usize::from(j)).copied().flatten()),
+            );
+            if joints.len() != row.len() {
+                return false;
+            }
+            let row = RowRef {
+                joints: &joints,
+                weights: row.weights,
+            };
+            let valid = invariants::check_row(row, n_joints).is_ok();
+            if valid {
+                rows.push(row);
+            }
+            valid
+        });
+        let before = keys.len();
+        keys.retain(|_| kept.next() == Some(true));
+        drop(kept);
+        Self {
+            n_invalid: before - keys.len(),
+            keys,
+            rows,
+        }
+    }
+}
+
+/// Ascending points make the swap of rows a walk through memory.
+fn in_order_of_points(pieces: &[Piece], mesh: &Mesh) -> Restored {
+    const NONE: (u32, u32) = (u32::MAX, u32::MAX);
+    let mut restored = Restored {
+        n_invalid: pieces.iter().map(|piece| piece.n_invalid).sum(),
+        ..Restored::default()
+    };
+    let mut row_of_point = vec![NONE; mesh.n_points()];
+    let mut n_rows = 0;
+    for (i, piece) in pieces.iter().enumerate() {
+        for (j, &(primitive, vertex)) in piece.keys.iter().enumerate() {
+            let Some(slot) = point_of(mesh, primitive, vertex)
+                .and_then(|point| row_of_point.get_mut(point as usize))
+            else {
+                restored.n_missing += 1;
+                continue;
+            };
+            if *slot == NONE {
+                *slot = (i as u32, j as u32);
+                n_rows += 1;
+            } else if pieces[slot.0 as usize].rows.row(slot.1 as usize) != piece.rows.row(j) {
+                restored.n_conflicts += 1;
+            }
+        }
+    }
+    restored.points.reserve(n_rows);
+    restored.rows = Rows::with_capacity(n_rows);
+    for (point, &(i, j)) in row_of_point.iter().enumerate() {
+        if (i, j) != NONE {
+            restored.points.push(point as u32);
+            restored.rows.push(pieces[i as usize].rows.row(j as usize));
+        }
+    }
+    restored
+}
+
+/// The point that a file calls (primitive, vertex).
+fn point_of(mesh: &Mesh, primitive: u32, vertex: u32) -> Option<u32> {
+    let vertices = &mesh.primitives.get(primitive as usize)?.vertices;
+    let vertex = vertices.start.checked_add(vertex)?;
+    if vertices.contains(&vertex) {
+        mesh.point_of_vertex.get(vertex as usize).copied()
+    } else {
+        None
+    }
+}

@@ -1,0 +1,78 @@
+//! Project files that must open for ever, with the models they refer to.
+
+use glam::{DMat3, DVec3};
+use sinew::deform::stack::{DeformStack, NormalMode, ScaleMode, SkinningMethod};
+use sinew::document::session::Falloff;
+use sinew::document::{ClipId, MeshId};
+use sinew::io::project::{Opened, import_model, open, save};
+use sinew::skeleton::{Interpolation, JointIndex, Property};
+use sinew::task::Task;
+use std::path::{Path, PathBuf};
+
+fn in_repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn opened(path: &Path) -> Opened {
+    open(path, &Task::new(), import_model).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Do not change `project-v1.ron`, nor what it is expected to hold: artists have such files.
+#[test]
+fn version_1_opens() {
+    let opened = opened(&in_repository("tests/data/project-v1.ron"));
+    assert_eq!(opened.findings, []);
+    assert!(!opened.source_changed);
+    let document = opened.document;
+
+    let item = &document.meshes()[&MeshId(0)];
+    let row = |vertex: usize| {
+        let row = item.influences.row(item.geometry.point_of_vertex[vertex]);
+        (row.joints.to_vec(), row.weights.to_vec())
+    };
+    assert_eq!(row(2), (vec![0, 1], vec![0.9, 0.1]));
+    assert_eq!(row(3), (vec![1], vec![1.0]));
+    assert_eq!(row(4), (vec![0, 1], vec![0.25, 0.75]));
+    assert_eq!(row(5), (vec![1, 0], vec![0.875, 0.125f32.next_up()]));
+    assert_eq!(item.edited_points().len(), 4);
+    let stack = DeformStack {
+        method: SkinningMethod::Lbs,
+        scale: ScaleMode::Drop,
+        normals: NormalMode::Rotate,
+    };
+    assert_eq!(*item.stack, stack);
+
+    let locals = &document.pose().locals;
+    assert_eq!(locals[0].translation, DVec3::new(0.1, 0.2, 0.3));
+    assert_eq!(locals[0].scale(), DVec3::new(1.0, 2.0, 1.0));
+    assert_eq!(locals[1].rotation.to_array(), [0.0, 0.0, 0.6, 0.8]);
+    let columns = [1.0, 0.25, 0.0, 0.25, 1.0, 0.0, 0.0, 0.0, 1.0];
+    assert_eq!(locals[1].stretch, DMat3::from_cols_array(&columns));
+
+    assert_eq!(document.skeleton().joint(JointIndex(1)).name, "Forearm");
+    assert!(document.locked().iter().eq(&[JointIndex(0)]));
+
+    assert_eq!(document.clips().len(), 2);
+    let bend = &document.clips()[&ClipId(1)];
+    assert_eq!(bend.name, "Bend more");
+    assert_eq!(bend.channels[0].joint, JointIndex(1));
+    assert_eq!(bend.channels[0].property, Property::Rotation);
+    assert_eq!(*bend.channels[0].times, [0.0, 0.5]);
+    let values = [0.0, 0.0, 0.0, 1.0, 0.6, 0.0, 0.0, 0.8];
+    assert_eq!(*bend.channels[0].values, values);
+    let rise = &document.clips()[&ClipId(2)].channels[0];
+    assert_eq!(rise.interpolation, Interpolation::Step);
+    assert_eq!(*rise.times, [0.0, 1.5]);
+    assert_eq!(*rise.values, [0.0, 0.0, 0.0, 0.0, 1e-7, 0.0]);
+
+    let session = document.session();
+    assert_eq!(session.camera.target.to_array(), [0.0, 1.0, 0.0]);
+    assert_eq!((session.camera.distance, session.camera.orthographic), (4.0, true));
+    assert_eq!(session.playback.clip, Some(ClipId(2)));
+    assert_eq!((session.playback.time_secs, session.playback.speed), (0.75, 0.5));
+    assert!(!session.playback.looping && !session.playback.playing);
+    assert_eq!((session.brush.weight, session.brush.falloff), (0.25, Falloff::Sharp));
+    assert_eq!(session.active_joint, Some(JointIndex(1)));
+    assert_eq!(session.active_mesh, Some(MeshId(0)));
+    assert_eq!(session.selected_joints.len(), 2);
+}
