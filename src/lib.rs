@@ -3,6 +3,7 @@
 pub mod deform;
 pub mod document;
 pub mod finding;
+pub mod io;
 pub mod math;
 pub mod mesh;
 pub mod skeleton;

@@ -1,0 +1,4 @@
+//! Files in and out.
+
+pub mod atomic;
+pub mod gltf_export;
