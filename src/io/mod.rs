@@ -15,3 +15,7 @@ pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
 //! Files in and out.
 
 pub mod project;
+//! Files in and out.
+
+pub mod atomic;
+pub mod gltf_export;

@@ -1,0 +1,388 @@
+//! Export: the source model with what the artist changed, and nothing else.
+//!
+//! The way of the data: [`Document`] -> `package` (the source's JSON and buffers in the wanted container) -> `patch`
+//! (what changed: `weights` and their `rows`, `clips` and their `keys`, `nodes`) -> `text` (JSON that keeps the source's
+//! own text where nothing changed) -> files in memory ([`export`]) or on the disk ([`export_to_file`]).
+//!
+//! Invariant: nothing edited and the same container: the source's bytes, verbatim.
+//! Invariant: data of the source is never overwritten, only no longer referred to: views may overlap, and extensions
+//! that Sinew does not know may point anywhere. An accessor that anybody else reads is never changed.
+//! Invariant: the pose on screen stays out of the file unless asked for.
+
+mod clips;
+mod decode;
+mod external;
+mod keys;
+mod nodes;
+mod package;
+mod patch;
+mod report;
+mod rows;
+mod text;
+mod uses;
+mod weights;
+
+pub use report::ExportReport;
+
+use super::atomic::{WriteError, write_atomically};
+use crate::document::{Document, Source, SourceKind};
+use crate::finding::Finding;
+use crate::task::{Cancelled, Task};
+use bytes::Bytes;
+use package::Package;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The two forms of a glTF model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Container {
+    /// One binary file.
+    #[default]
+    Glb,
+    /// JSON text, with data in files beside it.
+    Gltf,
+}
+
+/// How to export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportOptions {
+    /// The form of the model.
+    pub container: Container,
+    /// The files' name without its ending; empty: the source's.
+    pub name: String,
+    /// Most influences of a point in primitives that are written anew, 1 - 8; more than 4 take a second set of
+    /// attributes, which not every player reads.
+    pub influences: usize,
+    /// Make the artist's pose the rest pose of the file.
+    pub write_pose_as_rest: bool,
+}
+
+impl Default for ExportOptions {
+    fn default() -> Self {
+        Self {
+            container: Container::Glb,
+            name: String::new(),
+            influences: 4,
+            write_pose_as_rest: false,
+        }
+    }
+}
+
+/// An exported model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exported {
+    /// Names, relative to the model's folder with `/` between folders, and contents; the model itself comes first.
+    pub files: Vec<(String, Bytes)>,
+    /// What the export did.
+    pub report: ExportReport,
+}
+
+/// Why nothing was exported. Each displays as one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The task was cancelled.
+    #[error("The export was cancelled.")]
+    Cancelled(#[from] Cancelled),
+    /// The document did not come from a glTF file.
+    #[error("The model has no source file that an export could be based on.")]
+    NoSource,
+    /// Neither .glb nor .gltf.
+    #[error("\"{}\" ends neither in .glb nor in .gltf.", path.display())]
+    Extension {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The source's JSON has no such animation.
+    #[error("The source has no animation {animation} to write a clip to.")]
+    AnimationMissing {
+        /// Its index.
+        animation: usize,
+    },
+    /// The source's JSON has no such primitive.
+    #[error("The source has no primitive {primitive} of mesh {mesh} to write weights to.")]
+    PrimitiveMissing {
+        /// Mesh index.
+        mesh: u32,
+        /// Primitive index.
+        primitive: usize,
+    },
+    /// A primitive of the source has another number of vertices than the document.
+    #[error(
+        "Primitive {primitive} of mesh {mesh} has {found} vertices in the source, but {expected} in the document."
+    )]
+    VertexCount {
+        /// Mesh index.
+        mesh: u32,
+        /// Primitive index.
+        primitive: usize,
+        /// Vertices in the source.
+        found: usize,
+        /// Vertices in the document.
+        expected: usize,
+    },
+    /// Compressed data of an edited primitive could not be read again.
+    #[error(
+        "The compressed data of primitive {primitive} of mesh {mesh} cannot be written uncompressed: {why}"
+    )]
+    Compressed {
+        /// Mesh index.
+        mesh: u32,
+        /// Primitive index.
+        primitive: usize,
+        /// What is wrong, a sentence.
+        why: String,
+    },
+    /// A binary container holds 4 GiB at most.
+    #[error(
+        "The model takes {bytes} bytes, more than the 4 GiB that a .glb can hold; export it as .gltf."
+    )]
+    TooLarge {
+        /// Size of the file.
+        bytes: usize,
+    },
+    /// A file the model needs beside it would replace another one of that name.
+    #[error("The model needs the file \"{}\", but another one of that name is there; nothing was written.", path.display())]
+    Occupied {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+impl Container {
+    /// The container that a file's ending names.
+    pub fn of_path(path: &Path) -> Option<Self> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        match ending.as_str() {
+            "glb" => Some(Self::Glb),
+            "gltf" => Some(Self::Gltf),
+            _ => None,
+        }
+    }
+
+    fn file_name(self, stem: &str) -> String {
+        match self {
+            Self::Glb => format!("{stem}.glb"),
+            Self::Gltf => format!("{stem}.gltf"),
+        }
+    }
+
+    fn is_of(self, kind: SourceKind) -> bool {
+        matches!(
+            (self, kind),
+            (Self::Glb, SourceKind::Glb) | (Self::Gltf, SourceKind::Gltf)
+        )
+    }
+}
+
+/// Writes the document's model into memory: the model and every file it needs beside it.
+pub fn export(
+    document: &Document,
+    options: &ExportOptions,
+    task: &Task,
+) -> Result<Exported, ExportError> {
+    export_beside(document, options, &|_| true, task)
+}
+
+/// Writes the document's model to `path`, whose ending names the container, and beside it the files it needs.
+///
+/// Each file is written beside its place and takes its name in one step, the model last. Files of the source that are
+/// already there with the same content are left alone; with another content nothing is written at all.
+pub fn export_to_file(
+    document: &Document,
+    path: &Path,
+    options: &ExportOptions,
+    task: &Task,
+) -> Result<ExportReport, ExportError> {
+    let unknown = || ExportError::Extension { path: path.into() };
+    let options = ExportOptions {
+        container: Container::of_path(path).ok_or_else(unknown)?,
+        name: path
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .ok_or_else(unknown)?,
+        ..options.clone()
+    };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let owned = files_of_model(path);
+    let is_free = |name: &str| owned.contains(name) || !folder.join(name).exists();
+    let Exported { files, report } = export_beside(document, &options, &is_free, task)?;
+
+    let mut to_write = Vec::new();
+    for (i, (name, bytes)) in files.iter().enumerate() {
+        let target = if i == 0 {
+            path.to_owned()
+        } else {
+            folder.join(name)
+        };
+        if i > 0 && target.exists() {
+            if std::fs::read(&target).is_ok_and(|there| there == *bytes) {
+                continue;
+            }
+            if !owned.contains(name) || is_beside_source(document, &target) {
+                return Err(ExportError::Occupied { path: target });
+            }
+        }
+        to_write.push((target, bytes));
+    }
+    task.check()?;
+    // The model last: until then the old one is there with all it needs.
+    for (target, bytes) in to_write.into_iter().rev() {
+        if let Some(folder) = target
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
+            std::fs::create_dir_all(folder).map_err(|source| WriteError {
+                path: folder.to_owned(),
+                source,
+            })?;
+        }
+        write_atomically(&target, bytes)?;
+    }
+    Ok(report)
+}
+
+fn export_beside(
+    document: &Document,
+    options: &ExportOptions,
+    is_free: &dyn Fn(&str) -> bool,
+    task: &Task,
+) -> Result<Exported, ExportError> {
+    let source = document.source().ok_or(ExportError::NoSource)?;
+    let name = name_of(source, options);
+    let mut report = ExportReport::default();
+    task.step("Preparing the export", 0.0)?;
+    if !is_changed(document, options) && options.container.is_of(source.kind) {
+        report.verbatim = true;
+        let mut files = vec![(options.container.file_name(&name), source.bytes.clone())];
+        add_referenced(source, &source.json, &mut files, &mut report);
+        return Ok(Exported { files, report });
+    }
+    let mut package = Package::new(
+        source,
+        options.container,
+        &name,
+        is_free,
+        &mut report.findings,
+    );
+    let mut patch = package.patch();
+    let limit = options.influences.clamp(1, 8);
+    weights::patch_weights(document, limit, &mut patch, &mut report, task)?;
+    clips::patch_clips(document, &mut patch, &mut report, task)?;
+    nodes::patch_names(document, &mut patch.json);
+    if options.write_pose_as_rest {
+        nodes::patch_rest(document, &mut patch.json, &mut report);
+    }
+    patch.finish();
+    task.step("Writing the model", 0.9)?;
+    report.n_bytes_added = patch.appended.iter().map(Bytes::len).sum();
+    let json = patch.json.clone();
+    let mut files = package.finish(patch)?;
+    add_referenced(source, &json, &mut files, &mut report);
+    Ok(Exported { files, report })
+}
+
+/// Whether the file would differ from the source in anything but its container.
+fn is_changed(document: &Document, options: &ExportOptions) -> bool {
+    document.skeleton() != document.source_skeleton()
+        || document.clips() != document.source_clips()
+        || document
+            .meshes()
+            .values()
+            .any(|m| !m.edited_chunks().is_empty())
+        || (options.write_pose_as_rest && document.pose() != document.rest_pose())
+}
+
+fn name_of(source: &Source, options: &ExportOptions) -> String {
+    let stem = source.path.as_deref().and_then(Path::file_stem);
+    let candidates = [
+        Some(options.name.clone()),
+        stem.map(|stem| stem.to_string_lossy().into_owned()),
+        source.sample.clone(),
+    ];
+    let named = candidates
+        .into_iter()
+        .flatten()
+        .find(|name| !name.is_empty());
+    named.unwrap_or_else(|| "model".to_owned())
+}
+
+/// Adds the source's own files that the exported model still refers to.
+fn add_referenced(
+    source: &Source,
+    json: &serde_json::Value,
+    files: &mut Vec<(String, Bytes)>,
+    report: &mut ExportReport,
+) {
+    for uri in external::uris(json) {
+        let buffer = uses::each(json, "buffers")
+            .position(|b| b.get("uri").and_then(serde_json::Value::as_str) == Some(uri));
+        let name = external::relative(uri);
+        if name
+            .as_ref()
+            .is_some_and(|name| files.iter().any(|(n, _)| n == name))
+        {
+            continue;
+        }
+        // Import read the buffers; pictures and the like are read now.
+        let same = |&i: &usize| {
+            uses::each(&source.json, "buffers")
+                .nth(i)
+                .and_then(|b| b.get("uri"))
+                .and_then(serde_json::Value::as_str)
+                == Some(uri)
+        };
+        let kept = buffer.filter(same).and_then(|i| source.buffers.get(i));
+        let kept = kept.filter(|bytes| !bytes.is_empty());
+        let bytes = name.as_ref().and_then(|name| {
+            let there = external::read(package::folder_of(source), name);
+            match (there, kept) {
+                // What was imported is what the model means, even if the file changed since; import leaves out what
+                // lies beyond the buffer's length.
+                (Some(there), Some(kept)) if !there.starts_with(kept) => Some(kept.clone()),
+                (there, kept) => there.or_else(|| kept.cloned()),
+            }
+        });
+        match (name, bytes) {
+            (Some(name), Some(bytes)) => files.push((name, bytes)),
+            _ => report.findings.push(Finding::warning(
+                format!("\"{uri}\""),
+                "The model refers to this file, which could not be copied beside it.",
+            )),
+        }
+    }
+}
+
+/// Whether `target` lies in the folder of the source or below, where its own files are.
+fn is_beside_source(document: &Document, target: &Path) -> bool {
+    let folder = document
+        .source()
+        .and_then(|source| package::folder_of(source));
+    // The folder of a bare name is empty, which the system does not resolve.
+    let folder = folder.map(|folder| {
+        if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        }
+    });
+    match (folder.map(Path::canonicalize), target.canonicalize()) {
+        (Some(Ok(folder)), Ok(target)) => target.starts_with(folder),
+        _ => false,
+    }
+}
+
+/// The files that the text model at `path`, if there is one, refers to: they are replaced with it.
+fn files_of_model(path: &Path) -> BTreeSet<String> {
+    let json = (Container::of_path(path) == Some(Container::Gltf))
+        .then(|| std::fs::read(path).ok())
+        .flatten()
+        .and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok())
+        .unwrap_or_default();
+    external::uris(&json)
+        .into_iter()
+        .filter_map(external::relative)
+        .collect()
+}

@@ -1,0 +1,182 @@
+//! Names, and the pose as the new rest pose.
+
+use super::patch::{entry_mut, number};
+use super::report::ExportReport;
+use crate::document::Document;
+use crate::finding::Finding;
+use crate::math::Transform;
+use crate::skeleton::JointIndex;
+use serde_json::{Map, Value};
+
+/// Entries off the diagonal below this fraction of the stretch are what decomposing a matrix leaves behind.
+const SHEAR_TOLERANCE: f64 = 1e-6;
+
+/// The glTF node of a joint.
+pub(super) fn node_of(document: &Document, joint: JointIndex) -> usize {
+    let joints = document.skeleton().joints();
+    let source = joints.get(joint.get()).and_then(|j| j.source_node);
+    source.map_or(joint.get(), |node| node as usize)
+}
+
+/// Writes changed names.
+pub(super) fn patch_names(document: &Document, json: &mut Value) {
+    let joints = document.skeleton().joints();
+    let before = document.source_skeleton().joints();
+    for (j, (now, before)) in joints.iter().zip(before).enumerate() {
+        if now.name == before.name {
+            continue;
+        }
+        let node = node_of(document, JointIndex(j as u32));
+        if let Some(entry) = entry_mut(json, "nodes", node) {
+            if now.name.is_empty() {
+                entry.shift_remove("name");
+            } else {
+                entry.insert("name".into(), now.name.as_str().into());
+            }
+        }
+    }
+}
+
+/// Writes the transforms and morph weights in which the artist's pose differs from the rest pose.
+pub(super) fn patch_rest(document: &Document, json: &mut Value, report: &mut ExportReport) {
+    let (pose, rest) = (document.pose(), document.rest_pose());
+    for (j, (now, before)) in pose.locals.iter().zip(&rest.locals).enumerate() {
+        let joint = JointIndex(j as u32);
+        let node = node_of(document, joint);
+        if now != before
+            && let Some(entry) = entry_mut(json, "nodes", node)
+            && !write_transform(entry, now, before)
+        {
+            report.findings.push(Finding::warning(
+                format!("bone \"{}\"", document.skeleton().label(joint)),
+                "Its pose shears, which a bone without a matrix cannot hold; the shear is not in the file.",
+            ));
+        }
+    }
+    for (j, (now, before)) in pose
+        .morph_weights
+        .iter()
+        .zip(&rest.morph_weights)
+        .enumerate()
+    {
+        let node = node_of(document, JointIndex(j as u32));
+        if now != before
+            && let Some(entry) = entry_mut(json, "nodes", node)
+        {
+            let weights = now.iter().map(|&w| number(f64::from(w))).collect();
+            entry.insert("weights".into(), weights);
+        }
+    }
+}
+
+/// Turns the matrix of an animated node into translation, rotation and scale, which alone may be animated; `false`
+/// where it shears.
+pub(super) fn make_animatable(json: &mut Value, node: usize, rest: &Transform) -> bool {
+    let Some(entry) = entry_mut(json, "nodes", node) else {
+        return true;
+    };
+    if !entry.contains_key("matrix") {
+        return true;
+    }
+    if shears(rest) {
+        return false;
+    }
+    write_transform(entry, rest, rest)
+}
+
+/// Writes `now`, leaving the components that equal `before` as they are; `false` where a shear was lost.
+fn write_transform(entry: &mut Map<String, Value>, now: &Transform, before: &Transform) -> bool {
+    let had_matrix = entry.contains_key("matrix");
+    if had_matrix && shears(now) {
+        let columns = now.to_matrix().to_cols_array();
+        entry.insert(
+            "matrix".into(),
+            columns.iter().map(|&x| number(x)).collect(),
+        );
+        return true;
+    }
+    entry.shift_remove("matrix");
+    let mut write = |key: &str, values: &[f64], changed: bool, identity: &[f64]| {
+        if (had_matrix && values != identity) || (!had_matrix && changed) {
+            entry.insert(key.into(), values.iter().map(|&x| number(x)).collect());
+        }
+    };
+    let (t, r, s) = (
+        now.translation.to_array(),
+        now.rotation.to_array(),
+        now.scale().to_array(),
+    );
+    write(
+        "translation",
+        &t,
+        now.translation != before.translation,
+        &[0.0; 3],
+    );
+    write(
+        "rotation",
+        &r,
+        now.rotation != before.rotation,
+        &[0.0, 0.0, 0.0, 1.0],
+    );
+    write("scale", &s, now.stretch != before.stretch, &[1.0; 3]);
+    !shears(now)
+}
+
+/// Whether the stretch has entries off its diagonal beyond rounding.
+fn shears(transform: &Transform) -> bool {
+    let off = transform.stretch - glam::DMat3::from_diagonal(transform.scale());
+    let largest = |m: glam::DMat3| m.to_cols_array().iter().fold(0.0f64, |a, x| a.max(x.abs()));
+    largest(off) > SHEAR_TOLERANCE * largest(transform.stretch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{DMat3, DQuat, DVec3};
+    use serde_json::json;
+
+    fn written(entry: Value, now: Transform, before: Transform) -> (Value, bool) {
+        let Value::Object(mut map) = entry else {
+            panic!("an object")
+        };
+        let complete = write_transform(&mut map, &now, &before);
+        (Value::Object(map), complete)
+    }
+
+    #[test]
+    fn only_what_changed_is_written() {
+        let turned = Transform {
+            rotation: DQuat::from_xyzw(1.0, 0.0, 0.0, 0.0),
+            ..Transform::IDENTITY
+        };
+        let entry = json!({"translation": [0.10, 2, 3], "extras": 1});
+        let (entry, _) = written(entry, turned, Transform::IDENTITY);
+        assert_eq!(
+            entry,
+            json!({"translation": [0.10, 2, 3], "extras": 1, "rotation": [1, 0, 0, 0]})
+        );
+    }
+
+    #[test]
+    fn a_matrix_stays_one_only_where_it_shears() {
+        let moved = Transform::from_trs(DVec3::X, DQuat::IDENTITY, DVec3::new(1.0, 2.0, 1.0));
+        let (entry, complete) = written(json!({"matrix": []}), moved, Transform::IDENTITY);
+        assert_eq!(
+            (entry, complete),
+            (json!({"translation": [1, 0, 0], "scale": [1, 2, 1]}), true)
+        );
+        let sheared = Transform {
+            stretch: DMat3::from_cols(DVec3::X, DVec3::new(0.5, 1.0, 0.0), DVec3::Z),
+            ..Transform::IDENTITY
+        };
+        let (entry, complete) = written(json!({"matrix": []}), sheared, Transform::IDENTITY);
+        assert_eq!(
+            (entry, complete),
+            (
+                json!({"matrix": [1, 0, 0, 0, 0.5, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}),
+                true
+            )
+        );
+        assert!(!written(json!({}), sheared, Transform::IDENTITY).1);
+    }
+}

@@ -1,0 +1,374 @@
+//! The container: which buffer takes new bytes, where each buffer is stored, and the files that come of it.
+
+use super::patch::{MESHOPT, Patch, entry_mut};
+use super::uses::{each, index};
+use super::{Container, ExportError, external, text};
+use crate::document::{Source, SourceKind};
+use crate::finding::Finding;
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// Where the buffer that takes new bytes is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Store {
+    /// In the binary container.
+    Bin,
+    /// In a file beside the model.
+    File(String),
+    /// In the JSON itself.
+    DataUri,
+}
+
+/// A file about to be made: the source in the new container, and the buffer to append to.
+pub(super) struct Package {
+    json: Value,
+    /// The buffer that takes new bytes; one past the last where there is none yet.
+    buffer: usize,
+    /// What that buffer holds.
+    bytes: Bytes,
+    store: Store,
+    container: Container,
+    name: String,
+    source_text: String,
+    /// Chunks of a .glb that are neither JSON nor BIN, with their headers.
+    more_chunks: Vec<Bytes>,
+}
+
+impl Package {
+    /// The source in the form of `container`. New files beside it take names for which `is_free` holds.
+    pub(super) fn new(
+        source: &Source,
+        container: Container,
+        name: &str,
+        is_free: &dyn Fn(&str) -> bool,
+        findings: &mut Vec<Finding>,
+    ) -> Self {
+        let chunks = Chunks::of(source);
+        let mut package = Self {
+            json: source.json.clone(),
+            buffer: each(&source.json, "buffers").count(),
+            bytes: Bytes::new(),
+            store: Store::DataUri,
+            container,
+            name: name.to_owned(),
+            source_text: chunks.text,
+            more_chunks: if container == Container::Glb {
+                chunks.more
+            } else {
+                Vec::new()
+            },
+        };
+        let first = each(&source.json, "buffers").next();
+        let has_bin = source.kind == SourceKind::Glb
+            && first.is_some_and(|b| b.get("uri").is_none())
+            && source.buffers.first().is_some_and(|b| !b.is_empty());
+        if has_bin {
+            package.buffer = 0;
+            package.bytes = source.buffers[0].clone();
+        }
+        match container {
+            Container::Glb if has_bin || package.buffer == 0 => package.store = Store::Bin,
+            Container::Glb => package.merge(source, findings),
+            Container::Gltf => {
+                let embedded = |b: &Value| {
+                    b.get("uri")
+                        .and_then(Value::as_str)
+                        .is_some_and(external::is_data)
+                };
+                let all_embedded = each(&source.json, "buffers").all(embedded);
+                if !all_embedded || has_bin {
+                    package.store = Store::File(package.free_name(is_free));
+                }
+            }
+        }
+        package
+    }
+
+    /// The JSON to patch.
+    pub(super) fn patch(&mut self) -> Patch {
+        let first_byte = self.first_byte();
+        Patch::new(std::mem::take(&mut self.json), self.buffer, first_byte)
+    }
+
+    /// The first byte that new data may take.
+    fn first_byte(&self) -> usize {
+        let declared = each(&self.json, "buffers")
+            .nth(self.buffer)
+            .and_then(|buffer| index(buffer.get("byteLength")))
+            // A buffer that is shorter than it claims is filled up, but not at any price.
+            .filter(|&n| n < self.bytes.len() + (1 << 20));
+        self.bytes
+            .len()
+            .max(declared.unwrap_or(0))
+            .next_multiple_of(4)
+    }
+
+    /// "name.bin", or "name-1.bin" ... where that is taken.
+    fn free_name(&self, is_free: &dyn Fn(&str) -> bool) -> String {
+        let named: Vec<_> = external::uris(&self.json)
+            .into_iter()
+            .filter_map(external::relative)
+            .collect();
+        let candidates = std::iter::once(format!("{}.bin", self.name))
+            .chain((1..10_000).map(|i| format!("{}-{i}.bin", self.name)));
+        let mut free =
+            candidates.filter(|c| is_free(c) && !named.iter().any(|n| n.eq_ignore_ascii_case(c)));
+        free.next()
+            .unwrap_or_else(|| format!("{}-new.bin", self.name))
+    }
+
+    /// Makes one binary chunk of all buffers whose bytes are known, and of the images beside the model.
+    fn merge(&mut self, source: &Source, findings: &mut Vec<Finding>) {
+        let mut merged: Vec<u8> = Vec::new();
+        let mut first: Option<Map<String, Value>> = None;
+        let mut others = Vec::new();
+        // Of each buffer: `Some(offset)` in the merged one, or which of the others it is.
+        let mut places: Vec<Result<usize, usize>> = Vec::new();
+        for (i, buffer) in each(&self.json, "buffers").enumerate() {
+            match source.buffers.get(i).filter(|bytes| !bytes.is_empty()) {
+                Some(bytes) => {
+                    merged.resize(merged.len().next_multiple_of(4), 0);
+                    places.push(Ok(merged.len()));
+                    merged.extend_from_slice(bytes);
+                    first = first.or_else(|| buffer.as_object().cloned());
+                }
+                None => {
+                    places.push(Err(others.len()));
+                    others.push(buffer.clone());
+                }
+            }
+        }
+        let n_views = each(&self.json, "bufferViews").count();
+        for i in 0..n_views {
+            let Some(entry) = entry_mut(&mut self.json, "bufferViews", i) else {
+                continue;
+            };
+            move_range(entry, &places);
+            for name in MESHOPT {
+                let extension = entry.get_mut("extensions").and_then(|e| e.get_mut(name));
+                if let Some(extension) = extension.and_then(Value::as_object_mut) {
+                    move_range(extension, &places);
+                }
+            }
+        }
+        self.embed_images(source, &mut merged, findings);
+        let mut first = first.unwrap_or_default();
+        first.shift_remove("uri");
+        first.insert("byteLength".into(), merged.len().into());
+        let mut buffers = vec![Value::Object(first)];
+        buffers.extend(others);
+        if let Some(root) = self.json.as_object_mut() {
+            root.insert("buffers".into(), buffers.into());
+        }
+        self.buffer = 0;
+        self.bytes = Bytes::from(merged);
+        self.store = Store::Bin;
+    }
+
+    /// Puts images that have a URI into the binary chunk, where their format is known.
+    fn embed_images(&mut self, source: &Source, merged: &mut Vec<u8>, findings: &mut Vec<Finding>) {
+        let n_images = each(&self.json, "images").count();
+        let mut n_views = each(&self.json, "bufferViews").count();
+        for i in 0..n_images {
+            let Some(image) = entry_mut(&mut self.json, "images", i) else {
+                continue;
+            };
+            let Some(uri) = image.get("uri").and_then(Value::as_str) else {
+                continue;
+            };
+            let bytes = if external::is_data(uri) {
+                external::data(uri).map(Bytes::from)
+            } else {
+                external::relative(uri).and_then(|name| external::read(folder_of(source), &name))
+            };
+            let Some((bytes, mime)) = bytes
+                .and_then(|b| Some((mime_type(&b)?, b)))
+                .map(|(m, b)| (b, m))
+            else {
+                findings.push(Finding::warning(
+                    format!("images[{i}]"),
+                    "It could not be read and stays a reference to a file beside the model.",
+                ));
+                continue;
+            };
+            image.shift_remove("uri");
+            image.insert("bufferView".into(), n_views.into());
+            image.insert("mimeType".into(), mime.into());
+            merged.resize(merged.len().next_multiple_of(4), 0);
+            let view = json!({"buffer": 0, "byteOffset": merged.len(), "byteLength": bytes.len()});
+            merged.extend_from_slice(&bytes);
+            n_views += 1;
+            if let Some(root) = self.json.as_object_mut() {
+                let views = root.entry("bufferViews").or_insert_with(|| json!([]));
+                if let Some(views) = views.as_array_mut() {
+                    views.push(view);
+                }
+            }
+        }
+    }
+
+    /// The files: the model first, then what it needs beside it that is new.
+    pub(super) fn finish(self, patch: Patch) -> Result<Vec<(String, Bytes)>, ExportError> {
+        let Patch {
+            mut json,
+            appended,
+            first_byte,
+            ..
+        } = patch;
+        let mut bytes = self.bytes;
+        if !appended.is_empty() {
+            let n_new: usize = appended.iter().map(Bytes::len).sum();
+            let mut all = Vec::with_capacity(first_byte + n_new);
+            all.extend_from_slice(&bytes);
+            all.resize(first_byte, 0);
+            appended
+                .iter()
+                .for_each(|piece| all.extend_from_slice(piece));
+            bytes = Bytes::from(all);
+            let entry = json!({"byteLength": bytes.len()});
+            match entry_mut(&mut json, "buffers", self.buffer) {
+                Some(old) => {
+                    old.insert("byteLength".into(), bytes.len().into());
+                }
+                None => {
+                    if let Some(root) = json.as_object_mut() {
+                        let buffers = root.entry("buffers").or_insert_with(|| json!([]));
+                        if let Some(buffers) = buffers.as_array_mut() {
+                            buffers.push(entry);
+                        }
+                    }
+                }
+            }
+        }
+        let mut files = Vec::new();
+        if !bytes.is_empty() && self.store != Store::Bin {
+            let uri = match &self.store {
+                Store::File(name) => {
+                    files.push((name.clone(), bytes.clone()));
+                    external::uri_of(name)
+                }
+                _ => external::data_uri(&bytes),
+            };
+            if let Some(buffer) = entry_mut(&mut json, "buffers", self.buffer) {
+                buffer.insert("uri".into(), uri.into());
+            }
+        }
+        let text = text::write_json(&json, &self.source_text);
+        let main = match self.container {
+            Container::Gltf => Bytes::from(text),
+            Container::Glb => glb(&text, &bytes, &self.more_chunks)?,
+        };
+        files.insert(0, (self.container.file_name(&self.name), main));
+        Ok(files)
+    }
+}
+
+/// The folder that a source's URIs are relative to.
+pub(super) fn folder_of(source: &Source) -> Option<&Path> {
+    source.path.as_deref().and_then(Path::parent)
+}
+
+/// Rewrites `buffer` and `byteOffset` for merged buffers.
+fn move_range(entry: &mut Map<String, Value>, places: &[Result<usize, usize>]) {
+    match index(entry.get("buffer")).and_then(|b| places.get(b)) {
+        Some(&Ok(offset)) => {
+            entry.insert("buffer".into(), 0.into());
+            if offset > 0 {
+                let before = index(entry.get("byteOffset")).unwrap_or(0);
+                entry.insert("byteOffset".into(), (before + offset).into());
+            }
+        }
+        Some(&Err(other)) => {
+            entry.insert("buffer".into(), (1 + other).into());
+        }
+        None => {}
+    }
+}
+
+/// The type of a picture by its first bytes.
+fn mime_type(bytes: &[u8]) -> Option<&'static str> {
+    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+        Some("image/png")
+    } else if bytes.starts_with(b"\xff\xd8\xff") {
+        Some("image/jpeg")
+    } else if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
+        Some("image/webp")
+    } else if bytes.starts_with(b"\xabKTX 20\xbb") {
+        Some("image/ktx2")
+    } else {
+        None
+    }
+}
+
+/// What a source file is made of besides its BIN chunk.
+struct Chunks {
+    text: String,
+    more: Vec<Bytes>,
+}
+
+impl Chunks {
+    fn of(source: &Source) -> Self {
+        let bytes = &source.bytes;
+        let mut chunks = Self {
+            text: String::new(),
+            more: Vec::new(),
+        };
+        let as_text = |bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes);
+            text.trim_start_matches('\u{feff}')
+                .trim_matches(['\0', ' ', '\n', '\r', '\t'])
+                .to_owned()
+        };
+        if source.kind == SourceKind::Gltf {
+            chunks.text = as_text(bytes);
+            return chunks;
+        }
+        let word = |at: usize| {
+            let word: [u8; 4] = bytes.get(at..at + 4)?.try_into().ok()?;
+            Some(u32::from_le_bytes(word))
+        };
+        let mut at = 12;
+        while let (Some(length), Some(kind)) = (word(at), word(at + 4)) {
+            let end = (at + 8).saturating_add(length as usize).min(bytes.len());
+            match &kind.to_le_bytes() {
+                b"JSON" if chunks.text.is_empty() => chunks.text = as_text(&bytes[at + 8..end]),
+                b"JSON" | b"BIN\0" => {}
+                // A chunk that is cut off or not aligned would break those after it.
+                _ if (end - at) % 4 == 0 && end - at == 8 + length as usize => {
+                    chunks.more.push(bytes.slice(at..end));
+                }
+                _ => {}
+            }
+            at = end;
+        }
+        chunks
+    }
+}
+
+/// A binary container (glTF 2.0, 4.4).
+fn glb(json: &str, bin: &[u8], more: &[Bytes]) -> Result<Bytes, ExportError> {
+    let json_len = json.len().next_multiple_of(4);
+    let bin_len = bin.len().next_multiple_of(4);
+    let bin_chunk = if bin.is_empty() { 0 } else { 8 + bin_len };
+    let total = 12 + 8 + json_len + bin_chunk + more.iter().map(Bytes::len).sum::<usize>();
+    if u32::try_from(total).is_err() {
+        return Err(ExportError::TooLarge { bytes: total });
+    }
+    let mut out = Vec::with_capacity(total);
+    out.extend_from_slice(b"glTF");
+    out.extend_from_slice(&2u32.to_le_bytes());
+    out.extend_from_slice(&(total as u32).to_le_bytes());
+    out.extend_from_slice(&(json_len as u32).to_le_bytes());
+    out.extend_from_slice(b"JSON");
+    out.extend_from_slice(json.as_bytes());
+    out.resize(20 + json_len, b' ');
+    if bin_chunk > 0 {
+        out.extend_from_slice(&(bin_len as u32).to_le_bytes());
+        out.extend_from_slice(b"BIN\0");
+        out.extend_from_slice(bin);
+        out.resize(20 + json_len + bin_chunk, 0);
+    }
+    more.iter().for_each(|chunk| out.extend_from_slice(chunk));
+    Ok(Bytes::from(out))
+}

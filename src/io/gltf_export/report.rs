@@ -1,0 +1,81 @@
+//! What an export did besides writing what the artist sees, in plain words.
+
+use crate::document::MeshId;
+use crate::finding::Finding;
+
+/// What an export did; the findings are for the artist.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExportReport {
+    /// Everything that is not as on screen or not as in the source.
+    pub findings: Vec<Finding>,
+    /// Whether the files are the source's, byte for byte.
+    pub verbatim: bool,
+    /// Primitives whose weights were written anew.
+    pub n_primitives_rewritten: usize,
+    /// Points, over all meshes, that had more influences than were written.
+    pub n_points_reduced: usize,
+    /// The largest weight that a reduced point lost, as a fraction of its sum.
+    pub largest_weight_lost: f32,
+    /// Clips written anew or added.
+    pub n_clips_written: usize,
+    /// Clips taken out.
+    pub n_clips_removed: usize,
+    /// Bytes appended to the source's data.
+    pub n_bytes_added: usize,
+}
+
+impl ExportReport {
+    pub(super) fn reduced(
+        &mut self,
+        mesh: MeshId,
+        name: &str,
+        n_points: usize,
+        limit: usize,
+        largest_lost: f32,
+    ) {
+        self.n_points_reduced += n_points;
+        self.largest_weight_lost = self.largest_weight_lost.max(largest_lost);
+        self.findings.push(Finding::warning(
+            mesh_place(mesh, name),
+            format!(
+                "{} more than {limit} influences; the largest {limit} were written and scaled to sum to 1. The \
+                 largest weight lost is {:.4}.",
+                if n_points == 1 {
+                    "1 point has".to_owned()
+                } else {
+                    format!("{n_points} points have")
+                },
+                largest_lost
+            ),
+        ));
+    }
+
+    pub(super) fn pinned(&mut self, mesh: MeshId, name: &str, n_points: usize) {
+        self.findings.push(Finding::warning(
+            mesh_place(mesh, name),
+            format!(
+                "{} no weight, which the format does not allow; the skin's first bone moves them in the file.",
+                if n_points == 1 {
+                    "1 edited point has".to_owned()
+                } else {
+                    format!("{n_points} edited points have")
+                }
+            ),
+        ));
+    }
+
+    pub(super) fn uncompressed(&mut self, mesh: MeshId, primitive: usize, how: &str, what: &str) {
+        self.findings.push(Finding::info(
+            format!("meshes[{}].primitives[{primitive}]", mesh.0),
+            format!("Its {what} were compressed ({how}) and are written uncompressed, since they were edited."),
+        ));
+    }
+}
+
+fn mesh_place(mesh: MeshId, name: &str) -> String {
+    if name.is_empty() {
+        format!("mesh {}", mesh.0)
+    } else {
+        format!("mesh {} \"{name}\"", mesh.0)
+    }
+}

@@ -1,0 +1,186 @@
+//! Who refers to which accessor and buffer view.
+
+use serde_json::{Map, Value};
+
+/// Numbers of references; an entry with none was already unused in the source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Uses {
+    pub(super) accessors: Vec<u32>,
+    pub(super) views: Vec<u32>,
+}
+
+/// Extensions that refer to neither accessors nor buffer views, by the beginning of their names.
+///
+/// An extension that is not known may refer to anything: every whole number in it is taken for a reference, so that
+/// what it means stays as it is.
+const WITHOUT_REFERENCES: [&str; 10] = [
+    "KHR_materials_",
+    "KHR_texture_",
+    "KHR_lights_",
+    "KHR_node_",
+    "KHR_xmp",
+    "KHR_mesh_quantization",
+    "KHR_animation_pointer",
+    "EXT_texture_",
+    "EXT_lights_",
+    "VRMC_",
+];
+
+impl Uses {
+    /// Counts the references in a glTF file.
+    pub(super) fn count(json: &Value) -> Self {
+        let len = |key: &str| json.get(key).and_then(Value::as_array).map_or(0, Vec::len);
+        let mut uses = Self {
+            accessors: vec![0; len("accessors")],
+            views: vec![0; len("bufferViews")],
+        };
+        for primitive in each(json, "meshes").flat_map(|mesh| each(mesh, "primitives")) {
+            uses.accessor(primitive.get("indices"));
+            uses.accessors_of(primitive.get("attributes"));
+            for target in each(primitive, "targets") {
+                uses.accessors_of(Some(target));
+            }
+        }
+        for skin in each(json, "skins") {
+            uses.accessor(skin.get("inverseBindMatrices"));
+        }
+        for sampler in each(json, "animations").flat_map(|clip| each(clip, "samplers")) {
+            uses.accessor(sampler.get("input"));
+            uses.accessor(sampler.get("output"));
+        }
+        for accessor in each(json, "accessors") {
+            uses.views_of_accessor(accessor, 1);
+        }
+        for image in each(json, "images") {
+            uses.view(image.get("bufferView"), 1);
+        }
+        uses.extensions(json);
+        uses
+    }
+
+    /// Adds `change` to the views that an accessor reads.
+    pub(super) fn views_of_accessor(&mut self, accessor: &Value, change: i32) {
+        self.view(accessor.get("bufferView"), change);
+        for part in ["indices", "values"] {
+            let part = accessor.get("sparse").and_then(|sparse| sparse.get(part));
+            self.view(part.and_then(|part| part.get("bufferView")), change);
+        }
+    }
+
+    fn accessor(&mut self, index: Option<&Value>) {
+        add(&mut self.accessors, index, 1);
+    }
+
+    fn accessors_of(&mut self, map: Option<&Value>) {
+        for index in map
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(Map::values)
+        {
+            self.accessor(Some(index));
+        }
+    }
+
+    fn view(&mut self, index: Option<&Value>, change: i32) {
+        add(&mut self.views, index, change);
+    }
+
+    /// References from extensions, anywhere in the file.
+    fn extensions(&mut self, value: &Value) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| self.extensions(item)),
+            Value::Object(map) => {
+                for (key, item) in map {
+                    match (key.as_str(), item) {
+                        ("extensions", Value::Object(extensions)) => {
+                            for (name, extension) in extensions {
+                                self.extension(name, extension);
+                            }
+                        }
+                        // Free for applications; numbers in there are not references by the specification.
+                        ("extras", _) => {}
+                        _ => self.extensions(item),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn extension(&mut self, name: &str, extension: &Value) {
+        match name {
+            "KHR_draco_mesh_compression" => self.view(extension.get("bufferView"), 1),
+            "EXT_mesh_gpu_instancing" => self.accessors_of(extension.get("attributes")),
+            // Refers to a buffer; its view is counted with its accessors.
+            "EXT_meshopt_compression" | "KHR_meshopt_compression" => {}
+            _ if WITHOUT_REFERENCES.iter().any(|w| name.starts_with(w)) => {}
+            _ => self.numbers(extension),
+        }
+    }
+
+    fn numbers(&mut self, value: &Value) {
+        match value {
+            Value::Number(_) => {
+                self.accessor(Some(value));
+                self.view(Some(value), 1);
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.numbers(item)),
+            Value::Object(map) => map.values().for_each(|item| self.numbers(item)),
+            _ => {}
+        }
+    }
+}
+
+/// The entries of the list `key`; none where it is missing or no list.
+pub(super) fn each<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
+    value
+        .get(key)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
+
+/// A JSON number as an index.
+pub(super) fn index(value: Option<&Value>) -> Option<usize> {
+    let value = value?;
+    let whole = value.as_u64().or_else(|| {
+        value
+            .as_f64()
+            .filter(|n| *n >= 0.0 && n.fract() == 0.0)
+            .map(|n| n as u64)
+    });
+    whole.and_then(|n| usize::try_from(n).ok())
+}
+
+fn add(counts: &mut [u32], at: Option<&Value>, change: i32) {
+    if let Some(count) = index(at).and_then(|i| counts.get_mut(i)) {
+        *count = count.saturating_add_signed(change);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_place_that_refers_is_counted() {
+        let json = json!({
+            "accessors": [
+                {"bufferView": 0}, {"bufferView": 0}, {"sparse": {"indices": {"bufferView": 1},
+                "values": {"bufferView": 1}}}, {}, {}, {}],
+            "bufferViews": [{}, {}, {}],
+            "meshes": [{"primitives": [
+                {"attributes": {"POSITION": 0}, "indices": 1, "targets": [{"POSITION": 2}]},
+                {"attributes": {"POSITION": 0}, "indices": 99}]}],
+            "skins": [{"inverseBindMatrices": 3}],
+            "animations": [{"samplers": [{"input": 4, "output": 2}]}],
+            "images": [{"bufferView": 2}],
+            "nodes": [{"extensions": {"VENDOR_thing": {"list": [5]}}, "extras": {"no": 3}}],
+            "materials": [{"extensions": {"KHR_materials_ior": {"ior": 1}}}]
+        });
+        let uses = Uses::count(&json);
+        assert_eq!(uses.accessors, [2, 1, 2, 1, 1, 1]);
+        assert_eq!(uses.views, [2, 2, 1]);
+    }
+}

@@ -1,0 +1,307 @@
+//! Edited influences -> JOINTS_n and WEIGHTS_n of the primitives that show them.
+
+use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_BYTE, UNSIGNED_SHORT};
+use super::report::ExportReport;
+use super::rows::{FittedRow, fit};
+use super::uses::index;
+use super::{ExportError, decode};
+use crate::document::{Document, MeshId, MeshItem};
+use crate::task::Task;
+use bytes::Bytes;
+use serde_json::{Map, Value};
+
+/// One primitive whose weights are written anew.
+struct Job<'a> {
+    mesh: MeshId,
+    item: &'a MeshItem,
+    primitive: usize,
+    /// Accessors of JOINTS_n and WEIGHTS_n in the source.
+    old: Vec<(Option<usize>, Option<usize>)>,
+}
+
+/// Replaces the influences of every primitive that shows an edited point.
+pub(super) fn patch_weights(
+    document: &Document,
+    limit: usize,
+    patch: &mut Patch,
+    report: &mut ExportReport,
+    task: &Task,
+) -> Result<(), ExportError> {
+    let mut jobs = Vec::new();
+    for (&mesh, item) in document.meshes() {
+        task.check()?;
+        let edited = edited_flags(item);
+        if edited.is_empty() {
+            continue;
+        }
+        for primitive in edited_primitives(item, &edited) {
+            decode::uncompress(document, patch, mesh, primitive, report)?;
+            let old = release(patch, mesh, item, primitive, report)?;
+            jobs.push(Job {
+                mesh,
+                item,
+                primitive,
+                old,
+            });
+        }
+    }
+    let n_jobs = jobs.len();
+    // What reductions cost, a mesh at a time: a point that several primitives show counts once.
+    let mut cost: Option<(MeshId, Cost)> = None;
+    for (done, job) in jobs.iter().enumerate() {
+        task.step("Writing weights", done as f32 / n_jobs as f32)?;
+        if cost.as_ref().is_none_or(|(mesh, _)| *mesh != job.mesh) {
+            if let Some((mesh, cost)) = cost.take() {
+                cost.tell(document, mesh, limit, report);
+            }
+            cost = Some((job.mesh, Cost::default()));
+        }
+        if let Some((_, cost)) = &mut cost {
+            write(job, limit, patch, cost);
+        }
+    }
+    if let Some((mesh, cost)) = cost {
+        cost.tell(document, mesh, limit, report);
+    }
+    report.n_primitives_rewritten += n_jobs;
+    Ok(())
+}
+
+/// What fitting the rows of a mesh changed.
+#[derive(Default)]
+struct Cost {
+    /// Points in the order of their first vertex, may repeat.
+    reduced: Vec<u32>,
+    pinned: Vec<u32>,
+    largest_lost: f32,
+}
+
+impl Cost {
+    fn count(points: &mut Vec<u32>) -> usize {
+        points.sort_unstable();
+        points.dedup();
+        points.len()
+    }
+
+    fn tell(mut self, document: &Document, mesh: MeshId, limit: usize, report: &mut ExportReport) {
+        let name = document
+            .meshes()
+            .get(&mesh)
+            .map_or("", |item| item.geometry.name.as_str());
+        let n_reduced = Self::count(&mut self.reduced);
+        if n_reduced > 0 {
+            report.reduced(mesh, name, n_reduced, limit, self.largest_lost);
+        }
+        let n_pinned = Self::count(&mut self.pinned);
+        if n_pinned > 0 {
+            report.pinned(mesh, name, n_pinned);
+        }
+    }
+}
+
+/// For each point whether its influences differ from the source's; empty where none does.
+fn edited_flags(item: &MeshItem) -> Vec<bool> {
+    let points = item.edited_points();
+    if points.is_empty() {
+        return Vec::new();
+    }
+    let mut flags = vec![false; item.influences.len()];
+    for point in points {
+        if let Some(flag) = flags.get_mut(point as usize) {
+            *flag = true;
+        }
+    }
+    flags
+}
+
+fn edited_primitives(item: &MeshItem, edited: &[bool]) -> Vec<usize> {
+    let is_edited = |&point: &u32| edited.get(point as usize) == Some(&true);
+    (0..item.geometry.primitives.len())
+        .filter(|&p| points_of(item, p).iter().any(is_edited))
+        .collect()
+}
+
+/// The points of a primitive's vertices, in the order of the file.
+fn points_of(item: &MeshItem, primitive: usize) -> &[u32] {
+    let primitive = item.geometry.primitives.get(primitive);
+    primitive
+        .and_then(|p| {
+            let range = p.vertices.start as usize..p.vertices.end as usize;
+            item.geometry.point_of_vertex.get(range)
+        })
+        .unwrap_or_default()
+}
+
+/// The attributes of a primitive in the file.
+pub(super) fn attributes_mut(
+    json: &mut Value,
+    mesh: MeshId,
+    primitive: usize,
+) -> Option<&mut Map<String, Value>> {
+    json.get_mut("meshes")?
+        .get_mut(mesh.0 as usize)?
+        .get_mut("primitives")?
+        .get_mut(primitive)?
+        .get_mut("attributes")?
+        .as_object_mut()
+}
+
+/// Gives up the accessors of a primitive's influences.
+fn release(
+    patch: &mut Patch,
+    mesh: MeshId,
+    item: &MeshItem,
+    primitive: usize,
+    report: &mut ExportReport,
+) -> Result<Vec<(Option<usize>, Option<usize>)>, ExportError> {
+    let expected = points_of(item, primitive).len();
+    let missing = ExportError::PrimitiveMissing {
+        mesh: mesh.0,
+        primitive,
+    };
+    let attributes = attributes_mut(&mut patch.json, mesh, primitive).ok_or(missing)?;
+    let positions = index(attributes.get("POSITION"));
+    let mut old = Vec::new();
+    for set in 0.. {
+        let joints = index(attributes.get(&format!("JOINTS_{set}")));
+        let weights = index(attributes.get(&format!("WEIGHTS_{set}")));
+        if joints.is_none() && weights.is_none() {
+            break;
+        }
+        old.push((joints, weights));
+    }
+    let found = positions
+        .and_then(|i| patch.json.get("accessors")?.get(i))
+        .and_then(|accessor| index(accessor.get("count")))
+        .unwrap_or(0);
+    if found != expected {
+        return Err(ExportError::VertexCount {
+            mesh: mesh.0,
+            primitive,
+            found,
+            expected,
+        });
+    }
+    let accessors = old.iter().flat_map(|&(j, w)| [j, w]).flatten();
+    if accessors
+        .clone()
+        .any(|accessor| patch.is_compressed(accessor))
+    {
+        report.uncompressed(mesh, primitive, "meshopt", "weights");
+    }
+    for accessor in accessors {
+        patch.release(Some(accessor));
+    }
+    Ok(old)
+}
+
+fn write(job: &Job<'_>, limit: usize, patch: &mut Patch, cost: &mut Cost) {
+    let edited = edited_flags(job.item);
+    let points = points_of(job.item, job.primitive);
+    let rows: Vec<FittedRow> = points
+        .iter()
+        .map(|&point| {
+            let is_edited = edited.get(point as usize) == Some(&true);
+            let row = fit(job.item.influences.row(point), is_edited, limit);
+            if row.lost > 0.0 {
+                cost.reduced.push(point);
+                cost.largest_lost = cost.largest_lost.max(row.lost);
+            }
+            if row.pinned {
+                cost.pinned.push(point);
+            }
+            row
+        })
+        .collect();
+    let longest = rows.iter().map(|row| row.pairs.len()).max().unwrap_or(0);
+    let n_sets = longest.div_ceil(4).max(1);
+    for set in 0..n_sets {
+        let (old_joints, old_weights) = job.old.get(set).copied().unwrap_or_default();
+        let joints = patch.put(encode_joints(&rows, set, old_joints));
+        let weights = patch.put(encode_weights(&rows, set, old_weights));
+        if let Some(attributes) = attributes_mut(&mut patch.json, job.mesh, job.primitive) {
+            attributes.insert(format!("JOINTS_{set}"), joints.into());
+            attributes.insert(format!("WEIGHTS_{set}"), weights.into());
+        }
+    }
+    if let Some(attributes) = attributes_mut(&mut patch.json, job.mesh, job.primitive) {
+        for set in n_sets..job.old.len() {
+            attributes.shift_remove(&format!("JOINTS_{set}"));
+            attributes.shift_remove(&format!("WEIGHTS_{set}"));
+        }
+    }
+}
+
+/// The four influences of a set; 0 with weight 0 where there are fewer.
+fn quad(row: &FittedRow, set: usize) -> [(u16, f32); 4] {
+    std::array::from_fn(|i| row.pairs.get(4 * set + i).copied().unwrap_or_default())
+}
+
+fn encode_joints(rows: &[FittedRow], set: usize, replaces: Option<usize>) -> NewAccessor {
+    let joints = || {
+        rows.iter()
+            .flat_map(|row| quad(row, set).map(|(joint, _)| joint))
+    };
+    let (component, bytes) = match joints().map(u8::try_from).collect::<Result<Vec<u8>, _>>() {
+        Ok(bytes) => (UNSIGNED_BYTE, bytes),
+        Err(_) => (
+            UNSIGNED_SHORT,
+            joints().flat_map(u16::to_le_bytes).collect(),
+        ),
+    };
+    vec4(rows.len(), component, bytes, replaces)
+}
+
+fn encode_weights(rows: &[FittedRow], set: usize, replaces: Option<usize>) -> NewAccessor {
+    let bytes = rows
+        .iter()
+        .flat_map(|row| quad(row, set).map(|(_, weight)| weight.to_le_bytes()))
+        .flatten()
+        .collect();
+    vec4(rows.len(), FLOAT, bytes, replaces)
+}
+
+fn vec4(count: usize, component: u32, bytes: Vec<u8>, replaces: Option<usize>) -> NewAccessor {
+    NewAccessor {
+        replaces,
+        component,
+        kind: "VEC4".into(),
+        normalized: false,
+        count,
+        bytes: Bytes::from(bytes),
+        target: Some(ARRAY_BUFFER),
+        bounds: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_filled_four_at_a_time_and_padded_with_zeros() {
+        let row = FittedRow {
+            pairs: (1..=5).map(|j| (j, 0.2)).collect(),
+            ..Default::default()
+        };
+        let rows = [row];
+        assert_eq!(&encode_joints(&rows, 0, None).bytes[..], [1, 2, 3, 4]);
+        assert_eq!(&encode_joints(&rows, 1, None).bytes[..], [5, 0, 0, 0]);
+        let weights = encode_weights(&rows, 1, None);
+        assert_eq!(weights.bytes[..4], 0.2f32.to_le_bytes());
+        assert_eq!(weights.bytes[4..], [0; 12]);
+    }
+
+    #[test]
+    fn joints_beyond_255_take_two_bytes() {
+        let row = FittedRow {
+            pairs: vec![(256, 1.0)],
+            ..Default::default()
+        };
+        let joints = encode_joints(&[row], 0, None);
+        assert_eq!(
+            (joints.component, &joints.bytes[..2]),
+            (UNSIGNED_SHORT, &[0, 1][..])
+        );
+    }
+}
