@@ -8,3 +8,5 @@ pub mod mesh;
 pub mod skeleton;
 pub mod skinning;
 pub mod task;
+#[cfg(feature = "render")]
+pub mod view;
