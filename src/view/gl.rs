@@ -30,8 +30,16 @@ impl PixelRect {
     pub fn intersection(self, other: Self) -> Option<Self> {
         let x = self.x.max(other.x);
         let y = self.y.max(other.y);
-        let width = self.x.saturating_add(self.width).min(other.x.saturating_add(other.width)) - x;
-        let height = self.y.saturating_add(self.height).min(other.y.saturating_add(other.height)) - y;
+        let width = self
+            .x
+            .saturating_add(self.width)
+            .min(other.x.saturating_add(other.width))
+            - x;
+        let height = self
+            .y
+            .saturating_add(self.height)
+            .min(other.y.saturating_add(other.height))
+            - y;
         (width > 0 && height > 0).then_some(Self {
             x,
             y,
@@ -174,8 +182,7 @@ impl Target {
         }
         self.blit([at.x, at.y, at.x + at.width, at.y + at.height]);
         unsafe {
-            self.context
-                .bind_framebuffer(glow::READ_FRAMEBUFFER, read);
+            self.context.bind_framebuffer(glow::READ_FRAMEBUFFER, read);
         }
     }
 
@@ -223,7 +230,12 @@ impl Target {
         Image {
             width,
             height,
-            rgba: bottom_up.chunks_exact(row).rev().flatten().copied().collect(),
+            rgba: bottom_up
+                .chunks_exact(row)
+                .rev()
+                .flatten()
+                .copied()
+                .collect(),
         }
     }
 }
@@ -342,12 +354,7 @@ pub(crate) fn draw_lines(
     elements: &ElementBuffer<u32>,
 ) {
     program.draw_elements_with(states, viewport, elements, || unsafe {
-        context.draw_elements(
-            glow::LINES,
-            elements.count() as i32,
-            glow::UNSIGNED_INT,
-            0,
-        );
+        context.draw_elements(glow::LINES, elements.count() as i32, glow::UNSIGNED_INT, 0);
     });
 }
 

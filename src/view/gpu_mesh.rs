@@ -43,10 +43,7 @@ impl GpuMesh {
             normals: VertexBuffer::new(context),
             uvs: VertexBuffer::new_with_data(context, uvs),
             heat: VertexBuffer::new(context),
-            triangles: ElementBuffer::new_with_data(
-                context,
-                bytemuck::cast_slice(&mesh.triangles),
-            ),
+            triangles: ElementBuffer::new_with_data(context, bytemuck::cast_slice(&mesh.triangles)),
             edges: None,
             n_vertices: mesh.n_vertices(),
             n_triangles: mesh.triangles.len(),

@@ -23,9 +23,9 @@ impl BoneState {
     /// Its colour, sRGB 0 - 1: greys, and the accent for what is selected.
     fn tint(self) -> [f32; 3] {
         match self {
-            Self::Normal => hex(0xB4_B8_BE),
-            Self::Hovered => hex(0xF2_F3_F5),
-            Self::Selected => hex(0xC9_8A_3A),
+            Self::Normal => hex(0xC4_C8_CD),
+            Self::Hovered => hex(0xF7_F8_FA),
+            Self::Selected => hex(0xC8_8D_3E),
             Self::Active => hex(0xE8_A3_3D),
         }
     }
@@ -55,8 +55,8 @@ const WAIST: f32 = 0.16;
 
 /// The bones of a pose: one from each shown joint to each shown child, and a virtual tail where there is none.
 ///
-/// Shapes: `world_from_joint` n_joints (shorter: the rest has no bones). A leaf's tail continues its parent's direction
-/// at half of its length. `shown` leaves out nodes that are not part of a skin; `state` colours.
+/// Shapes: `world_from_joint` n_joints (shorter: the rest has no bones). A leaf's tail continues its parent's bone at
+/// half of its length, and turns with the leaf. `shown` leaves out nodes that are not part of a skin; `state` colours.
 pub fn shape_bones(
     skeleton: &Skeleton,
     world_from_joint: &[DAffine3],
@@ -98,7 +98,12 @@ pub fn shape_bones(
             children.for_each(bone_to);
         } else {
             let parent = skeleton.joint(joint).parent.filter(shown).and_then(place);
-            bone_to(parent.map_or(head, |p| head + (head - p) * 0.5));
+            let length = parent.map_or(0.0, |parent| head.distance(parent) * 0.5);
+            let rest = &skeleton.joint(joint).rest;
+            // At rest the parent's bone comes along the joint's own translation.
+            let along_in_joint = rest.rotation.inverse() * rest.translation;
+            let along = world_from_joint[joint.get()].transform_vector3(along_in_joint);
+            bone_to(head + along.as_vec3().normalize_or_zero() * length);
         }
     }
     // Long bones are not clubs, short ones stay visible: half widths near that of the average bone.
@@ -137,7 +142,11 @@ pub fn pick_bone(
             let gap_px = (gap / metres_per_pixel(point)).max(0.0);
             (along >= 0.0 && gap_px <= reach_px).then_some((index, gap_px, along))
         })
-        .min_by(|a, b| (a.1.round(), a.2).partial_cmp(&(b.1.round(), b.2)).unwrap_or(std::cmp::Ordering::Equal))
+        .min_by(|a, b| {
+            (a.1.round(), a.2)
+                .partial_cmp(&(b.1.round(), b.2))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        })
         .map(|(index, ..)| index)
 }
 
@@ -189,8 +198,9 @@ impl BoneTriangles {
                 .unwrap_or_else(|| forward.any_orthonormal_vector());
             let other = forward.cross(side);
             // Edges between the joint's axes, as other editors draw them: the faces then look along the axes.
-            let corner =
-                |s: f32, o: f32| waist + (side * s + other * o) * (bone.radius * std::f32::consts::FRAC_1_SQRT_2);
+            let corner = |s: f32, o: f32| {
+                waist + (side * s + other * o) * (bone.radius * std::f32::consts::FRAC_1_SQRT_2)
+            };
             let ring = [
                 corner(1., 1.),
                 corner(-1., 1.),
@@ -288,6 +298,16 @@ mod tests {
     }
 
     #[test]
+    fn a_leaf_turns_with_its_joint() {
+        let skeleton = skeleton(&[(None, 0.0), (Some(0), 1.0)]);
+        let mut pose = Pose::rest(&skeleton);
+        pose.locals[1].rotation = glam::DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2);
+        let world = pose.world_matrices(&skeleton);
+        let bones = shape_bones(&skeleton, &world, |_| true, |_| BoneState::Normal);
+        assert!(bones[1].tail.abs_diff_eq(Vec3::new(-0.5, 1.0, 0.0), 1e-6));
+    }
+
+    #[test]
     fn a_joint_on_top_of_another_is_a_diamond() {
         let bones = shapes(&skeleton(&[(None, 0.0), (Some(0), 1.0), (Some(1), 0.0)]));
         assert_eq!(bones[1].head, bones[1].tail);
@@ -295,7 +315,12 @@ mod tests {
         let mut triangles = BoneTriangles::default();
         triangles.fill(&bones);
         assert_eq!(triangles.positions.len(), bones.len() * 24);
-        assert!(triangles.normals.iter().all(|&n| Vec3::from(n).is_normalized()));
+        assert!(
+            triangles
+                .normals
+                .iter()
+                .all(|&n| Vec3::from(n).is_normalized())
+        );
     }
 
     #[test]

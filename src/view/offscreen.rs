@@ -183,9 +183,8 @@ fn open(device: &Device) -> Result<(GlowContext, PossiblyCurrentContext), glutin
     let context = unsafe { display.create_context(&config, &attributes) }?;
     let context = context.make_current_surfaceless()?;
     // SAFETY: the context is current on this thread, and the addresses are this display's.
-    let gl = unsafe {
-        GlowContext::from_loader_function_cstr(|name| display.get_proc_address(name))
-    };
+    let gl =
+        unsafe { GlowContext::from_loader_function_cstr(|name| display.get_proc_address(name)) };
     Ok((gl, context))
 }
 
@@ -197,7 +196,12 @@ fn device_label(device: &Device) -> String {
             .map(|path| path.display().to_string())
     };
     let software = device.extensions().contains("EGL_MESA_device_software");
-    named
-        .or_else(path)
-        .unwrap_or_else(|| if software { "software" } else { "unnamed device" }.into())
+    named.or_else(path).unwrap_or_else(|| {
+        if software {
+            "software"
+        } else {
+            "unnamed device"
+        }
+        .into()
+    })
 }

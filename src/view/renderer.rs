@@ -30,10 +30,14 @@ const Z_AXIS: [f32; 3] = hex(0x4C_8B_E0);
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// The context is unusable.
-    #[error("OpenGL is not usable here: {0}. Sinew needs OpenGL 3.3; updating the graphics driver usually helps.")]
+    #[error(
+        "OpenGL is not usable here: {0}. Sinew needs OpenGL 3.3; updating the graphics driver usually helps."
+    )]
     Context(CoreError),
     /// A shader was refused.
-    #[error("the graphics driver refused the {name} shader. Updating the driver usually helps. Details: {source}")]
+    #[error(
+        "the graphics driver refused the {name} shader. Updating the driver usually helps. Details: {source}"
+    )]
     Shader {
         /// Which.
         name: &'static str,
@@ -262,7 +266,7 @@ impl Renderer {
             vector3(view.view_from_world.transform_vector3(Vec3::Y)),
         );
         program.use_uniform("orthographic", f32::from(u8::from(view.orthographic)));
-        program.use_uniform("hatch_px", 8.0 * view.pixels_per_point);
+        program.use_uniform("hatch_px", 10.0 * view.pixels_per_point);
         program.use_uniform("highlight", f32::from(u8::from(scene_mesh.highlighted)));
         program.use_uniform("accent", vector3(linear(ACCENT)));
         program.use_uniform_array("heat_stops", &heat::STOPS.map(|c| vector3(c.into())));
@@ -319,7 +323,7 @@ impl Renderer {
             program.use_uniform("view_from_world", matrix(view.view_from_world));
             program.use_uniform("nudge", vector2(view.nudge));
             let (color, opacity) = match (wire, options.theme) {
-                (true, _) => (hex(0xC3_C8_CF), 0.85),
+                (true, _) => (hex(0xC3_C8_CF), 0.65),
                 (false, Theme::Dark) => (hex(0x10_11_13), 0.38),
                 (false, Theme::Light) => (hex(0x10_11_13), 0.30),
             };
@@ -364,6 +368,7 @@ impl Renderer {
             program.use_uniform("clip_from_world", matrix(view.clip_from_world));
             program.use_uniform("view_from_world", matrix(view.view_from_world));
             program.use_uniform("opacity", opacity);
+            program.use_uniform("edge_px", 0.75 * view.pixels_per_point);
             program.use_vertex_attribute("position", &self.bone_positions);
             program.use_vertex_attribute("normal", &self.bone_normals);
             program.use_vertex_attribute("tint", &self.bone_tints);

@@ -52,14 +52,14 @@ impl SceneMesh<'_> {
     pub(crate) fn fits(&self) -> bool {
         self.positions.len() == self.mesh.n_points()
             && self.normals.len() == self.mesh.normals.len()
-            && self
-                .weights
-                .is_none_or(|w| w.len() == self.mesh.n_points())
+            && self.weights.is_none_or(|w| w.len() == self.mesh.n_points())
     }
 }
 
 /// How surfaces look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub enum Shading {
     /// Materials and textures.
     #[default]
@@ -73,7 +73,9 @@ pub enum Shading {
 }
 
 /// Colours around the model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub enum Theme {
     /// Light lines on dark grey.
     #[default]

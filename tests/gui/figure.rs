@@ -47,9 +47,7 @@ impl Figure {
         let ball = ball();
         let tube = tube(world[1]);
         let mut camera = Camera::looking(view);
-        if let Some((centre, radius)) =
-            frame_bounds(ball.positions.iter().chain(&tube.positions))
-        {
+        if let Some((centre, radius)) = frame_bounds(ball.positions.iter().chain(&tube.positions)) {
             camera.frame(centre, radius);
         }
         Self {
@@ -117,12 +115,7 @@ fn tube_skeleton() -> Skeleton {
 }
 
 /// A closed sheet of `columns` x `rows` cells with a seam, `surface(u, v)` giving the positions.
-fn sheet(
-    columns: u32,
-    rows: u32,
-    material: u32,
-    surface: impl Fn(f32, f32) -> Vec3,
-) -> Mesh {
+fn sheet(columns: u32, rows: u32, material: u32, surface: impl Fn(f32, f32) -> Vec3) -> Mesh {
     let mut source = PrimitiveSource {
         material: Some(material),
         ..Default::default()
@@ -131,7 +124,9 @@ fn sheet(
         for column in 0..=columns {
             let (u, v) = (column as f32 / columns as f32, row as f32 / rows as f32);
             // The last column lies exactly on the first, so that it is welded.
-            source.positions.push(surface(if column == columns { 0.0 } else { u }, v));
+            source
+                .positions
+                .push(surface(if column == columns { 0.0 } else { u }, v));
             source.uvs.push(Vec2::new(u, v));
         }
     }
@@ -165,7 +160,13 @@ fn ball() -> Posed {
     let weights = mesh
         .positions
         .iter()
-        .map(|p| if p.z > centre.z { 0.0 } else { (p.y - 0.03) / 0.66 })
+        .map(|p| {
+            if p.z > centre.z {
+                0.0
+            } else {
+                (p.y - 0.03) / 0.66
+            }
+        })
         .collect();
     Posed {
         positions: mesh.positions.clone(),
@@ -213,7 +214,7 @@ fn checker() -> Image {
     let mut rgba = Vec::new();
     for y in 0..64u32 {
         for x in 0..64u32 {
-            let color = match (y < 2, (x / 8 + y / 8) % 2) {
+            let color = match (y < 6, (x / 8 + y / 8) % 2) {
                 (true, _) => [200, 40, 40],
                 (_, 0) => [60, 138, 140],
                 _ => [232, 222, 200],

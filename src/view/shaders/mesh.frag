@@ -23,13 +23,13 @@ out vec4 color;
 
 // The lights stand still in the view, as in a photographer's studio: turning the model turns its form under them.
 const vec3 KEY_DIRECTION = vec3(-0.497, 0.678, 0.542);
-const vec3 KEY_COLOR = vec3(0.86, 0.82, 0.76);
+const vec3 KEY_COLOR = vec3(0.94, 0.90, 0.84);
 const vec3 FILL_DIRECTION = vec3(0.883, 0.104, 0.457);
-const vec3 FILL_COLOR = vec3(0.15, 0.18, 0.22);
+const vec3 FILL_COLOR = vec3(0.12, 0.145, 0.18);
 const vec3 RIM_DIRECTION = vec3(0.362, 0.569, -0.738);
 const vec3 RIM_COLOR = vec3(0.50, 0.53, 0.58);
-const vec3 SKY_COLOR = vec3(0.24, 0.26, 0.29);
-const vec3 GROUND_COLOR = vec3(0.075, 0.070, 0.066);
+const vec3 SKY_COLOR = vec3(0.19, 0.205, 0.23);
+const vec3 GROUND_COLOR = vec3(0.050, 0.047, 0.045);
 
 vec3 hemisphere(vec3 direction) {
     return mix(GROUND_COLOR, SKY_COLOR, 0.5 + 0.5 * dot(direction, up_in_view));
@@ -92,21 +92,21 @@ void main() {
     vec3 result;
     if (shading == 2) {
         // Form without hue: the ramp's colours must stay readable in the shade.
-        float form = 0.60 + 0.52 * dot(light, vec3(0.30, 0.59, 0.11));
+        float form = 0.45 + 0.42 * dot(light, vec3(0.30, 0.59, 0.11));
         vec3 srgb = heat_value > 0.0005 ? heat_color(heat_value) : hatch();
         result = linear_from_srgb(srgb) * form;
     } else if (shading == 3) {
         result = vec3(0.055, 0.058, 0.063) * (0.45 + 0.9 * dot(light, vec3(0.30, 0.59, 0.11)));
     } else {
         bool textured = shading == 0;
-        vec3 albedo = textured ? base_color * texel.rgb : vec3(0.50, 0.485, 0.465);
+        vec3 albedo = textured ? base_color * texel.rgb : vec3(0.44, 0.427, 0.41);
         float metal = textured ? metallic : 0.0;
         float rough = textured ? clamp(roughness, 0.18, 1.0) : 0.5;
         vec3 f0 = mix(vec3(0.04), albedo, metal);
         // Without surroundings to mirror, a metal keeps a share of diffuse light and mirrors the hemisphere.
         result = albedo * light * (1.0 - 0.65 * metal)
             + specular_light(n, v, KEY_DIRECTION, KEY_COLOR * 2.0, f0, rough)
-            + specular_light(n, v, RIM_DIRECTION, RIM_COLOR * 2.0, f0, rough)
+            + specular_light(n, v, RIM_DIRECTION, RIM_COLOR, f0, rough)
             + hemisphere(reflect(-v, n)) * f0 * (1.0 - 0.6 * rough);
     }
     result *= facing;
