@@ -13,3 +13,5 @@ pub mod skinning;
 pub mod task;
 pub mod tools;
 pub mod weights;
+#[cfg(feature = "render")]
+pub mod view;

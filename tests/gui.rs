@@ -1,1 +1,6 @@
 //! Integration tests of the window: real widgets on a real, windowless GL context.
+
+#[path = "gui/figure.rs"]
+mod figure;
+#[path = "gui/pixels.rs"]
+mod pixels;

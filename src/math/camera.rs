@@ -20,6 +20,18 @@ pub struct Camera {
     pub orthographic: bool,
 }
 
+/// A named direction to look from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum View {
+    /// At the face of a glTF model, along -Z.
+    Front,
+    /// At its left side, along -X.
+    Side,
+    /// From the front, a little from its left and from above.
+    #[default]
+    ThreeQuarter,
+}
+
 /// A half line in world space; `direction` is unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ray {
@@ -43,6 +55,20 @@ impl Default for Camera {
 }
 
 impl Camera {
+    /// A camera that looks from `view`; frame something next ([`Camera::frame`]).
+    pub fn looking(view: View) -> Self {
+        let (yaw, pitch) = match view {
+            View::Front => (0.0, 0.0),
+            View::Side => (std::f32::consts::FRAC_PI_2, 0.0),
+            View::ThreeQuarter => (0.6, 0.3),
+        };
+        Self {
+            yaw,
+            pitch,
+            ..Self::default()
+        }
+    }
+
     /// Unit vector from the target to the eye.
     pub fn backward(&self) -> Vec3 {
         let (sp, cp) = self.pitch.sin_cos();
@@ -191,6 +217,14 @@ mod tests {
             let along = (point - ray.origin).dot(ray.direction);
             assert!((ray.origin + ray.direction * along).abs_diff_eq(point, 1e-5));
         }
+    }
+
+    #[test]
+    fn named_views_look_along_their_axes() {
+        let forward = |view| -Camera::looking(view).backward();
+        assert!(forward(View::Front).abs_diff_eq(Vec3::NEG_Z, 1e-6));
+        assert!(forward(View::Side).abs_diff_eq(Vec3::NEG_X, 1e-6));
+        assert!(forward(View::ThreeQuarter).y < 0.0);
     }
 
     #[test]

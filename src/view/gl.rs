@@ -1,0 +1,376 @@
+//! Raw OpenGL where three-d has no safe call for it: framebuffers, read-back, sRGB textures, lines.
+//!
+//! `unsafe` is allowed here because every call goes through glow's function table of a context that the caller keeps
+//! current on this thread (the contract of [`super::Renderer`]); all sizes and slices are checked before a call.
+//!
+//! Invariant: names made here are deleted when their owner drops; bindings that egui relies on are put back by
+//! [`KeptFramebuffers`].
+#![allow(unsafe_code)]
+
+use super::renderer::RenderError;
+use crate::document::Image;
+use three_d::context::{self as glow, HasContext};
+use three_d::{Context, ElementBuffer, Program, RenderStates, Viewport};
+
+/// A rectangle of pixels, y up from the bottom as OpenGL has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PixelRect {
+    /// Left edge.
+    pub x: i32,
+    /// Bottom edge.
+    pub y: i32,
+    /// Extent to the right.
+    pub width: i32,
+    /// Extent upwards.
+    pub height: i32,
+}
+
+impl PixelRect {
+    /// What lies in both; `None` where that is empty.
+    pub fn intersection(self, other: Self) -> Option<Self> {
+        let x = self.x.max(other.x);
+        let y = self.y.max(other.y);
+        let width = self
+            .x
+            .saturating_add(self.width)
+            .min(other.x.saturating_add(other.width))
+            - x;
+        let height = self
+            .y
+            .saturating_add(self.height)
+            .min(other.y.saturating_add(other.height))
+            - y;
+        (width > 0 && height > 0).then_some(Self {
+            x,
+            y,
+            width,
+            height,
+        })
+    }
+}
+
+/// A framebuffer with an RGBA8 colour and perhaps a 24-bit depth renderbuffer.
+pub(crate) struct Target {
+    context: Context,
+    framebuffer: glow::Framebuffer,
+    color: Option<glow::Renderbuffer>,
+    depth: Option<glow::Renderbuffer>,
+    size: [u32; 2],
+    samples: u32,
+}
+
+impl Target {
+    /// A target of `size` pixels, each at least 1; 0 `samples` for plain pixels.
+    pub(crate) fn new(
+        context: &Context,
+        size: [u32; 2],
+        samples: u32,
+        with_depth: bool,
+    ) -> Result<Self, RenderError> {
+        let kept = KeptFramebuffers::of(context);
+        let limit = unsafe { context.get_parameter_i32(glow::MAX_RENDERBUFFER_SIZE) }.max(0) as u32;
+        if size[0] > limit || size[1] > limit {
+            return Err(RenderError::TooLarge {
+                width: size[0],
+                height: size[1],
+                limit,
+            });
+        }
+        let storage = |format| unsafe {
+            let buffer = context
+                .create_renderbuffer()
+                .map_err(RenderError::Framebuffer)?;
+            context.bind_renderbuffer(glow::RENDERBUFFER, Some(buffer));
+            context.renderbuffer_storage_multisample(
+                glow::RENDERBUFFER,
+                samples as i32,
+                format,
+                size[0] as i32,
+                size[1] as i32,
+            );
+            context.bind_renderbuffer(glow::RENDERBUFFER, None);
+            Ok(buffer)
+        };
+        let framebuffer =
+            unsafe { context.create_framebuffer() }.map_err(RenderError::Framebuffer)?;
+        // From here on dropping `target` frees what exists.
+        let mut target = Self {
+            context: context.clone(),
+            framebuffer,
+            color: None,
+            depth: None,
+            size,
+            samples,
+        };
+        target.color = Some(storage(glow::RGBA8)?);
+        if with_depth {
+            target.depth = Some(storage(glow::DEPTH_COMPONENT24)?);
+        }
+        let status = unsafe {
+            context.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
+            let attach = |point, buffer| {
+                context.framebuffer_renderbuffer(
+                    glow::FRAMEBUFFER,
+                    point,
+                    glow::RENDERBUFFER,
+                    buffer,
+                );
+            };
+            attach(glow::COLOR_ATTACHMENT0, target.color);
+            attach(glow::DEPTH_ATTACHMENT, target.depth);
+            context.check_framebuffer_status(glow::FRAMEBUFFER)
+        };
+        drop(kept);
+        if status == glow::FRAMEBUFFER_COMPLETE {
+            Ok(target)
+        } else {
+            Err(RenderError::Framebuffer(format!(
+                "{} x {} pixels with {samples} samples: status {status:#x}",
+                size[0], size[1]
+            )))
+        }
+    }
+
+    /// Pixels across and up.
+    pub(crate) fn size(&self) -> [u32; 2] {
+        self.size
+    }
+
+    /// Samples a pixel; 0 for a plain target.
+    pub(crate) fn samples(&self) -> u32 {
+        self.samples
+    }
+
+    /// Draws go here from now on, unscissored, onto cleared depth.
+    pub(crate) fn begin(&self) {
+        unsafe {
+            self.context
+                .bind_framebuffer(glow::FRAMEBUFFER, Some(self.framebuffer));
+            self.context.disable(glow::SCISSOR_TEST);
+            self.context.color_mask(true, true, true, true);
+            self.context.depth_mask(true);
+            self.context.clear_color(0.0, 0.0, 0.0, 1.0);
+            self.context.clear_depth_f32(1.0);
+            self.context
+                .clear(glow::COLOR_BUFFER_BIT | glow::DEPTH_BUFFER_BIT);
+        }
+    }
+
+    /// Resolves the samples into a plain target of the same size.
+    pub(crate) fn resolve_to(&self, plain: &Self) {
+        let _kept = KeptFramebuffers::of(&self.context);
+        let [width, height] = self.size.map(|n| n as i32);
+        unsafe {
+            self.context.disable(glow::SCISSOR_TEST);
+            self.context
+                .bind_framebuffer(glow::DRAW_FRAMEBUFFER, Some(plain.framebuffer));
+        }
+        self.blit([0, 0, width, height]);
+    }
+
+    /// Copies a plain target into the framebuffer that is bound for drawing, its bottom left at `at`, inside `clip`.
+    pub(crate) fn blit_to_bound(&self, at: PixelRect, clip: PixelRect) {
+        let read = unsafe {
+            self.context
+                .get_parameter_framebuffer(glow::READ_FRAMEBUFFER_BINDING)
+        };
+        unsafe {
+            self.context.enable(glow::SCISSOR_TEST);
+            self.context
+                .scissor(clip.x, clip.y, clip.width, clip.height);
+            self.context.color_mask(true, true, true, true);
+        }
+        self.blit([at.x, at.y, at.x + at.width, at.y + at.height]);
+        unsafe {
+            self.context.bind_framebuffer(glow::READ_FRAMEBUFFER, read);
+        }
+    }
+
+    fn blit(&self, to: [i32; 4]) {
+        let [width, height] = self.size.map(|n| n as i32);
+        unsafe {
+            self.context
+                .bind_framebuffer(glow::READ_FRAMEBUFFER, Some(self.framebuffer));
+            self.context.blit_framebuffer(
+                0,
+                0,
+                width,
+                height,
+                to[0],
+                to[1],
+                to[2],
+                to[3],
+                glow::COLOR_BUFFER_BIT,
+                glow::NEAREST,
+            );
+        }
+    }
+
+    /// The pixels of a plain target, rows from the top.
+    pub(crate) fn read_rgba(&self) -> Image {
+        let _kept = KeptFramebuffers::of(&self.context);
+        let [width, height] = self.size;
+        let row = width as usize * 4;
+        let mut bottom_up = vec![0; row * height as usize];
+        unsafe {
+            self.context
+                .bind_framebuffer(glow::READ_FRAMEBUFFER, Some(self.framebuffer));
+            self.context.pixel_store_i32(glow::PACK_ALIGNMENT, 1);
+            self.context.bind_buffer(glow::PIXEL_PACK_BUFFER, None);
+            self.context.read_pixels(
+                0,
+                0,
+                width as i32,
+                height as i32,
+                glow::RGBA,
+                glow::UNSIGNED_BYTE,
+                glow::PixelPackData::Slice(Some(&mut bottom_up)),
+            );
+        }
+        Image {
+            width,
+            height,
+            rgba: bottom_up
+                .chunks_exact(row)
+                .rev()
+                .flatten()
+                .copied()
+                .collect(),
+        }
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        unsafe {
+            self.context.delete_framebuffer(self.framebuffer);
+            for buffer in [self.color, self.depth].into_iter().flatten() {
+                self.context.delete_renderbuffer(buffer);
+            }
+        }
+    }
+}
+
+/// Puts the framebuffer bindings back when it goes out of scope: egui restores all other state, but not these.
+pub(crate) struct KeptFramebuffers<'a> {
+    context: &'a Context,
+    draw: Option<glow::Framebuffer>,
+    read: Option<glow::Framebuffer>,
+}
+
+impl<'a> KeptFramebuffers<'a> {
+    /// Notes what is bound now.
+    pub(crate) fn of(context: &'a Context) -> Self {
+        unsafe {
+            Self {
+                context,
+                draw: context.get_parameter_framebuffer(glow::DRAW_FRAMEBUFFER_BINDING),
+                read: context.get_parameter_framebuffer(glow::READ_FRAMEBUFFER_BINDING),
+            }
+        }
+    }
+}
+
+impl Drop for KeptFramebuffers<'_> {
+    fn drop(&mut self) {
+        unsafe {
+            self.context
+                .bind_framebuffer(glow::DRAW_FRAMEBUFFER, self.draw);
+            self.context
+                .bind_framebuffer(glow::READ_FRAMEBUFFER, self.read);
+        }
+    }
+}
+
+/// The most samples a pixel that colour and depth can have here.
+pub(crate) fn max_samples(context: &Context) -> u32 {
+    unsafe { context.get_parameter_i32(glow::MAX_SAMPLES) }.max(0) as u32
+}
+
+/// Longest edge of a texture.
+fn max_texture_size(context: &Context) -> u32 {
+    unsafe { context.get_parameter_i32(glow::MAX_TEXTURE_SIZE) }.max(1) as u32
+}
+
+/// The picture as an sRGB texture with mip maps, row 0 at v = 0 as in glTF: filtering sees linear values.
+///
+/// A picture beyond the GPU's limit is shrunk; `None` if its byte count contradicts its size.
+pub(crate) fn srgb_texture(context: &Context, image: &Image) -> Option<three_d::Texture2D> {
+    let whole = image::ImageBuffer::<image::Rgba<u8>, &[u8]>::from_raw(
+        image.width,
+        image.height,
+        &image.rgba[..],
+    )?;
+    let limit = max_texture_size(context);
+    let shrunk = (image.width.max(image.height) > limit).then(|| {
+        image::imageops::thumbnail(&whole, image.width.min(limit), image.height.min(limit))
+    });
+    let (width, height, bytes) = match &shrunk {
+        Some(s) => (s.width(), s.height(), &s.as_raw()[..]),
+        None => (image.width, image.height, &image.rgba[..]),
+    };
+    if width == 0 || height == 0 {
+        return None;
+    }
+    let texture = unsafe {
+        three_d::Texture2D::new_unchecked::<[u8; 4]>(
+            context,
+            width,
+            height,
+            three_d::Interpolation::Linear,
+            three_d::Interpolation::Linear,
+            Some(three_d::Mipmap {
+                max_ratio: 4,
+                ..Default::default()
+            }),
+            three_d::Wrapping::Repeat,
+            three_d::Wrapping::Repeat,
+            |_| {
+                context.pixel_store_i32(glow::UNPACK_ALIGNMENT, 1);
+                context.bind_buffer(glow::PIXEL_UNPACK_BUFFER, None);
+                context.tex_image_2d(
+                    glow::TEXTURE_2D,
+                    0,
+                    glow::SRGB8_ALPHA8 as i32,
+                    width as i32,
+                    height as i32,
+                    0,
+                    glow::RGBA,
+                    glow::UNSIGNED_BYTE,
+                    glow::PixelUnpackData::Slice(Some(bytes)),
+                );
+            },
+        )
+    };
+    Some(texture)
+}
+
+/// Draws `elements` as pairs of line ends; attributes and uniforms of `program` are set.
+pub(crate) fn draw_lines(
+    context: &Context,
+    program: &Program,
+    states: RenderStates,
+    viewport: Viewport,
+    elements: &ElementBuffer<u32>,
+) {
+    program.draw_elements_with(states, viewport, elements, || unsafe {
+        context.draw_elements(glow::LINES, elements.count() as i32, glow::UNSIGNED_INT, 0);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rectangles_that_only_touch_share_nothing() {
+        let rect = |x, width| PixelRect {
+            x,
+            y: 0,
+            width,
+            height: 2,
+        };
+        assert_eq!(rect(0, 4).intersection(rect(4, 4)), None);
+        assert_eq!(rect(0, 5).intersection(rect(4, 4)), Some(rect(4, 1)));
+    }
+}

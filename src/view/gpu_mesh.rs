@@ -1,0 +1,180 @@
+//! A mesh's buffers on the GPU: points expanded to the vertices that glTF stores.
+
+use super::heat;
+use super::scene::SceneMesh;
+use crate::mesh::Mesh;
+use glam::Vec3;
+use rayon::prelude::*;
+use three_d::{Context, ElementBuffer, Program, VertexBuffer};
+
+/// Fewer vertices are expanded on the calling thread.
+const PARALLEL_FROM: usize = 1 << 15;
+
+/// Host copies that are kept from upload to upload, so that a warm picture allocates nothing.
+#[derive(Default)]
+pub(crate) struct Staging {
+    vectors: Vec<[f32; 3]>,
+    scalars: Vec<f32>,
+}
+
+/// The buffers of one [`SceneMesh::key`].
+pub(crate) struct GpuMesh {
+    positions: VertexBuffer<[f32; 3]>,
+    normals: VertexBuffer<[f32; 3]>,
+    uvs: VertexBuffer<[f32; 2]>,
+    heat: VertexBuffer<f32>,
+    triangles: ElementBuffer<u32>,
+    edges: Option<ElementBuffer<u32>>,
+    n_vertices: usize,
+    n_triangles: usize,
+    generation: Option<u64>,
+    /// `Some(None)`: all zero.
+    heat_generation: Option<Option<u64>>,
+    /// The last picture that drew it.
+    pub(crate) last_used: u64,
+}
+
+impl GpuMesh {
+    /// Uploads what no pose changes: texture coordinates and triangles.
+    pub(crate) fn new(context: &Context, mesh: &Mesh) -> Self {
+        let uvs: &[[f32; 2]] = bytemuck::cast_slice(&mesh.uvs);
+        Self {
+            positions: VertexBuffer::new(context),
+            normals: VertexBuffer::new(context),
+            uvs: VertexBuffer::new_with_data(context, uvs),
+            heat: VertexBuffer::new(context),
+            triangles: ElementBuffer::new_with_data(context, bytemuck::cast_slice(&mesh.triangles)),
+            edges: None,
+            n_vertices: mesh.n_vertices(),
+            n_triangles: mesh.triangles.len(),
+            generation: None,
+            heat_generation: None,
+            last_used: 0,
+        }
+    }
+
+    /// Whether these buffers can belong to `mesh`; a key that was given to another geometry is noticed.
+    pub(crate) fn belongs_to(&self, mesh: &Mesh) -> bool {
+        self.n_vertices == mesh.n_vertices() && self.n_triangles == mesh.triangles.len()
+    }
+
+    /// Uploads positions, normals and weights whose generation is new.
+    pub(crate) fn update(&mut self, scene_mesh: &SceneMesh<'_>, staging: &mut Staging) {
+        let mesh = scene_mesh.mesh;
+        if self.generation != Some(scene_mesh.generation) {
+            let at = |source: &[Vec3], index: u32| source[index as usize].to_array();
+            expand(&mut staging.vectors, &mesh.point_of_vertex, |p| {
+                at(scene_mesh.positions, p)
+            });
+            self.positions.fill(&staging.vectors);
+            expand(&mut staging.vectors, &mesh.normal_of_vertex, |n| {
+                at(scene_mesh.normals, n)
+            });
+            self.normals.fill(&staging.vectors);
+            self.generation = Some(scene_mesh.generation);
+        }
+        let heat_generation = scene_mesh.weights.map(|_| scene_mesh.weights_generation);
+        if self.heat_generation != Some(heat_generation) {
+            expand(&mut staging.scalars, &mesh.point_of_vertex, |p| {
+                scene_mesh
+                    .weights
+                    .map_or(0.0, |w| heat::as_uploaded(w[p as usize]))
+            });
+            self.heat.fill(&staging.scalars);
+            self.heat_generation = Some(heat_generation);
+        }
+    }
+
+    /// Binds all attributes of the mesh program.
+    pub(crate) fn bind(&self, program: &Program) {
+        program.use_vertex_attribute("position", &self.positions);
+        program.use_vertex_attribute("normal", &self.normals);
+        program.use_vertex_attribute("uv", &self.uvs);
+        program.use_vertex_attribute("heat", &self.heat);
+    }
+
+    /// Binds the positions for the line program.
+    pub(crate) fn bind_positions(&self, program: &Program) {
+        program.use_vertex_attribute("position", &self.positions);
+    }
+
+    /// The indices of all triangles.
+    pub(crate) fn triangles(&self) -> &ElementBuffer<u32> {
+        &self.triangles
+    }
+
+    /// Pairs of vertices, one for each edge between points; made at the first call.
+    pub(crate) fn edges(&mut self, context: &Context, mesh: &Mesh) -> &ElementBuffer<u32> {
+        self.edges.get_or_insert_with(|| {
+            ElementBuffer::new_with_data(context, bytemuck::cast_slice(&unique_edges(mesh)))
+        })
+    }
+}
+
+/// `out[i] = value(index[i])`.
+fn expand<T: Send>(out: &mut Vec<T>, index: &[u32], value: impl Fn(u32) -> T + Sync + Send) {
+    if index.len() < PARALLEL_FROM {
+        out.clear();
+        out.extend(index.iter().map(|&i| value(i)));
+    } else {
+        index.par_iter().map(|&i| value(i)).collect_into_vec(out);
+    }
+}
+
+/// The edges of all triangles as vertex pairs, each edge between two points once (a seam is one line).
+fn unique_edges(mesh: &Mesh) -> Vec<[u32; 2]> {
+    let mut edges: Vec<(u64, [u32; 2])> = mesh
+        .triangles
+        .par_iter()
+        .flat_map_iter(|&[a, b, c]| [[a, b], [b, c], [c, a]])
+        .map(|pair| {
+            let [p, q] = pair.map(|v| u64::from(mesh.point_of_vertex[v as usize]));
+            (p.min(q) << 32 | p.max(q), pair)
+        })
+        .collect();
+    edges.par_sort_unstable();
+    edges.dedup_by_key(|edge| edge.0);
+    edges
+        .into_iter()
+        .filter(|(key, _)| key >> 32 != key & 0xFFFF_FFFF)
+        .map(|(_, pair)| pair)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::{MeshSource, PrimitiveSource};
+
+    #[test]
+    fn two_triangles_across_a_seam_have_five_edges() {
+        let source = PrimitiveSource {
+            positions: vec![
+                Vec3::ZERO,
+                Vec3::X,
+                Vec3::Y,
+                Vec3::X,
+                Vec3::new(1., 1., 0.),
+                Vec3::Y,
+            ],
+            triangles: vec![[0, 1, 2], [3, 4, 5]],
+            ..Default::default()
+        };
+        let mesh = MeshSource {
+            primitives: vec![source],
+            ..Default::default()
+        }
+        .build()
+        .mesh;
+        assert_eq!(unique_edges(&mesh).len(), 5);
+    }
+
+    #[test]
+    fn expanding_is_the_same_on_one_and_many_threads() {
+        let index: Vec<u32> = (0..PARALLEL_FROM as u32 + 7).map(|i| i * 3).collect();
+        let mut many = Vec::new();
+        expand(&mut many, &index, |i| i + 1);
+        let one: Vec<u32> = index.iter().map(|i| i + 1).collect();
+        assert_eq!(many, one);
+    }
+}

@@ -1,0 +1,30 @@
+//! The viewport: one renderer for the window, the `render` subcommand and the pixel tests.
+//!
+//! The way of the data: the caller fills a [`Scene`] (plain borrowed data) -> [`Renderer::draw`] uploads what is new and
+//! draws into an own framebuffer, unless nothing changed -> [`Renderer::paint`] blits that into the window's
+//! framebuffer inside a paint callback, or [`Renderer::read_rgba`] reads it back. [`Offscreen`] does the latter without
+//! a window.
+//!
+//! Invariant: this folder is the only place that knows OpenGL; cgmath stays in `cgmath_border`.
+//! Invariant: a scene that did not change costs no 3D draw.
+//! Invariant: light is added in linear values and encoded by the shaders; framebuffers are not sRGB, alpha is 1.
+//! Invariant: once warm, drawing the same meshes in new poses allocates nothing that grows with them.
+
+mod cgmath_border;
+mod gl;
+mod gpu_mesh;
+mod grid;
+mod programs;
+mod textures;
+
+pub mod heat;
+pub mod joints;
+pub mod offscreen;
+pub mod renderer;
+pub mod scene;
+
+pub use gl::PixelRect;
+pub use joints::{BoneShape, BoneState, pick_bone, shape_bones};
+pub use offscreen::{Offscreen, OffscreenError, WindowlessGl, render_to_image};
+pub use renderer::{RenderError, Renderer};
+pub use scene::{Scene, SceneMesh, Shading, Theme, ViewOptions, frame_bounds};

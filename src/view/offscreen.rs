@@ -1,0 +1,207 @@
+//! OpenGL without a window: a surfaceless EGL context, for the `render` subcommand and for tests.
+//!
+//! `unsafe` is allowed here for three calls: opening an EGL display on an enumerated device (no raw handle is passed),
+//! creating a context on a config of that display, and loading OpenGL's functions through that display.
+#![allow(unsafe_code)]
+
+use super::renderer::{RenderError, Renderer};
+use super::scene::Scene;
+use crate::document::Image;
+use glutin::api::egl::context::PossiblyCurrentContext;
+use glutin::api::egl::device::Device;
+use glutin::api::egl::display::Display;
+use glutin::config::{Api, ConfigSurfaceTypes, ConfigTemplateBuilder};
+use glutin::context::{ContextApi, ContextAttributesBuilder, GlProfile, Version};
+use glutin::display::GlDisplay;
+use std::sync::Arc;
+use three_d::context::Context as GlowContext;
+
+/// Why there is no picture.
+#[derive(Debug, thiserror::Error)]
+pub enum OffscreenError {
+    /// No EGL, or no device that gives an OpenGL 3.3 context.
+    #[error(
+        "drawing without a window needs EGL with OpenGL 3.3, and there is none here ({tried}). A GPU is not needed: \
+         install the packages libegl1 and libgl1-mesa-dri (Debian, Ubuntu) or mesa-libEGL and mesa-dri-drivers (Fedora)"
+    )]
+    NoContext {
+        /// What was tried and what came of it.
+        tried: String,
+    },
+    /// The context was lost.
+    #[error("the windowless OpenGL context could not be used: {0}")]
+    NotCurrent(glutin::error::Error),
+    /// Drawing failed.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    /// A picture without pixels.
+    #[error("a picture of {width} x {height} has no pixels; both sides must be at least 1")]
+    Empty {
+        /// Asked for.
+        width: u32,
+        /// Asked for.
+        height: u32,
+    },
+}
+
+/// A current OpenGL context without a surface; it stays on the thread that made it.
+pub struct WindowlessGl {
+    gl: Arc<GlowContext>,
+    context: PossiblyCurrentContext,
+    device: String,
+}
+
+impl WindowlessGl {
+    /// Opens the first device that gives an OpenGL 3.3 context, hardware first, and makes it current.
+    pub fn new() -> Result<Self, OffscreenError> {
+        let devices = Device::query_devices().map_err(|error| OffscreenError::NoContext {
+            tried: format!("EGL devices: {error}"),
+        })?;
+        let mut devices: Vec<Device> = devices.collect();
+        devices.sort_by_key(|device| device.extensions().contains("EGL_MESA_device_software"));
+        let mut tried = Vec::new();
+        for device in &devices {
+            let label = device_label(device);
+            match open(device) {
+                Ok((gl, context)) => {
+                    return Ok(Self {
+                        gl: Arc::new(gl),
+                        context,
+                        device: label,
+                    });
+                }
+                Err(error) => tried.push(format!("{label}: {error}")),
+            }
+        }
+        if tried.is_empty() {
+            tried.push("EGL lists no device".into());
+        }
+        Err(OffscreenError::NoContext {
+            tried: tried.join("; "),
+        })
+    }
+
+    /// OpenGL's functions, for [`Renderer::new`] or for egui's painter.
+    pub fn gl(&self) -> Arc<GlowContext> {
+        Arc::clone(&self.gl)
+    }
+
+    /// Makes the context current on this thread again, after another one was.
+    pub fn make_current(&self) -> Result<(), OffscreenError> {
+        self.context
+            .make_current_surfaceless()
+            .map_err(OffscreenError::NotCurrent)
+    }
+
+    /// The EGL device that draws, for reports.
+    pub fn device(&self) -> &str {
+        &self.device
+    }
+}
+
+/// A renderer with a context of its own.
+pub struct Offscreen {
+    // Dropped before the context it lives on.
+    renderer: Renderer,
+    gl: WindowlessGl,
+    n_asked: u64,
+}
+
+impl Offscreen {
+    /// A context and a renderer on it.
+    pub fn new() -> Result<Self, OffscreenError> {
+        let gl = WindowlessGl::new()?;
+        Ok(Self {
+            renderer: Renderer::new(gl.gl())?,
+            gl,
+            n_asked: 0,
+        })
+    }
+
+    /// A picture of `scene`, always drawn afresh; meshes and images stay on the GPU for the next one.
+    pub fn render(
+        &mut self,
+        scene: &Scene<'_>,
+        width: u32,
+        height: u32,
+    ) -> Result<Image, OffscreenError> {
+        self.gl.make_current()?;
+        self.n_asked += 1;
+        // Counted down from the end, out of the way of the stamps that users of `renderer` count up.
+        let stamp = u64::MAX - self.n_asked;
+        self.renderer.draw(scene, [width, height], stamp)?;
+        match self.renderer.read_rgba() {
+            Some(image) if width > 0 && height > 0 => Ok(image),
+            _ => Err(OffscreenError::Empty { width, height }),
+        }
+    }
+
+    /// The renderer, its context current.
+    pub fn renderer(&mut self) -> Result<&mut Renderer, OffscreenError> {
+        self.gl.make_current()?;
+        Ok(&mut self.renderer)
+    }
+
+    /// The EGL device that draws, for reports.
+    pub fn device(&self) -> &str {
+        self.gl.device()
+    }
+}
+
+impl Drop for Offscreen {
+    fn drop(&mut self) {
+        // The renderer frees its GPU objects next, in whatever context is current. If ours is gone, so are they.
+        let _ = self.gl.make_current();
+    }
+}
+
+/// One picture of `scene` on a context of its own; [`Offscreen`] draws several at less cost.
+pub fn render_to_image(
+    scene: &Scene<'_>,
+    width: u32,
+    height: u32,
+) -> Result<Image, OffscreenError> {
+    Offscreen::new()?.render(scene, width, height)
+}
+
+fn open(device: &Device) -> Result<(GlowContext, PossiblyCurrentContext), glutin::error::Error> {
+    // SAFETY: no raw display handle is passed; the device comes from EGL's own enumeration.
+    let display = unsafe { Display::with_device(device, None) }?;
+    let template = ConfigTemplateBuilder::new()
+        .with_surface_type(ConfigSurfaceTypes::empty())
+        .with_api(Api::OPENGL)
+        .build();
+    // SAFETY: the template names no native window.
+    let config = unsafe { display.find_configs(template) }?
+        .next()
+        .ok_or(glutin::error::ErrorKind::BadConfig)?;
+    let attributes = ContextAttributesBuilder::new()
+        .with_context_api(ContextApi::OpenGl(Some(Version::new(3, 3))))
+        .with_profile(GlProfile::Core)
+        .build(None);
+    // SAFETY: the config is one of this display; no native window is involved.
+    let context = unsafe { display.create_context(&config, &attributes) }?;
+    let context = context.make_current_surfaceless()?;
+    // SAFETY: the context is current on this thread, and the addresses are this display's.
+    let gl =
+        unsafe { GlowContext::from_loader_function_cstr(|name| display.get_proc_address(name)) };
+    Ok((gl, context))
+}
+
+fn device_label(device: &Device) -> String {
+    let named = device.name().or(device.vendor()).map(str::to_owned);
+    let path = || {
+        device
+            .drm_render_device_node_path()
+            .map(|path| path.display().to_string())
+    };
+    let software = device.extensions().contains("EGL_MESA_device_software");
+    named.or_else(path).unwrap_or_else(|| {
+        if software {
+            "software"
+        } else {
+            "unnamed device"
+        }
+        .into()
+    })
+}

@@ -1,0 +1,157 @@
+//! What to draw, as plain borrowed data: the renderer knows neither the document's tables nor the editor.
+
+use super::joints::BoneShape;
+use crate::document::{Image, Material};
+use crate::math::camera::Camera;
+use crate::mesh::Mesh;
+use glam::Vec3;
+use std::sync::Arc;
+
+/// Everything one picture shows. World space, metres.
+#[derive(Clone, Debug)]
+pub struct Scene<'a> {
+    /// Where it is seen from.
+    pub camera: &'a Camera,
+    /// What is drawn, one entry an instance.
+    pub meshes: Vec<SceneMesh<'a>>,
+    /// What [`super::shape_bones`] made.
+    pub bones: &'a [BoneShape],
+    /// Height of the ground grid.
+    pub ground: f32,
+    /// How it is drawn.
+    pub options: &'a ViewOptions,
+}
+
+/// One instance of a mesh in a pose.
+#[derive(Clone, Copy, Debug)]
+pub struct SceneMesh<'a> {
+    /// Names the GPU buffers from picture to picture: one instance of one geometry.
+    pub key: u64,
+    /// Primitives, seams, texture coordinates and triangles.
+    pub mesh: &'a Mesh,
+    /// n_points deformed positions.
+    pub positions: &'a [Vec3],
+    /// As many as `mesh.normals`, deformed, unit.
+    pub normals: &'a [Vec3],
+    /// Another number whenever positions or normals changed.
+    pub generation: u64,
+    /// n_points weights 0 - 1 for [`Shading::Weights`]; 0, negative and NaN: no influence. `None`: none anywhere.
+    pub weights: Option<&'a [f32]>,
+    /// Another number whenever `weights` changed.
+    pub weights_generation: u64,
+    /// What primitives name by index.
+    pub materials: &'a [Material],
+    /// What materials name by index.
+    pub images: &'a [Option<Arc<Image>>],
+    /// Outlined in the accent colour.
+    pub highlighted: bool,
+}
+
+impl SceneMesh<'_> {
+    /// Whether the arrays have the lengths that the mesh asks for.
+    pub(crate) fn fits(&self) -> bool {
+        self.positions.len() == self.mesh.n_points()
+            && self.normals.len() == self.mesh.normals.len()
+            && self.weights.is_none_or(|w| w.len() == self.mesh.n_points())
+    }
+}
+
+/// How surfaces look.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+pub enum Shading {
+    /// Materials and textures.
+    #[default]
+    Textured,
+    /// Neutral clay, the best light to judge form.
+    Shaded,
+    /// Influence weights as colours.
+    Weights,
+    /// Edges over a dim fill.
+    Wire,
+}
+
+/// Colours around the model.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+pub enum Theme {
+    /// Light lines on dark grey.
+    #[default]
+    Dark,
+    /// Dark lines on light grey.
+    Light,
+}
+
+/// How a scene is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ViewOptions {
+    /// How surfaces look.
+    pub shading: Shading,
+    /// Fine edges over any shading.
+    pub wire_overlay: bool,
+    /// Bones show, dimmed, through what hides them.
+    pub xray_bones: bool,
+    /// Whether there are bones.
+    pub show_bones: bool,
+    /// Whether there is a ground grid.
+    pub show_grid: bool,
+    /// Colours around the model.
+    pub theme: Theme,
+    /// Samples a pixel: 0 or 1 without smoothing, 4 for still pictures; more than the GPU can is cut.
+    pub samples: u32,
+    /// Size of a screen point in pixels: hatch and grid lines keep their size on dense screens.
+    pub pixels_per_point: f32,
+}
+
+impl Default for ViewOptions {
+    fn default() -> Self {
+        Self {
+            shading: Shading::Textured,
+            wire_overlay: false,
+            xray_bones: true,
+            show_bones: true,
+            show_grid: true,
+            theme: Theme::Dark,
+            samples: 4,
+            pixels_per_point: 1.0,
+        }
+    }
+}
+
+/// A sphere around `positions`, (centre, radius), for [`Camera::frame`]; `None` without a finite one.
+///
+/// The centre is the middle of the bounding box: stable while a limb moves inside.
+pub fn frame_bounds<'a>(
+    positions: impl IntoIterator<Item = &'a Vec3, IntoIter: Clone>,
+) -> Option<(Vec3, f32)> {
+    let finite = positions.into_iter().filter(|p| p.is_finite());
+    let (low, high) = finite
+        .clone()
+        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), &p| {
+            (low.min(p), high.max(p))
+        });
+    if low.x > high.x {
+        return None;
+    }
+    let centre = low + (high - low) * 0.5;
+    let radius = finite.map(|&p| p.distance(centre)).fold(0.0, f32::max);
+    Some((centre, radius))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_hold_all_finite_positions() {
+        let positions = [
+            Vec3::new(1., 0., 0.),
+            Vec3::new(3., 0., 0.),
+            Vec3::splat(f32::NAN),
+        ];
+        assert_eq!(frame_bounds(&positions), Some((Vec3::new(2., 0., 0.), 1.0)));
+        assert_eq!(frame_bounds(&positions[2..]), None);
+    }
+}
