@@ -300,6 +300,26 @@ fn a_mesh_turned_inside_out_has_no_holes_and_is_darker() {
 }
 
 #[test]
+fn a_highlighted_mesh_has_an_amber_outline() {
+    let figure = bare_figure(Shading::Shaded);
+    let plain = picture(&figure.scene());
+    let mut scene = figure.scene();
+    scene.meshes[0].highlighted = true;
+    let marked = picture(&scene);
+    // Where it turns away at its lower left; its middle hardly changes.
+    let edge = place(
+        &figure,
+        Vec3::new(-0.62, 0.36, 0.0) + Vec3::new(-0.7, -0.7, 0.1) * 0.31,
+    );
+    let [r, g, b] = pixel(&marked, edge);
+    assert!(r > g + 15 && g > b + 15, "{r} {g} {b}");
+    let middle = place(&figure, Vec3::new(-0.62, 0.36, 0.33));
+    assert!(gap(pixel(&marked, middle), pixel(&plain, middle)) < 30);
+    let tube = place(&figure, Vec3::new(0.0, 0.2, 0.13));
+    assert_eq!(pixel(&marked, tube), pixel(&plain, tube));
+}
+
+#[test]
 fn both_projections_show_the_target_at_the_same_size() {
     let mut figure = bare_figure(Shading::Wire);
     let background = pixel(&picture(&figure.scene()), [0, SIZE[1] / 2]);
