@@ -440,8 +440,7 @@ fn impossible_sizes_are_refused_in_words() {
 /// One committed picture keeps the whole look in place. To accept a new look: SINEW_GOLDEN=write.
 #[test]
 fn the_look_is_that_of_the_committed_picture() {
-    let mut figure = Figure::new(75.0, View::ThreeQuarter);
-    figure.options.wire_overlay = true;
+    let figure = Figure::new(75.0, View::ThreeQuarter);
     let image = picture(&figure.scene());
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/viewport.png");
     if std::env::var_os("SINEW_GOLDEN").is_some_and(|v| v == "write") {

@@ -102,7 +102,7 @@ void main() {
     vec3 light = diffuse_light(n);
 #if SHADING == 2
     // Form without hue: the ramp's colours must stay readable in the shade.
-    float form = 0.45 + 0.42 * dot(light, vec3(0.30, 0.59, 0.11));
+    float form = 0.38 + 0.48 * dot(light, vec3(0.30, 0.59, 0.11));
     vec3 result = linear_from_srgb(heat_value > 0.0005 ? heat_color(heat_value) : hatch()) * form;
 #elif SHADING == 3
     vec3 result = vec3(0.055, 0.058, 0.063) * (0.45 + 0.9 * dot(light, vec3(0.30, 0.59, 0.11)));
