@@ -5,5 +5,5 @@
 pub mod camera;
 pub mod transform;
 
-pub use camera::{Camera, Ray};
+pub use camera::{Camera, Ray, View};
 pub use transform::Transform;

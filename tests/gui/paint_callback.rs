@@ -10,7 +10,7 @@ use three_d::{ClearState, Context, CoreError, Interpolation, Texture2D, Wrapping
 const SIZE: [u32; 2] = [300, 150];
 const PIXELS_PER_POINT: f32 = 1.5;
 
-fn in_pixels(rect: egui::epaint::ViewportInPixels) -> PixelRect {
+fn in_pixels(rect: &egui::epaint::ViewportInPixels) -> PixelRect {
     PixelRect {
         x: rect.left_px,
         y: rect.from_bottom_px,
@@ -60,8 +60,8 @@ fn egui_goes_on_painting_around_the_viewport() {
     let callback = Arc::new(egui_glow::CallbackFn::new({
         let renderer = Arc::clone(&renderer);
         move |info, _| {
-            let viewport = in_pixels(info.viewport_in_pixels());
-            let clip = in_pixels(info.clip_rect_in_pixels());
+            let viewport = in_pixels(&info.viewport_in_pixels());
+            let clip = in_pixels(&info.clip_rect_in_pixels());
             let mut renderer = renderer.lock().unwrap();
             renderer
                 .paint(&figure.scene(), viewport, clip, 7)
