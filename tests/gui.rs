@@ -2,5 +2,7 @@
 
 #[path = "gui/figure.rs"]
 mod figure;
+#[path = "gui/paint_callback.rs"]
+mod paint_callback;
 #[path = "gui/pixels.rs"]
 mod pixels;

@@ -179,10 +179,16 @@ impl Camera {
         self.distance = distance;
     }
 
-    /// Looks at a sphere so that it fills the view; the direction stays.
+    /// Looks at a sphere so that it fills the view's height; the direction stays.
     pub fn frame(&mut self, centre: Vec3, radius: f32) {
+        self.frame_in(centre, radius, 1.0);
+    }
+
+    /// Looks at a sphere so that it fills the view, also one narrower than high; `aspect` = width / height.
+    pub fn frame_in(&mut self, centre: Vec3, radius: f32, aspect: f32) {
+        let half_angle = ((self.fov_y * 0.5).tan() * aspect.clamp(1e-3, 1.0)).atan();
         self.target = centre;
-        self.distance = (radius.max(1e-4) / (self.fov_y * 0.5).sin()).min(1e7);
+        self.distance = (radius.max(1e-4) / half_angle.sin()).min(1e7);
     }
 }
 
@@ -225,6 +231,18 @@ mod tests {
         assert!(forward(View::Front).abs_diff_eq(Vec3::NEG_Z, 1e-6));
         assert!(forward(View::Side).abs_diff_eq(Vec3::NEG_X, 1e-6));
         assert!(forward(View::ThreeQuarter).y < 0.0);
+    }
+
+    #[test]
+    fn a_framed_sphere_touches_the_nearer_edge_of_the_view() {
+        for (aspect, edge) in [(0.5, 0.5), (2.0, 1.0)] {
+            let mut camera = Camera::looking(View::Front);
+            camera.frame_in(Vec3::ONE, 0.3, aspect);
+            // The sphere's outline is where a ray in the edge touches it.
+            let half = (camera.fov_y * 0.5).tan() * edge;
+            let distance_to_ray = camera.distance * half.atan().sin();
+            assert!((distance_to_ray - 0.3).abs() < 1e-5);
+        }
     }
 
     #[test]

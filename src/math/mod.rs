@@ -7,7 +7,7 @@ pub mod dual_quaternion;
 pub mod polar;
 pub mod transform;
 
-pub use camera::{Camera, Ray};
+pub use camera::{Camera, Ray, View};
 pub use dual_quaternion::DualQuat;
 pub use polar::polar;
 pub use transform::Transform;

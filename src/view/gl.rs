@@ -319,8 +319,9 @@ pub(crate) fn srgb_texture(context: &Context, image: &Image) -> Option<three_d::
             height,
             three_d::Interpolation::Linear,
             three_d::Interpolation::Linear,
+            // Anisotropy would cost software rendering more than all else.
             Some(three_d::Mipmap {
-                max_ratio: 4,
+                max_ratio: 1,
                 ..Default::default()
             }),
             three_d::Wrapping::Repeat,

@@ -17,6 +17,15 @@ pub(crate) struct Staging {
     scalars: Vec<f32>,
 }
 
+/// Which weights are on the GPU.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HeatVersion {
+    /// No influence anywhere.
+    Zero,
+    /// Those of this generation.
+    Of(u64),
+}
+
 /// The buffers of one [`SceneMesh::key`].
 pub(crate) struct GpuMesh {
     positions: VertexBuffer<[f32; 3]>,
@@ -28,8 +37,7 @@ pub(crate) struct GpuMesh {
     n_vertices: usize,
     n_triangles: usize,
     generation: Option<u64>,
-    /// `Some(None)`: all zero.
-    heat_generation: Option<Option<u64>>,
+    heat_version: Option<HeatVersion>,
     /// The last picture that drew it.
     pub(crate) last_used: u64,
 }
@@ -48,7 +56,7 @@ impl GpuMesh {
             n_vertices: mesh.n_vertices(),
             n_triangles: mesh.triangles.len(),
             generation: None,
-            heat_generation: None,
+            heat_version: None,
             last_used: 0,
         }
     }
@@ -73,29 +81,33 @@ impl GpuMesh {
             self.normals.fill(&staging.vectors);
             self.generation = Some(scene_mesh.generation);
         }
-        let heat_generation = scene_mesh.weights.map(|_| scene_mesh.weights_generation);
-        if self.heat_generation != Some(heat_generation) {
+        let heat_version = match scene_mesh.weights {
+            Some(_) => HeatVersion::Of(scene_mesh.weights_generation),
+            None => HeatVersion::Zero,
+        };
+        if self.heat_version != Some(heat_version) {
             expand(&mut staging.scalars, &mesh.point_of_vertex, |p| {
                 scene_mesh
                     .weights
                     .map_or(0.0, |w| heat::as_uploaded(w[p as usize]))
             });
             self.heat.fill(&staging.scalars);
-            self.heat_generation = Some(heat_generation);
+            self.heat_version = Some(heat_version);
         }
     }
 
-    /// Binds all attributes of the mesh program.
+    /// Binds the attributes that `program` has.
     pub(crate) fn bind(&self, program: &Program) {
         program.use_vertex_attribute("position", &self.positions);
-        program.use_vertex_attribute("normal", &self.normals);
-        program.use_vertex_attribute("uv", &self.uvs);
-        program.use_vertex_attribute("heat", &self.heat);
-    }
-
-    /// Binds the positions for the line program.
-    pub(crate) fn bind_positions(&self, program: &Program) {
-        program.use_vertex_attribute("position", &self.positions);
+        if program.requires_attribute("normal") {
+            program.use_vertex_attribute("normal", &self.normals);
+        }
+        if program.requires_attribute("uv") {
+            program.use_vertex_attribute("uv", &self.uvs);
+        }
+        if program.requires_attribute("heat") {
+            program.use_vertex_attribute("heat", &self.heat);
+        }
     }
 
     /// The indices of all triangles.

@@ -6,15 +6,15 @@
 ///
 /// Lightness rises evenly, so that equal steps of weight look equal, also in print and to colour-blind eyes.
 pub const STOPS: [[f32; 3]; 9] = [
-    hex(0x44_01_54),
-    hex(0x47_2D_7B),
-    hex(0x3B_52_8B),
-    hex(0x2C_72_8E),
-    hex(0x21_90_8C),
-    hex(0x27_AD_81),
-    hex(0x5D_C8_63),
-    hex(0xAA_DC_32),
-    hex(0xFD_E7_25),
+    hex(0x440154),
+    hex(0x472D7B),
+    hex(0x3B528B),
+    hex(0x2C728E),
+    hex(0x21908C),
+    hex(0x27AD81),
+    hex(0x5DC863),
+    hex(0xAADC32),
+    hex(0xFDE725),
 ];
 
 /// The colour of a weight, sRGB 0 - 1; `None` where there is no influence (zero, negative or NaN), which is hatched.
@@ -35,8 +35,8 @@ pub fn ramp(weight: f32) -> Option<[f32; 3]> {
 
 /// The weight as the GPU gets it: within 0..=1, 0 where there is no influence.
 pub(crate) fn as_uploaded(weight: f32) -> f32 {
-    // `max` drops a NaN.
-    weight.max(0.0).min(1.0)
+    // Also false for a NaN.
+    if weight > 0.0 { weight.min(1.0) } else { 0.0 }
 }
 
 /// 0xRRGGBB as sRGB 0 - 1.

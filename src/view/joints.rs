@@ -23,10 +23,10 @@ impl BoneState {
     /// Its colour, sRGB 0 - 1: greys, and the accent for what is selected.
     fn tint(self) -> [f32; 3] {
         match self {
-            Self::Normal => hex(0xC4_C8_CD),
-            Self::Hovered => hex(0xF7_F8_FA),
-            Self::Selected => hex(0xC8_8D_3E),
-            Self::Active => hex(0xE8_A3_3D),
+            Self::Normal => hex(0xC4C8CD),
+            Self::Hovered => hex(0xF7F8FA),
+            Self::Selected => hex(0xC88D3E),
+            Self::Active => hex(0xE8A33D),
         }
     }
 }

@@ -14,6 +14,7 @@ mod cgmath_border;
 mod gl;
 mod gpu_mesh;
 mod grid;
+mod passes;
 mod programs;
 mod textures;
 

@@ -1,12 +1,13 @@
 //! The shader programs, compiled once a renderer.
 
 use super::renderer::RenderError;
+use super::scene::Shading;
 use three_d::{Context, Program};
 
 /// One program for each kind of thing that is drawn.
 pub(crate) struct Programs {
     pub(crate) background: Program,
-    pub(crate) mesh: Program,
+    meshes: [Program; 4],
     pub(crate) line: Program,
     pub(crate) grid: Program,
     pub(crate) bone: Program,
@@ -19,17 +20,21 @@ impl Programs {
             Program::from_source(context, vertex, &fragment)
                 .map_err(|source| RenderError::Shader { name, source })
         };
+        let mesh = |shading: u32| {
+            let define = format!("#define SHADING {shading}\n");
+            program(
+                "mesh",
+                &[&define, include_str!("shaders/mesh.vert")].concat(),
+                &[&define, include_str!("shaders/mesh.frag")].concat(),
+            )
+        };
         Ok(Self {
             background: program(
                 "background",
                 include_str!("shaders/background.vert"),
                 include_str!("shaders/background.frag"),
             )?,
-            mesh: program(
-                "mesh",
-                include_str!("shaders/mesh.vert"),
-                include_str!("shaders/mesh.frag"),
-            )?,
+            meshes: [mesh(0)?, mesh(1)?, mesh(2)?, mesh(3)?],
             line: program(
                 "line",
                 include_str!("shaders/line.vert"),
@@ -46,5 +51,16 @@ impl Programs {
                 include_str!("shaders/bone.frag"),
             )?,
         })
+    }
+
+    /// The program that draws surfaces in this way.
+    pub(crate) fn mesh(&self, shading: Shading) -> &Program {
+        let [textured, shaded, weights, wire] = &self.meshes;
+        match shading {
+            Shading::Textured => textured,
+            Shading::Shaded => shaded,
+            Shading::Weights => weights,
+            Shading::Wire => wire,
+        }
     }
 }

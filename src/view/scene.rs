@@ -86,6 +86,10 @@ pub enum Theme {
 
 /// How a scene is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent check boxes of the view menu"
+)]
 pub struct ViewOptions {
     /// How surfaces look.
     pub shading: Shading,

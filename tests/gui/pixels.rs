@@ -300,6 +300,26 @@ fn a_mesh_turned_inside_out_has_no_holes_and_is_darker() {
 }
 
 #[test]
+fn a_highlighted_mesh_has_an_amber_outline() {
+    let figure = bare_figure(Shading::Shaded);
+    let plain = picture(&figure.scene());
+    let mut scene = figure.scene();
+    scene.meshes[0].highlighted = true;
+    let marked = picture(&scene);
+    // Where it turns away at its lower left; its middle hardly changes.
+    let edge = place(
+        &figure,
+        Vec3::new(-0.62, 0.36, 0.0) + Vec3::new(-0.7, -0.7, 0.1) * 0.31,
+    );
+    let [r, g, b] = pixel(&marked, edge);
+    assert!(r > g + 15 && g > b + 15, "{r} {g} {b}");
+    let middle = place(&figure, Vec3::new(-0.62, 0.36, 0.33));
+    assert!(gap(pixel(&marked, middle), pixel(&plain, middle)) < 30);
+    let tube = place(&figure, Vec3::new(0.0, 0.2, 0.13));
+    assert_eq!(pixel(&marked, tube), pixel(&plain, tube));
+}
+
+#[test]
 fn both_projections_show_the_target_at_the_same_size() {
     let mut figure = bare_figure(Shading::Wire);
     let background = pixel(&picture(&figure.scene()), [0, SIZE[1] / 2]);
@@ -420,8 +440,7 @@ fn impossible_sizes_are_refused_in_words() {
 /// One committed picture keeps the whole look in place. To accept a new look: SINEW_GOLDEN=write.
 #[test]
 fn the_look_is_that_of_the_committed_picture() {
-    let mut figure = Figure::new(75.0, View::ThreeQuarter);
-    figure.options.wire_overlay = true;
+    let figure = Figure::new(75.0, View::ThreeQuarter);
     let image = picture(&figure.scene());
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/viewport.png");
     if std::env::var_os("SINEW_GOLDEN").is_some_and(|v| v == "write") {
