@@ -1,7 +1,11 @@
 //! Sinew: an editor in which artists make rigged characters bend well.
 
+#[cfg(feature = "gui")]
+pub mod app;
+pub mod cli;
 pub mod deform;
 pub mod document;
+pub mod editor;
 pub mod evaluate;
 pub mod finding;
 pub mod io;
@@ -12,6 +16,6 @@ pub mod skeleton;
 pub mod skinning;
 pub mod task;
 pub mod tools;
-pub mod weights;
 #[cfg(feature = "render")]
 pub mod view;
+pub mod weights;

@@ -1,3 +1,7 @@
-//! The `sinew` program.
+//! The `sinew` program: arguments -> the window or a subcommand.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    sinew::cli::main(std::env::args_os())
+}

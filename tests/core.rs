@@ -8,18 +8,20 @@ mod layering;
 mod models;
 #[path = "core/normals.rs"]
 mod normals;
-#[path = "reference/mod.rs"]
-mod reference;
+#[path = "core/oracle.rs"]
+mod oracle;
 #[path = "core/project.rs"]
 mod project;
+#[path = "reference/mod.rs"]
+mod reference;
+#[path = "core/samples.rs"]
+mod samples;
 #[path = "core/shared.rs"]
 mod shared;
 #[path = "core/skinning.rs"]
 mod skinning;
 #[path = "core/skins.rs"]
 mod skins;
-#[path = "core/samples.rs"]
-mod samples;
 
 #[path = "core/import_models.rs"]
 mod import_models;

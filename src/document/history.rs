@@ -234,6 +234,11 @@ impl History {
         self.saved_position = Some(self.position);
     }
 
+    /// Remembers that no state is the saved one: the document was recovered.
+    pub fn mark_unsaved(&mut self) {
+        self.saved_position = None;
+    }
+
     /// Whether the document differs from the saved one.
     pub fn is_modified(&self) -> bool {
         self.saved_position != Some(self.position)

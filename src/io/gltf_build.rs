@@ -53,7 +53,11 @@ pub fn to_glb(model: &SampleModel) -> Vec<u8> {
         .collect();
     let inverse_bind = file.floats("MAT4", 16, &inverse_bind, None);
     let joints: Vec<u32> = model.skin.joints.iter().map(|j| j.0).collect();
-    let animations: Vec<Value> = model.clips.iter().map(|clip| file.animation(clip)).collect();
+    let animations: Vec<Value> = model
+        .clips
+        .iter()
+        .map(|clip| file.animation(clip))
+        .collect();
 
     let mut root = json!({
         "asset": { "version": "2.0", "generator": "Sinew" },
@@ -174,11 +178,15 @@ impl Builder {
     }
 
     fn primitive(&mut self, p: &PrimitiveSource, n_joints: usize) -> Value {
-        let flat = |values: &[Vec3]| -> Vec<f32> { values.iter().flat_map(|v| v.to_array()).collect() };
+        let flat =
+            |values: &[Vec3]| -> Vec<f32> { values.iter().flat_map(|v| v.to_array()).collect() };
         let array = Some(ARRAY_BUFFER);
         let position = self.floats("VEC3", 3, &flat(&p.positions), array);
         let low = p.positions.iter().fold(Vec3::INFINITY, |a, &b| a.min(b));
-        let high = p.positions.iter().fold(Vec3::NEG_INFINITY, |a, &b| a.max(b));
+        let high = p
+            .positions
+            .iter()
+            .fold(Vec3::NEG_INFINITY, |a, &b| a.max(b));
         self.accessors[position]["min"] = json!(low.to_array());
         self.accessors[position]["max"] = json!(high.to_array());
         let mut attributes = json!({ "POSITION": position });
@@ -204,10 +212,14 @@ impl Builder {
             let (component, data): (u32, Vec<u8>) = if n_joints < 256 {
                 (UNSIGNED_BYTE, joints.iter().map(|&j| j as u8).collect())
             } else {
-                (UNSIGNED_SHORT, joints.iter().flat_map(|j| j.to_le_bytes()).collect())
+                (
+                    UNSIGNED_SHORT,
+                    joints.iter().flat_map(|j| j.to_le_bytes()).collect(),
+                )
             };
             let view = self.view(&data, array);
-            attributes["JOINTS_0"] = json!(self.accessor(view, component, "VEC4", p.positions.len()));
+            attributes["JOINTS_0"] =
+                json!(self.accessor(view, component, "VEC4", p.positions.len()));
             attributes["WEIGHTS_0"] = json!(self.floats("VEC4", 4, &weights, array));
         }
         let mut primitive = json!({ "attributes": attributes, "material": 0 });
@@ -218,7 +230,10 @@ impl Builder {
                 let short = corners.iter().flat_map(|&v| (v as u16).to_le_bytes());
                 (UNSIGNED_SHORT, short.collect())
             } else {
-                (UNSIGNED_INT, corners.iter().flat_map(|v| v.to_le_bytes()).collect())
+                (
+                    UNSIGNED_INT,
+                    corners.iter().flat_map(|v| v.to_le_bytes()).collect(),
+                )
             };
             let view = self.view(&data, Some(ELEMENT_ARRAY_BUFFER));
             primitive["indices"] = json!(self.accessor(view, component, "SCALAR", corners.len()));
@@ -236,7 +251,11 @@ impl Builder {
             } else {
                 let input = self.floats("SCALAR", 1, &channel.times, None);
                 let first = channel.times.iter().copied().fold(f32::INFINITY, f32::min);
-                let last = channel.times.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let last = channel
+                    .times
+                    .iter()
+                    .copied()
+                    .fold(f32::NEG_INFINITY, f32::max);
                 self.accessors[input]["min"] = json!([first]);
                 self.accessors[input]["max"] = json!([last]);
                 self.times.insert(bits, input);

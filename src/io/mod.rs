@@ -1,21 +1,22 @@
-//! Files: glTF in and out.
-
-pub mod gltf_build;
-//! What goes in and out: model files.
+//! Files in and out: models, projects, exports.
 //!
 //! The way of the data: the bytes of a .gltf or .glb file (and its folder) -> [`gltf::import_file`] -> `Parts` for a
-//! document, and findings for the Problems panel.
+//! document, and findings for the Problems panel. A project ([`project`]) holds only what the artist made and is laid
+//! over its freshly imported model. An export ([`gltf_export`]) patches the source's own JSON and appends what is new.
+//! [`open_any`] opens whatever is dropped on the window.
 //!
 //! Invariant: no file, however broken, makes the program panic, hang or take more than 64 MiB + 20 x its size.
 //! Invariant: a source keeps the bytes of its file verbatim.
-
-pub mod gltf;
-
-pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
-//! Files in and out.
-
-pub mod project;
-//! Files in and out.
+//! Invariant: a file is replaced in one step: at any moment its path holds the whole old or the whole new content.
 
 pub mod atomic;
+pub mod gltf;
+pub mod gltf_build;
 pub mod gltf_export;
+mod open;
+pub mod project;
+
+pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
+pub use open::{
+    OpenError, OpenedModel, is_project, open_any, open_autosave, open_relinked, open_sample,
+};

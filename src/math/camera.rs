@@ -27,6 +27,8 @@ pub enum View {
     Front,
     /// At its left side, along -X.
     Side,
+    /// At the head, along -Y.
+    Top,
     /// From the front, a little from its left and from above.
     #[default]
     ThreeQuarter,
@@ -60,6 +62,7 @@ impl Camera {
         let (yaw, pitch) = match view {
             View::Front => (0.0, 0.0),
             View::Side => (std::f32::consts::FRAC_PI_2, 0.0),
+            View::Top => (0.0, std::f32::consts::FRAC_PI_2 - 1e-3),
             View::ThreeQuarter => (0.6, 0.3),
         };
         Self {

@@ -56,7 +56,11 @@ pub(super) fn build(body: &Body, n_points: usize) -> MeshSource {
             .enumerate()
             .map(|(v, &s)| {
                 let n = normals[s as usize];
-                if v < n_half { n } else { DVec3::new(-n.x, n.y, n.z) }
+                if v < n_half {
+                    n
+                } else {
+                    DVec3::new(-n.x, n.y, n.z)
+                }
             })
             .collect();
         let rows = source
@@ -79,7 +83,13 @@ pub(super) fn build(body: &Body, n_points: usize) -> MeshSource {
     let normals: Vec<Vec3> = normals.iter().map(|n: &DVec3| n.as_vec3()).collect();
     MeshSource {
         name: body.name.to_owned(),
-        primitives: vec![unwrap(body, &positions, &normals, &rows, &surface.triangles)],
+        primitives: vec![unwrap(
+            body,
+            &positions,
+            &normals,
+            &rows,
+            &surface.triangles,
+        )],
         morph_names: Vec::new(),
     }
 }

@@ -162,7 +162,10 @@ impl Field {
         // A value at the centre bounds the whole block: distances change by at most the way walked. Twice the widest
         // blend keeps the chain of smooth unions bit-equal to the full one.
         let reach = block_size * 0.5 * 3f64.sqrt();
-        let widest = field.parts.iter().fold(TWIN_BLEND, |w: f64, p| w.max(p.blend));
+        let widest = field
+            .parts
+            .iter()
+            .fold(TWIN_BLEND, |w: f64, p| w.max(p.blend));
         field.blocks = (0..n_blocks[0] * n_blocks[1] * n_blocks[2])
             .into_par_iter()
             .map(|i| {

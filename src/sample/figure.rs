@@ -50,7 +50,13 @@ pub(super) fn mannequin() -> Body {
     let mut spine = [0; 6];
     let mut parent = root;
     for k in 0..6 {
-        parent = rig.add(names[k], Some(parent), [spine_heads[k], spine_heads[k + 1]], x, radii[k]);
+        parent = rig.add(
+            names[k],
+            Some(parent),
+            [spine_heads[k], spine_heads[k + 1]],
+            x,
+            radii[k],
+        );
         spine[k] = parent;
     }
     let [hips, spine_1, spine_2, chest, neck, head] = spine;
@@ -65,16 +71,61 @@ pub(super) fn mannequin() -> Body {
     for (joint, k) in [(hips, 0), (spine_1, 1), (spine_2, 2), (chest, 3)] {
         flesh.add(joint, 0.02, waist[k], waist[k + 1]);
     }
-    flesh.add(hips, 0.05, (v(0.068, 0.880, -0.050), 0.072), (v(0.066, 0.935, -0.044), 0.070));
-    flesh.add(chest, 0.05, (v(0.060, 1.315, 0.042), 0.056), (v(0.090, 1.352, 0.034), 0.050));
-    flesh.add(chest, 0.05, (v(0.034, 1.33, -0.020), 0.088), (v(0.036, 1.405, -0.022), 0.064));
-    flesh.add(chest, 0.05, (v(0.022, 1.468, -0.030), 0.034), (v(0.110, 1.425, -0.028), 0.030));
-    flesh.add(neck, 0.05, (v(0.0, 1.43, -0.024), 0.055), (v(0.0, 1.545, -0.008), 0.049));
-    flesh.add(head, 0.025, (v(0.0, 1.664, -0.020), 0.079), (v(0.0, 1.574, 0.030), 0.049));
-    flesh.add(head, 0.03, (v(0.0, 1.670, -0.030), 0.077), (v(0.0, 1.636, 0.026), 0.066));
+    flesh.add(
+        hips,
+        0.05,
+        (v(0.068, 0.880, -0.050), 0.072),
+        (v(0.066, 0.935, -0.044), 0.070),
+    );
+    flesh.add(
+        chest,
+        0.05,
+        (v(0.060, 1.315, 0.042), 0.056),
+        (v(0.090, 1.352, 0.034), 0.050),
+    );
+    flesh.add(
+        chest,
+        0.05,
+        (v(0.034, 1.33, -0.020), 0.088),
+        (v(0.036, 1.405, -0.022), 0.064),
+    );
+    flesh.add(
+        chest,
+        0.05,
+        (v(0.022, 1.468, -0.030), 0.034),
+        (v(0.110, 1.425, -0.028), 0.030),
+    );
+    flesh.add(
+        neck,
+        0.05,
+        (v(0.0, 1.43, -0.024), 0.055),
+        (v(0.0, 1.545, -0.008), 0.049),
+    );
+    flesh.add(
+        head,
+        0.025,
+        (v(0.0, 1.664, -0.020), 0.079),
+        (v(0.0, 1.574, 0.030), 0.049),
+    );
+    flesh.add(
+        head,
+        0.03,
+        (v(0.0, 1.670, -0.030), 0.077),
+        (v(0.0, 1.636, 0.026), 0.066),
+    );
     // A nose and ears tell front from back.
-    flesh.add(head, 0.014, (v(0.0, 1.640, 0.088), 0.007), (v(0.0, 1.612, 0.097), 0.0115));
-    flesh.add(head, 0.010, (v(0.080, 1.618, -0.014), 0.009), (v(0.084, 1.650, -0.022), 0.0135));
+    flesh.add(
+        head,
+        0.014,
+        (v(0.0, 1.640, 0.088), 0.007),
+        (v(0.0, 1.612, 0.097), 0.0115),
+    );
+    flesh.add(
+        head,
+        0.010,
+        (v(0.080, 1.618, -0.014), 0.009),
+        (v(0.084, 1.650, -0.022), 0.0135),
+    );
 
     let left = rig.bones.len() as u16;
     // Arm.
@@ -84,10 +135,22 @@ pub(super) fn mannequin() -> Body {
     let wrist = elbow + (down + v(0.0, 0.0, 0.045)) * 0.255;
     let collar = v(0.025, 1.415, 0.010);
     let hinge = down.cross(DVec3::Z);
-    let clavicle = rig.add("clavicle.L", Some(chest), [collar, shoulder], DVec3::Z, 0.055);
+    let clavicle = rig.add(
+        "clavicle.L",
+        Some(chest),
+        [collar, shoulder],
+        DVec3::Z,
+        0.055,
+    );
     rig.bones[clavicle as usize].falloff = 0.045;
     rig.bones[clavicle as usize].reach = 0.05;
-    let upper_arm = rig.add("upper_arm.L", Some(clavicle), [shoulder, elbow], hinge, 0.056);
+    let upper_arm = rig.add(
+        "upper_arm.L",
+        Some(clavicle),
+        [shoulder, elbow],
+        hinge,
+        0.056,
+    );
     rig.bones[upper_arm as usize].reach = 0.04;
     let forearm = rig.add("forearm.L", Some(upper_arm), [elbow, wrist], hinge, 0.042);
     flesh.add(
@@ -100,8 +163,18 @@ pub(super) fn mannequin() -> Body {
     flesh.add(upper_arm, 0.03, (shoulder, 0.054), (belly, 0.048));
     flesh.add(upper_arm, 0.015, (belly, 0.048), (elbow, 0.039));
     let along_forearm = |t: f64| elbow + (wrist - elbow) * t;
-    flesh.add(forearm, 0.012, (elbow, 0.039), (along_forearm(0.25), 0.0415));
-    flesh.add(forearm, 0.015, (along_forearm(0.25), 0.0415), (wrist, 0.0265));
+    flesh.add(
+        forearm,
+        0.012,
+        (elbow, 0.039),
+        (along_forearm(0.25), 0.0415),
+    );
+    flesh.add(
+        forearm,
+        0.015,
+        (along_forearm(0.25), 0.0415),
+        (wrist, 0.0265),
+    );
     let hand = add_hand(
         &mut rig,
         &mut flesh.0,
@@ -128,21 +201,55 @@ pub(super) fn mannequin() -> Body {
     let toes = rig.add("toes.L", Some(foot), [ball, toe], x, 0.026);
     let thigh_top = hip - v(-0.002, 0.025, 0.0);
     let calf = v(0.100, 0.375, -0.006);
-    flesh.add(thigh, 0.045, (thigh_top, 0.088), (v(0.097, 0.70, 0.012), 0.077));
+    flesh.add(
+        thigh,
+        0.045,
+        (thigh_top, 0.088),
+        (v(0.097, 0.70, 0.012), 0.077),
+    );
     flesh.add(thigh, 0.02, (v(0.097, 0.70, 0.012), 0.077), (knee, 0.054));
     flesh.add(shin, 0.012, (knee, 0.054), (calf, 0.054));
     flesh.add(shin, 0.02, (calf, 0.054), (v(0.1, 0.24, -0.012), 0.045));
     flesh.add(shin, 0.02, (v(0.1, 0.24, -0.012), 0.045), (ankle, 0.034));
-    flesh.add(foot, 0.03, (v(0.100, 0.036, -0.045), 0.035), (v(0.100, 0.075, -0.012), 0.034));
-    flesh.add(foot, 0.04, (v(0.101, 0.078, 0.0), 0.033), (v(0.104, 0.032, 0.100), 0.031));
-    flesh.add(foot, 0.03, (v(0.104, 0.033, -0.03), 0.031), (v(0.122, 0.026, 0.088), 0.025));
-    flesh.add(toes, 0.022, (v(0.100, 0.027, 0.105), 0.026), (v(0.098, 0.0205, 0.172), 0.020));
-    flesh.add(toes, 0.04, (v(0.122, 0.0235, 0.098), 0.023), (v(0.122, 0.0185, 0.156), 0.018));
+    flesh.add(
+        foot,
+        0.03,
+        (v(0.100, 0.036, -0.045), 0.035),
+        (v(0.100, 0.075, -0.012), 0.034),
+    );
+    flesh.add(
+        foot,
+        0.04,
+        (v(0.101, 0.078, 0.0), 0.033),
+        (v(0.104, 0.032, 0.100), 0.031),
+    );
+    flesh.add(
+        foot,
+        0.03,
+        (v(0.104, 0.033, -0.03), 0.031),
+        (v(0.122, 0.026, 0.088), 0.025),
+    );
+    flesh.add(
+        toes,
+        0.022,
+        (v(0.100, 0.027, 0.105), 0.026),
+        (v(0.098, 0.0205, 0.172), 0.020),
+    );
+    flesh.add(
+        toes,
+        0.04,
+        (v(0.122, 0.0235, 0.098), 0.023),
+        (v(0.122, 0.0185, 0.156), 0.018),
+    );
     rig.mirror(left..rig.bones.len() as u16);
 
     let mut charts = vec![
         Chart {
-            bones: [&[root, hips, spine_1, spine_2, chest, clavicle][..], &[rig.bones[clavicle as usize].twin]].concat(),
+            bones: [
+                &[root, hips, spine_1, spine_2, chest, clavicle][..],
+                &[rig.bones[clavicle as usize].twin],
+            ]
+            .concat(),
             low: v(0.0, 0.84, 0.0),
             high: v(0.0, 1.46, 0.0),
             front: DVec3::Z,
@@ -209,7 +316,9 @@ fn hand_charts(rig: &Rig, charts: &mut Vec<Chart>, hand: u16, both: bool) {
             charts.truncate(n + 1);
         }
     };
-    let palm = rig.bones[hand as usize].hinge.cross(rig.bones[hand as usize].direction());
+    let palm = rig.bones[hand as usize]
+        .hinge
+        .cross(rig.bones[hand as usize].direction());
     mirrored(charts, &[hand], palm, 0.034);
     for finger in 0..5 {
         let first = hand + 1 + 3 * finger;
@@ -220,7 +329,11 @@ fn hand_charts(rig: &Rig, charts: &mut Vec<Chart>, hand: u16, both: bool) {
 /// A rectangle for the flesh of a chain of bones, and one for its twin's where it has one.
 fn limb_chart(rig: &Rig, charts: &mut Vec<Chart>, bones: &[u16], front: DVec3, radius: f64) {
     let twins: Vec<u16> = bones.iter().map(|&b| rig.bones[b as usize].twin).collect();
-    let sides = if twins == bones { vec![bones.to_vec()] } else { vec![bones.to_vec(), twins] };
+    let sides = if twins == bones {
+        vec![bones.to_vec()]
+    } else {
+        vec![bones.to_vec(), twins]
+    };
     for (side, bones) in sides.into_iter().enumerate() {
         let (Some(&first), Some(&last)) = (bones.first(), bones.last()) else {
             continue;
@@ -228,7 +341,11 @@ fn limb_chart(rig: &Rig, charts: &mut Vec<Chart>, bones: &[u16], front: DVec3, r
         charts.push(Chart {
             low: rig.bones[first as usize].head,
             high: rig.bones[last as usize].tail,
-            front: if side == 1 { v(-front.x, front.y, front.z) } else { front },
+            front: if side == 1 {
+                v(-front.x, front.y, front.z)
+            } else {
+                front
+            },
             bones,
             radius,
         });

@@ -49,14 +49,22 @@ const FINGERS: [Finger; 5] = [
     Finger {
         name: "ring",
         knuckle: [0.087, -0.0155, -0.001],
-        directions: [[0.99, -0.10, 0.08], [0.97, -0.10, 0.20], [0.94, -0.10, 0.32]],
+        directions: [
+            [0.99, -0.10, 0.08],
+            [0.97, -0.10, 0.20],
+            [0.94, -0.10, 0.32],
+        ],
         lengths: [0.043, 0.027, 0.020],
         radii: [0.0093, 0.0084, 0.0076, 0.0066],
     },
     Finger {
         name: "pinky",
         knuckle: [0.078, -0.037, 0.002],
-        directions: [[0.96, -0.25, 0.10], [0.94, -0.25, 0.22], [0.90, -0.24, 0.34]],
+        directions: [
+            [0.96, -0.25, 0.10],
+            [0.94, -0.25, 0.22],
+            [0.90, -0.24, 0.34],
+        ],
         lengths: [0.034, 0.021, 0.018],
         radii: [0.0084, 0.0075, 0.0068, 0.0059],
     },
@@ -76,7 +84,13 @@ pub(super) fn add_hand(
 
     let hinge = frame.along.cross(out);
     let tail = at([0.09, 0.0, 0.0]);
-    let hand = rig.add("hand.L", Some(parent), [frame.wrist, tail], hinge, 0.030 * scale);
+    let hand = rig.add(
+        "hand.L",
+        Some(parent),
+        [frame.wrist, tail],
+        hinge,
+        0.030 * scale,
+    );
     let mut flesh = |from: DVec3, to: DVec3, r0: f64, r1: f64, joint: u16, blend: f64| {
         parts.push(Part {
             cone: RoundCone::new(from, to, r0 * scale, r1 * scale),
@@ -91,8 +105,22 @@ pub(super) fn add_hand(
         flesh(root, at([d - 0.006, s, n]), 0.0165, 0.0118, hand, 0.014);
     }
     // The heel of the palm, on both sides.
-    flesh(at([0.022, 0.010, 0.006]), at([0.055, 0.014, 0.006]), 0.0145, 0.012, hand, 0.014);
-    flesh(at([0.020, -0.014, 0.005]), at([0.058, -0.026, 0.004]), 0.014, 0.011, hand, 0.014);
+    flesh(
+        at([0.022, 0.010, 0.006]),
+        at([0.055, 0.014, 0.006]),
+        0.0145,
+        0.012,
+        hand,
+        0.014,
+    );
+    flesh(
+        at([0.020, -0.014, 0.005]),
+        at([0.058, -0.026, 0.004]),
+        0.014,
+        0.011,
+        hand,
+        0.014,
+    );
     for finger in &FINGERS {
         let mut joint = hand;
         let mut head = at(finger.knuckle);
@@ -114,10 +142,25 @@ pub(super) fn add_hand(
                 rig.bones[joint as usize].reach = 0.22 * radius;
             }
             let blend = if k == 0 { 0.006 } else { 0.003 };
-            let blend = if finger.name == "thumb" && k == 0 { 0.012 } else { blend };
+            let blend = if finger.name == "thumb" && k == 0 {
+                0.012
+            } else {
+                blend
+            };
             // Flesh ends where the tip's ball does: the bone's tail is the skin.
-            let end = if k == 2 { tail - dir * (finger.radii[3] * scale * 0.5) } else { tail };
-            flesh(head, end, finger.radii[k], finger.radii[k + 1], joint, blend);
+            let end = if k == 2 {
+                tail - dir * (finger.radii[3] * scale * 0.5)
+            } else {
+                tail
+            };
+            flesh(
+                head,
+                end,
+                finger.radii[k],
+                finger.radii[k + 1],
+                joint,
+                blend,
+            );
             head = tail;
         }
     }

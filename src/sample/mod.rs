@@ -101,7 +101,12 @@ pub fn sample(kind: SampleKind, n_points: usize) -> SampleModel {
     }
 }
 
-fn of_body(body: &body::Body, joints: Vec<Joint>, clips: Vec<Clip>, n_points: usize) -> SampleModel {
+fn of_body(
+    body: &body::Body,
+    joints: Vec<Joint>,
+    clips: Vec<Clip>,
+    n_points: usize,
+) -> SampleModel {
     SampleModel {
         name: body.name.to_owned(),
         joints,

@@ -98,12 +98,7 @@ pub(super) fn steps(start: f64, end: f64, n: usize) -> Vec<f64> {
 }
 
 /// Bend, twist and both at once of a two-bone model: `joint` turns about `hinge` by 120 degrees and about `axis` by 150.
-pub(super) fn bend_and_twist(
-    joints: &[Joint],
-    joint: u16,
-    hinge: DVec3,
-    axis: DVec3,
-) -> Vec<Clip> {
+pub(super) fn bend_and_twist(joints: &[Joint], joint: u16, hinge: DVec3, axis: DVec3) -> Vec<Clip> {
     let times = steps(0.0, 2.4, 24);
     let clip = |name: &str, bend: f64, twist: f64| {
         let mut clip = ClipBuilder::new(name, joints);

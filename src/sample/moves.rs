@@ -121,7 +121,11 @@ fn walk(rig: &Rig, joints: &[Joint]) -> Clip {
         });
         if rotation(joint, 0.0).is_some() {
             // Fingers hardly move: few keys.
-            let own = if is_finger { steps(0.0, CYCLE_SECS, 4) } else { times.clone() };
+            let own = if is_finger {
+                steps(0.0, CYCLE_SECS, 4)
+            } else {
+                times.clone()
+            };
             clip.rotate(joint, &own, |t| {
                 rotation(joint, t / CYCLE_SECS).unwrap_or(DQuat::IDENTITY)
             });
@@ -195,7 +199,17 @@ const RANGE: [Turn; 35] = [
     ("upper_arm", 1.2, 2.6, Some(DVec3::Z), 96.0),
     ("upper_arm", 2.6, 3.7, Some(DVec3::X), -75.0),
     ("forearm", 2.8, 4.0, None, 128.0),
-    ("forearm", 4.0, 4.9, Some(DVec3::new(0.707_106_781_186_547_6, -0.707_106_781_186_547_6, 0.0)), -85.0),
+    (
+        "forearm",
+        4.0,
+        4.9,
+        Some(DVec3::new(
+            0.707_106_781_186_547_6,
+            -0.707_106_781_186_547_6,
+            0.0,
+        )),
+        -85.0,
+    ),
     ("hand", 4.4, 5.2, None, 55.0),
     ("thumb.01", 4.8, 5.8, None, 26.0),
     ("thumb.02", 4.8, 5.8, None, 34.0),
@@ -230,7 +244,10 @@ fn range_of_motion(rig: &Rig, joints: &[Joint]) -> Clip {
     for (j, bone) in rig.bones.iter().enumerate() {
         let own: Vec<&Turn> = RANGE
             .iter()
-            .filter(|turn| turn.0 == bone.name || turn.0 == bone.name.trim_end_matches([ 'L', 'R']).trim_end_matches('.'))
+            .filter(|turn| {
+                turn.0 == bone.name
+                    || turn.0 == bone.name.trim_end_matches(['L', 'R']).trim_end_matches('.')
+            })
             .collect();
         if own.is_empty() {
             continue;
@@ -239,14 +256,15 @@ fn range_of_motion(rig: &Rig, joints: &[Joint]) -> Clip {
         times.sort_by(f64::total_cmp);
         times.dedup_by(|a, b| (*a - *b).abs() < 0.01);
         clip.rotate(j as u16, &times, |time| {
-            own.iter().fold(DQuat::IDENTITY, |q, &&(_, start, end, axis, degrees)| {
-                let x = ((time - start) / (end - start)).clamp(0.0, 1.0);
-                let degrees = degrees * wave(x);
-                q * match axis {
-                    Some(axis) => world_turn(rig, j as u16, axis, degrees),
-                    None => turn(DVec3::X, degrees),
-                }
-            })
+            own.iter()
+                .fold(DQuat::IDENTITY, |q, &&(_, start, end, axis, degrees)| {
+                    let x = ((time - start) / (end - start)).clamp(0.0, 1.0);
+                    let degrees = degrees * wave(x);
+                    q * match axis {
+                        Some(axis) => world_turn(rig, j as u16, axis, degrees),
+                        None => turn(DVec3::X, degrees),
+                    }
+                })
         });
     }
     clip.finish()

@@ -79,8 +79,7 @@ fn march_block(
         } else {
             (b, a)
         };
-        let offset =
-            (high[0] - low[0]) | (high[1] - low[1]) << 1 | (high[2] - low[2]) << 2;
+        let offset = (high[0] - low[0]) | (high[1] - low[1]) << 1 | (high[2] - low[2]) << 2;
         let [x, y, z] = [first[0] + low[0], first[1] + low[1], first[2] + low[2]];
         let key = ((x + corners[0] * (y + corners[1] * z)) * 8 + offset) as u64;
         let (d0, d1) = (value(low), value(high));

@@ -80,7 +80,9 @@ impl Rig {
             self.bones[i as usize].twin = i + shift;
             self.bones.push(Bone {
                 name: bone.name.replace(".L", ".R"),
-                parent: bone.parent.map(|p| if left.contains(&p) { p + shift } else { p }),
+                parent: bone
+                    .parent
+                    .map(|p| if left.contains(&p) { p + shift } else { p }),
                 head: flip(bone.head),
                 tail: flip(bone.tail),
                 // An axis of rotation is mirrored the other way round.

@@ -117,7 +117,13 @@ fn arm_point(t: f64, turn: f64) -> DVec3 {
 /// Maps 0..1 to 0..1 so that steps shrink with the square towards the ends.
 fn end_spacing(t: f64) -> f64 {
     const END: f64 = 0.09;
-    let ramp = |t: f64| if t < END { t * t / (2.0 * END) } else { t - END / 2.0 };
+    let ramp = |t: f64| {
+        if t < END {
+            t * t / (2.0 * END)
+        } else {
+            t - END / 2.0
+        }
+    };
     let length = 1.0 - END;
     if t <= 0.5 {
         ramp(t) / length
@@ -129,10 +135,7 @@ fn end_spacing(t: f64) -> f64 {
 /// Cubic interpolation of (x, value) pairs, with slopes by central differences.
 fn smooth_stations(stations: &[(f64, f64)], x: f64) -> f64 {
     let n = stations.len();
-    let i = stations
-        .partition_point(|s| s.0 <= x)
-        .clamp(1, n - 1)
-        - 1;
+    let i = stations.partition_point(|s| s.0 <= x).clamp(1, n - 1) - 1;
     let slope = |k: usize| {
         let (a, b) = (stations[k.saturating_sub(1)], stations[(k + 1).min(n - 1)]);
         (b.1 - a.1) / (b.0 - a.0)
@@ -157,11 +160,7 @@ fn grid(n_points: usize, ratio: f64) -> (usize, usize) {
 }
 
 impl Tube<'_> {
-    fn mesh(
-        &self,
-        name: &str,
-        row: &(dyn Fn(DVec3) -> Vec<(u16, f32)> + Sync),
-    ) -> MeshSource {
+    fn mesh(&self, name: &str, row: &(dyn Fn(DVec3) -> Vec<(u16, f32)> + Sync)) -> MeshSource {
         let (n_rings, n_sides) = (self.n_rings, self.n_sides);
         let n = n_rings * n_sides;
         let mut points: Vec<(DVec3, DVec3)> = (0..n)

@@ -59,7 +59,8 @@ pub(super) fn unwrap(
                     held[chart_of_bone[j as usize] as usize] += w;
                 }
             }
-            let chart = (0..charts.len()).fold(0, |best, c| if held[c] > held[best] { c } else { best });
+            let chart =
+                (0..charts.len()).fold(0, |best, c| if held[c] > held[best] { c } else { best });
             let turns = t.map(|v| unrolled(v, chart as u8).0);
             let high = turns.iter().fold(0.0, |a: f64, &b| a.max(b));
             std::array::from_fn(|k| {

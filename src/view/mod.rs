@@ -3,7 +3,7 @@
 //! The way of the data: the caller fills a [`Scene`] (plain borrowed data) -> [`Renderer::draw`] uploads what is new and
 //! draws into an own framebuffer, unless nothing changed -> [`Renderer::paint`] blits that into the window's
 //! framebuffer inside a paint callback, or [`Renderer::read_rgba`] reads it back. [`Offscreen`] does the latter without
-//! a window.
+//! a window. The egui panels around it read the editor and send [`commands::Command`]s.
 //!
 //! Invariant: this folder is the only place that knows OpenGL; cgmath stays in `cgmath_border`.
 //! Invariant: a scene that did not change costs no 3D draw.
@@ -18,11 +18,21 @@ mod passes;
 mod programs;
 mod textures;
 
+#[cfg(feature = "gui")]
+pub mod commands;
 pub mod heat;
 pub mod joints;
 pub mod offscreen;
+#[cfg(feature = "gui")]
+pub mod panels;
+#[cfg(feature = "gui")]
+pub mod picture;
 pub mod renderer;
 pub mod scene;
+#[cfg(feature = "gui")]
+pub mod theme;
+#[cfg(feature = "gui")]
+pub mod viewport;
 
 pub use gl::PixelRect;
 pub use joints::{BoneShape, BoneState, pick_bone, shape_bones};

@@ -20,7 +20,12 @@ fn the_files_in_assets_are_what_the_generators_make() {
         if std::env::var("SINEW_UPDATE_ASSETS").as_deref() == Ok("1") {
             std::fs::write(&path, &glb).unwrap();
         }
-        assert!(glb.len() < 1_000_000, "{}: {} bytes", kind.name(), glb.len());
+        assert!(
+            glb.len() < 1_000_000,
+            "{}: {} bytes",
+            kind.name(),
+            glb.len()
+        );
         let stored = std::fs::read(&path).unwrap();
         assert!(
             stored == glb,
@@ -77,7 +82,10 @@ fn the_cylinder_is_the_one_of_the_tables() {
         let expected = [-5.0 + 0.05 * f64::from(i), angle.cos(), angle.sin()];
         let found = p.positions[(i * 64 + k) as usize].to_array();
         for (e, f) in expected.into_iter().zip(found) {
-            assert!((e - f64::from(f)).abs() < 1e-6, "{i} {k}: {expected:?} {found:?}");
+            assert!(
+                (e - f64::from(f)).abs() < 1e-6,
+                "{i} {k}: {expected:?} {found:?}"
+            );
         }
     }
     assert_eq!(p.positions[12_864].to_array(), [-5.0, 0.0, 0.0]);
@@ -139,10 +147,7 @@ fn check(model: &SampleModel, n_wished: usize) {
     let built = model.mesh.clone().build();
     assert!(built.findings.is_empty(), "{name}: {:?}", built.findings);
     let n = built.mesh.n_points();
-    assert!(
-        n.abs_diff(n_wished) * 10 <= n_wished,
-        "{name}: {n} points"
-    );
+    assert!(n.abs_diff(n_wished) * 10 <= n_wished, "{name}: {n} points");
     assert!(volume(model) > 0.0, "{name} is inside out");
 
     let triangles = &built.mesh.topology().triangles;
@@ -150,7 +155,10 @@ fn check(model: &SampleModel, n_wished: usize) {
     let mut used = vec![false; n];
     for &[a, b, c] in triangles {
         for edge in [(a, b), (b, c), (c, a)] {
-            assert!(edges.insert(edge), "{name}: edge {edge:?} twice in one direction");
+            assert!(
+                edges.insert(edge),
+                "{name}: edge {edge:?} twice in one direction"
+            );
         }
         let [pa, pb, pc] = [a, b, c].map(|v| built.mesh.positions[v as usize].as_dvec3());
         let longest = pa.distance(pb).max(pb.distance(pc)).max(pc.distance(pa));
@@ -166,7 +174,10 @@ fn check(model: &SampleModel, n_wished: usize) {
     for &(a, b) in &edges {
         assert!(edges.contains(&(b, a)), "{name}: an open edge");
     }
-    assert!(used.iter().all(|&u| u), "{name}: a point without a triangle");
+    assert!(
+        used.iter().all(|&u| u),
+        "{name}: a point without a triangle"
+    );
     // One piece without handles: Euler's formula for a sphere.
     assert_eq!(n + triangles.len(), edges.len() / 2 + 2, "{name}");
     assert_eq!(n_pieces(n, triangles), 1, "{name}");
@@ -174,13 +185,26 @@ fn check(model: &SampleModel, n_wished: usize) {
     let n_joints = model.skin.joints.len();
     for row in built.influences.iter() {
         assert!((1..=4).contains(&row.len()), "{name}");
-        assert!((row.weights.iter().sum::<f32>() - 1.0).abs() <= 1e-6, "{name}");
+        assert!(
+            (row.weights.iter().sum::<f32>() - 1.0).abs() <= 1e-6,
+            "{name}"
+        );
         assert!(row.weights.iter().all(|&w| w > 0.0), "{name}");
-        assert!(row.joints.iter().all(|&j| usize::from(j) < n_joints), "{name}");
+        assert!(
+            row.joints.iter().all(|&j| usize::from(j) < n_joints),
+            "{name}"
+        );
     }
     for p in &model.mesh.primitives {
-        assert!(p.uvs.iter().all(|uv| uv.cmpge(glam::Vec2::ZERO).all() && uv.cmple(glam::Vec2::ONE).all()));
-        assert!(p.normals.iter().all(|n| (n.length() - 1.0).abs() < 1e-5), "{name}");
+        assert!(
+            p.uvs
+                .iter()
+                .all(|uv| uv.cmpge(glam::Vec2::ZERO).all() && uv.cmple(glam::Vec2::ONE).all())
+        );
+        assert!(
+            p.normals.iter().all(|n| (n.length() - 1.0).abs() < 1e-5),
+            "{name}"
+        );
     }
 }
 

@@ -118,6 +118,7 @@ pub fn import_bytes(
 
     let source = Source {
         path: path.map(Path::to_owned),
+        sample: None,
         fingerprint: data.fingerprint(),
         kind: container.kind,
         buffers: data.all_buffers(),

@@ -1,0 +1,313 @@
+//! Dialogs: paths to open, save and export; unsaved changes; recovery.
+
+use crate::editor::Editor;
+use crate::io::gltf_export::ExportOptions;
+use crate::io::project::Recoverable;
+use crossbeam_channel::{Receiver, bounded};
+use eframe::egui;
+use egui::{Id, Key, Modal, RichText, TextEdit, WidgetInfo, Role};
+use std::path::{Path, PathBuf};
+
+/// What a path is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PathPurpose {
+    Open,
+    Save,
+    Export,
+    Relink,
+}
+
+/// What became of a path dialog this frame.
+pub(super) enum Answer {
+    /// It is still open.
+    Open,
+    Cancelled,
+    Chosen(PathBuf),
+}
+
+/// A field for a path, with the system's own dialog one button away. Where the system has none, typing still works.
+pub(super) struct PathDialog {
+    purpose: PathPurpose,
+    path: String,
+    about: String,
+    influences: usize,
+    browsing: Option<Receiver<Option<PathBuf>>>,
+    asked_focus: bool,
+}
+
+impl PathDialog {
+    pub(super) fn new(purpose: PathPurpose, editor: &Editor) -> Self {
+        let source = editor.document().source().and_then(|s| s.path.clone());
+        let name = editor
+            .document()
+            .source()
+            .and_then(|s| s.sample.clone())
+            .unwrap_or_else(|| "model".into());
+        let beside = |ending: &str| {
+            let base = editor
+                .project_path()
+                .cloned()
+                .or_else(|| source.clone())
+                .unwrap_or_else(|| home().join(&name));
+            base.with_extension(ending).display().to_string()
+        };
+        let path = match purpose {
+            PathPurpose::Open | PathPurpose::Relink => String::new(),
+            PathPurpose::Save => beside("ron"),
+            PathPurpose::Export => {
+                // The source is never the default: exporting over it would lose it.
+                let stem = beside("");
+                format!("{}-sinew.glb", stem.trim_end_matches('.'))
+            }
+        };
+        let about = match purpose {
+            PathPurpose::Open => "A glTF model (.gltf, .glb) or a Sinew project (.ron).".to_owned(),
+            PathPurpose::Save => {
+                "A Sinew project (.ron): what you changed, beside the untouched model.".to_owned()
+            }
+            PathPurpose::Export => {
+                "A glTF file (.glb, or .gltf with a .bin): your changes, the rest as it came."
+                    .to_owned()
+            }
+            PathPurpose::Relink => match editor.relink() {
+                Some(relink) => format!(
+                    "The project's model {} is missing. Where is it now?",
+                    relink.missing.display()
+                ),
+                None => String::new(),
+            },
+        };
+        Self {
+            purpose,
+            path,
+            about,
+            influences: 4,
+            browsing: None,
+            asked_focus: false,
+        }
+    }
+
+    pub(super) fn purpose(&self) -> PathPurpose {
+        self.purpose
+    }
+
+    pub(super) fn export_options(&self) -> ExportOptions {
+        ExportOptions {
+            influences: self.influences,
+            ..ExportOptions::default()
+        }
+    }
+
+    pub(super) fn show(&mut self, ctx: &egui::Context) -> Answer {
+        if let Some(chosen) = self.browsing.as_ref().and_then(|b| b.try_recv().ok()) {
+            self.browsing = None;
+            if let Some(path) = chosen {
+                self.path = path.display().to_string();
+            }
+        }
+        let (title, verb) = match self.purpose {
+            PathPurpose::Open => ("Open", "Open"),
+            PathPurpose::Save => ("Save project", "Save"),
+            PathPurpose::Export => ("Export glTF", "Export"),
+            PathPurpose::Relink => ("Find the model", "Open"),
+        };
+        let mut answer = Answer::Open;
+        let modal = Modal::new(Id::unique("path dialog")).show(ctx, |ui| {
+            ui.set_width(460.0);
+            ui.heading(title);
+            ui.label(&self.about);
+            ui.horizontal(|ui| {
+                let field = TextEdit::singleline(&mut self.path).hint_text("Path").desired_width(350.0);
+                let response = ui.add(field);
+                response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Path"));
+                if !self.asked_focus {
+                    self.asked_focus = true;
+                    response.request_focus();
+                }
+                if response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter)) {
+                    answer = self.chosen();
+                }
+                let browse = egui::Button::new("Browse…");
+                let about = "Choose with the system's dialog, where there is one.";
+                if ui.add_enabled(self.browsing.is_none(), browse).on_hover_text(about).clicked() {
+                    self.browse(ctx);
+                }
+            });
+            if self.purpose == PathPurpose::Export {
+                ui.horizontal(|ui| {
+                    ui.label("Influences");
+                    for n in [4, 8] {
+                        ui.radio_value(&mut self.influences, n, n.to_string())
+                            .on_hover_text("Most bones a vertex of a rewritten mesh follows. Many viewers read only 4.");
+                    }
+                });
+            }
+            let exists = matches!(self.purpose, PathPurpose::Save | PathPurpose::Export) && self.typed().is_file();
+            if exists {
+                ui.label(RichText::new("This file exists and will be replaced.").color(crate::view::theme::ACCENT));
+            }
+            ui.add_space(8.0);
+            ui.horizontal(|ui| {
+                let ready = !self.path.trim().is_empty();
+                if ui.add_enabled(ready, egui::Button::new(verb)).clicked() {
+                    answer = self.chosen();
+                }
+                if ui.button("Cancel").clicked() {
+                    answer = Answer::Cancelled;
+                }
+            });
+        });
+        if modal.should_close() && matches!(answer, Answer::Open) {
+            answer = Answer::Cancelled;
+        }
+        answer
+    }
+
+    fn typed(&self) -> PathBuf {
+        let text = self.path.trim();
+        match text.strip_prefix("~/") {
+            Some(rest) => home().join(rest),
+            None => PathBuf::from(text),
+        }
+    }
+
+    fn chosen(&self) -> Answer {
+        if self.path.trim().is_empty() {
+            Answer::Open
+        } else {
+            Answer::Chosen(self.typed())
+        }
+    }
+
+    /// The system's dialog on a thread of its own; without one it comes back empty at once.
+    fn browse(&mut self, ctx: &egui::Context) {
+        let (send, receive) = bounded(1);
+        let (purpose, typed, ctx) = (self.purpose, self.typed(), ctx.clone());
+        let spawned = std::thread::Builder::new()
+            .name("dialog".into())
+            .spawn(move || {
+                let mut dialog = rfd::FileDialog::new();
+                if let Some(folder) = typed.parent().filter(|f| f.is_dir()) {
+                    dialog = dialog.set_directory(folder);
+                }
+                let name = typed
+                    .file_name()
+                    .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+                let chosen = match purpose {
+                    PathPurpose::Open => dialog
+                        .add_filter("Models and projects", &["glb", "gltf", "ron"])
+                        .pick_file(),
+                    PathPurpose::Relink => {
+                        dialog.add_filter("Models", &["glb", "gltf"]).pick_file()
+                    }
+                    PathPurpose::Save => dialog
+                        .add_filter("Sinew project", &["ron"])
+                        .set_file_name(name)
+                        .save_file(),
+                    PathPurpose::Export => dialog
+                        .add_filter("glTF", &["glb", "gltf"])
+                        .set_file_name(name)
+                        .save_file(),
+                };
+                let _ = send.send(chosen);
+                ctx.request_repaint();
+            });
+        // Without a thread the field still works.
+        self.browsing = spawned.ok().map(|_| receive);
+    }
+}
+
+fn home() -> PathBuf {
+    directories::UserDirs::new().map_or_else(PathBuf::new, |dirs| dirs.home_dir().to_owned())
+}
+
+/// What the artist says of unsaved changes.
+pub(super) enum Unsaved {
+    Asking,
+    Save,
+    Discard,
+    Cancel,
+}
+
+/// Asks what becomes of unsaved changes.
+pub(super) fn unsaved_ui(ctx: &egui::Context, name: &str) -> Unsaved {
+    let mut answer = Unsaved::Asking;
+    let modal = Modal::new(Id::unique("unsaved")).show(ctx, |ui| {
+        ui.set_width(380.0);
+        ui.heading("Save your changes?");
+        ui.label(format!("{name} has changes that are not saved."));
+        ui.add_space(8.0);
+        ui.horizontal(|ui| {
+            if ui.button("Save").clicked() {
+                answer = Unsaved::Save;
+            }
+            if ui.button("Discard changes").clicked() {
+                answer = Unsaved::Discard;
+            }
+            if ui.button("Cancel").clicked() {
+                answer = Unsaved::Cancel;
+            }
+        });
+    });
+    if modal.should_close() && matches!(answer, Unsaved::Asking) {
+        answer = Unsaved::Cancel;
+    }
+    answer
+}
+
+/// What the artist says of recovered work.
+pub(super) enum Recovery {
+    Asking,
+    Later,
+    Restore(PathBuf),
+    Discard(PathBuf),
+}
+
+/// Offers work that was not saved when Sinew last ended.
+pub(super) fn recovery_ui(ctx: &egui::Context, found: &[Recoverable]) -> Recovery {
+    let mut answer = Recovery::Asking;
+    let modal = Modal::new(Id::unique("recovery")).show(ctx, |ui| {
+        ui.set_width(460.0);
+        ui.heading("Recovered work");
+        ui.label("Sinew ended before these were saved.");
+        for item in found.iter().take(8) {
+            ui.horizontal(|ui| {
+                let project = item.project.as_deref().and_then(Path::file_name);
+                let of = project.map_or_else(
+                    || "not yet a project".to_owned(),
+                    |p| p.to_string_lossy().into_owned(),
+                );
+                ui.label(format!("{} ({of}), {}", item.model_name, age(item)));
+                if ui.button("Restore").clicked() {
+                    answer = Recovery::Restore(item.path.clone());
+                }
+                if ui.button("Discard").clicked() {
+                    answer = Recovery::Discard(item.path.clone());
+                }
+            });
+        }
+        ui.add_space(8.0);
+        if ui
+            .button("Decide later")
+            .on_hover_text("They are offered again at the next start.")
+            .clicked()
+        {
+            answer = Recovery::Later;
+        }
+    });
+    if modal.should_close() && matches!(answer, Recovery::Asking) {
+        answer = Recovery::Later;
+    }
+    answer
+}
+
+fn age(item: &Recoverable) -> String {
+    let minutes = item.modified.elapsed().map_or(0, |t| t.as_secs() / 60);
+    match minutes {
+        0 => "just now".into(),
+        1 => "a minute ago".into(),
+        2..=119 => format!("{minutes} minutes ago"),
+        120..=2879 => format!("{} hours ago", minutes / 60),
+        _ => format!("{} days ago", minutes / 1440),
+    }
+}

@@ -1,0 +1,398 @@
+//! The window: eframe's shell around the headless editor.
+//!
+//! The way of the data: a frame's input -> [`Command`]s and pointer events -> [`Editor`] -> [`Editor::poll`] once a
+//! frame -> panels and viewport draw what it holds.
+//!
+//! Invariant: nothing is decided here that a test of the headless editor could not reach.
+//! Invariant: dialogs never block: files are chosen on a thread, or typed.
+
+mod dialogs;
+
+use crate::document::Edit;
+use crate::editor::{Editor, OpenRequest};
+use crate::io::project::Recoverable;
+use crate::math::Camera;
+use crate::math::camera::View;
+use crate::view::commands::{self, Command, Mode};
+use crate::view::panels::{self, Panels};
+use crate::view::scene::Shading;
+use crate::view::theme;
+use crate::view::viewport::Viewport;
+use dialogs::{Answer, PathDialog, PathPurpose};
+use eframe::egui;
+use egui::{CentralPanel, Frame, Margin, Panel, Ui, ViewportCommand};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// How long a notice stays in the status bar.
+const NOTICE_TIME: Duration = Duration::from_secs(8);
+/// Between looks at whether an autosave is due, while nothing else happens.
+const IDLE_TICK: Duration = Duration::from_secs(20);
+
+/// Opens the window, on `file` if one is given, else on the sample arm. Returns when it is closed; an error is one
+/// sentence.
+pub fn run(file: Option<PathBuf>) -> Result<(), String> {
+    const NO_WINDOW: &str = "The subcommands work without one: info, skin, render, export, check, bench, sample \
+                             (`sinew --help` explains them).";
+    let has_display = !cfg!(target_os = "linux")
+        || ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
+            .iter()
+            .any(|v| std::env::var_os(v).is_some_and(|v| !v.is_empty()));
+    if !has_display {
+        return Err(format!(
+            "There is no display to open a window on. {NO_WINDOW}"
+        ));
+    }
+    let options = eframe::NativeOptions {
+        viewport: egui::ViewportBuilder::default()
+            .with_title("Sinew")
+            .with_app_id("sinew")
+            .with_inner_size([1366.0, 768.0])
+            .with_min_inner_size([800.0, 500.0])
+            .with_drag_and_drop(true),
+        ..Default::default()
+    };
+    eframe::run_native(
+        "sinew",
+        options,
+        Box::new(|cc| Ok(Box::new(SinewApp::new(&cc.egui_ctx, file)?))),
+    )
+    .map_err(|error| format!("The window cannot be opened: {error}. {NO_WINDOW}"))
+}
+
+/// The app that eframe runs.
+pub struct SinewApp {
+    editor: Editor,
+    viewport: Viewport,
+    panels: Panels,
+    dialog: Option<PathDialog>,
+    /// What to do once the artist has said what becomes of unsaved changes.
+    pending: Option<Pending>,
+    /// Waits for the save that was asked for before it.
+    after_save: Option<Pending>,
+    recoverable: Vec<Recoverable>,
+    notice: Option<(String, bool, Instant)>,
+    show_problems: bool,
+    close_confirmed: bool,
+}
+
+/// Something that would lose unsaved changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Pending {
+    Open(OpenRequest),
+    Close,
+}
+
+impl SinewApp {
+    /// The app on `file`, else on the sample arm.
+    pub fn new(ctx: &egui::Context, file: Option<PathBuf>) -> std::io::Result<Self> {
+        theme::apply(ctx);
+        let waker = ctx.clone();
+        let mut editor = Editor::new(move || waker.request_repaint())?;
+        editor.open(file.map_or_else(|| OpenRequest::Sample("arm".into()), OpenRequest::Path));
+        Ok(Self {
+            recoverable: editor.recoverable(),
+            editor,
+            viewport: Viewport::default(),
+            panels: Panels::default(),
+            dialog: None,
+            pending: None,
+            after_save: None,
+            notice: None,
+            show_problems: false,
+            close_confirmed: false,
+        })
+    }
+
+    /// The headless editor inside.
+    pub fn editor(&self) -> &Editor {
+        &self.editor
+    }
+
+    /// The headless editor inside, for tests.
+    pub fn editor_mut(&mut self) -> &mut Editor {
+        &mut self.editor
+    }
+
+    /// How many 3D pictures the viewport drew.
+    pub fn n_pictures(&self) -> u64 {
+        self.viewport.n_pictures()
+    }
+
+    fn run_command(&mut self, command: Command, ctx: &egui::Context) {
+        if !command.is_enabled(&self.editor) {
+            return;
+        }
+        let options = &mut self.viewport.options;
+        match command {
+            Command::Open => self.dialog = Some(PathDialog::new(PathPurpose::Open, &self.editor)),
+            Command::Sample(name) => self.open(OpenRequest::Sample(name.into())),
+            Command::Save => match self.editor.project_path().cloned() {
+                Some(path) => self.editor.save_as(&path),
+                None => self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor)),
+            },
+            Command::SaveAs => self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor)),
+            Command::Export => {
+                self.dialog = Some(PathDialog::new(PathPurpose::Export, &self.editor))
+            }
+            Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
+            Command::Undo => self.editor.undo(),
+            Command::Redo => self.editor.redo(),
+            Command::SetMode(mode) => self.set_mode(mode),
+            Command::SwapMode => self.set_mode(match self.viewport.mode {
+                Mode::Select => Mode::Paint,
+                Mode::Paint => Mode::Select,
+            }),
+            Command::Show(shading) => options.shading = shading,
+            Command::ToggleBones => options.show_bones = !options.show_bones,
+            Command::ToggleGrid => options.show_grid = !options.show_grid,
+            Command::ToggleWire => options.wire_overlay = !options.wire_overlay,
+            Command::FrameAll => self.editor.frame_all(),
+            Command::FrameSelected => self.editor.frame_selected(),
+            Command::ViewFront => self.look(View::Front),
+            Command::ViewSide => self.look(View::Side),
+            Command::ViewTop => self.look(View::Top),
+            Command::ToggleOrthographic => {
+                let camera = self.editor.camera_mut();
+                camera.orthographic = !camera.orthographic;
+            }
+            Command::UseMethod(method) => self.editor.set_method(method),
+            Command::PlayPause => self.editor.toggle_play(),
+            Command::SmallerBrush => self.scale_brush(1.0 / 1.2),
+            Command::LargerBrush => self.scale_brush(1.2),
+        }
+    }
+
+    fn set_mode(&mut self, mode: Mode) {
+        self.viewport.mode = mode;
+        // Who paints wants to see what is painted.
+        if mode == Mode::Paint {
+            self.viewport.options.shading = Shading::Weights;
+        }
+    }
+
+    fn look(&mut self, view: View) {
+        let direction = Camera::looking(view);
+        let camera = self.editor.camera_mut();
+        (camera.yaw, camera.pitch) = (direction.yaw, direction.pitch);
+    }
+
+    fn scale_brush(&mut self, factor: f32) {
+        let brush = self.editor.brush_mut();
+        brush.radius_px = (brush.radius_px * factor).clamp(1.0, 500.0);
+    }
+
+    /// Opens something, after asking what becomes of unsaved changes.
+    fn open(&mut self, request: OpenRequest) {
+        if self.editor.history().is_modified() {
+            self.pending = Some(Pending::Open(request));
+        } else {
+            self.editor.open(request);
+        }
+    }
+
+    fn perform(&mut self, pending: Pending, ctx: &egui::Context) {
+        match pending {
+            Pending::Open(request) => self.editor.open(request),
+            Pending::Close => {
+                self.close_confirmed = true;
+                ctx.send_viewport_cmd(ViewportCommand::Close);
+            }
+        }
+    }
+
+    fn dialogs_ui(&mut self, ctx: &egui::Context) {
+        if let Some(dialog) = &mut self.dialog {
+            match dialog.show(ctx) {
+                Answer::Open => {}
+                Answer::Cancelled => {
+                    self.dialog = None;
+                    self.after_save = None;
+                    self.editor.give_up_relink();
+                }
+                Answer::Chosen(path) => {
+                    let dialog = self.dialog.take();
+                    match dialog.map(|d| (d.purpose(), d.export_options())) {
+                        Some((PathPurpose::Open, _)) => self.open(OpenRequest::Path(path)),
+                        Some((PathPurpose::Save, _)) => self.editor.save_as(&path),
+                        Some((PathPurpose::Export, options)) => self.editor.export(&path, &options),
+                        Some((PathPurpose::Relink, _)) => {
+                            if let Some(relink) = self.editor.relink().cloned() {
+                                self.editor.open(OpenRequest::Relink {
+                                    project: relink.project,
+                                    model: path,
+                                });
+                            }
+                        }
+                        None => {}
+                    }
+                }
+            }
+        } else if self.editor.relink().is_some() {
+            self.dialog = Some(PathDialog::new(PathPurpose::Relink, &self.editor));
+        }
+        self.confirm_ui(ctx);
+        self.recovery_ui(ctx);
+    }
+
+    fn confirm_ui(&mut self, ctx: &egui::Context) {
+        let Some(pending) = self.pending.clone() else {
+            return;
+        };
+        let name = self.editor.model_name();
+        match dialogs::unsaved_ui(ctx, &name) {
+            dialogs::Unsaved::Asking => {}
+            dialogs::Unsaved::Cancel => self.pending = None,
+            dialogs::Unsaved::Discard => {
+                self.pending = None;
+                self.editor.discard_autosave();
+                self.perform(pending, ctx);
+            }
+            dialogs::Unsaved::Save => {
+                self.pending = None;
+                self.after_save = Some(pending);
+                self.run_command(Command::Save, ctx);
+            }
+        }
+    }
+
+    fn recovery_ui(&mut self, ctx: &egui::Context) {
+        if self.recoverable.is_empty() || self.dialog.is_some() || self.pending.is_some() {
+            return;
+        }
+        match dialogs::recovery_ui(ctx, &self.recoverable) {
+            dialogs::Recovery::Asking => {}
+            dialogs::Recovery::Later => self.recoverable.clear(),
+            dialogs::Recovery::Restore(path) => {
+                self.recoverable.clear();
+                self.editor.open(OpenRequest::Autosave(path));
+            }
+            dialogs::Recovery::Discard(path) => {
+                self.editor.discard_recoverable(&path);
+                self.recoverable.retain(|r| r.path != path);
+            }
+        }
+    }
+
+    /// Goes on with what waited for a save, once it is done.
+    fn after_save(&mut self, ctx: &egui::Context) {
+        if self.after_save.is_some() && self.editor.job().is_none() && self.dialog.is_none() {
+            let pending = self.after_save.take();
+            // A save that failed has said so; then nothing is closed.
+            if let Some(pending) = pending.filter(|_| !self.editor.history().is_modified()) {
+                self.perform(pending, ctx);
+            }
+        }
+    }
+}
+
+impl eframe::App for SinewApp {
+    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        let dropped = ctx.input(|i| i.raw.dropped_files.first().map(|f| f.path().to_owned()));
+        if let Some(path) = dropped {
+            self.open(OpenRequest::Path(path));
+        }
+        let dt = f64::from(ctx.input(|i| i.stable_dt));
+        self.editor.poll(dt);
+        while let Some(notice) = self.editor.take_notice() {
+            self.notice = Some((notice.text, notice.is_error, Instant::now()));
+        }
+        self.after_save(ctx);
+        if ctx.input(|i| i.viewport().close_requested())
+            && !self.close_confirmed
+            && self.editor.history().is_modified()
+        {
+            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+            self.pending = Some(Pending::Close);
+        }
+        if self.editor.is_playing() {
+            ctx.request_repaint();
+        } else if self.editor.job().is_some() {
+            ctx.request_repaint_after(Duration::from_millis(50));
+        } else if let Some((.., since)) = &self.notice {
+            ctx.request_repaint_after(NOTICE_TIME.saturating_sub(since.elapsed()));
+        } else if self.editor.history().is_modified() {
+            ctx.request_repaint_after(IDLE_TICK);
+        }
+    }
+
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+        let ctx = ui.ctx().clone();
+        let mut asked = Vec::new();
+        let is_modal =
+            self.dialog.is_some() || self.pending.is_some() || !self.recoverable.is_empty();
+        if !is_modal {
+            asked.extend(commands::pressed(&ctx));
+        }
+        let side = Frame::new()
+            .fill(theme::PANEL)
+            .inner_margin(Margin::same(theme::PADDING));
+        let bar = Frame::new()
+            .fill(theme::PANEL)
+            .inner_margin(Margin::symmetric(theme::PADDING, 4));
+        Panel::top("menu").frame(bar).show(ui, |ui| {
+            asked.extend(panels::menu_bar_ui(ui, &self.editor, &self.viewport));
+        });
+        let mode = self.viewport.mode;
+        if self
+            .notice
+            .as_ref()
+            .is_some_and(|(.., since)| since.elapsed() >= NOTICE_TIME)
+        {
+            self.notice = None;
+        }
+        Panel::bottom("status").frame(bar).show(ui, |ui| {
+            let notice = self
+                .notice
+                .as_ref()
+                .map(|(text, is_error, _)| (text.as_str(), *is_error));
+            panels::status_bar_ui(ui, &mut self.editor, mode, notice);
+        });
+        Panel::bottom("timeline").frame(bar).show(ui, |ui| {
+            asked.extend(panels::timeline_ui(ui, &mut self.editor));
+        });
+        if self.show_problems {
+            Panel::bottom("problems")
+                .frame(side)
+                .resizable(true)
+                .default_size(120.0)
+                .show(ui, |ui| {
+                    panels::problems_ui(ui, &self.editor);
+                });
+        }
+        Panel::right("side")
+            .frame(side)
+            .resizable(true)
+            .default_size(280.0)
+            .size_range(220.0..=480.0)
+            .show(ui, |ui| {
+                panels::properties_ui(ui, &mut self.editor, mode);
+                let n_findings = self.editor.findings().len();
+                ui.separator();
+                ui.toggle_value(&mut self.show_problems, format!("Problems ({n_findings})"))
+                    .on_hover_text("What the import found in this file.");
+                ui.separator();
+                self.panels.hierarchy_ui(ui, &mut self.editor);
+            });
+        Panel::top("header").frame(bar).show(ui, |ui| {
+            asked.extend(panels::header_ui(ui, &self.editor, &self.viewport));
+        });
+        CentralPanel::no_frame().show(ui, |ui| self.viewport.show_ui(ui, &mut self.editor));
+        self.dialogs_ui(&ctx);
+        for command in asked {
+            self.run_command(command, &ctx);
+        }
+    }
+
+    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        self.viewport.free();
+    }
+}
+
+/// What a test needs to make an edit without the mouse.
+impl SinewApp {
+    /// Applies an edit as one undo step.
+    pub fn apply(&mut self, edit: Edit, label: &str) -> Result<(), crate::document::EditError> {
+        self.editor.apply(edit, label)
+    }
+}

@@ -1,0 +1,293 @@
+//! The arguments, as `--help` teaches them.
+
+use crate::deform::{ScaleMode, SkinningMethod};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Make rigged characters bend well: open a glTF model, paint weights, choose the skinning, export plain glTF.
+///
+/// Without a subcommand the editor's window opens, on FILE if one is given.
+#[derive(Debug, Parser)]
+#[command(name = "sinew", version, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    /// A glTF model (.gltf, .glb) or a Sinew project (.ron) to open in the editor.
+    pub file: Option<PathBuf>,
+    /// What to do without the window.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Print what a model holds: meshes, bones, skins, clips, extensions, findings.
+    Info(InfoArgs),
+    /// Deform a model and write the positions of its vertices.
+    ///
+    /// Vertices come in ascending order of node, then primitive, then the file's own order; world space, metres.
+    Skin(SkinArgs),
+    /// Draw a model to a PNG, without a window, as the viewport shows it.
+    #[cfg(feature = "render")]
+    Render(RenderArgs),
+    /// Write a glTF with what a project changed; everything else as it came.
+    Export(ExportArgs),
+    /// Check a model or project: every import finding and broken rule; exit 1 if one is an error.
+    Check(CheckArgs),
+    /// Measure the kernels on generated points.
+    Bench(BenchArgs),
+    /// Generate a sample model.
+    Sample(SampleArgs),
+}
+
+/// `sinew info`
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// Model (.gltf, .glb) or project (.ron).
+    pub file: PathBuf,
+    /// Machine-readable output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The deformer stack. None of these given: the project's stack, else the default one (two-phase dual quaternion
+/// skinning). `--method` alone means that method bare.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Deformer stack (none: the project's, else the default)")]
+pub struct StackArgs {
+    /// How the bones' transforms are blended; alone it means that method bare.
+    #[arg(long, value_enum)]
+    pub method: Option<MethodArg>,
+    /// Correction after skinning.
+    #[arg(long, value_enum)]
+    pub bulge: Option<BulgeArg>,
+    /// What dual quaternion skinning does with scale and shear.
+    #[arg(long, value_enum)]
+    pub scale: Option<ScaleArg>,
+}
+
+/// `--method`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MethodArg {
+    /// Linear blend skinning, as other viewers draw it.
+    Lbs,
+    /// Dual quaternion skinning.
+    Dqs,
+}
+
+/// `--bulge`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BulgeArg {
+    /// No correction.
+    None,
+}
+
+/// `--scale`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScaleArg {
+    /// Inflate first, then blend rigid motions: exact for points of one bone.
+    TwoPhase,
+    /// Leave scale and shear out.
+    Drop,
+}
+
+impl From<MethodArg> for SkinningMethod {
+    fn from(value: MethodArg) -> Self {
+        match value {
+            MethodArg::Lbs => Self::Lbs,
+            MethodArg::Dqs => Self::Dqs,
+        }
+    }
+}
+
+impl From<ScaleArg> for ScaleMode {
+    fn from(value: ScaleArg) -> Self {
+        match value {
+            ScaleArg::TwoPhase => Self::TwoPhase,
+            ScaleArg::Drop => Self::Drop,
+        }
+    }
+}
+
+/// The pose. None of these given: the project's pose, else the file's rest pose.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Pose (none: the project's, else the file's rest)")]
+pub struct PoseArgs {
+    /// A clip, by number from 0 or by name.
+    #[arg(long, value_name = "K|NAME", conflicts_with = "pose")]
+    pub clip: Option<String>,
+    /// Time in the clip, seconds; without it the clip's start.
+    #[arg(long, value_name = "S", requires = "clip")]
+    pub time: Option<f64>,
+    /// Local transforms by node: {"nodes": [{"node": 3, "rotation": [x, y, z, w]}]}, also translation and scale.
+    #[arg(long, value_name = "POSE.json")]
+    pub pose: Option<PathBuf>,
+}
+
+/// `sinew skin`
+#[derive(Debug, Args)]
+pub struct SkinArgs {
+    /// Model (.gltf, .glb) or project (.ron).
+    pub file: PathBuf,
+    /// Where to write: .npy (float32, n x 3) or .json.
+    #[arg(long, short)]
+    pub out: PathBuf,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub stack: StackArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub pose: PoseArgs,
+}
+
+/// `sinew render`
+#[cfg(feature = "render")]
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    /// Model (.gltf, .glb) or project (.ron).
+    pub file: PathBuf,
+    /// The PNG to write.
+    #[arg(long, short)]
+    pub out: PathBuf,
+    /// Width x height in pixels.
+    #[arg(long, value_name = "WxH", default_value = "1280x960", value_parser = parse_size)]
+    pub size: (u32, u32),
+    /// Where to look from.
+    #[arg(long, value_enum, default_value = "three-quarter")]
+    pub view: ViewArg,
+    /// What to show: textured, shaded, wire, or weights:BONE (name or node number).
+    #[arg(long, default_value = "textured", value_parser = parse_show)]
+    pub show: Show,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub stack: StackArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub pose: PoseArgs,
+}
+
+/// `--view`
+#[cfg(feature = "render")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ViewArg {
+    /// Along -Z.
+    Front,
+    /// Along -X.
+    Side,
+    /// From the front, the right and above.
+    ThreeQuarter,
+}
+
+/// `--show`
+#[cfg(feature = "render")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Show {
+    /// With its textures.
+    Textured,
+    /// Plain.
+    Shaded,
+    /// Edges.
+    Wire,
+    /// The weights of a bone.
+    Weights(String),
+}
+
+#[cfg(feature = "render")]
+fn parse_size(text: &str) -> Result<(u32, u32), String> {
+    let parsed = text
+        .split_once(['x', 'X'])
+        .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    match parsed {
+        Some((w, h)) if (1..=8192).contains(&w) && (1..=8192).contains(&h) => Ok((w, h)),
+        _ => Err("give width x height in pixels, each 1 - 8192, such as 1280x960".into()),
+    }
+}
+
+#[cfg(feature = "render")]
+fn parse_show(text: &str) -> Result<Show, String> {
+    match text {
+        "textured" => Ok(Show::Textured),
+        "shaded" => Ok(Show::Shaded),
+        "wire" => Ok(Show::Wire),
+        _ => match text.strip_prefix("weights:") {
+            Some(bone) if !bone.is_empty() => Ok(Show::Weights(bone.to_owned())),
+            _ => Err("give textured, shaded, wire or weights:BONE".into()),
+        },
+    }
+}
+
+/// `sinew export`
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// Model (.gltf, .glb) or project (.ron).
+    pub file: PathBuf,
+    /// The file to write: .glb or .gltf.
+    #[arg(long, short)]
+    pub out: PathBuf,
+    /// Corrections to bake into the file.
+    #[arg(long, value_enum, default_value = "none")]
+    pub correct: CorrectArg,
+    /// Most influences a vertex keeps where its primitive is rewritten.
+    #[arg(long, default_value = "4", value_parser = ["4", "8"])]
+    pub influences: String,
+    /// Write the project's pose into the nodes' rest transforms.
+    #[arg(long)]
+    pub write_pose_as_rest: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub stack: StackArgs,
+}
+
+/// `--correct`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CorrectArg {
+    /// Weights, poses and clips only.
+    None,
+}
+
+/// `sinew check`
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Model (.gltf, .glb) or project (.ron).
+    pub file: PathBuf,
+    /// Machine-readable output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sinew bench`
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// How many points; without it 10,000, 100,000 and 1,000,000.
+    #[arg(long)]
+    pub points: Option<usize>,
+    /// Machine-readable output: [{name, points, threads, ns_per_point}].
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `sinew sample`
+#[derive(Debug, Args)]
+pub struct SampleArgs {
+    /// Which model.
+    #[arg(value_enum)]
+    pub kind: SampleArg,
+    /// About how many points; without it the model's own number.
+    #[arg(long)]
+    pub points: Option<usize>,
+    /// The .glb to write.
+    #[arg(long, short)]
+    pub out: PathBuf,
+}
+
+/// `sinew sample KIND`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SampleArg {
+    /// Two bones and an elbow.
+    Arm,
+    /// A palm and five fingers.
+    Hand,
+    /// A whole figure with a walk and a range of motion.
+    Mannequin,
+    /// The analytic test cylinder.
+    Cylinder,
+}

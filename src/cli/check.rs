@@ -1,0 +1,36 @@
+//! `sinew check`: every finding of a file.
+
+use super::args::CheckArgs;
+use super::{Failure, load};
+use crate::document::invariants;
+use crate::finding::Severity;
+use std::io::Write;
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    let loaded = load::load(&args.file)?;
+    let mut findings = loaded.findings;
+    findings.extend(invariants::check(&loaded.document));
+    findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
+    let mut seen = std::collections::HashSet::new();
+    findings.retain(|f| seen.insert(f.to_string()));
+    if args.json {
+        serde_json::to_writer_pretty(&mut *out, &findings).map_err(Failure::input)?;
+        writeln!(out)?;
+    } else {
+        for finding in &findings {
+            writeln!(out, "{finding}")?;
+        }
+        let count = |s| findings.iter().filter(|f| f.severity == s).count();
+        writeln!(
+            out,
+            "{}: {} errors, {} warnings, {} notes",
+            args.file.display(),
+            count(Severity::Error),
+            count(Severity::Warning),
+            count(Severity::Info)
+        )?;
+    }
+    let failed = findings.iter().any(|f| f.severity == Severity::Error);
+    Ok(ExitCode::from(u8::from(failed)))
+}

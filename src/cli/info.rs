@@ -1,0 +1,199 @@
+//! `sinew info`: what a model holds.
+
+use super::args::InfoArgs;
+use super::{Failure, load};
+use crate::document::Document;
+use crate::finding::Finding;
+use serde::Serialize;
+use std::io::Write;
+use std::process::ExitCode;
+
+#[derive(Serialize)]
+struct Info {
+    file: String,
+    bytes: Option<usize>,
+    generator: Option<String>,
+    extensions_used: Vec<String>,
+    extensions_required: Vec<String>,
+    nodes: usize,
+    meshes: Vec<MeshInfo>,
+    skins: Vec<SkinInfo>,
+    instances: usize,
+    clips: Vec<ClipInfo>,
+    materials: usize,
+    images: usize,
+    findings: Vec<Finding>,
+}
+
+#[derive(Serialize)]
+struct MeshInfo {
+    id: u32,
+    name: String,
+    primitives: usize,
+    vertices: usize,
+    points: usize,
+    triangles: usize,
+    morph_targets: usize,
+    max_influences: usize,
+    drawn_by: usize,
+}
+
+#[derive(Serialize)]
+struct SkinInfo {
+    id: u32,
+    name: String,
+    joints: usize,
+}
+
+#[derive(Serialize)]
+struct ClipInfo {
+    id: u32,
+    name: String,
+    channels: usize,
+    start_secs: f32,
+    end_secs: f32,
+}
+
+pub(crate) fn run(args: &InfoArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    let loaded = load::load(&args.file)?;
+    let info = gather(
+        args.file.display().to_string(),
+        &loaded.document,
+        loaded.findings,
+    );
+    if args.json {
+        serde_json::to_writer_pretty(&mut *out, &info).map_err(Failure::input)?;
+        writeln!(out)?;
+    } else {
+        print(&info, out)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn gather(file: String, document: &Document, findings: Vec<Finding>) -> Info {
+    let source = document.source();
+    let strings = |key: &str| -> Vec<String> {
+        let list = source
+            .and_then(|s| s.json.get(key))
+            .and_then(|v| v.as_array());
+        list.into_iter()
+            .flatten()
+            .filter_map(|v| v.as_str())
+            .map(str::to_owned)
+            .collect()
+    };
+    Info {
+        file,
+        bytes: source.map(|s| s.bytes.len()),
+        generator: source
+            .and_then(|s| s.json.pointer("/asset/generator"))
+            .and_then(|v| v.as_str())
+            .map(str::to_owned),
+        extensions_used: strings("extensionsUsed"),
+        extensions_required: strings("extensionsRequired"),
+        nodes: document.skeleton().len(),
+        meshes: document
+            .meshes()
+            .iter()
+            .map(|(&id, item)| MeshInfo {
+                id: id.0,
+                name: item.geometry.name.clone(),
+                primitives: item.geometry.primitives.len(),
+                vertices: item.geometry.n_vertices(),
+                points: item.geometry.n_points(),
+                triangles: item.geometry.triangles.len(),
+                morph_targets: item.geometry.morphs.len(),
+                max_influences: item
+                    .influences
+                    .chunks()
+                    .iter()
+                    .map(|c| c.max_len())
+                    .max()
+                    .unwrap_or(0),
+                drawn_by: document
+                    .instances()
+                    .values()
+                    .filter(|i| i.mesh == id)
+                    .count(),
+            })
+            .collect(),
+        skins: document
+            .skins()
+            .iter()
+            .map(|(&id, skin)| SkinInfo {
+                id: id.0,
+                name: skin.name.clone(),
+                joints: skin.joints.len(),
+            })
+            .collect(),
+        instances: document.instances().len(),
+        clips: document
+            .clips()
+            .iter()
+            .map(|(&id, clip)| ClipInfo {
+                id: id.0,
+                name: clip.name.clone(),
+                channels: clip.channels.len(),
+                start_secs: clip.start_secs(),
+                end_secs: clip.end_secs(),
+            })
+            .collect(),
+        materials: document.materials().len(),
+        images: document.images().len(),
+        findings,
+    }
+}
+
+fn print(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
+    writeln!(out, "{}", info.file)?;
+    if let Some(bytes) = info.bytes {
+        writeln!(
+            out,
+            "  {:.1} KB, {}",
+            bytes as f64 / 1024.0,
+            info.generator.as_deref().unwrap_or("no generator")
+        )?;
+    }
+    if !info.extensions_used.is_empty() {
+        writeln!(out, "  extensions: {}", info.extensions_used.join(", "))?;
+    }
+    writeln!(
+        out,
+        "  {} nodes, {} drawn meshes, {} materials, {} images",
+        info.nodes, info.instances, info.materials, info.images
+    )?;
+    for mesh in &info.meshes {
+        writeln!(
+            out,
+            "  mesh {} \"{}\": {} points, {} vertices, {} triangles, {} primitives, up to {} influences, {} morph \
+             targets, drawn {} times",
+            mesh.id,
+            mesh.name,
+            mesh.points,
+            mesh.vertices,
+            mesh.triangles,
+            mesh.primitives,
+            mesh.max_influences,
+            mesh.morph_targets,
+            mesh.drawn_by
+        )?;
+    }
+    for skin in &info.skins {
+        writeln!(
+            out,
+            "  skin {} \"{}\": {} bones",
+            skin.id, skin.name, skin.joints
+        )?;
+    }
+    for clip in &info.clips {
+        writeln!(
+            out,
+            "  clip {} \"{}\": {:.3} - {:.3} s, {} channels",
+            clip.id, clip.name, clip.start_secs, clip.end_secs, clip.channels
+        )?;
+    }
+    for finding in &info.findings {
+        writeln!(out, "  {finding}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! The command line: the same core without a window, for pipelines.
+//!
+//! The way of the data: arguments ([`args`]) -> a loaded document ([`load`]) with the stack and pose the flags ask for
+//! ([`scene`]) -> one subcommand a file.
+//!
+//! Invariant: exit 0 done, 1 the input is at fault, 2 wrong use; an error is one sentence on stderr.
+
+pub mod args;
+//BENCH pub mod bench;
+mod check;
+mod export;
+mod info;
+mod load;
+#[cfg(feature = "render")]
+mod render;
+mod sample;
+mod scene;
+mod skin;
+
+use clap::Parser;
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Why a subcommand did not do its work.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The input is at fault: exit 1.
+    Input(String),
+    /// Wrong use: exit 2.
+    Usage(String),
+}
+
+impl Failure {
+    /// A failure of the input from any error.
+    pub(crate) fn input(error: impl std::fmt::Display) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Input(format!("Writing the output failed: {error}."))
+    }
+}
+
+/// Runs the program with its arguments; the first is the program's name.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match args::Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = if error.use_stderr() { 2 } else { 0 };
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let result = match cli.command {
+        None => open_window(cli.file),
+        Some(command) => run(command),
+    };
+    match result {
+        Ok(code) => code,
+        Err(failure) => {
+            let (code, text) = match failure {
+                Failure::Input(text) => (1, text),
+                Failure::Usage(text) => (2, text),
+            };
+            let _ = writeln!(std::io::stderr(), "sinew: {text}");
+            ExitCode::from(code)
+        }
+    }
+}
+
+fn run(command: args::Command) -> Result<ExitCode, Failure> {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let code = match command {
+        args::Command::Info(args) => info::run(&args, &mut out),
+        args::Command::Skin(args) => skin::run(&args),
+        #[cfg(feature = "render")]
+        args::Command::Render(args) => render::run(&args),
+        args::Command::Export(args) => export::run(&args, &mut out),
+        args::Command::Check(args) => check::run(&args, &mut out),
+        //BENCH        args::Command::Bench(args) => {
+        //BENCH            bench::run(args.points, args.json, &mut out).map(|()| ExitCode::SUCCESS).map_err(Failure::from)
+        //BENCH        }
+        args::Command::Bench(_) => todo!(),
+        args::Command::Sample(args) => sample::run(&args),
+    }?;
+    match out.flush() {
+        // The reader of a pipe went away: it has what it wanted.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(code),
+    }
+}
+
+#[cfg(feature = "gui")]
+fn open_window(file: Option<std::path::PathBuf>) -> Result<ExitCode, Failure> {
+    crate::app::run(file)
+        .map(|()| ExitCode::SUCCESS)
+        .map_err(Failure::Input)
+}
+
+#[cfg(not(feature = "gui"))]
+fn open_window(_file: Option<std::path::PathBuf>) -> Result<ExitCode, Failure> {
+    Err(Failure::Usage(
+        "This build has no window (it was made without the feature `gui`). The subcommands work: `sinew --help` lists \
+         them."
+            .into(),
+    ))
+}

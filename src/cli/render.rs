@@ -1,0 +1,157 @@
+//! `sinew render`: the viewport's picture without a window.
+
+use super::args::{RenderArgs, Show, ViewArg};
+use super::{Failure, load, scene};
+use crate::document::{Document, InstanceId, MeshId};
+use crate::evaluate::Evaluator;
+use crate::math::Camera;
+use crate::math::camera::View;
+use crate::skeleton::JointIndex;
+use crate::view::joints::{BoneState, shape_bones};
+use crate::view::scene::{Scene, SceneMesh, Shading, ViewOptions, frame_bounds};
+use glam::Vec3;
+use std::collections::BTreeMap;
+use std::io::Cursor;
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
+    let mut loaded = load::load(&args.file)?;
+    scene::apply_stack(&mut loaded.document, &args.stack)?;
+    let pose = scene::pose(&loaded, &args.pose)?;
+    let document = &loaded.document;
+    let mut evaluator = Evaluator::default();
+    evaluator.evaluate(document, &pose);
+
+    let (shading, joint) = match &args.show {
+        Show::Textured => (Shading::Textured, None),
+        Show::Shaded => (Shading::Shaded, None),
+        Show::Wire => (Shading::Wire, None),
+        Show::Weights(bone) => (Shading::Weights, Some(find_bone(document, bone)?)),
+    };
+    let weights: BTreeMap<MeshId, Vec<f32>> = joint
+        .into_iter()
+        .flat_map(|joint| {
+            document
+                .meshes()
+                .iter()
+                .map(move |(id, item)| (joint, *id, item))
+        })
+        .filter_map(|(joint, id, item)| {
+            let index = document.skin_joint(id, joint)?;
+            Some((
+                id,
+                item.influences
+                    .iter()
+                    .map(|row| row.weight_of(index))
+                    .collect(),
+            ))
+        })
+        .collect();
+    let plan = |id: InstanceId| evaluator.plan(id);
+    let meshes: Vec<SceneMesh<'_>> = document
+        .instances()
+        .iter()
+        .filter_map(|(&id, instance)| {
+            let (plan, item) = (plan(id)?, document.meshes().get(&instance.mesh)?);
+            Some(SceneMesh {
+                key: u64::from(id.0),
+                mesh: &item.geometry,
+                positions: plan.positions(),
+                normals: plan.normals(),
+                generation: 1,
+                weights: weights.get(&instance.mesh).map(Vec::as_slice),
+                weights_generation: 1,
+                materials: document.materials(),
+                images: document.images(),
+                highlighted: false,
+            })
+        })
+        .collect();
+    if meshes.is_empty() {
+        return Err(Failure::Input(format!(
+            "{} has no mesh in its scene.",
+            args.file.display()
+        )));
+    }
+    let positions: Vec<Vec3> = meshes
+        .iter()
+        .flat_map(|m| m.positions.iter().copied())
+        .collect();
+    let mut camera = Camera::looking(match args.view {
+        ViewArg::Front => View::Front,
+        ViewArg::Side => View::Side,
+        ViewArg::ThreeQuarter => View::ThreeQuarter,
+    });
+    if let Some((centre, radius)) = frame_bounds(&positions) {
+        camera.frame(centre, radius);
+    }
+    let in_skin: std::collections::HashSet<JointIndex> = document
+        .skins()
+        .values()
+        .flat_map(|s| s.joints.iter().copied())
+        .collect();
+    let state = |j| {
+        if joint == Some(j) {
+            BoneState::Active
+        } else {
+            BoneState::Normal
+        }
+    };
+    let bones = shape_bones(
+        document.skeleton(),
+        evaluator.world(),
+        |j| in_skin.contains(&j),
+        state,
+    );
+    // Bones belong to the weights they explain; a picture of the model is of the model.
+    let show_bones = joint.is_some();
+    let options = ViewOptions {
+        shading,
+        show_bones,
+        ..ViewOptions::default()
+    };
+    let scene = Scene {
+        camera: &camera,
+        meshes,
+        bones: &bones,
+        ground: 0.0,
+        options: &options,
+    };
+    let (width, height) = args.size;
+    let image = crate::view::render_to_image(&scene, width, height).map_err(Failure::input)?;
+    let mut png = Vec::new();
+    image::write_buffer_with_format(
+        &mut Cursor::new(&mut png),
+        &image.rgba,
+        image.width,
+        image.height,
+        image::ExtendedColorType::Rgba8,
+        image::ImageFormat::Png,
+    )
+    .map_err(Failure::input)?;
+    crate::io::atomic::write_atomically(&args.out, &png).map_err(Failure::input)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A bone by node number or name.
+fn find_bone(document: &Document, wanted: &str) -> Result<JointIndex, Failure> {
+    let skeleton = document.skeleton();
+    let by_name = || skeleton.joints().iter().position(|j| j.name == wanted);
+    let by_number = || wanted.parse().ok().filter(|&n: &usize| n < skeleton.len());
+    by_name()
+        .or_else(by_number)
+        .map(|j| JointIndex(j as u32))
+        .ok_or_else(|| {
+            let names: Vec<_> = document
+                .skins()
+                .values()
+                .flat_map(|s| s.joints.iter())
+                .take(12)
+                .map(|&j| format!("\"{}\"", skeleton.label(j)))
+                .collect();
+            Failure::Usage(format!(
+                "The model has no bone \"{wanted}\"; it has {} ...",
+                names.join(", ")
+            ))
+        })
+}

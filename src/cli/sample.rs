@@ -1,0 +1,29 @@
+//! `sinew sample`: a generated model as a GLB.
+
+use super::Failure;
+use super::args::{SampleArg, SampleArgs};
+use crate::sample::SampleKind;
+use std::process::ExitCode;
+
+/// Most points a sample may have: what benches need.
+const MAX_POINTS: usize = 2_000_000;
+const MIN_POINTS: usize = 100;
+
+pub(crate) fn run(args: &SampleArgs) -> Result<ExitCode, Failure> {
+    let kind = match args.kind {
+        SampleArg::Arm => SampleKind::Arm,
+        SampleArg::Hand => SampleKind::Hand,
+        SampleArg::Mannequin => SampleKind::Mannequin,
+        SampleArg::Cylinder => SampleKind::Cylinder,
+    };
+    let n_points = args.points.unwrap_or_else(|| kind.default_points());
+    if !(MIN_POINTS..=MAX_POINTS).contains(&n_points) {
+        return Err(Failure::Usage(format!(
+            "--points must be {MIN_POINTS} - {MAX_POINTS}."
+        )));
+    }
+    let model = crate::sample::sample(kind, n_points);
+    let glb = crate::io::gltf_build::to_glb(&model);
+    crate::io::atomic::write_atomically(&args.out, &glb).map_err(Failure::input)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,140 @@
+//! The stack and pose that the flags ask for.
+
+use super::Failure;
+use super::args::{PoseArgs, StackArgs};
+use super::load::Loaded;
+use crate::deform::DeformStack;
+use crate::document::{Document, Edit};
+use crate::math::transform::normalize_or_identity;
+use crate::skeleton::{Clip, Pose};
+use glam::{DMat3, DQuat, DVec3};
+use serde::Deserialize;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Gives every mesh of the document the stack of the flags; leaves them alone where there are none.
+pub(crate) fn apply_stack(document: &mut Document, args: &StackArgs) -> Result<(), Failure> {
+    if args.method.is_none() && args.bulge.is_none() && args.scale.is_none() {
+        return Ok(());
+    }
+    let meshes: Vec<_> = document
+        .meshes()
+        .iter()
+        .map(|(&id, item)| (id, item.stack.clone()))
+        .collect();
+    for (mesh, current) in meshes {
+        let mut stack = match args.method {
+            Some(method) => DeformStack {
+                method: method.into(),
+                ..DeformStack::dqs()
+            },
+            None => DeformStack::clone(&current),
+        };
+        if let Some(scale) = args.scale {
+            stack.scale = scale.into();
+        }
+        document
+            .apply(&mut Edit::Stack {
+                mesh,
+                stack: Arc::new(stack),
+            })
+            .map_err(Failure::input)?;
+    }
+    Ok(())
+}
+
+/// The pose of the flags: a clip at a time, a pose file over the rest pose, a project's own, or the file's rest.
+pub(crate) fn pose(loaded: &Loaded, args: &PoseArgs) -> Result<Arc<Pose>, Failure> {
+    let document = &loaded.document;
+    if let Some(wanted) = &args.clip {
+        let clip = find_clip(document, wanted)?;
+        let time_secs = args.time.unwrap_or_else(|| f64::from(clip.start_secs()));
+        if !time_secs.is_finite() {
+            return Err(Failure::Usage(format!("--time {time_secs} is not a time.")));
+        }
+        return Ok(Arc::new(document.pose_of_clip(clip, time_secs)));
+    }
+    if let Some(path) = &args.pose {
+        return pose_from_file(document, path).map(Arc::new);
+    }
+    Ok(if loaded.is_project {
+        document.shown_pose()
+    } else {
+        document.rest_pose().clone()
+    })
+}
+
+/// A clip by number or name.
+fn find_clip<'a>(document: &'a Document, wanted: &str) -> Result<&'a Arc<Clip>, Failure> {
+    let by_number = wanted
+        .parse()
+        .ok()
+        .and_then(|k: usize| document.clips().values().nth(k));
+    let by_name = || document.clips().values().find(|c| c.name == wanted);
+    by_number.or_else(by_name).ok_or_else(|| {
+        let names: Vec<_> = document
+            .clips()
+            .values()
+            .map(|c| format!("\"{}\"", c.name))
+            .collect();
+        let known = if names.is_empty() {
+            "it has no clips".to_owned()
+        } else {
+            format!("it has {}", names.join(", "))
+        };
+        Failure::Usage(format!("The model has no clip \"{wanted}\"; {known}."))
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PoseFile {
+    nodes: Vec<NodePose>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodePose {
+    node: usize,
+    #[serde(default)]
+    translation: Option<[f64; 3]>,
+    #[serde(default)]
+    rotation: Option<[f64; 4]>,
+    #[serde(default)]
+    scale: Option<[f64; 3]>,
+}
+
+/// The rest pose with the local transforms of a pose file.
+fn pose_from_file(document: &Document, path: &Path) -> Result<Pose, Failure> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Failure::Input(format!("{name} cannot be read: {e}.")))?;
+    let file: PoseFile = serde_json::from_str(&text)
+        .map_err(|e| Failure::Input(format!("{name} is not a pose file: {e}.")))?;
+    let mut pose = Pose::clone(document.rest_pose());
+    for entry in file.nodes {
+        let n_joints = pose.locals.len();
+        let Some(local) = pose.locals.get_mut(entry.node) else {
+            return Err(Failure::Input(format!(
+                "{name} poses node {}; the model has {n_joints} nodes.",
+                entry.node
+            )));
+        };
+        if let Some(t) = entry.translation {
+            local.translation = DVec3::from_array(t);
+        }
+        if let Some(r) = entry.rotation {
+            local.rotation = normalize_or_identity(DQuat::from_array(r));
+        }
+        if let Some(s) = entry.scale {
+            local.stretch = DMat3::from_diagonal(DVec3::from_array(s));
+        }
+        if !local.is_finite() {
+            return Err(Failure::Input(format!(
+                "{name} gives node {} a value that is not finite.",
+                entry.node
+            )));
+        }
+    }
+    Ok(pose)
+}

@@ -1,0 +1,219 @@
+//! What the artist can do besides pointing.
+
+use super::{Editor, Heat};
+use crate::deform::{DeformStack, SkinningMethod};
+use crate::document::session::BrushOptions;
+use crate::document::{ClipId, Edit};
+use crate::math::Camera;
+use crate::skeleton::JointIndex;
+use glam::Vec3;
+use std::sync::Arc;
+
+impl Editor {
+    /// Takes the newest step back, or cancels the stroke under way.
+    pub fn undo(&mut self) {
+        if self.brush.is_active() {
+            self.cancel_tool();
+            return;
+        }
+        if let Some(dirty) = self.history.undo(&mut self.document) {
+            self.refresh(&dirty);
+            self.rebuild_heat();
+        }
+    }
+
+    /// Does the step undone last again.
+    pub fn redo(&mut self) {
+        if self.brush.is_active() {
+            return;
+        }
+        if let Some(dirty) = self.history.redo(&mut self.document) {
+            self.refresh(&dirty);
+            self.rebuild_heat();
+        }
+    }
+
+    /// Makes `joint` the bone that is painted and shown in the heat map, and the only selected one.
+    pub fn select_joint(&mut self, joint: Option<JointIndex>) {
+        let joint = joint.filter(|j| j.get() < self.document.skeleton().len());
+        let session = self.document.session_mut();
+        session.active_joint = joint;
+        session.selected_joints = joint.into_iter().collect();
+        self.rebuild_heat();
+    }
+
+    /// Locks or unlocks the weights of a bone.
+    pub fn toggle_lock(&mut self, joint: JointIndex) {
+        let mut locked = self.document.locked().clone();
+        let label = if locked.remove(&joint) {
+            "Unlock bone"
+        } else {
+            locked.insert(joint);
+            "Lock bone"
+        };
+        if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
+            self.say_error(error.to_string());
+        }
+    }
+
+    /// The skinning method of the model: that of its first mesh.
+    pub fn method(&self) -> SkinningMethod {
+        self.document
+            .meshes()
+            .values()
+            .next()
+            .map_or_else(SkinningMethod::default, |m| m.stack.method)
+    }
+
+    /// Deforms all meshes by `method`: one undo step.
+    pub fn set_method(&mut self, method: SkinningMethod) {
+        let label = match method {
+            SkinningMethod::Lbs => "Use linear blend skinning",
+            SkinningMethod::Dqs => "Use dual quaternion skinning",
+        };
+        self.history.begin(&self.document, label);
+        let changes: Vec<_> = self
+            .document
+            .meshes()
+            .iter()
+            .filter(|(_, item)| item.stack.method != method)
+            .map(|(&mesh, item)| Edit::Stack {
+                mesh,
+                stack: Arc::new(DeformStack {
+                    method,
+                    ..DeformStack::clone(&item.stack)
+                }),
+            })
+            .collect();
+        for edit in changes {
+            if let Err(error) = self.apply(edit, label) {
+                self.say_error(error.to_string());
+            }
+        }
+        self.history.commit(&self.document);
+    }
+
+    /// Shows a clip from its start, or the artist's pose.
+    pub fn show_clip(&mut self, clip: Option<ClipId>) {
+        let start = clip
+            .and_then(|id| self.document.clips().get(&id))
+            .map(|c| f64::from(c.start_secs()));
+        let playback = &mut self.document.session_mut().playback;
+        playback.clip = clip.filter(|_| start.is_some());
+        playback.time_secs = start.unwrap_or(0.0);
+        playback.playing &= start.is_some();
+        self.state.stale = true;
+    }
+
+    /// Shows the clip at a time.
+    pub fn set_time(&mut self, time_secs: f64) {
+        self.document.session_mut().playback.time_secs = time_secs;
+        self.state.stale = true;
+    }
+
+    /// Starts or stops playing; without a clip on screen the first one is shown.
+    pub fn toggle_play(&mut self) {
+        if self.document.session().playback.clip.is_none() {
+            let first = self.document.clips().keys().next().copied();
+            self.show_clip(first);
+        }
+        let playback = &mut self.document.session_mut().playback;
+        playback.playing = !playback.playing && playback.clip.is_some();
+    }
+
+    /// Whether time runs.
+    pub fn is_playing(&self) -> bool {
+        self.document.session().playback.playing
+    }
+
+    /// Start and end of the clip on screen, seconds.
+    pub fn clip_range(&self) -> Option<(f64, f64)> {
+        let clip = self
+            .document
+            .clips()
+            .get(&self.document.session().playback.clip?)?;
+        Some((f64::from(clip.start_secs()), f64::from(clip.end_secs())))
+    }
+
+    pub(super) fn advance_playback(&mut self, dt_secs: f64) -> bool {
+        let playback = self.document.session().playback;
+        let Some((start, end)) = self.clip_range().filter(|_| playback.playing) else {
+            return false;
+        };
+        let mut time = playback.time_secs + dt_secs.clamp(0.0, 0.25) * playback.speed;
+        let mut playing = true;
+        if time > end {
+            if playback.looping && end > start {
+                time = start + (time - start) % (end - start);
+            } else {
+                time = end;
+                playing = false;
+            }
+        }
+        let session = &mut self.document.session_mut().playback;
+        session.time_secs = time;
+        session.playing = playing;
+        self.state.stale = true;
+        true
+    }
+
+    /// The brush, to change.
+    pub fn brush_mut(&mut self) -> &mut BrushOptions {
+        &mut self.document.session_mut().brush
+    }
+
+    /// The camera, to move.
+    pub fn camera_mut(&mut self) -> &mut Camera {
+        &mut self.document.session_mut().camera
+    }
+
+    /// Moves the camera back until everything on screen fits.
+    pub fn frame_all(&mut self) {
+        let points = self
+            .displayed
+            .values()
+            .flat_map(|d| d.positions.iter().copied());
+        self.frame_points(&points.collect::<Vec<_>>());
+    }
+
+    /// Moves the camera to the selected bones, or to everything where none is selected.
+    pub fn frame_selected(&mut self) {
+        let selected = &self.document.session().selected_joints;
+        let ends: Vec<Vec3> = self
+            .bones()
+            .iter()
+            .filter(|bone| selected.contains(&bone.joint))
+            .flat_map(|bone| [bone.head, bone.tail])
+            .collect();
+        if ends.is_empty() {
+            self.frame_all()
+        } else {
+            self.frame_points(&ends)
+        }
+    }
+
+    fn frame_points(&mut self, points: &[Vec3]) {
+        let finite = points.iter().copied().filter(|p| p.is_finite());
+        let (low, high) = finite.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| {
+            (low.min(p), high.max(p))
+        });
+        if low.is_finite() && high.is_finite() {
+            self.camera_mut()
+                .frame((low + high) * 0.5, (high - low).length() * 0.5);
+        }
+    }
+
+    /// The weights of the active bone again, for every mesh whose skin has it.
+    pub(super) fn rebuild_heat(&mut self) {
+        let generation = self.heat.values().map(|h| h.generation).max().unwrap_or(0);
+        self.heat.clear();
+        let Some(joint) = self.document.session().active_joint else {
+            return;
+        };
+        for (&mesh, item) in self.document.meshes() {
+            if let Some(index) = self.document.skin_joint(mesh, joint) {
+                self.heat.insert(mesh, Heat::new(item, index, generation));
+            }
+        }
+    }
+}

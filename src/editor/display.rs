@@ -1,0 +1,130 @@
+//! What is on screen: deformed meshes and weight colours.
+
+use crate::document::{Document, InstanceId, MeshItem};
+use crate::evaluate::{InstanceUpdate, Worker};
+use crate::mesh::{Mesh, SurfaceIndex};
+use crate::skinning::influences::CHUNK;
+use glam::Vec3;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A deformed instance as the viewport draws it and tools hit it.
+pub struct Displayed {
+    /// Its geometry.
+    pub mesh: Arc<Mesh>,
+    /// n_points, world. Shared with the picture that is being drawn.
+    pub positions: Arc<Vec<Vec3>>,
+    /// n_normals, world, unit.
+    pub normals: Arc<Vec<Vec3>>,
+    /// Grows whenever positions or normals change.
+    pub generation: u64,
+    pub(super) index: Option<SurfaceIndex>,
+    pub(super) index_stale: bool,
+}
+
+/// The weight of the active bone at every point of a mesh.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heat {
+    /// The bone's index in the influences of the mesh.
+    pub joint: u16,
+    /// n_points: 0 - 1, or -1 where the bone has no influence at all.
+    pub values: Arc<Vec<f32>>,
+    /// Grows whenever a value changes.
+    pub generation: u64,
+}
+
+impl Heat {
+    /// The weights of `joint` at the points of `item`.
+    pub(super) fn new(item: &MeshItem, joint: u16, generation: u64) -> Self {
+        let mut heat = Self {
+            joint,
+            values: Arc::new(vec![-1.0; item.influences.len()]),
+            generation,
+        };
+        heat.update(item, 0..item.influences.chunks().len() as u32);
+        heat
+    }
+
+    /// Reads the weights of some chunks again.
+    pub(super) fn update(&mut self, item: &MeshItem, chunks: impl Iterator<Item = u32>) {
+        self.generation += 1;
+        let values = Arc::make_mut(&mut self.values);
+        for chunk in chunks {
+            let Some(rows) = item.influences.chunks().get(chunk as usize) else {
+                continue;
+            };
+            let first = chunk as usize * CHUNK;
+            for (value, row) in values[first..].iter_mut().zip(rows.iter()) {
+                let weight = row.weight_of(self.joint);
+                *value = if weight > 0.0 { weight } else { -1.0 };
+            }
+        }
+    }
+}
+
+/// Puts a result of the worker on screen and hands its old buffers back.
+pub(super) fn apply(
+    displayed: &mut BTreeMap<InstanceId, Displayed>,
+    document: &Document,
+    id: InstanceId,
+    update: InstanceUpdate,
+    worker: &Worker,
+) {
+    let geometry = document
+        .instances()
+        .get(&id)
+        .and_then(|i| document.meshes().get(&i.mesh))
+        .map(|m| &m.geometry);
+    let Some(geometry) = geometry else { return };
+    match update {
+        InstanceUpdate::Full { positions, normals } => {
+            // A result for the model that was open before.
+            if positions.len() != geometry.n_points() || normals.len() != geometry.normals.len() {
+                return;
+            }
+            let shown = displayed.entry(id).or_insert_with(|| Displayed {
+                mesh: geometry.clone(),
+                positions: Arc::default(),
+                normals: Arc::default(),
+                generation: 0,
+                index: None,
+                index_stale: false,
+            });
+            if !Arc::ptr_eq(&shown.mesh, geometry) {
+                shown.mesh = geometry.clone();
+                shown.index = None;
+            }
+            for (slot, new) in [
+                (&mut shown.positions, positions),
+                (&mut shown.normals, normals),
+            ] {
+                // A buffer that the picture still holds is freed by it.
+                if let Ok(old) = Arc::try_unwrap(std::mem::replace(slot, Arc::new(new))) {
+                    worker.recycle(old);
+                }
+            }
+            shown.generation += 1;
+            shown.index_stale = true;
+        }
+        InstanceUpdate::Sparse { points, normals } => {
+            let Some(shown) = displayed
+                .get_mut(&id)
+                .filter(|s| Arc::ptr_eq(&s.mesh, geometry))
+            else {
+                return;
+            };
+            let (shown_positions, shown_normals) = (
+                Arc::make_mut(&mut shown.positions),
+                Arc::make_mut(&mut shown.normals),
+            );
+            for (point, position) in points {
+                shown_positions[point as usize] = position;
+            }
+            for (normal, direction) in normals {
+                shown_normals[normal as usize] = direction;
+            }
+            shown.generation += 1;
+            shown.index_stale = true;
+        }
+    }
+}

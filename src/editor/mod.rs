@@ -1,0 +1,317 @@
+//! The headless editor: all of the app minus pixels.
+//!
+//! The way of the data: the window (or a test) calls methods and [`Editor::poll`]s once a frame -> edits go through
+//! the history -> the newest snapshot is posted to the worker -> its updates land in [`Displayed`] meshes, which the
+//! viewport draws.
+//!
+//! Invariant: nothing here waits: files and deformation run on their threads.
+//! Invariant: every change of the document is an undo step with a name.
+
+mod commands;
+pub mod display;
+mod files;
+mod pointer;
+
+pub use display::{Displayed, Heat};
+pub use files::{FileJob, OpenRequest, Relink};
+
+use crate::document::{Dirty, Document, Edit, EditError, History, InstanceId, MeshId};
+use crate::evaluate::{Job, Lane, Request, Worker};
+use crate::finding::Finding;
+use crate::io::gltf_export::ExportReport;
+use crate::io::project::{Autosaves, ProjectError};
+use crate::skeleton::Bone;
+use crate::tools::WeightBrush;
+use glam::DAffine3;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Something the artist should read, once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// One plain sentence.
+    pub text: String,
+    /// Whether it is about something that went wrong.
+    pub is_error: bool,
+}
+
+/// The document, its history, what is on screen, and the threads that work for it.
+pub struct Editor {
+    document: Document,
+    history: History,
+    worker: Worker,
+    lane: Lane,
+    brush: WeightBrush,
+    displayed: BTreeMap<InstanceId, Displayed>,
+    heat: BTreeMap<MeshId, Heat>,
+    world: Vec<DAffine3>,
+    findings: Vec<Finding>,
+    notices: VecDeque<Notice>,
+    job: Option<FileJob>,
+    project_path: Option<PathBuf>,
+    state: EvaluationState,
+    relink: Option<Relink>,
+    export_report: Option<ExportReport>,
+    autosaves: Option<Autosaves>,
+    autosave: Option<Job<Result<(), ProjectError>>>,
+    autosave_failed: bool,
+    autosaved_revision: u64,
+    last_autosave: Option<std::time::Instant>,
+    frame_when_shown: bool,
+    model_serial: u64,
+    picture_serial: u64,
+}
+
+/// What was asked of the worker, and what has come back.
+#[derive(Default)]
+struct EvaluationState {
+    posted: u64,
+    received: u64,
+    /// The document or the pose changed since the last post.
+    stale: bool,
+    /// The next request starts afresh.
+    reset: bool,
+    skin_secs: f64,
+}
+
+impl Editor {
+    /// An editor without a model. `wake` is called from other threads when there is something to [`Editor::poll`].
+    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> std::io::Result<Self> {
+        let wake = Arc::new(wake);
+        let theirs = wake.clone();
+        Ok(Self {
+            document: Document::default(),
+            history: History::default(),
+            worker: Worker::spawn(move || theirs())?,
+            lane: Lane::spawn(move || wake())?,
+            brush: WeightBrush::default(),
+            displayed: BTreeMap::new(),
+            heat: BTreeMap::new(),
+            world: Vec::new(),
+            findings: Vec::new(),
+            notices: VecDeque::new(),
+            job: None,
+            project_path: None,
+            state: EvaluationState::default(),
+            relink: None,
+            export_report: None,
+            autosaves: Autosaves::of_user().ok(),
+            autosave: None,
+            autosave_failed: false,
+            autosaved_revision: 0,
+            last_autosave: None,
+            frame_when_shown: false,
+            model_serial: 0,
+            picture_serial: 0,
+        })
+    }
+
+    /// The document as it is now.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// Undo and redo, to read.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// The meshes on screen.
+    pub fn displayed(&self) -> &BTreeMap<InstanceId, Displayed> {
+        &self.displayed
+    }
+
+    /// The weights of the active bone, for each mesh that it may move.
+    pub fn heat(&self) -> &BTreeMap<MeshId, Heat> {
+        &self.heat
+    }
+
+    /// World transforms of the joints on screen; empty before the first result.
+    pub fn world(&self) -> &[DAffine3] {
+        &self.world
+    }
+
+    /// For each joint, whether it is drawn as a bone: those that a skin lists.
+    pub fn joints_with_bones(&self) -> Vec<bool> {
+        let mut shown = vec![false; self.document.skeleton().len()];
+        for joint in self.document.skins().values().flat_map(|skin| &skin.joints) {
+            shown[joint.get()] = true;
+        }
+        shown
+    }
+
+    /// The bones on screen; none before the first result.
+    pub fn bones(&self) -> Vec<Bone> {
+        let skeleton = self.document.skeleton();
+        if self.world.len() != skeleton.len() {
+            return Vec::new();
+        }
+        let shown = self.joints_with_bones();
+        crate::skeleton::bones::bones(skeleton, &self.world, |j| shown[j.get()])
+    }
+
+    /// Grows with each model opened: names GPU buffers.
+    pub fn model_serial(&self) -> u64 {
+        self.model_serial
+    }
+
+    /// Grows with each change of what is on screen.
+    pub fn picture_serial(&self) -> u64 {
+        self.picture_serial
+    }
+
+    /// What the window calls the model: the project's, the file's or the sample's name.
+    pub fn model_name(&self) -> String {
+        let source = self.document.source();
+        let path = self
+            .project_path
+            .as_deref()
+            .or_else(|| source?.path.as_deref());
+        match path.and_then(std::path::Path::file_name) {
+            Some(name) => name.to_string_lossy().into_owned(),
+            None => source
+                .and_then(|s| s.sample.clone())
+                .map_or_else(String::new, |s| format!("sample {s}")),
+        }
+    }
+
+    /// Import and project findings of the model.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The next thing the artist should read.
+    pub fn take_notice(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+
+    /// The file job that waits or runs.
+    pub fn job(&self) -> Option<&FileJob> {
+        self.job.as_ref()
+    }
+
+    /// The project file, once saved or opened.
+    pub fn project_path(&self) -> Option<&PathBuf> {
+        self.project_path.as_ref()
+    }
+
+    /// Seconds of the latest re-skin.
+    pub fn skin_secs(&self) -> f64 {
+        self.state.skin_secs
+    }
+
+    /// Whether everything asked of the threads is on screen.
+    pub fn is_idle(&self) -> bool {
+        self.job.is_none() && !self.state.stale && self.state.received == self.state.posted
+    }
+
+    /// Does what waits: results, jobs, playback by `dt_secs`, autosave; posts the newest snapshot. Once a frame.
+    /// Returns whether the picture changed.
+    pub fn poll(&mut self, dt_secs: f64) -> bool {
+        self.poll_file_job();
+        let mut changed = self.advance_playback(dt_secs);
+        while let Some(result) = self.worker.try_result() {
+            self.state.received = result.generation;
+            self.state.skin_secs = result.secs;
+            if let Some(failure) = result.failure {
+                self.say_error(failure);
+                continue;
+            }
+            changed = true;
+            self.world = result.world;
+            self.picture_serial += 1;
+            for (id, update) in result.updates {
+                display::apply(
+                    &mut self.displayed,
+                    &self.document,
+                    id,
+                    update,
+                    &self.worker,
+                );
+            }
+        }
+        self.displayed
+            .retain(|id, _| self.document.instances().contains_key(id));
+        if self.frame_when_shown
+            && changed
+            && self.state.received == self.state.posted
+            && !self.state.stale
+        {
+            self.frame_when_shown = false;
+            self.frame_all();
+        }
+        self.post();
+        self.autosave_if_due();
+        changed
+    }
+
+    /// Posts the snapshot if something changed since the last one.
+    fn post(&mut self) {
+        if !self.state.stale {
+            return;
+        }
+        self.state.stale = false;
+        self.state.posted += 1;
+        self.worker.post(Request {
+            generation: self.state.posted,
+            document: self.document.clone(),
+            pose: self.document.shown_pose(),
+            reset: std::mem::take(&mut self.state.reset),
+        });
+    }
+
+    /// Applies an edit as part of the open step, or as a step called `label`.
+    pub fn apply(&mut self, edit: Edit, label: &str) -> Result<(), EditError> {
+        let dirty = self.history.apply(&mut self.document, edit, label)?;
+        self.refresh(&dirty);
+        Ok(())
+    }
+
+    /// Brings what is shown up to date with an edit that was applied.
+    fn refresh(&mut self, dirty: &Dirty) {
+        for (mesh, chunks) in &dirty.influences {
+            if let (Some(heat), Some(item)) =
+                (self.heat.get_mut(mesh), self.document.meshes().get(mesh))
+            {
+                heat.update(item, chunks.iter().copied());
+            }
+        }
+        self.state.stale |= !dirty.is_empty();
+    }
+
+    fn say(&mut self, text: impl Into<String>) {
+        self.notices.push_back(Notice {
+            text: text.into(),
+            is_error: false,
+        });
+    }
+
+    fn say_error(&mut self, text: impl Into<String>) {
+        self.notices.push_back(Notice {
+            text: text.into(),
+            is_error: true,
+        });
+    }
+
+    /// Shows another document; history and picture start afresh.
+    fn set_document(
+        &mut self,
+        document: Document,
+        findings: Vec<Finding>,
+        project_path: Option<PathBuf>,
+    ) {
+        self.brush = WeightBrush::default();
+        self.document = document;
+        self.history = History::default();
+        self.findings = findings;
+        self.project_path = project_path;
+        self.model_serial += 1;
+        self.displayed.clear();
+        self.world.clear();
+        self.state.stale = true;
+        self.state.reset = true;
+        self.autosaved_revision = 0;
+        self.rebuild_heat();
+    }
+}

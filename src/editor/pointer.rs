@@ -1,0 +1,102 @@
+//! Pointer events on their way to the tool, and its wishes on their way to the document.
+
+use super::{Displayed, Editor};
+use crate::document::InstanceId;
+use crate::skeleton::{JointIndex, bones};
+use crate::tools::{PointerEvent, PointerKind, SurfaceView, ToolAction, ToolContext};
+use glam::{Vec2, Vec3};
+use std::collections::BTreeMap;
+
+/// How far from a bone a click still means it, logical pixels.
+const PICK_REACH_PX: f32 = 8.0;
+
+impl Editor {
+    /// Hands a pointer event to the brush and does what it asks for.
+    pub fn pointer(&mut self, event: &PointerEvent) {
+        let camera = self.document.session().camera;
+        let mut surfaces = surfaces(&mut self.displayed);
+        let mut context = ToolContext {
+            document: &self.document,
+            camera: &camera,
+            surfaces: &mut surfaces,
+        };
+        let actions = self.brush.pointer(event, &mut context);
+        self.perform(actions);
+    }
+
+    /// The place on the displayed surface under a place of the viewport, world.
+    pub fn surface_at(&mut self, ndc: Vec2, size_px: Vec2) -> Option<Vec3> {
+        let ray = self
+            .document
+            .session()
+            .camera
+            .ray(ndc, size_px.x / size_px.y.max(1.0));
+        let mut surfaces = surfaces(&mut self.displayed);
+        let hits = surfaces
+            .iter_mut()
+            .filter_map(|(_, surface)| surface.cast_ray(&ray));
+        hits.min_by(|a, b| a.distance.total_cmp(&b.distance))
+            .map(|hit| hit.position)
+    }
+
+    /// Takes back what the tool is in the middle of.
+    pub fn cancel_tool(&mut self) {
+        self.pointer(&PointerEvent {
+            kind: PointerKind::Cancel,
+            ndc: Vec2::ZERO,
+            size_px: Vec2::ONE,
+            invert: false,
+        });
+    }
+
+    /// Whether a stroke is under way.
+    pub fn is_painting(&self) -> bool {
+        self.brush.is_active()
+    }
+
+    /// The bone under a place of the viewport.
+    pub fn pick_bone(&self, ndc: Vec2, size_px: Vec2) -> Option<JointIndex> {
+        let camera = &self.document.session().camera;
+        let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
+        let picked = bones::pick(&ray, &self.bones(), PICK_REACH_PX, |at| {
+            camera.metres_per_pixel(at, size_px.y)
+        });
+        picked.map(|(joint, _)| joint)
+    }
+
+    fn perform(&mut self, actions: Vec<ToolAction>) {
+        for action in actions {
+            match action {
+                ToolAction::Begin(label) => self.history.begin(&self.document, label),
+                ToolAction::Apply(edit) => {
+                    if let Err(error) = self.apply(edit, "Paint weights") {
+                        self.say_error(error.to_string());
+                    }
+                }
+                ToolAction::Commit => self.history.commit(&self.document),
+                ToolAction::Cancel => {
+                    let dirty = self.history.cancel(&mut self.document);
+                    self.refresh(&dirty);
+                    self.rebuild_heat();
+                }
+                ToolAction::Say(text) => self.say(text),
+            }
+        }
+    }
+}
+
+/// The displayed instances as tools see them.
+fn surfaces(displayed: &mut BTreeMap<InstanceId, Displayed>) -> Vec<(InstanceId, SurfaceView<'_>)> {
+    let view = |(&id, d): (&InstanceId, _)| {
+        let d: &mut Displayed = d;
+        let view = SurfaceView {
+            mesh: &d.mesh,
+            positions: &d.positions,
+            normals: &d.normals,
+            index: &mut d.index,
+            index_stale: &mut d.index_stale,
+        };
+        (id, view)
+    };
+    displayed.iter_mut().map(view).collect()
+}

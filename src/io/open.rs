@@ -1,0 +1,148 @@
+//! Opening whatever the artist drops on the window: a model, a project, a sample, an autosave.
+
+use super::gltf::{ImportError, import_bytes, import_file};
+use super::gltf_build;
+use super::project::{self, ModelSource, ProjectError};
+use crate::document::{Document, InvalidParts};
+use crate::finding::Finding;
+use crate::sample::{SampleKind, sample};
+use crate::task::{Cancelled, Task};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A document, ready to work on.
+#[derive(Debug)]
+pub struct OpenedModel {
+    /// The model with the project's edits.
+    pub document: Document,
+    /// What import and project found.
+    pub findings: Vec<Finding>,
+    /// The project file to save to; `None` for a model or a sample.
+    pub project: Option<PathBuf>,
+    /// Whether the project's model is not the one it was saved with.
+    pub source_changed: bool,
+}
+
+/// Why nothing was opened: one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Somebody stopped the work.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// The model cannot be read.
+    #[error(transparent)]
+    Import(ImportError),
+    /// The model's parts do not fit each other.
+    #[error("The model cannot be used: {0}")]
+    Invalid(#[from] InvalidParts),
+    /// The project cannot be read.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    /// There is no sample of this name.
+    #[error("There is no sample called \"{0}\"; there are arm, hand, mannequin and cylinder.")]
+    NoSample(String),
+}
+
+impl From<ImportError> for OpenError {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Cancelled => Self::Cancelled(Cancelled),
+            error => Self::Import(error),
+        }
+    }
+}
+
+/// Whether `path` names a project file.
+pub fn is_project(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("ron"))
+}
+
+/// Opens a model or, by its ending `.ron`, a project.
+pub fn open_any(path: &Path, task: &Task) -> Result<OpenedModel, OpenError> {
+    if !is_project(path) {
+        let (document, findings) = open_model(path, task)?;
+        return Ok(OpenedModel {
+            document,
+            findings,
+            project: None,
+            source_changed: false,
+        });
+    }
+    let opened = project::open(path, task, import_for_project)?;
+    Ok(OpenedModel {
+        document: opened.document,
+        findings: opened.findings,
+        project: Some(path.to_owned()),
+        source_changed: opened.source_changed,
+    })
+}
+
+/// Opens the project at `path` over another model: relinks it.
+pub fn open_relinked(path: &Path, model: &Path, task: &Task) -> Result<OpenedModel, OpenError> {
+    let opened = project::open_with_source(path, model, task, import_for_project)?;
+    Ok(OpenedModel {
+        document: opened.document,
+        findings: opened.findings,
+        project: Some(path.to_owned()),
+        source_changed: opened.source_changed,
+    })
+}
+
+/// Opens an autosave; saving goes to the artist's own project.
+pub fn open_autosave(path: &Path, task: &Task) -> Result<OpenedModel, OpenError> {
+    let opened = project::open(path, task, import_for_project)?;
+    Ok(OpenedModel {
+        document: opened.document,
+        findings: opened.findings,
+        project: opened.recovers,
+        source_changed: opened.source_changed,
+    })
+}
+
+/// A built-in sample by its name.
+pub fn open_sample(name: &str, task: &Task) -> Result<OpenedModel, OpenError> {
+    let kind = SampleKind::ALL
+        .into_iter()
+        .find(|k| k.name() == name)
+        .ok_or_else(|| OpenError::NoSample(name.to_owned()))?;
+    task.step("Making the sample", 0.1)?;
+    let glb = gltf_build::to_glb(&sample(kind, kind.default_points()));
+    let imported = import_bytes(glb.into(), None, None, task)?;
+    let mut parts = imported.parts;
+    if let Some(source) = &mut parts.source {
+        Arc::make_mut(source).sample = Some(name.to_owned());
+    }
+    let document = Document::new(parts)?;
+    Ok(OpenedModel {
+        document,
+        findings: imported.findings,
+        project: None,
+        source_changed: false,
+    })
+}
+
+fn open_model(path: &Path, task: &Task) -> Result<(Document, Vec<Finding>), OpenError> {
+    let imported = import_file(path, task)?;
+    Ok((Document::new(imported.parts)?, imported.findings))
+}
+
+fn import_for_project(
+    source: ModelSource<'_>,
+    task: &Task,
+) -> Result<(Document, Vec<Finding>), ProjectError> {
+    let opened = match source {
+        ModelSource::File(path) => open_model(path, task),
+        ModelSource::Sample(name) => open_sample(name, task).map(|o| (o.document, o.findings)),
+    };
+    opened.map_err(|error| match error {
+        OpenError::Cancelled(cancelled) => cancelled.into(),
+        error => ProjectError::Model {
+            model: match source {
+                ModelSource::File(path) => path.display().to_string(),
+                ModelSource::Sample(name) => name.to_owned(),
+            },
+            why: error.to_string(),
+        },
+    })
+}

@@ -1,0 +1,132 @@
+//! What the viewport shows, owned: a paint callback outlives the frame that made it.
+
+use super::joints::{BoneShape, BoneState, shape_bones};
+use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
+use crate::document::{Image, Material};
+use crate::editor::Editor;
+use crate::math::Camera;
+use crate::mesh::Mesh;
+use crate::skeleton::JointIndex;
+use glam::Vec3;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// A scene with shared ownership of its arrays.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    camera: Camera,
+    meshes: Vec<PictureMesh>,
+    materials: Arc<Vec<Material>>,
+    images: Arc<Vec<Option<Arc<Image>>>>,
+    bones: Vec<BoneShape>,
+    options: ViewOptions,
+    ground: f32,
+    stamp: u64,
+}
+
+#[derive(Clone, Debug)]
+struct PictureMesh {
+    key: u64,
+    mesh: Arc<Mesh>,
+    positions: Arc<Vec<Vec3>>,
+    normals: Arc<Vec<Vec3>>,
+    generation: u64,
+    weights: Option<Arc<Vec<f32>>>,
+    weights_generation: u64,
+}
+
+impl Picture {
+    /// What `editor` shows now; `hovered` is the bone under the pointer.
+    pub fn new(editor: &Editor, options: ViewOptions, hovered: Option<JointIndex>) -> Self {
+        let document = editor.document();
+        let session = document.session();
+        let mut hash = DefaultHasher::new();
+        (
+            editor.model_serial(),
+            editor.picture_serial(),
+            session.active_joint,
+            hovered,
+        )
+            .hash(&mut hash);
+        session.selected_joints.hash(&mut hash);
+        let meshes = editor
+            .displayed()
+            .iter()
+            .map(|(id, shown)| {
+                let mesh_id = document.instances().get(id).map(|i| i.mesh);
+                let heat = mesh_id.and_then(|m| editor.heat().get(&m));
+                let heat = heat.filter(|_| options.shading == Shading::Weights);
+                (id, shown.generation, heat.map(|h| (h.joint, h.generation))).hash(&mut hash);
+                PictureMesh {
+                    key: (editor.model_serial() << 32) | u64::from(id.0),
+                    mesh: shown.mesh.clone(),
+                    positions: shown.positions.clone(),
+                    normals: shown.normals.clone(),
+                    generation: shown.generation,
+                    weights: heat.map(|h| h.values.clone()),
+                    weights_generation: heat.map_or(0, |h| h.generation),
+                }
+            })
+            .collect();
+        let state = |joint: JointIndex| {
+            if session.active_joint == Some(joint) {
+                BoneState::Active
+            } else if session.selected_joints.contains(&joint) {
+                BoneState::Selected
+            } else if hovered == Some(joint) {
+                BoneState::Hovered
+            } else {
+                BoneState::Normal
+            }
+        };
+        let bones = if options.show_bones {
+            let shown = editor.joints_with_bones();
+            shape_bones(
+                document.skeleton(),
+                editor.world(),
+                |j| shown[j.get()],
+                state,
+            )
+        } else {
+            Vec::new()
+        };
+        Self {
+            camera: session.camera,
+            meshes,
+            materials: document.materials().clone(),
+            images: document.images().clone(),
+            bones,
+            options,
+            ground: 0.0,
+            stamp: hash.finish(),
+        }
+    }
+
+    /// A number that differs whenever something but camera and options differs.
+    pub fn stamp(&self) -> u64 {
+        self.stamp
+    }
+
+    /// The scene for the renderer.
+    pub fn scene(&self) -> Scene<'_> {
+        let meshes = self.meshes.iter().map(|m| SceneMesh {
+            key: m.key,
+            mesh: &m.mesh,
+            positions: &m.positions,
+            normals: &m.normals,
+            generation: m.generation,
+            weights: m.weights.as_ref().map(|w| w.as_slice()),
+            weights_generation: m.weights_generation,
+            materials: &self.materials,
+            images: &self.images,
+            highlighted: false,
+        });
+        Scene {
+            camera: &self.camera,
+            meshes: meshes.collect(),
+            bones: &self.bones,
+            ground: self.ground,
+            options: &self.options,
+        }
+    }
+}
