@@ -1,5 +1,6 @@
 //! Sinew: an editor in which artists make rigged characters bend well.
 
+pub mod cli;
 pub mod deform;
 pub mod document;
 pub mod finding;
