@@ -14,7 +14,7 @@ use sinew::math::dual_quaternion::quat_from_rotation;
 use sinew::math::{DualQuat, Transform, polar};
 use sinew::skeleton::{JointIndex, Pose, Skeleton};
 use sinew::skinning::{SkinBind, SkinPalette, Stretch, dqs, inflate, lbs};
-use std::f64::consts::{FRAC_PI_2, PI};
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, PI};
 
 fn motion(rotation: DQuat, t: [f64; 3]) -> DualQuat {
     DualQuat::from_rotation_translation(rotation, DVec3::from_array(t))
@@ -106,7 +106,9 @@ fn seed_003_eqs_9_to_11_blending_is_invariant_to_both_frames() {
             .collect();
         let mut weights: Vec<f64> = (0..n).map(|_| random.next() + 0.05).collect();
         let sum: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|w| *w /= sum);
+        for w in &mut weights {
+            *w /= sum;
+        }
         let pivot = (0..n).fold(0, |p, i| if weights[i] > weights[p] { i } else { p });
         let blend = |m: &[DualQuat]| DualQuat::blend(&weights, m, pivot).normalized();
         let (left, right) = (random_motion(&mut random), random_motion(&mut random));
@@ -273,7 +275,7 @@ fn cylinder_c_weights_are_the_golden_ones() {
 #[test]
 fn kavan_2008_cylinder_c_golden_vertices_of_lbs_and_dqs() {
     #[rustfmt::skip]
-    let golden: [(f64, f64, [f64; 3], [f64; 3], [f64; 3]); 8] = [
+    let golden = [
         (90.0, 0.0, [-0.5, -1.0, 0.0], [-0.1794509348, -0.8931503116, 0.0], [-0.1604429079, -1.1064619620, 0.0]),
         (90.0, 0.0, [-0.5, 1.0, 0.0], [-0.6068496884, 0.6794509348, 0.0], [-0.7889038248, 0.7922315035, 0.0]),
         (90.0, 0.0, [-0.5, 0.0, 1.0], [-0.3931503116, -0.1068496884, 1.0], [-0.4746733664, -0.1571152292, 1.0]),
@@ -281,7 +283,7 @@ fn kavan_2008_cylinder_c_golden_vertices_of_lbs_and_dqs() {
         (90.0, 0.0, [0.25, -0.6, 0.8], [0.4789881613, -0.0438858940, 0.8], [0.6439617150, -0.0883929273, 0.8]),
         (60.0, 0.0, [-0.5, -1.0, 0.0], [-0.2615060667, -0.9856848561, 0.0], [-0.2706769970, -1.0847736922, 0.0]),
         (90.0, 45.0, [-0.5, -1.0, 0.0], [-0.2420420331, -0.8931503116, -0.1511082785], [-0.1891048434, -1.0984045029, -0.0880165106]),
-        (90.0, 0.0, [0.0, -1.0, 0.0], [0.5, -0.5, 0.0], [0.7071067812, -0.7071067812, 0.0]),
+        (90.0, 0.0, [0.0, -1.0, 0.0], [0.5, -0.5, 0.0], [FRAC_1_SQRT_2, -FRAC_1_SQRT_2, 0.0]),
     ];
     for (bend, twist, p, lbs_golden, dqs_golden) in golden {
         let [p, lbs_golden, dqs_golden] = [p, lbs_golden, dqs_golden].map(DVec3::from_array);
@@ -688,9 +690,9 @@ fn seed_004_check_iv_points_of_one_bone_move_with_the_node_matrix() {
         let (_, palette) = two_phase_palette(&tree);
         assert!(palette.inflates());
         let skin_matrices = tree.two_phase().skin_matrices;
-        for j in 0..6 {
+        for (j, skin_matrix) in skin_matrices.iter().enumerate() {
             let p = random.vector(3.0);
-            let expected = skin_matrices[j].transform_point3(p);
+            let expected = skin_matrix.transform_point3(p);
             assert!(
                 skin_f64(p, &vec![(j, 1.0)], &palette)
                     .1
@@ -698,7 +700,7 @@ fn seed_004_check_iv_points_of_one_bone_move_with_the_node_matrix() {
             );
             let m = &palette.motions()[j];
             assert!(m.stretch.abs_diff_eq(m.stretch.transpose(), 1e-13));
-            assert!((m.rigid() * m.inflation()).abs_diff_eq(skin_matrices[j], 1e-11));
+            assert!((m.rigid() * m.inflation()).abs_diff_eq(*skin_matrix, 1e-11));
         }
         let row = random_row(&mut random);
         let p = random.vector(3.0);
