@@ -20,8 +20,11 @@ const INFLUENCES: usize = 4;
 const N_SIDES: usize = 64;
 /// Chunks one task of a thread skins.
 const CHUNKS_PER_TASK: usize = 2;
-/// Points skinned in one repetition of a kernel: small meshes run several times.
-const POINTS_PER_REPETITION: usize = 200_000;
+/// Chunks that one thread skins in one repetition: a fraction of a millisecond, so that few repetitions are
+/// interrupted by other programs. A larger mesh is measured part by part, a smaller one several times.
+const CHUNKS_PER_REPETITION: usize = 64;
+/// Points skinned in all repetitions of a kernel.
+const POINTS_PER_KERNEL: usize = 20_000_000;
 
 /// One measured figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,10 +46,14 @@ pub fn run(points: Option<usize>, json: bool, out: &mut dyn Write) -> io::Result
     let sizes = points.map_or_else(|| vec![10_000, 100_000, 1_000_000], |n| vec![n.max(1)]);
     let mut rows = Vec::new();
     for n_points in sizes {
-        rows.extend(measure(n_points)?);
+        rows.extend(measure(n_points, POINTS_PER_KERNEL)?);
     }
+    write_rows(&rows, json, out)
+}
+
+fn write_rows(rows: &[BenchRow], json: bool, out: &mut dyn Write) -> io::Result<()> {
     if json {
-        serde_json::to_writer_pretty(&mut *out, &rows)?;
+        serde_json::to_writer_pretty(&mut *out, rows)?;
         return writeln!(out);
     }
     writeln!(
@@ -54,7 +61,7 @@ pub fn run(points: Option<usize>, json: bool, out: &mut dyn Write) -> io::Result
         "{:<18} {:>9} {:>7} {:>9} {:>8}",
         "kernel", "points", "threads", "ns/point", "x floor"
     )?;
-    for row in &rows {
+    for row in rows {
         let floor = rows.iter().find(|other| {
             (other.name, other.points, other.threads) == ("floor", row.points, row.threads)
         });
@@ -77,8 +84,8 @@ struct ChunkView<'a> {
 
 type RunChunk<'a> = Box<dyn Fn(&ChunkView<'_>, &mut [Vec3], &mut [Vec3]) + Sync + 'a>;
 
-/// The figures of all kernels on one mesh.
-fn measure(n_points: usize) -> io::Result<Vec<BenchRow>> {
+/// The figures of all kernels on one mesh, each from about `n_skinned` points.
+fn measure(n_points: usize, n_skinned: usize) -> io::Result<Vec<BenchRow>> {
     let tube = Tube::new(n_points);
     let kernels = kernels(&tube);
     let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -88,26 +95,38 @@ fn measure(n_points: usize) -> io::Result<Vec<BenchRow>> {
         .map_err(io::Error::other)?;
     let mut thread_counts = vec![1, n_threads];
     thread_counts.dedup();
-    let n_passes = (POINTS_PER_REPETITION / n_points).max(1);
-    let n_repetitions = (40_000_000 / (n_points * n_passes)).clamp(15, 101);
+    let n_parts = tube.chunks.len().div_ceil(CHUNKS_PER_REPETITION);
+    let n_passes = (CHUNKS_PER_REPETITION / tube.chunks.len()).max(1);
+    let n_rounds = (n_skinned * n_parts / (n_points * n_passes)).max(1);
     let mut out = vec![Vec3::ZERO; n_points];
     let mut out_normals = vec![Vec3::ZERO; n_points];
-    let mut seconds = vec![Vec::with_capacity(n_repetitions); kernels.len() * thread_counts.len()];
+    let mut samples = vec![Vec::new(); kernels.len() * thread_counts.len()];
     // The first round only warms up.
-    for round in 0..=n_repetitions {
+    for round in 0..=n_rounds {
         for (k, (_, kernel)) in kernels.iter().enumerate() {
             for (t, &threads) in thread_counts.iter().enumerate() {
+                // Kernels work on different parts in turn: none finds the caches warmed by the one before.
+                let part = (round + k * (n_parts / kernels.len() + 1)) % n_parts;
+                let first = part * CHUNKS_PER_REPETITION * CHUNK;
+                let range = first..n_points.min(first + CHUNKS_PER_REPETITION * CHUNK);
+                if threads > 1 && round % n_parts != 0 {
+                    continue;
+                }
+                let n_sampled = if threads == 1 { range.len() } else { n_points };
                 let start = Instant::now();
                 for _ in 0..n_passes {
                     if threads == 1 {
-                        tube.pass_serial(kernel, &mut out, &mut out_normals);
+                        let (out, out_normals) =
+                            (&mut out[range.clone()], &mut out_normals[range.clone()]);
+                        tube.pass_serial(kernel, range.start / CHUNK, out, out_normals);
                     } else {
                         pool.install(|| tube.pass_parallel(kernel, &mut out, &mut out_normals));
                     }
                 }
-                let elapsed = start.elapsed().as_secs_f64();
-                if round > 0 {
-                    seconds[k * thread_counts.len() + t].push(elapsed);
+                let nanoseconds = start.elapsed().as_secs_f64() * 1e9;
+                if round > 0 || threads > 1 && n_rounds < n_parts {
+                    samples[k * thread_counts.len() + t]
+                        .push(nanoseconds / (n_sampled * n_passes) as f64);
                 }
             }
         }
@@ -115,14 +134,13 @@ fn measure(n_points: usize) -> io::Result<Vec<BenchRow>> {
     let mut rows = Vec::new();
     for (t, &threads) in thread_counts.iter().enumerate() {
         for (k, (name, _)) in kernels.iter().enumerate() {
-            let samples = &mut seconds[k * thread_counts.len() + t];
+            let samples = &mut samples[k * thread_counts.len() + t];
             samples.sort_by(f64::total_cmp);
-            let median = samples[samples.len() / 2];
             rows.push(BenchRow {
                 name,
                 points: n_points,
                 threads,
-                ns_per_point: median * 1e9 / (n_points * n_passes) as f64,
+                ns_per_point: samples[samples.len() / 2],
             });
         }
     }
@@ -275,10 +293,17 @@ impl Tube {
         }
     }
 
-    fn pass_serial(&self, kernel: &RunChunk<'_>, out: &mut [Vec3], out_normals: &mut [Vec3]) {
+    /// Skins chunks from `first_chunk` on, as many as `out` has room for.
+    fn pass_serial(
+        &self,
+        kernel: &RunChunk<'_>,
+        first_chunk: usize,
+        out: &mut [Vec3],
+        out_normals: &mut [Vec3],
+    ) {
         let outs = out.chunks_mut(CHUNK).zip(out_normals.chunks_mut(CHUNK));
         for (chunk, (out, out_normals)) in outs.enumerate() {
-            kernel(&self.view(chunk), out, out_normals);
+            kernel(&self.view(first_chunk + chunk), out, out_normals);
         }
     }
 
@@ -288,10 +313,7 @@ impl Tube {
             .zip(out_normals.par_chunks_mut(per_task))
             .enumerate()
             .for_each(|(task, (out, out_normals))| {
-                let outs = out.chunks_mut(CHUNK).zip(out_normals.chunks_mut(CHUNK));
-                for (i, (out, out_normals)) in outs.enumerate() {
-                    kernel(&self.view(task * CHUNKS_PER_TASK + i), out, out_normals);
-                }
+                self.pass_serial(kernel, task * CHUNKS_PER_TASK, out, out_normals);
             });
     }
 }
@@ -328,7 +350,7 @@ mod tests {
     #[test]
     fn every_kernel_reports_every_number_of_threads() {
         let mut out = Vec::new();
-        run(Some(3000), true, &mut out).unwrap();
+        write_rows(&measure(3000, 10_000).unwrap(), true, &mut out).unwrap();
         let rows: serde_json::Value = serde_json::from_slice(&out).unwrap();
         let rows = rows.as_array().unwrap();
         for name in ["floor", "lbs", "dqs"] {
@@ -349,7 +371,7 @@ mod tests {
         let mut out = vec![Vec3::ZERO; 5000];
         let mut out_normals = out.clone();
         for (name, kernel) in &kernels(&tube) {
-            tube.pass_serial(kernel, &mut out, &mut out_normals);
+            tube.pass_serial(kernel, 0, &mut out, &mut out_normals);
             assert!(out.iter().all(|p| p.is_finite()), "{name}");
         }
     }
