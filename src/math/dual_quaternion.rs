@@ -97,8 +97,8 @@ impl DualQuat {
         for (&weight, motion) in weights.iter().zip(motions) {
             let negative = motions[pivot].real.dot(motion.real) < 0.0;
             let weight = if negative { -weight } else { weight };
-            sum.real = sum.real + motion.real * weight;
-            sum.dual = sum.dual + motion.dual * weight;
+            sum.real += motion.real * weight;
+            sum.dual += motion.dual * weight;
         }
         sum
     }

@@ -189,4 +189,22 @@ mod tests {
         let infinite = DMat3::from_diagonal(DVec3::new(1.0, f64::INFINITY, 1.0));
         assert_eq!(polar(infinite), (DMat3::IDENTITY, DMat3::IDENTITY));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_matrix_has_a_rotation_and_a_stretch(
+            entries in proptest::array::uniform9(-1e3f64..1e3),
+            flatten in 0usize..4,
+        ) {
+            let mut a = DMat3::from_cols_array(&entries);
+            // Two equal columns, or one that vanishes: singular on purpose.
+            match flatten {
+                1 => a.y_axis = a.x_axis,
+                2 => a.z_axis = DVec3::ZERO,
+                3 => a.y_axis = a.x_axis * -2.0 + a.z_axis,
+                _ => {}
+            }
+            check(a, 1e-12);
+        }
+    }
 }

@@ -46,7 +46,8 @@ struct Slot {
     /// As the file has it: bind-pose mesh space -> joint space.
     inverse_bind: DAffine3,
     node: u32,
-    /// The frame of a bound slot that is not its node's: a joint listed twice with different matrices.
+    /// The frame of a bound slot that is not its node's: a joint listed twice with different matrices, or a matrix
+    /// without an inverse.
     own: Option<(DAffine3, DVec3)>,
 }
 
@@ -160,13 +161,17 @@ impl SkinBind {
 
         let slots = joints.iter().enumerate().map(|(k, &joint)| {
             let node = node_of.get(joint.get()).copied().unwrap_or(0);
-            let bind = is_bound(k).then(|| invert(scaled(k))).flatten();
-            let shared = bind.is_none() || frame.get(joint.get()).copied().flatten() == bind;
+            let own = is_bound(k).then(|| match invert(scaled(k)) {
+                Some(bind) if frame[joint.get()] == Some(bind) => None,
+                Some(bind) => Some((scaled(k), bind.translation)),
+                // A flattened bind matrix has no frame, but it is what glTF multiplies by.
+                None => Some((scaled(k), nodes[node as usize].origin)),
+            });
             Slot {
                 joint,
                 inverse_bind: given(k),
                 node,
-                own: bind.filter(|_| !shared).map(|b| (scaled(k), b.translation)),
+                own: own.flatten(),
             }
         });
         let slots = slots.collect();
@@ -276,40 +281,46 @@ impl SkinBind {
                 palette.push(skin_matrix, Motion::IDENTITY);
                 continue;
             };
-            let (q, p, inflated_origin) = match slot.own {
-                None => (
+            let (q, p, inflated_origin) = if slot.own.is_some() {
+                let node = &self.nodes[slot.node as usize];
+                let (q, p) = rigid_or_polar(k.matrix3);
+                let q = quat_from_rotation(q);
+                let q = if q.dot(node_motion.rotation) < 0.0 {
+                    -q
+                } else {
+                    q
+                };
+                (
+                    q,
+                    p,
+                    p * (origin - node.origin) + node_motion.inflated_origin,
+                )
+            } else {
+                (
                     node_motion.rotation,
                     node_motion.stretch,
                     node_motion.inflated_origin,
-                ),
-                Some(_) => {
-                    let node = &self.nodes[slot.node as usize];
-                    let (q, p) = rigid_or_polar(k.matrix3);
-                    let q = quat_from_rotation(q);
-                    let q = if q.dot(node_motion.rotation) < 0.0 {
-                        -q
-                    } else {
-                        q
-                    };
-                    (
-                        q,
-                        p,
-                        p * (origin - node.origin) + node_motion.inflated_origin,
-                    )
-                }
+                )
             };
             let (p, inflated_origin) = match stretch {
                 Stretch::Inflate => (p, inflated_origin),
                 Stretch::Drop => (DMat3::IDENTITY, origin),
             };
+            let about = |origin: DVec3, inflated_origin: DVec3| Motion {
+                rotation: q,
+                translation: k.transform_point3(origin) - q * inflated_origin,
+                stretch: p,
+                origin,
+                inflated_origin,
+            };
+            let motion = about(origin, inflated_origin);
+            // A bind position far out of the world (an almost flat matrix) leaves no digits: split at the origin.
             palette.push(
                 skin_matrix,
-                Motion {
-                    rotation: q,
-                    translation: k.transform_point3(origin) - q * inflated_origin,
-                    stretch: p,
-                    origin,
-                    inflated_origin,
+                if motion.reach() < 1e12 {
+                    motion
+                } else {
+                    about(DVec3::ZERO, DVec3::ZERO)
                 },
             );
         }

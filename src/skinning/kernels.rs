@@ -7,7 +7,7 @@ use super::cooked::{CookedChunk, LANES};
 use super::influences::CHUNK;
 use super::palette::{AFFINE_ROWS, SkinPalette};
 use super::simd::{Backend, Gather, Kernel, Simd, dispatch, opposed};
-use glam::{DMat3, Mat3, Quat, Vec3};
+use glam::{Mat3, Quat, Vec3};
 
 /// Why a chunk cannot be skinned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -243,18 +243,12 @@ pub fn blended_linear(input: &SkinInput<'_>, out: &mut [Mat3]) {
     dispatch(input.backend, Linear { input, out });
 }
 
-/// The rotation of each point under [`lbs`]: the polar rotation of the blended matrix; the identity without influences.
+/// The rotation of a blended matrix, for [`blended_linear`]: how [`lbs`] turns a point.
 ///
-/// `out`: n_points. One polar decomposition in f64 a point: for corrections sculpted over LBS, not for drawing.
-pub fn lbs_rotations(input: &SkinInput<'_>, out: &mut [Quat]) {
-    input.check(out.len());
-    let mut block = [Mat3::IDENTITY; CHUNK];
-    let block = &mut block[..input.n_points()];
-    blended_linear(input, block);
-    for (out, m) in out.iter_mut().zip(block) {
-        let (q, _) = crate::math::polar(DMat3::from_cols_array(&m.to_cols_array().map(f64::from)));
-        *out = crate::math::dual_quaternion::quat_from_rotation(q).as_quat();
-    }
+/// One polar decomposition in f64: for corrections sculpted over LBS, not for drawing.
+pub fn rotation_of_linear(linear: Mat3) -> Quat {
+    let (q, _) = crate::math::polar(linear.as_dmat3());
+    crate::math::dual_quaternion::quat_from_rotation(q).as_quat()
 }
 
 /// Points without influences stay where they are.
@@ -274,7 +268,7 @@ fn affine<const NORMALS: bool>(
     check_normals::<NORMALS>(input, normals, out, out_normals);
     let kernel = Affine::<NORMALS> {
         input,
-        rows: Gather::new(rows, AFFINE_ROWS, input.chunk),
+        rows: Gather::new(rows, input.chunk),
         normals,
         out,
         out_normals,
@@ -323,32 +317,75 @@ fn check_normals<const NORMALS: bool>(
 #[inline(always)]
 fn load_block<S: Simd>(simd: S, points: &[Vec3], block: usize) -> [S::F; 3] {
     let (blocks, rest) = points.as_chunks::<LANES>();
-    match blocks.get(block) {
-        Some(points) => simd.load(points),
-        None => {
-            let mut padded = [Vec3::ZERO; LANES];
-            padded[..rest.len()].copy_from_slice(rest);
-            simd.load(&padded)
-        }
+    if let Some(points) = blocks.get(block) {
+        simd.load(points)
+    } else {
+        let mut padded = [Vec3::ZERO; LANES];
+        padded[..rest.len()].copy_from_slice(rest);
+        simd.load(&padded)
     }
 }
 
 #[inline(always)]
 fn store_block<S: Simd>(simd: S, xyz: [S::F; 3], points: &mut [Vec3], block: usize) {
     let (blocks, rest) = points.as_chunks_mut::<LANES>();
-    match blocks.get_mut(block) {
-        Some(points) => simd.store(xyz, points),
-        None => {
-            let mut padded = [Vec3::ZERO; LANES];
-            simd.store(xyz, &mut padded);
-            rest.copy_from_slice(&padded[..rest.len()]);
-        }
+    if let Some(points) = blocks.get_mut(block) {
+        simd.store(xyz, points);
+    } else {
+        let mut padded = [Vec3::ZERO; LANES];
+        simd.store(xyz, &mut padded);
+        rest.copy_from_slice(&padded[..rest.len()]);
     }
 }
 
+// Written out by component: closures inside of `array::map` are compiled without the backend's instructions.
+
 #[inline(always)]
 fn cross<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
-    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| simd.mul_sub(a[i], b[j], simd.mul(a[j], b[i])))
+    [
+        simd.mul_sub(a[1], b[2], simd.mul(a[2], b[1])),
+        simd.mul_sub(a[2], b[0], simd.mul(a[0], b[2])),
+        simd.mul_sub(a[0], b[1], simd.mul(a[1], b[0])),
+    ]
+}
+
+/// `s * a + c`.
+#[inline(always)]
+fn mul_add3<S: Simd>(simd: S, s: S::F, a: [S::F; 3], c: [S::F; 3]) -> [S::F; 3] {
+    [
+        simd.mul_add(s, a[0], c[0]),
+        simd.mul_add(s, a[1], c[1]),
+        simd.mul_add(s, a[2], c[2]),
+    ]
+}
+
+#[inline(always)]
+fn add3<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
+    [
+        simd.add(a[0], b[0]),
+        simd.add(a[1], b[1]),
+        simd.add(a[2], b[2]),
+    ]
+}
+
+#[inline(always)]
+fn mul3<S: Simd>(simd: S, s: S::F, a: [S::F; 3]) -> [S::F; 3] {
+    [simd.mul(s, a[0]), simd.mul(s, a[1]), simd.mul(s, a[2])]
+}
+
+/// `a / |a|`, or `otherwise` where `a` is too short to have a direction.
+#[inline(always)]
+fn unit_or<S: Simd>(simd: S, a: [S::F; 3], otherwise: [S::F; 3]) -> [S::F; 3] {
+    let length_squared = dot(simd, a, a);
+    let tiny = simd.splat(f32::MIN_POSITIVE);
+    let one = simd.splat(1.0);
+    let safe = simd.select_gt(length_squared, tiny, length_squared, one);
+    let unit = mul3(simd, simd.div(one, simd.sqrt(safe)), a);
+    [
+        simd.select_gt(length_squared, tiny, unit[0], otherwise[0]),
+        simd.select_gt(length_squared, tiny, unit[1], otherwise[1]),
+        simd.select_gt(length_squared, tiny, unit[2], otherwise[2]),
+    ]
 }
 
 #[inline(always)]
@@ -359,7 +396,7 @@ fn dot<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> S::F {
 /// Points by a blended affine matrix.
 struct Affine<'a, 'o, const NORMALS: bool> {
     input: &'a SkinInput<'a>,
-    rows: Gather<'a>,
+    rows: Gather<'a, AFFINE_ROWS>,
     normals: &'a [Vec3],
     out: &'o mut [Vec3],
     out_normals: &'o mut [Vec3],
@@ -374,14 +411,11 @@ impl<const NORMALS: bool> Kernel for Affine<'_, '_, NORMALS> {
             let [m20, m21, m22, tz] = simd.transpose_low(self.rows.blend(simd, block, 1));
             let p = load_block(simd, self.input.positions, block);
             let rows = [[m00, m01, m02], [m10, m11, m12], [m20, m21, m22]];
-            let at = |row: [S::F; 3], t| {
-                simd.mul_add(
-                    row[0],
-                    p[0],
-                    simd.mul_add(row[1], p[1], simd.mul_add(row[2], p[2], t)),
-                )
-            };
-            let posed = [at(rows[0], tx), at(rows[1], ty), at(rows[2], tz)];
+            let posed = [
+                simd.add(dot(simd, rows[0], p), tx),
+                simd.add(dot(simd, rows[1], p), ty),
+                simd.add(dot(simd, rows[2], p), tz),
+            ];
             store_block(simd, posed, self.out, block);
             if NORMALS {
                 let n = load_block(simd, self.normals, block);
@@ -391,15 +425,7 @@ impl<const NORMALS: bool> Kernel for Affine<'_, '_, NORMALS> {
                     dot(simd, cross(simd, r2, r0), n),
                     dot(simd, cross(simd, r0, r1), n),
                 ];
-                let length_squared = dot(simd, turned, turned);
-                let tiny = simd.splat(f32::MIN_POSITIVE);
-                let one = simd.splat(1.0);
-                let safe = simd.select_gt(length_squared, tiny, length_squared, one);
-                let inverse = simd.div(one, simd.sqrt(safe));
-                let unit = [0, 1, 2].map(|i| {
-                    simd.select_gt(length_squared, tiny, simd.mul(turned[i], inverse), n[i])
-                });
-                store_block(simd, unit, self.out_normals, block);
+                store_block(simd, unit_or(simd, turned, n), self.out_normals, block);
             }
         }
     }
@@ -409,7 +435,7 @@ impl<const NORMALS: bool> Kernel for Affine<'_, '_, NORMALS> {
 #[inline(always)]
 fn blended_dual_quaternions<S: Simd>(
     simd: S,
-    rows: Gather<'_>,
+    rows: Gather<'_, 1>,
     signed: bool,
     block: usize,
 ) -> [S::F; 8] {
@@ -432,31 +458,26 @@ impl<const NORMALS: bool> Kernel for Rigid<'_, '_, NORMALS> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let input = self.input;
-        let rows = Gather::new(&input.palette.rigid, 1, input.chunk);
+        let rows = Gather::new(&input.palette.rigid, input.chunk);
         let unit = simd.splat(input.scale());
         let two = simd.splat(2.0);
+        let minus_one = simd.splat(-1.0);
         for block in 0..input.n_points().div_ceil(LANES) {
             let [rx, ry, rz, rw, dx, dy, dz, dw] =
                 blended_dual_quaternions(simd, rows, input.needs_sign_test, block);
             let (r, d) = ([rx, ry, rz], [dx, dy, dz]);
             // 2 / |b0|^2 normalises rotation and translation at once: no square root.
             let s = simd.div(two, simd.mul_add(rw, rw, dot(simd, r, r)));
-            let p = load_block(simd, input.positions, block).map(|c| simd.mul(c, unit));
+            let p = mul3(simd, unit, load_block(simd, input.positions, block));
             // v' = v + s (r x (r x v + w v + d) + w d - dw r): rotation and translation share their products.
-            let inner = cross(simd, r, p);
-            let inner = [0, 1, 2].map(|i| simd.mul_add(rw, p[i], simd.add(inner[i], d[i])));
-            let outer = cross(simd, r, inner);
-            let posed = [0, 1, 2].map(|i| {
-                let along = simd.mul_sub(rw, d[i], simd.mul(dw, r[i]));
-                simd.mul_add(s, simd.add(outer[i], along), p[i])
-            });
-            store_block(simd, posed, self.out, block);
+            let inner = add3(simd, mul_add3(simd, rw, p, cross(simd, r, p)), d);
+            let outer = mul_add3(simd, rw, d, cross(simd, r, inner));
+            let outer = mul_add3(simd, simd.mul(dw, minus_one), r, outer);
+            store_block(simd, mul_add3(simd, s, outer, p), self.out, block);
             if NORMALS {
                 let n = load_block(simd, self.normals, block);
-                let inner = cross(simd, r, n);
-                let inner = [0, 1, 2].map(|i| simd.mul_add(rw, n[i], inner[i]));
-                let outer = cross(simd, r, inner);
-                let turned = [0, 1, 2].map(|i| simd.mul_add(s, outer[i], n[i]));
+                let inner = mul_add3(simd, rw, n, cross(simd, r, n));
+                let turned = mul_add3(simd, s, cross(simd, r, inner), n);
                 store_block(simd, turned, self.out_normals, block);
             }
         }
@@ -471,14 +492,16 @@ struct Rotations<'a, 'o> {
 impl Kernel for Rotations<'_, '_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let rows = Gather::new(&self.input.palette.rigid, 1, self.input.chunk);
+        let rows = Gather::new(&self.input.palette.rigid, self.input.chunk);
         let one = simd.splat(1.0);
         for (block, out) in self.out.chunks_mut(LANES).enumerate() {
             let [x, y, z, w, ..] =
                 blended_dual_quaternions(simd, rows, self.input.needs_sign_test, block);
             let length_squared = simd.mul_add(w, w, dot(simd, [x, y, z], [x, y, z]));
             let inverse = simd.div(one, simd.sqrt(length_squared));
-            let [x, y, z, w] = [x, y, z, w].map(|c| simd.to_array(simd.mul(c, inverse)));
+            let [x, y, z] = mul3(simd, inverse, [x, y, z]);
+            let (x, y, z) = (simd.to_array(x), simd.to_array(y), simd.to_array(z));
+            let w = simd.to_array(simd.mul(inverse, w));
             for (lane, out) in out.iter_mut().enumerate() {
                 *out = Quat::from_xyzw(x[lane], y[lane], z[lane], w[lane]);
             }
@@ -497,13 +520,17 @@ struct Linear<'a, 'o> {
 impl Kernel for Linear<'_, '_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
-        let rows = Gather::new(&self.input.palette.lbs, AFFINE_ROWS, self.input.chunk);
+        let rows = Gather::<AFFINE_ROWS>::new(&self.input.palette.lbs, self.input.chunk);
         for (block, out) in self.out.chunks_mut(LANES).enumerate() {
-            let upper = rows.blend(simd, block, 0).map(|row| simd.to_array(row));
-            let lower = rows.blend(simd, block, 1).map(|row| simd.to_array(row));
-            for (out, (u, l)) in out.iter_mut().zip(upper.iter().zip(&lower)) {
-                *out =
-                    Mat3::from_cols_array(&[u[0], u[4], l[0], u[1], u[5], l[1], u[2], u[6], l[2]]);
+            let upper = rows.blend(simd, block, 0);
+            let lower = rows.blend(simd, block, 1);
+            for (lane, out) in out.iter_mut().enumerate() {
+                let (u, l) = (simd.to_array(upper[lane]), simd.to_array(lower[lane]));
+                *out = Mat3::from_cols(
+                    Vec3::new(u[0], u[4], l[0]),
+                    Vec3::new(u[1], u[5], l[1]),
+                    Vec3::new(u[2], u[6], l[2]),
+                );
             }
         }
         for &point in self.input.chunk.unmoved() {

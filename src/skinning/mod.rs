@@ -19,7 +19,7 @@ pub use cooked::CookedChunk;
 pub use influences::{CHUNK, Influences, RowRef, Rows};
 pub use kernels::{
     SkinError, SkinInput, blended_linear, blended_rotations, dqs, dqs_with_normals, inflate,
-    inflate_with_normals, lbs, lbs_rotations, lbs_with_normals,
+    inflate_with_normals, lbs, lbs_with_normals, rotation_of_linear,
 };
 pub use palette::{Motion, SkinPalette, Stretch};
 pub use simd::Backend;

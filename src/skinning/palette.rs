@@ -59,6 +59,20 @@ impl Motion {
         )
     }
 
+    /// The largest coordinate in it, infinite where one is not finite.
+    pub(super) fn reach(&self) -> f64 {
+        [self.translation, self.origin, self.inflated_origin]
+            .iter()
+            .map(|v| {
+                if v.is_finite() {
+                    v.abs().max_element()
+                } else {
+                    f64::INFINITY
+                }
+            })
+            .fold(0.0, f64::max)
+    }
+
     /// Whether the inflation leaves every point where it is.
     fn is_rigid(&self) -> bool {
         let reach = 1e-12 * (1.0 + self.origin.abs().max_element());

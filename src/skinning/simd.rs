@@ -85,54 +85,48 @@ pub(super) trait Simd: Copy {
     fn store(self, xyz: [Self::F; 3], points: &mut [Vec3; LANES]);
     fn to_array(self, a: Self::F) -> [f32; LANES];
 
-    /// `acc[lane] += weights[lane] * rows[joints[lane] * stride + offset]`.
+    /// `acc[lane] += weights[lane] * rows[joints[lane] * STRIDE + offset]`.
     ///
     /// # Safety
-    /// `joints[lane] * stride + offset < rows.len()` for every lane.
-    unsafe fn accumulate(
+    /// `joints[lane] * STRIDE + offset < rows.len()` for every lane.
+    unsafe fn accumulate<const STRIDE: usize>(
         self,
         acc: &mut [Self::F; LANES],
         rows: &[Row8],
-        stride_offset: (usize, usize),
+        offset: usize,
         joints: &[u16; LANES],
         weights: &[f32; LANES],
     );
 }
 
-/// The palette rows that a chunk's points blend.
+/// The palette rows that a chunk's points blend, `STRIDE` a joint.
 #[derive(Clone, Copy)]
-pub(super) struct Gather<'a> {
+pub(super) struct Gather<'a, const STRIDE: usize> {
     rows: &'a [Row8],
-    /// Rows a joint.
-    stride: usize,
     chunk: &'a CookedChunk,
 }
 
-impl<'a> Gather<'a> {
-    /// Pairs a chunk with palette rows, `stride` a joint. The rows must hold every joint of the chunk.
-    pub(super) fn new(rows: &'a [Row8], stride: usize, chunk: &'a CookedChunk) -> Self {
-        assert!((chunk.max_joint() as usize + 1) * stride <= rows.len());
-        Self {
-            rows,
-            stride,
-            chunk,
-        }
+impl<'a, const STRIDE: usize> Gather<'a, STRIDE> {
+    /// Pairs a chunk with palette rows, which must hold every joint of the chunk.
+    pub(super) fn new(rows: &'a [Row8], chunk: &'a CookedChunk) -> Self {
+        assert!((chunk.max_joint() as usize + 1) * STRIDE <= rows.len());
+        Self { rows, chunk }
     }
 
     /// The weighted sum of row `offset` of the joints of each point of a block: one vector a point.
     #[inline(always)]
     pub(super) fn blend<S: Simd>(self, simd: S, block: usize, offset: usize) -> [S::F; LANES] {
-        assert!(offset < self.stride);
+        assert!(offset < STRIDE);
         let (joints, weights) = self.chunk.block(block);
         let mut acc = [simd.splat(0.0); LANES];
         for (joints, weights) in joints.iter().zip(weights) {
             // SAFETY: joints <= max_joint (invariant of `CookedChunk`), checked against the rows in `new`.
-            unsafe { simd.accumulate(&mut acc, self.rows, (self.stride, offset), joints, weights) }
+            unsafe { simd.accumulate::<STRIDE>(&mut acc, self.rows, offset, joints, weights) }
         }
         acc
     }
 
-    /// As [`Gather::blend`] of dual quaternions (stride 1), each turned to the hemisphere of its point's pivot.
+    /// As [`Gather::blend`] of dual quaternions (`STRIDE` 1), each turned to the hemisphere of its point's pivot.
     #[inline(always)]
     pub(super) fn blend_signed<S: Simd>(self, simd: S, block: usize) -> [S::F; LANES] {
         let (joints, weights) = self.chunk.block(block);
@@ -147,7 +141,7 @@ impl<'a> Gather<'a> {
                 }
             }
             // SAFETY: as in `blend`.
-            unsafe { simd.accumulate(&mut acc, self.rows, (self.stride, 0), joints, &signed) }
+            unsafe { simd.accumulate::<STRIDE>(&mut acc, self.rows, 0, joints, &signed) }
         }
         acc
     }
@@ -227,16 +221,16 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    unsafe fn accumulate(
+    unsafe fn accumulate<const STRIDE: usize>(
         self,
         acc: &mut [f32x8; LANES],
         rows: &[Row8],
-        (stride, offset): (usize, usize),
+        offset: usize,
         joints: &[u16; LANES],
         weights: &[f32; LANES],
     ) {
         for ((acc, &joint), &weight) in acc.iter_mut().zip(joints).zip(weights) {
-            let row = f32x8::from(rows[joint as usize * stride + offset].0);
+            let row = f32x8::from(rows[joint as usize * STRIDE + offset].0);
             *acc = row.mul_add(f32x8::splat(weight), *acc);
         }
     }
@@ -400,18 +394,18 @@ mod avx2 {
         }
 
         #[inline(always)]
-        unsafe fn accumulate(
+        unsafe fn accumulate<const STRIDE: usize>(
             self,
             acc: &mut [__m256; LANES],
             rows: &[Row8],
-            (stride, offset): (usize, usize),
+            offset: usize,
             joints: &[u16; LANES],
             weights: &[f32; LANES],
         ) {
             for lane in 0..LANES {
                 // SAFETY: the caller's promise keeps the row inside of `rows`; rows are aligned to 32 bytes.
                 acc[lane] = unsafe {
-                    let row = rows.get_unchecked(joints[lane] as usize * stride + offset);
+                    let row = rows.get_unchecked(joints[lane] as usize * STRIDE + offset);
                     _mm256_fmadd_ps(
                         _mm256_load_ps(row.0.as_ptr()),
                         _mm256_broadcast_ss(&weights[lane]),

@@ -4,11 +4,15 @@ use crate::reference::cylinder::{Cylinder, pose};
 use crate::reference::{self, Rigid, Row};
 use crate::shared::{read_npy, shared_dir};
 use crate::skins::{assert_close, cook, influences, palette_of, skeleton, skin, to_f32};
-use glam::{DAffine3, DMat3, DQuat, DVec3, Quat, Vec3};
+use glam::{DAffine3, DMat3, DQuat, DVec3, Mat3, Quat, Vec3};
 use rayon::prelude::*;
 use sinew::math::Transform;
 use sinew::skeleton::{JointIndex, Pose};
-use sinew::skinning::*;
+use sinew::skinning::{
+    Backend, CHUNK, Motion, SkinBind, SkinError, SkinInput, SkinPalette, Stretch, blended_linear,
+    blended_rotations, dqs, dqs_with_normals, inflate, inflate_with_normals, lbs, lbs_with_normals,
+    rotation_of_linear,
+};
 
 const BACKENDS: [Backend; 2] = [Backend::Avx2, Backend::Portable];
 
@@ -46,7 +50,7 @@ fn both_backends_agree_with_the_reference_on_the_cylinder() {
             let what = |kind: &str| format!("{kind} {backend:?} bend {bend} twist {twist}");
             let run = |kernel: &dyn Fn(&SkinInput<'_>, &mut [Vec3])| {
                 skin(&positions, &chunks, &palette, |i, out| {
-                    kernel(&i.on(backend), out)
+                    kernel(&i.on(backend), out);
                 })
             };
             assert_close(&what("lbs"), &run(&lbs), &expected_lbs);
@@ -119,7 +123,9 @@ fn random_mesh(random: &mut Random) -> (Vec<Vec3>, Vec<Row>) {
                 .map(|k| ((p / 7 + 5 * k) % 40, random.next() + 0.01))
                 .collect();
             let sum: f64 = row.iter().map(|r| r.1).sum();
-            row.iter_mut().for_each(|r| r.1 /= sum);
+            for r in &mut row {
+                r.1 /= sum;
+            }
             row
         })
         .collect();
@@ -155,12 +161,12 @@ fn random_rotations_take_the_testing_kernel_and_equal_the_pivot_rule() {
         let (expected_lbs, expected_dqs): (Vec<_>, Vec<_>) = expected.into_iter().unzip();
         for backend in BACKENDS {
             let posed = skin(&positions, &chunks, &palette, |i, out| {
-                lbs(&i.on(backend), out)
+                lbs(&i.on(backend), out);
             });
             assert_close("lbs", &posed, &expected_lbs);
             // Blends of nearly opposed rotations lose a digit: |b0| is as small as the largest weight.
             let posed = skin(&positions, &chunks, &palette, |i, out| {
-                dqs(&i.on(backend), out)
+                dqs(&i.on(backend), out);
             });
             for ((a, e), row) in posed.iter().zip(&expected_dqs).zip(&rows) {
                 let pivot = row.iter().fold(1e-3, |m, r| f64::max(m, r.1));
@@ -219,7 +225,7 @@ fn any_number_of_threads_and_any_single_chunk_gives_the_same_bits() {
     let (positions, rows) = random_mesh(&mut random);
     let chunks = cook(&influences(&rows));
     let mut matrices = random_motions(&mut random);
-    matrices[7] = matrices[7] * DAffine3::from_scale(DVec3::new(2.0, 1.0, 0.5));
+    matrices[7] *= DAffine3::from_scale(DVec3::new(2.0, 1.0, 0.5));
     let palette = palette_of(&matrices);
     assert!(palette.inflates());
     for kernel in [lbs, dqs, inflate] {
@@ -351,6 +357,10 @@ fn absurd_matrices_leave_the_palette_finite() {
         ),
         DAffine3::from_translation(DVec3::splat(f64::NAN)),
         DAffine3::from_mat3(DMat3::from_diagonal(DVec3::new(1.0, 1e-38, 1e38))),
+        DAffine3::from_mat3_translation(
+            DMat3::from_diagonal(DVec3::new(1.0, 1.0, 1e-40)),
+            DVec3::ONE,
+        ),
     ];
     for rotation in 0..absurd.len() {
         let inverse_bind: Vec<DAffine3> = (0..5)
@@ -370,6 +380,84 @@ fn absurd_matrices_leave_the_palette_finite() {
             }
         }
     }
+}
+
+#[test]
+fn a_flattened_bind_matrix_still_moves_its_points_as_gltf_does() {
+    let rest = Transform::from_trs(DVec3::X, DQuat::from_rotation_z(0.4), DVec3::ONE);
+    let skeleton = skeleton(&[None, Some(0)], &[rest, rest]);
+    let world = Pose::rest(&skeleton).world_matrices(&skeleton);
+    let flat = DAffine3::from_mat3_translation(
+        DMat3::from_diagonal(DVec3::new(1.0, 1.0, 0.0)),
+        DVec3::new(0.1, 0.2, 0.3),
+    );
+    let joints = [JointIndex(0), JointIndex(1)];
+    let inverse_bind = [world[0].inverse(), flat];
+    let bind = SkinBind::new(&skeleton, &joints, &inverse_bind, &[true; 2], &world);
+    let mut palette = SkinPalette::default();
+    bind.pose(&world, Stretch::Inflate, &mut palette);
+    let p = DVec3::new(0.5, -0.25, 2.0);
+    let chunks = cook(&influences(&[vec![(1, 1.0)]]));
+    for kernel in [lbs, dqs] {
+        let out = skin(&[p.as_vec3()], &chunks, &palette, kernel);
+        let expected = (world[1] * flat).transform_point3(p);
+        assert_close("flat", &out, &[expected]);
+    }
+}
+
+#[test]
+fn normals_of_the_inflated_shape_turn_with_the_blended_rotation() {
+    let mut random = Random::new(5);
+    let (positions, rows) = random_mesh(&mut random);
+    let chunks = cook(&influences(&rows));
+    let normals: Vec<Vec3> = positions.iter().map(|p| p.normalize_or(Vec3::X)).collect();
+    let matrices: Vec<DAffine3> = random_motions(&mut random)
+        .into_iter()
+        .map(|m| m * DAffine3::from_scale(DVec3::ONE + random.vector(0.3)))
+        .collect();
+    let palette = palette_of(&matrices);
+    let stretches: Vec<DAffine3> = palette.motions().iter().map(Motion::inflation).collect();
+    let motions: Vec<Rigid> = palette
+        .motions()
+        .iter()
+        .map(|m| Rigid {
+            rotation: m.rotation,
+            translation: m.translation,
+        })
+        .collect();
+    for (c, chunk) in chunks.iter().enumerate() {
+        let range = c * CHUNK..c * CHUNK + chunk.n_points();
+        let input = SkinInput::new(&positions[range.clone()], chunk, &palette).unwrap();
+        let mut out = vec![Vec3::ZERO; chunk.n_points()];
+        let (mut out_normals, mut inflated) = (out.clone(), out.clone());
+        let mut linear = vec![Mat3::IDENTITY; chunk.n_points()];
+        dqs_with_normals(&input, &normals[range.clone()], &mut out, &mut out_normals);
+        inflate_with_normals(&input, &normals[range.clone()], &mut out, &mut inflated);
+        blended_linear(&input, &mut linear);
+        for (i, point) in range.enumerate() {
+            let (n, row) = (normals[point].as_dvec3(), &rows[point]);
+            if row.is_empty() {
+                assert_eq!(
+                    (out_normals[i], linear[i]),
+                    (normals[point], Mat3::IDENTITY)
+                );
+                continue;
+            }
+            let n = reference::lbs_normal(n, row, &stretches);
+            assert!(inflated[i].as_dvec3().abs_diff_eq(n, 2e-6));
+            // Blends of nearly opposed rotations lose digits.
+            let expected = reference::dqs_rotation(row, &motions) * n;
+            assert!(out_normals[i].as_dvec3().abs_diff_eq(expected, 3e-5));
+            let mut blended = DMat3::ZERO;
+            for &(j, w) in row {
+                blended += matrices[j].matrix3 * w;
+            }
+            assert!(linear[i].as_dmat3().abs_diff_eq(blended, 1e-6));
+        }
+    }
+    let q = random.rotation();
+    let back = rotation_of_linear(DMat3::from_quat(q).as_mat3() * 3.0);
+    assert!(back.as_dquat().dot(q).abs() > 1.0 - 1e-6);
 }
 
 #[test]
@@ -461,7 +549,7 @@ fn check_fixture(
     for backend in BACKENDS {
         let run = |kernel: fn(&SkinInput<'_>, &mut [Vec3])| {
             skin(&positions, &chunks, &palette, |i, out| {
-                kernel(&i.on(backend), out)
+                kernel(&i.on(backend), out);
             })
         };
         assert_close(name, &run(dqs), expected_dqs);
