@@ -45,7 +45,7 @@ pub(super) fn build(body: &Body, n_points: usize) -> MeshSource {
     let normals: Vec<DVec3> = surface
         .positions
         .par_iter()
-        .map(|&p| field.hit(p).gradient.try_normalize().unwrap_or(DVec3::Y))
+        .map(|&p| field.normal(p))
         .collect();
     let (surface, normals, rows) = if half {
         let (whole, source) = mirror(&surface);

@@ -115,13 +115,18 @@ impl RoundCone {
     }
 }
 
-/// Smooth minimum with a quadratic fillet of width `k`; exactly the smaller one where they differ by `k` or more.
+/// Smooth minimum with a quadratic fillet of up to `k` wide; exactly the smaller one where they differ by `k` or more.
+///
+/// The fillet is as wide as the surfaces are askew: two cones of a limb that share a ball get no swelling there, an arm
+/// and a chest the full fillet. The gradient leaves out how the width changes; it is close enough for Newton's method.
 fn smooth_min(a: Hit, b: Hit, k: f64) -> Hit {
     let (near, far) = if a.distance <= b.distance {
         (a, b)
     } else {
         (b, a)
     };
+    let askew = (1.0 - a.gradient.dot(b.gradient)).clamp(0.0, 1.0);
+    let k = k * askew;
     let overlap = k - (far.distance - near.distance);
     if overlap <= 0.0 {
         return near;
@@ -256,6 +261,21 @@ impl Field {
             p -= hit.gradient * (hit.distance / slope);
         }
         p
+    }
+
+    /// Outward unit normal of the surface at `p`, by differences over a tetrahedron of corners.
+    pub(super) fn normal(&self, p: DVec3) -> DVec3 {
+        const STEP: f64 = 2e-4;
+        let candidates = self.candidates(p);
+        [(1., -1., -1.), (-1., -1., 1.), (-1., 1., -1.), (1., 1., 1.)]
+            .into_iter()
+            .map(|(x, y, z)| {
+                let corner = DVec3::new(x, y, z);
+                corner * self.hit_of(candidates, p + corner * STEP).distance
+            })
+            .sum::<DVec3>()
+            .try_normalize()
+            .unwrap_or(DVec3::Y)
     }
 
     /// Radius of the body's part nearest to `p`, metres.
