@@ -27,8 +27,11 @@ pub(super) fn build(body: &Body, n_points: usize) -> MeshSource {
     let mut parts = body.parts.clone();
     if body.is_symmetric {
         for part in &mut parts {
-            let twin = body.rig.bones[part.joint as usize].twin;
-            part.twin = Some((part.cone.mirrored(), twin));
+            // A cone in the plane of symmetry would only swell by meeting itself.
+            if !part.cone.is_central() {
+                let twin = body.rig.bones[part.joint as usize].twin;
+                part.twin = Some((part.cone.mirrored(), twin));
+            }
         }
     }
     let half = body.is_symmetric;
