@@ -27,8 +27,11 @@ pub(super) fn build(body: &Body, n_points: usize) -> MeshSource {
     let mut parts = body.parts.clone();
     if body.is_symmetric {
         for part in &mut parts {
-            let twin = body.rig.bones[part.joint as usize].twin;
-            part.twin = Some((part.cone.mirrored(), twin));
+            // A cone in the plane of symmetry would only swell by meeting itself.
+            if !part.cone.is_central() {
+                let twin = body.rig.bones[part.joint as usize].twin;
+                part.twin = Some((part.cone.mirrored(), twin));
+            }
         }
     }
     let half = body.is_symmetric;
@@ -45,7 +48,7 @@ pub(super) fn build(body: &Body, n_points: usize) -> MeshSource {
     let normals: Vec<DVec3> = surface
         .positions
         .par_iter()
-        .map(|&p| field.hit(p).gradient.try_normalize().unwrap_or(DVec3::Y))
+        .map(|&p| field.normal(p))
         .collect();
     let (surface, normals, rows) = if half {
         let (whole, source) = mirror(&surface);

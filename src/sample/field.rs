@@ -13,13 +13,59 @@ pub(super) struct RoundCone {
     length_squared: f64,
 }
 
+/// A place along a limb: joint whose flesh follows, centre, radius.
+pub(super) type Station = (u16, DVec3, f64);
+
+/// Collects the flesh of a body.
+#[derive(Default)]
+pub(super) struct Flesh {
+    pub(super) parts: Vec<Part>,
+    n_groups: u16,
+}
+
+impl Flesh {
+    /// Adds a limb of two balls.
+    pub(super) fn add(&mut self, joint: u16, blend: f64, a: (DVec3, f64), b: (DVec3, f64)) {
+        self.limb(blend, &[(joint, a.0, a.1), (joint, b.0, b.1)]);
+    }
+
+    /// Adds a limb whose middle line and radius run smoothly through `stations` (Catmull and Rom's spline).
+    pub(super) fn limb(&mut self, blend: f64, stations: &[Station]) {
+        let last = stations.len() - 1;
+        let n_steps = if last == 1 { 1 } else { 5 };
+        let at = |k: usize, t: f64| {
+            let [a, b, c, d] = [k.saturating_sub(1), k, k + 1, (k + 2).min(last)]
+                .map(|i| stations[i].1.extend(stations[i].2));
+            let (t2, t3) = (t * t, t * t * t);
+            (b * 2.0 + (c - a) * t + (a * 2.0 - b * 5.0 + c * 4.0 - d) * t2
+                + (b * 3.0 - a - c * 3.0 + d) * t3)
+                * 0.5
+        };
+        for k in 0..last {
+            for step in 0..n_steps {
+                let [a, b] = [step, step + 1].map(|s| at(k, s as f64 / n_steps as f64));
+                self.parts.push(Part {
+                    cone: RoundCone::new(a.truncate(), b.truncate(), a.w, b.w),
+                    joint: stations[k].0,
+                    twin: None,
+                    group: self.n_groups,
+                    blend,
+                });
+            }
+        }
+        self.n_groups += 1;
+    }
+}
+
 /// A part of the body: a cone of one joint's flesh and, where the body is symmetric, its twin at -x.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) cone: RoundCone,
     pub(super) joint: u16,
     pub(super) twin: Option<(RoundCone, u16)>,
-    /// Width of the smooth union with the parts before it, metres.
+    /// Parts of one limb, next to each other in the list, have one number: they share balls and are simply united.
+    pub(super) group: u16,
+    /// Width of the smooth union of the limb with those before it, metres.
     pub(super) blend: f64,
 }
 
@@ -56,6 +102,11 @@ impl RoundCone {
             axis,
             length_squared,
         }
+    }
+
+    /// Whether both centres lie at x = 0.
+    pub(super) fn is_central(&self) -> bool {
+        self.a.x == 0.0 && self.axis.x == 0.0
     }
 
     /// The cone at -x.
@@ -122,8 +173,9 @@ fn smooth_min(a: Hit, b: Hit, k: f64) -> Hit {
     } else {
         (b, a)
     };
+    // Also where both are infinitely far.
     let overlap = k - (far.distance - near.distance);
-    if overlap <= 0.0 {
+    if !(overlap > 0.0) {
         return near;
     }
     let h = overlap / k;
@@ -142,8 +194,10 @@ impl Field {
             let (l, h) = part.cone.bounds();
             (low, high) = (low.min(l), high.max(h));
         }
-        low -= block_size * 0.37;
-        high += block_size * 0.37;
+        // Smooth unions swell by a quarter of their width; each body has few at one place.
+        let widest = parts.iter().fold(TWIN_BLEND, |w: f64, p| w.max(p.blend));
+        low -= block_size * 0.37 + widest * 0.75;
+        high += block_size * 0.37 + widest * 0.75;
         if half {
             low.x = 0.0;
         }
@@ -162,10 +216,6 @@ impl Field {
         // A value at the centre bounds the whole block: distances change by at most the way walked. Twice the widest
         // blend keeps the chain of smooth unions bit-equal to the full one.
         let reach = block_size * 0.5 * 3f64.sqrt();
-        let widest = field
-            .parts
-            .iter()
-            .fold(TWIN_BLEND, |w: f64, p| w.max(p.blend));
         field.blocks = (0..n_blocks[0] * n_blocks[1] * n_blocks[2])
             .into_par_iter()
             .map(|i| {
@@ -230,22 +280,30 @@ impl Field {
 
     /// [`Field::hit`] of some of the parts.
     pub(super) fn hit_of(&self, candidates: &[u16], p: DVec3) -> Hit {
-        let mut union = Hit {
+        const FAR: Hit = Hit {
             distance: f64::INFINITY,
             gradient: DVec3::ZERO,
         };
-        for &i in candidates {
-            let part = &self.parts[i as usize];
-            let mut hit = part.cone.hit(p);
-            // Twins meet first: the union stays symmetric to the last bit.
-            if let Some((twin, _)) = &part.twin {
-                hit = smooth_min(hit, twin.hit(p), TWIN_BLEND);
+        let nearer = |a: Hit, b: Hit| if b.distance < a.distance { b } else { a };
+        let mut union = FAR;
+        let mut rest = candidates;
+        while let Some(&first) = rest.first() {
+            let Part { group, blend, .. } = self.parts[first as usize];
+            let (mut limb, mut twin) = (FAR, FAR);
+            while let Some((&i, later)) = rest.split_first() {
+                let part = &self.parts[i as usize];
+                if part.group != group {
+                    break;
+                }
+                limb = nearer(limb, part.cone.hit(p));
+                if let Some((cone, _)) = &part.twin {
+                    twin = nearer(twin, cone.hit(p));
+                }
+                rest = later;
             }
-            union = if union.distance.is_finite() {
-                smooth_min(union, hit, part.blend)
-            } else {
-                hit
-            };
+            // Twins meet first: the union stays symmetric to the last bit.
+            let both = smooth_min(limb, twin, TWIN_BLEND);
+            union = smooth_min(union, both, blend);
         }
         union
     }
@@ -259,6 +317,21 @@ impl Field {
             p -= hit.gradient * (hit.distance / slope);
         }
         p
+    }
+
+    /// Outward unit normal of the surface at `p`, by differences over a tetrahedron of corners.
+    pub(super) fn normal(&self, p: DVec3) -> DVec3 {
+        const STEP: f64 = 2e-4;
+        let candidates = self.candidates(p);
+        [(1., -1., -1.), (-1., -1., 1.), (-1., 1., -1.), (1., 1., 1.)]
+            .into_iter()
+            .map(|(x, y, z)| {
+                let corner = DVec3::new(x, y, z);
+                corner * self.hit_of(candidates, p + corner * STEP).distance
+            })
+            .sum::<DVec3>()
+            .try_normalize()
+            .unwrap_or(DVec3::Y)
     }
 
     /// Radius of the body's part nearest to `p`, metres.

@@ -4,7 +4,7 @@
 //! shoulders are asked to bend by half as much as from a T-pose, either way.
 
 use super::body::Body;
-use super::field::{Part, RoundCone};
+use super::field::Flesh;
 use super::hand::{HandFrame, add_hand};
 use super::rig::Rig;
 use super::unwrap::Chart;
@@ -14,24 +14,10 @@ const fn v(x: f64, y: f64, z: f64) -> DVec3 {
     DVec3::new(x, y, z)
 }
 
-/// Collects flesh: joint, blend, then centres and radii of both balls.
-struct Flesh(Vec<Part>);
-
-impl Flesh {
-    fn add(&mut self, joint: u16, blend: f64, (a, ra): (DVec3, f64), (b, rb): (DVec3, f64)) {
-        self.0.push(Part {
-            cone: RoundCone::new(a, b, ra, rb),
-            joint,
-            twin: None,
-            blend,
-        });
-    }
-}
-
 /// The mannequin.
 pub(super) fn mannequin() -> Body {
     let mut rig = Rig::default();
-    let mut flesh = Flesh(Vec::new());
+    let mut flesh = Flesh::default();
     let x = DVec3::X;
 
     // Trunk and head. Flesh is given for the left half; a part on the middle line is its own twin.
@@ -50,82 +36,28 @@ pub(super) fn mannequin() -> Body {
     let mut spine = [0; 6];
     let mut parent = root;
     for k in 0..6 {
-        parent = rig.add(
-            names[k],
-            Some(parent),
-            [spine_heads[k], spine_heads[k + 1]],
-            x,
-            radii[k],
-        );
+        parent = rig.add(names[k], Some(parent), [spine_heads[k], spine_heads[k + 1]], x, radii[k]);
         spine[k] = parent;
     }
     let [hips, spine_1, spine_2, chest, neck, head] = spine;
-    // The trunk is a chain that shares its balls; a wide blend there would only add a swelling at each.
-    let waist = [
-        (v(0.076, 0.915, -0.006), 0.094),
-        (v(0.054, 1.035, 0.002), 0.088),
-        (v(0.050, 1.125, 0.004), 0.087),
-        (v(0.062, 1.245, 0.0), 0.097),
-        (v(0.084, 1.350, -0.006), 0.086),
+    let trunk = [
+        (hips, v(0.070, 0.920, -0.006), 0.086),
+        (spine_1, v(0.054, 1.035, 0.000), 0.087),
+        (spine_2, v(0.050, 1.130, 0.002), 0.086),
+        (chest, v(0.062, 1.250, 0.000), 0.096),
+        (chest, v(0.080, 1.350, -0.006), 0.084),
     ];
-    for (joint, k) in [(hips, 0), (spine_1, 1), (spine_2, 2), (chest, 3)] {
-        flesh.add(joint, 0.02, waist[k], waist[k + 1]);
-    }
-    flesh.add(
-        hips,
-        0.05,
-        (v(0.068, 0.880, -0.050), 0.072),
-        (v(0.066, 0.935, -0.044), 0.070),
-    );
-    flesh.add(
-        chest,
-        0.05,
-        (v(0.060, 1.315, 0.042), 0.056),
-        (v(0.090, 1.352, 0.034), 0.050),
-    );
-    flesh.add(
-        chest,
-        0.05,
-        (v(0.034, 1.33, -0.020), 0.088),
-        (v(0.036, 1.405, -0.022), 0.064),
-    );
-    flesh.add(
-        chest,
-        0.05,
-        (v(0.022, 1.468, -0.030), 0.034),
-        (v(0.110, 1.425, -0.028), 0.030),
-    );
-    flesh.add(
-        neck,
-        0.05,
-        (v(0.0, 1.43, -0.024), 0.055),
-        (v(0.0, 1.545, -0.008), 0.049),
-    );
-    flesh.add(
-        head,
-        0.025,
-        (v(0.0, 1.664, -0.020), 0.079),
-        (v(0.0, 1.574, 0.030), 0.049),
-    );
-    flesh.add(
-        head,
-        0.03,
-        (v(0.0, 1.670, -0.030), 0.077),
-        (v(0.0, 1.636, 0.026), 0.066),
-    );
+    flesh.limb(0.05, &trunk);
+    flesh.add(hips, 0.05, (v(0.066, 0.885, -0.042), 0.070), (v(0.060, 0.950, -0.030), 0.068));
+    flesh.add(chest, 0.06, (v(0.058, 1.320, 0.034), 0.052), (v(0.092, 1.355, 0.024), 0.046));
+    flesh.add(chest, 0.06, (v(0.034, 1.330, -0.020), 0.082), (v(0.036, 1.400, -0.022), 0.060));
+    flesh.add(chest, 0.06, (v(0.020, 1.462, -0.028), 0.030), (v(0.105, 1.422, -0.026), 0.028));
+    flesh.add(neck, 0.04, (v(0.0, 1.43, -0.022), 0.050), (v(0.0, 1.545, -0.008), 0.045));
+    flesh.add(head, 0.03, (v(0.0, 1.662, -0.020), 0.083), (v(0.0, 1.574, 0.030), 0.048));
+    flesh.add(head, 0.05, (v(0.0, 1.668, -0.030), 0.076), (v(0.0, 1.640, 0.024), 0.062));
     // A nose and ears tell front from back.
-    flesh.add(
-        head,
-        0.014,
-        (v(0.0, 1.640, 0.088), 0.007),
-        (v(0.0, 1.612, 0.097), 0.0115),
-    );
-    flesh.add(
-        head,
-        0.010,
-        (v(0.080, 1.618, -0.014), 0.009),
-        (v(0.084, 1.650, -0.022), 0.0135),
-    );
+    flesh.add(head, 0.024, (v(0.0, 1.645, 0.086), 0.008), (v(0.0, 1.614, 0.0935), 0.011));
+    flesh.add(head, 0.014, (v(0.081, 1.616, -0.014), 0.0085), (v(0.087, 1.650, -0.022), 0.0125));
 
     let left = rig.bones.len() as u16;
     // Arm.
@@ -135,49 +67,32 @@ pub(super) fn mannequin() -> Body {
     let wrist = elbow + (down + v(0.0, 0.0, 0.045)) * 0.255;
     let collar = v(0.025, 1.415, 0.010);
     let hinge = down.cross(DVec3::Z);
-    let clavicle = rig.add(
-        "clavicle.L",
-        Some(chest),
-        [collar, shoulder],
-        DVec3::Z,
-        0.055,
-    );
+    let clavicle = rig.add("clavicle.L", Some(chest), [collar, shoulder], DVec3::Z, 0.055);
     rig.bones[clavicle as usize].falloff = 0.045;
     rig.bones[clavicle as usize].reach = 0.05;
-    let upper_arm = rig.add(
-        "upper_arm.L",
-        Some(clavicle),
-        [shoulder, elbow],
-        hinge,
-        0.056,
-    );
+    let upper_arm = rig.add("upper_arm.L", Some(clavicle), [shoulder, elbow], hinge, 0.056);
     rig.bones[upper_arm as usize].reach = 0.04;
     let forearm = rig.add("forearm.L", Some(upper_arm), [elbow, wrist], hinge, 0.042);
     flesh.add(
         clavicle,
-        0.05,
-        (v(0.045, 1.425, -0.020), 0.040),
-        (shoulder - v(0.014, 0.004, 0.0), 0.050),
+        0.06,
+        (v(0.045, 1.420, -0.020), 0.036),
+        (shoulder - v(0.020, 0.004, 0.0), 0.042),
     );
-    let belly = shoulder + down * 0.12 + v(0.0, 0.0, 0.003);
-    flesh.add(upper_arm, 0.03, (shoulder, 0.054), (belly, 0.048));
-    flesh.add(upper_arm, 0.015, (belly, 0.048), (elbow, 0.039));
-    let along_forearm = |t: f64| elbow + (wrist - elbow) * t;
-    flesh.add(
-        forearm,
-        0.012,
-        (elbow, 0.039),
-        (along_forearm(0.25), 0.0415),
-    );
-    flesh.add(
-        forearm,
-        0.015,
-        (along_forearm(0.25), 0.0415),
-        (wrist, 0.0265),
-    );
+    let upper = |t: f64| shoulder + (elbow - shoulder) * t;
+    let fore = |t: f64| elbow + (wrist - elbow) * t;
+    let arm = [
+        (upper_arm, shoulder, 0.049),
+        (upper_arm, upper(0.42) + v(0.0, 0.0, 0.003), 0.0475),
+        (forearm, elbow, 0.0385),
+        (forearm, fore(0.26), 0.0410),
+        (forearm, fore(0.65), 0.0325),
+        (forearm, wrist, 0.0255),
+    ];
+    flesh.limb(0.04, &arm);
     let hand = add_hand(
         &mut rig,
-        &mut flesh.0,
+        &mut flesh,
         forearm,
         &HandFrame {
             wrist,
@@ -199,57 +114,25 @@ pub(super) fn mannequin() -> Body {
     let shin = rig.add("shin.L", Some(thigh), [knee, ankle], x, 0.056);
     let foot = rig.add("foot.L", Some(shin), [ankle, ball], x, 0.038);
     let toes = rig.add("toes.L", Some(foot), [ball, toe], x, 0.026);
-    let thigh_top = hip - v(-0.002, 0.025, 0.0);
-    let calf = v(0.100, 0.375, -0.006);
-    flesh.add(
-        thigh,
-        0.045,
-        (thigh_top, 0.088),
-        (v(0.097, 0.70, 0.012), 0.077),
-    );
-    flesh.add(thigh, 0.02, (v(0.097, 0.70, 0.012), 0.077), (knee, 0.054));
-    flesh.add(shin, 0.012, (knee, 0.054), (calf, 0.054));
-    flesh.add(shin, 0.02, (calf, 0.054), (v(0.1, 0.24, -0.012), 0.045));
-    flesh.add(shin, 0.02, (v(0.1, 0.24, -0.012), 0.045), (ankle, 0.034));
-    flesh.add(
-        foot,
-        0.03,
-        (v(0.100, 0.036, -0.045), 0.035),
-        (v(0.100, 0.075, -0.012), 0.034),
-    );
-    flesh.add(
-        foot,
-        0.04,
-        (v(0.101, 0.078, 0.0), 0.033),
-        (v(0.104, 0.032, 0.100), 0.031),
-    );
-    flesh.add(
-        foot,
-        0.03,
-        (v(0.104, 0.033, -0.03), 0.031),
-        (v(0.122, 0.026, 0.088), 0.025),
-    );
-    flesh.add(
-        toes,
-        0.022,
-        (v(0.100, 0.027, 0.105), 0.026),
-        (v(0.098, 0.0205, 0.172), 0.020),
-    );
-    flesh.add(
-        toes,
-        0.04,
-        (v(0.122, 0.0235, 0.098), 0.023),
-        (v(0.122, 0.0185, 0.156), 0.018),
-    );
+    let leg = [
+        (thigh, hip - v(0.004, 0.030, 0.0), 0.080),
+        (thigh, v(0.097, 0.720, 0.008), 0.074),
+        (shin, knee, 0.053),
+        (shin, v(0.100, 0.380, -0.006), 0.0545),
+        (shin, v(0.100, 0.230, -0.012), 0.042),
+        (shin, ankle, 0.033),
+    ];
+    flesh.limb(0.05, &leg);
+    flesh.add(foot, 0.03, (v(0.100, 0.036, -0.045), 0.035), (v(0.100, 0.075, -0.012), 0.034));
+    flesh.add(foot, 0.04, (v(0.101, 0.078, 0.0), 0.033), (v(0.104, 0.032, 0.100), 0.031));
+    flesh.add(foot, 0.03, (v(0.104, 0.033, -0.03), 0.031), (v(0.122, 0.026, 0.088), 0.025));
+    flesh.add(toes, 0.022, (v(0.100, 0.027, 0.105), 0.026), (v(0.098, 0.0205, 0.172), 0.020));
+    flesh.add(toes, 0.04, (v(0.122, 0.0235, 0.098), 0.023), (v(0.122, 0.0185, 0.156), 0.018));
     rig.mirror(left..rig.bones.len() as u16);
 
     let mut charts = vec![
         Chart {
-            bones: [
-                &[root, hips, spine_1, spine_2, chest, clavicle][..],
-                &[rig.bones[clavicle as usize].twin],
-            ]
-            .concat(),
+            bones: [&[root, hips, spine_1, spine_2, chest, clavicle][..], &[rig.bones[clavicle as usize].twin]].concat(),
             low: v(0.0, 0.84, 0.0),
             high: v(0.0, 1.46, 0.0),
             front: DVec3::Z,
@@ -270,7 +153,7 @@ pub(super) fn mannequin() -> Body {
     Body {
         name: "mannequin",
         rig,
-        parts: flesh.0,
+        parts: flesh.parts,
         is_symmetric: true,
         charts,
         cell: 0.0055,
@@ -280,7 +163,7 @@ pub(super) fn mannequin() -> Body {
 /// A left hand that points up, palm to the front, on the end of its forearm.
 pub(super) fn hand() -> Body {
     let mut rig = Rig::default();
-    let mut flesh = Flesh(Vec::new());
+    let mut flesh = Flesh::default();
     let root = v(0.0, 0.03, 0.0);
     let wrist = v(0.0, 0.10, 0.0);
     let forearm = rig.add("forearm.L", None, [root, wrist], -DVec3::X, 0.028);
@@ -291,14 +174,14 @@ pub(super) fn hand() -> Body {
         aside: -DVec3::X,
         scale: 1.0,
     };
-    let hand = add_hand(&mut rig, &mut flesh.0, forearm, &frame);
+    let hand = add_hand(&mut rig, &mut flesh, forearm, &frame);
     let mut charts = Vec::new();
     limb_chart(&rig, &mut charts, &[forearm], DVec3::Z, 0.03);
     hand_charts(&rig, &mut charts, hand, false);
     Body {
         name: "hand",
         rig,
-        parts: flesh.0,
+        parts: flesh.parts,
         is_symmetric: false,
         charts,
         cell: 0.0018,
@@ -316,9 +199,7 @@ fn hand_charts(rig: &Rig, charts: &mut Vec<Chart>, hand: u16, both: bool) {
             charts.truncate(n + 1);
         }
     };
-    let palm = rig.bones[hand as usize]
-        .hinge
-        .cross(rig.bones[hand as usize].direction());
+    let palm = rig.bones[hand as usize].hinge.cross(rig.bones[hand as usize].direction());
     mirrored(charts, &[hand], palm, 0.034);
     for finger in 0..5 {
         let first = hand + 1 + 3 * finger;
@@ -329,11 +210,7 @@ fn hand_charts(rig: &Rig, charts: &mut Vec<Chart>, hand: u16, both: bool) {
 /// A rectangle for the flesh of a chain of bones, and one for its twin's where it has one.
 fn limb_chart(rig: &Rig, charts: &mut Vec<Chart>, bones: &[u16], front: DVec3, radius: f64) {
     let twins: Vec<u16> = bones.iter().map(|&b| rig.bones[b as usize].twin).collect();
-    let sides = if twins == bones {
-        vec![bones.to_vec()]
-    } else {
-        vec![bones.to_vec(), twins]
-    };
+    let sides = if twins == bones { vec![bones.to_vec()] } else { vec![bones.to_vec(), twins] };
     for (side, bones) in sides.into_iter().enumerate() {
         let (Some(&first), Some(&last)) = (bones.first(), bones.last()) else {
             continue;
@@ -341,11 +218,7 @@ fn limb_chart(rig: &Rig, charts: &mut Vec<Chart>, bones: &[u16], front: DVec3, r
         charts.push(Chart {
             low: rig.bones[first as usize].head,
             high: rig.bones[last as usize].tail,
-            front: if side == 1 {
-                v(-front.x, front.y, front.z)
-            } else {
-                front
-            },
+            front: if side == 1 { v(-front.x, front.y, front.z) } else { front },
             bones,
             radius,
         });

@@ -1,6 +1,6 @@
 //! A hand: five fingers of three bones each on a palm.
 
-use super::field::{Part, RoundCone};
+use super::field::{Flesh, Station};
 use super::rig::Rig;
 use glam::DVec3;
 
@@ -49,22 +49,14 @@ const FINGERS: [Finger; 5] = [
     Finger {
         name: "ring",
         knuckle: [0.087, -0.0155, -0.001],
-        directions: [
-            [0.99, -0.10, 0.08],
-            [0.97, -0.10, 0.20],
-            [0.94, -0.10, 0.32],
-        ],
+        directions: [[0.99, -0.10, 0.08], [0.97, -0.10, 0.20], [0.94, -0.10, 0.32]],
         lengths: [0.043, 0.027, 0.020],
         radii: [0.0093, 0.0084, 0.0076, 0.0066],
     },
     Finger {
         name: "pinky",
         knuckle: [0.078, -0.037, 0.002],
-        directions: [
-            [0.96, -0.25, 0.10],
-            [0.94, -0.25, 0.22],
-            [0.90, -0.24, 0.34],
-        ],
+        directions: [[0.96, -0.25, 0.10], [0.94, -0.25, 0.22], [0.90, -0.24, 0.34]],
         lengths: [0.034, 0.021, 0.018],
         radii: [0.0084, 0.0075, 0.0068, 0.0059],
     },
@@ -73,7 +65,7 @@ const FINGERS: [Finger; 5] = [
 /// Adds the left hand's bone, its fingers and their flesh; returns the hand's index.
 pub(super) fn add_hand(
     rig: &mut Rig,
-    parts: &mut Vec<Part>,
+    flesh: &mut Flesh,
     parent: u16,
     frame: &HandFrame,
 ) -> u16 {
@@ -84,46 +76,21 @@ pub(super) fn add_hand(
 
     let hinge = frame.along.cross(out);
     let tail = at([0.09, 0.0, 0.0]);
-    let hand = rig.add(
-        "hand.L",
-        Some(parent),
-        [frame.wrist, tail],
-        hinge,
-        0.030 * scale,
-    );
-    let mut flesh = |from: DVec3, to: DVec3, r0: f64, r1: f64, joint: u16, blend: f64| {
-        parts.push(Part {
-            cone: RoundCone::new(from, to, r0 * scale, r1 * scale),
-            joint,
-            twin: None,
-            blend: blend * scale,
-        });
+    let hand = rig.add("hand.L", Some(parent), [frame.wrist, tail], hinge, 0.030 * scale);
+    let mut palm = |from: [f64; 3], to: [f64; 3], r0: f64, r1: f64| {
+        flesh.add(hand, 0.014 * scale, (at(from), r0 * scale), (at(to), r1 * scale));
     };
     for finger in &FINGERS[1..] {
         let [d, s, n] = finger.knuckle;
-        let root = at([0.012, s * 0.42, n]);
-        flesh(root, at([d - 0.006, s, n]), 0.0165, 0.0118, hand, 0.014);
+        palm([0.012, s * 0.42, n], [d - 0.006, s, n], 0.0150, 0.0112);
     }
     // The heel of the palm, on both sides.
-    flesh(
-        at([0.022, 0.010, 0.006]),
-        at([0.055, 0.014, 0.006]),
-        0.0145,
-        0.012,
-        hand,
-        0.014,
-    );
-    flesh(
-        at([0.020, -0.014, 0.005]),
-        at([0.058, -0.026, 0.004]),
-        0.014,
-        0.011,
-        hand,
-        0.014,
-    );
+    palm([0.022, 0.010, 0.006], [0.055, 0.014, 0.006], 0.0135, 0.0115);
+    palm([0.020, -0.014, 0.005], [0.058, -0.026, 0.004], 0.0130, 0.0105);
     for finger in &FINGERS {
         let mut joint = hand;
         let mut head = at(finger.knuckle);
+        let mut stations: Vec<Station> = Vec::with_capacity(4);
         for k in 0..3 {
             let dir = direction(finger.directions[k])
                 .try_normalize()
@@ -141,28 +108,16 @@ pub(super) fn add_hand(
             if k == 0 {
                 rig.bones[joint as usize].reach = 0.22 * radius;
             }
-            let blend = if k == 0 { 0.006 } else { 0.003 };
-            let blend = if finger.name == "thumb" && k == 0 {
-                0.012
-            } else {
-                blend
-            };
-            // Flesh ends where the tip's ball does: the bone's tail is the skin.
-            let end = if k == 2 {
-                tail - dir * (finger.radii[3] * scale * 0.5)
-            } else {
-                tail
-            };
-            flesh(
-                head,
-                end,
-                finger.radii[k],
-                finger.radii[k + 1],
-                joint,
-                blend,
-            );
+            stations.push((joint, head, radius));
+            if k == 2 {
+                // Flesh ends where the tip's ball does, near the bone's tail.
+                let tip = finger.radii[3] * scale;
+                stations.push((joint, tail - dir * (tip * 0.5), tip));
+            }
             head = tail;
         }
+        let blend = if finger.name == "thumb" { 0.012 } else { 0.006 };
+        flesh.limb(blend * scale, &stations);
     }
     hand
 }

@@ -18,9 +18,7 @@ pub(super) fn remesh(fine: Surface, field: &Field, n_points: usize, half: bool) 
     // Four triangles for one, as often as it takes; a closed surface without handles goes from V to 4 V - 6 points.
     let mut n_base = n_points as f64;
     let mut n_splits = 0;
-    while n_base > 60_000.0
-        && n_base * if half { 0.5 } else { 1.0 } > fine.positions.len() as f64 * 0.6
-    {
+    while n_base > 60_000.0 && n_base * if half { 0.5 } else { 1.0 } > fine.positions.len() as f64 * 0.6 {
         n_base = (n_base - 2.0) / 4.0 + 2.0;
         n_splits += 1;
     }
@@ -106,10 +104,6 @@ impl Editable {
         ring
     }
 
-    fn area_vector(&self, t: [u32; 3]) -> DVec3 {
-        area_vector(t.map(|v| self.positions[v as usize]))
-    }
-
     /// Length of an edge in units of what is wished at its place.
     fn relative_length(&self, a: u32, b: u32) -> f64 {
         let (i, j) = (a as usize, b as usize);
@@ -134,10 +128,7 @@ impl Editable {
         let half = self.rim.contains(&true);
         let live = |v: &usize| !self.faces[*v].is_empty();
         let mut n_live = (0..self.positions.len()).filter(live).count();
-        let mut n_rim = (0..self.positions.len())
-            .filter(live)
-            .filter(|&v| self.rim[v])
-            .count();
+        let mut n_rim = (0..self.positions.len()).filter(live).filter(|&v| self.rim[v]).count();
         let mut versions = vec![0u32; self.positions.len()];
         let mut heap = BinaryHeap::new();
         // Bits of positive numbers are in the numbers' order.
@@ -162,7 +153,7 @@ impl Editable {
                 continue;
             }
             let (rim_a, rim_b) = (self.rim[a as usize], self.rim[b as usize]);
-            let Some(target) = self.collapse_target(field, a, b) else {
+            let Some(target) = self.collapse_target(field, a, b, f64::from_bits(longest)) else {
                 continue;
             };
             self.merge(a, b, target, normal(field, target));
@@ -182,8 +173,9 @@ impl Editable {
         true
     }
 
-    /// Where the edge's point would go, if the surface stays a manifold and no triangle turns over.
-    fn collapse_target(&self, field: &Field, a: u32, b: u32) -> Option<DVec3> {
+    /// Where the edge's point would go, if the surface stays a manifold, no triangle turns over and no edge becomes
+    /// much longer than `longest`.
+    fn collapse_target(&self, field: &Field, a: u32, b: u32, longest: f64) -> Option<DVec3> {
         let (i, j) = (a as usize, b as usize);
         let shared: Vec<u32> = self.faces[i]
             .iter()
@@ -201,63 +193,53 @@ impl Editable {
             return None;
         }
         // A closed shape needs at least a tetrahedron to stay one.
-        if ring_a.len() + ring_b.len() - common < 6 {
+        if ring_a.len() + ring_b.len() - common < 5 {
             return None;
         }
         // A chord between two points of the rim would meet its own mirror image.
         if self.rim[i] != self.rim[j] {
-            let (inner, outer) = if self.rim[i] {
-                (&ring_b, &ring_a)
-            } else {
-                (&ring_a, &ring_b)
-            };
-            let is_chord =
-                |v: &u32| self.rim[*v as usize] && *v != a && *v != b && !outer.contains(v);
+            let (inner, outer) = if self.rim[i] { (&ring_b, &ring_a) } else { (&ring_a, &ring_b) };
+            let is_chord = |v: &u32| self.rim[*v as usize] && *v != a && *v != b && !outer.contains(v);
             if inner.iter().any(is_chord) {
                 return None;
             }
         }
-        let rim = self.rim[i] || self.rim[j];
-        let middle = match (self.rim[i], self.rim[j]) {
-            (true, false) => self.positions[i],
-            (false, true) => self.positions[j],
-            _ => (self.positions[i] + self.positions[j]) * 0.5,
+        let (pa, pb) = (self.positions[i], self.positions[j]);
+        let targets = match (self.rim[i], self.rim[j]) {
+            (true, false) => vec![pa],
+            (false, true) => vec![pb],
+            (rim, _) => vec![on_rim(field.project((pa + pb) * 0.5, 1), rim), pa, pb],
         };
-        let target = on_rim(field.project(middle, 1), rim);
+        let size = (self.sizes[i] + self.sizes[j]) * 0.5;
+        let reach = |target: DVec3| {
+            ring_a.iter().chain(&ring_b).all(|&v| {
+                let length = target.distance(self.positions[v as usize]);
+                length <= 1.7 * longest * (size + self.sizes[v as usize])
+            })
+        };
+        targets
+            .into_iter()
+            .find(|&target| reach(target) && self.may_move(field, [a, b], target))
+    }
+
+    /// Whether the triangles at the edge keep their side and shape with both its ends at `target`.
+    fn may_move(&self, field: &Field, [a, b]: [u32; 2], target: DVec3) -> bool {
         let target_normal = normal(field, target);
-        for (v, other) in [(a, b), (b, a)] {
-            for &f in &self.faces[v as usize] {
+        [(a, b), (b, a)].into_iter().all(|(v, other)| {
+            self.faces[v as usize].iter().all(|&f| {
                 let t = self.triangles[f as usize];
                 if t.contains(&other) {
-                    continue;
+                    return true;
                 }
-                let corners = t.map(|u| {
-                    if u == v {
-                        target
-                    } else {
-                        self.positions[u as usize]
-                    }
-                });
+                let old = t.map(|u| self.positions[u as usize]);
+                let new = t.map(|u| if u == v { target } else { self.positions[u as usize] });
                 let facing: DVec3 = t
                     .iter()
-                    .map(|&u| {
-                        if u == v {
-                            target_normal
-                        } else {
-                            self.normals[u as usize]
-                        }
-                    })
+                    .map(|&u| if u == v { target_normal } else { self.normals[u as usize] })
                     .sum();
-                let new = area_vector(corners);
-                let old = t.map(|u| self.positions[u as usize]);
-                if new.dot(facing) < 0.4 * new.length() * facing.length()
-                    || shape(corners) < shape(old).min(0.3)
-                {
-                    return None;
-                }
-            }
-        }
-        Some(target)
+                faces(new, facing) && shape(new) >= shape(old).min(0.25)
+            })
+        })
     }
 
     fn merge(&mut self, a: u32, b: u32, target: DVec3, normal: DVec3) {
@@ -334,10 +316,7 @@ impl Editable {
             .min(shape(corners(self.triangles[g as usize])));
         let facing: DVec3 = [a, b, c, d].iter().map(|&v| self.normals[v as usize]).sum();
         for new in [new_f, new_g] {
-            let area = self.area_vector(new);
-            if area.dot(facing) < 0.6 * area.length() * facing.length()
-                || shape(corners(new)) < old_shape.min(0.3)
-            {
+            if !faces(corners(new), facing) || shape(corners(new)) < old_shape.min(0.25) {
                 return;
             }
         }
@@ -377,25 +356,15 @@ impl Editable {
                         let t = self.triangles[f as usize];
                         let old = t.map(|v| self.positions[v as usize]);
                         let new = t.map(|v| {
-                            if v as usize == i {
-                                moved
-                            } else {
-                                self.positions[v as usize]
-                            }
+                            if v as usize == i { moved } else { self.positions[v as usize] }
                         });
-                        let area = area_vector(new);
                         let facing: DVec3 = t.iter().map(|&v| self.normals[v as usize]).sum();
-                        area.dot(facing) > 0.4 * area.length() * facing.length()
-                            && shape(new) > shape(old).min(0.3)
+                        faces(new, facing) && shape(new) >= shape(old).min(0.25)
                     });
                     if keeps { moved } else { p }
                 })
                 .collect();
-            self.normals = self
-                .positions
-                .par_iter()
-                .map(|&p| normal(field, p))
-                .collect();
+            self.normals = self.positions.par_iter().map(|&p| normal(field, p)).collect();
         }
     }
 
@@ -431,6 +400,12 @@ fn area_vector([a, b, c]: [DVec3; 3]) -> DVec3 {
     (b - a).cross(c - a)
 }
 
+/// Whether a triangle looks the way of `facing`, within 66 degrees.
+fn faces(corners: [DVec3; 3], facing: DVec3) -> bool {
+    let area = area_vector(corners);
+    area.dot(facing) > 0.4 * area.length() * facing.length()
+}
+
 /// How round a triangle is: 0 for a line, 1 for equal sides.
 fn shape(corners: [DVec3; 3]) -> f64 {
     let [a, b, c] = corners;
@@ -450,13 +425,16 @@ fn split(surface: &Surface, field: &Field, half: bool) -> Surface {
     let mut edges: Vec<(u32, u32)> = surface
         .triangles
         .par_iter()
-        .flat_map_iter(|&[a, b, c]| [(a, b), (b, c), (c, a)].map(|(a, b)| (a.min(b), a.max(b))))
+        .flat_map_iter(|&[a, b, c]| {
+            [(a, b), (b, c), (c, a)].map(|(a, b)| (a.min(b), a.max(b)))
+        })
         .collect();
     edges.par_sort_unstable();
     edges.dedup();
     let n_old = surface.positions.len() as u32;
-    let middle =
-        |a: u32, b: u32| n_old + edges.partition_point(|&e| e < (a.min(b), a.max(b))) as u32;
+    let middle = |a: u32, b: u32| {
+        n_old + edges.partition_point(|&e| e < (a.min(b), a.max(b))) as u32
+    };
     let mut positions = surface.positions.clone();
     positions.par_extend(edges.par_iter().map(|&(a, b)| {
         let (a, b) = (surface.positions[a as usize], surface.positions[b as usize]);

@@ -56,6 +56,8 @@ pub(super) fn arm(n_points: usize) -> MeshSource {
         n_rings,
         n_sides,
         place: &|t, turn| {
+            // The ends are points of their own.
+            let t = (t * (n_rings - 1) as f64 + 1.0) / (n_rings + 1) as f64;
             // Central differences: the surface is smooth, and normals need no more than six digits.
             let h = 1e-4;
             let p = arm_point(t, turn);
