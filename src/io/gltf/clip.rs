@@ -35,7 +35,7 @@ pub(super) fn read_all(
         task.step("Reading clips", 0.7 + 0.1 * i as f32 / n_clips as f32)?;
         let at = data.at("animations", i);
         let clip = Clip {
-            name: at.name(),
+            name: at.name(findings),
             channels: channels(data, &at, n_targets, &mut cache, findings),
         };
         clips.insert(ClipId(i as u32), Arc::new(clip));
@@ -61,6 +61,7 @@ fn channels(
         }
     };
     let mut channels: Vec<Channel> = Vec::with_capacity(list.len());
+    let mut left_out = 0;
     let mut index_of: HashMap<(JointIndex, Property), usize> = HashMap::new();
     for channel_at in &list {
         let read = channel(data, channel_at, &samplers, n_targets, cache, findings);
@@ -68,7 +69,10 @@ fn channels(
             Ok(Some(channel)) => channel,
             Ok(None) => continue,
             Err(fault) => {
-                findings.push(fault.finding("The channel was left out."));
+                if left_out == 0 {
+                    findings.push(fault.finding("The channel was left out."));
+                }
+                left_out += 1;
                 continue;
             }
         };
@@ -89,6 +93,18 @@ fn channels(
             channels.push(channel);
         }
     }
+    // A file that was cut off loses hundreds of channels for one reason.
+    if left_out > 1 {
+        findings.push(Finding::error(
+            &at.place,
+            format!(
+                "{} of the {} channels of {} were left out, the others for like reasons.",
+                left_out,
+                list.len(),
+                at.place
+            ),
+        ));
+    }
     channels
 }
 
@@ -101,7 +117,7 @@ fn channel(
     cache: &mut Cache,
     findings: &mut Vec<Finding>,
 ) -> Result<Option<Channel>, Fault> {
-    let target = at.get("target").ok_or_else(|| at.lacks("target"))?;
+    let target = at.object("target")?.ok_or_else(|| at.lacks("target"))?;
     let property = match target.text("path") {
         Some("translation") => Property::Translation,
         Some("rotation") => Property::Rotation,
@@ -264,8 +280,8 @@ fn keys(
         findings.push(Finding::error(
             place,
             format!(
-                "{} of {place} not finite and left out.",
-                counted(n_keys - order.len(), "key is", "keys are")
+                "{place} has {} not finite and left out.",
+                counted(n_keys - order.len(), "key that is", "keys that are")
             ),
         ));
     }

@@ -20,6 +20,8 @@ pub(super) struct Container {
     pub(super) json: Value,
     /// The binary chunk, a slice of the file.
     pub(super) bin: Option<Bytes>,
+    /// Whether the file ends before the binary chunk does, which was reported.
+    pub(super) bin_is_cut: bool,
 }
 
 /// Takes the file apart and parses its JSON.
@@ -28,8 +30,9 @@ pub(super) fn open(
     budget: &Budget,
     findings: &mut Vec<Finding>,
 ) -> Result<Container, ImportError> {
+    let mut bin_is_cut = false;
     let (kind, text, bin) = if bytes.starts_with(b"glTF") {
-        let (json, bin) = chunks(bytes, findings)?;
+        let (json, bin) = chunks(bytes, &mut bin_is_cut, findings)?;
         (SourceKind::Glb, json, bin)
     } else {
         let first = bytes
@@ -45,12 +48,18 @@ pub(super) fn open(
         (SourceKind::Gltf, bytes.clone(), None)
     };
     let json = parse(&text, budget, findings)?;
-    Ok(Container { kind, json, bin })
+    Ok(Container {
+        kind,
+        json,
+        bin,
+        bin_is_cut,
+    })
 }
 
 /// The JSON chunk and the binary chunk of a .glb (glTF 2.0, 4.4).
 fn chunks(
     bytes: &Bytes,
+    bin_is_cut: &mut bool,
     findings: &mut Vec<Finding>,
 ) -> Result<(Bytes, Option<Bytes>), ImportError> {
     let word = |at: usize| {
@@ -72,7 +81,8 @@ fn chunks(
             version: version.to_string(),
         });
     }
-    if length as usize != bytes.len() {
+    // A file that was cut off is reported with its chunk below.
+    if (length as usize) < bytes.len() {
         findings.push(Finding::warning(
             "header",
             format!(
@@ -96,6 +106,7 @@ fn chunks(
             }
             b"BIN\0" if bin.is_none() => {
                 if wanted > bytes.len() as u64 {
+                    *bin_is_cut = true;
                     findings.push(Finding::error(
                         "BIN chunk",
                         format!(
@@ -127,7 +138,8 @@ fn chunks(
     }
     match json {
         Some(json) => Ok((json, bin)),
-        None => Err(cut_off("the JSON chunk", 20.max(bytes.len() as u64 + 1))),
+        None if bytes.len() < 20 => Err(cut_off("the JSON chunk", 20)),
+        None => Err(ImportError::NoJson),
     }
 }
 
@@ -148,9 +160,7 @@ fn parse(text: &Bytes, budget: &Budget, findings: &mut Vec<Finding>) -> Result<V
         .map_or(0, |last| last + 1);
     let text = &text[..end];
     let size = survey(text)?;
-    if let Err(fault) = budget.charge(size, "The JSON") {
-        return Err(fault.into());
-    }
+    budget.charge(size, "The JSON")?;
     let json: Value = serde_json::from_slice(text).map_err(|error| {
         let message = error.to_string();
         let message = message

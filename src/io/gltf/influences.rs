@@ -135,8 +135,12 @@ impl Mended {
             findings.push(Finding::error(
                 &weights_place,
                 format!(
-                    "{} of {place} negative or not a number and left out.",
-                    counted(self.n_not_a_weight, "weight is", "weights are")
+                    "{place} has {} or not a number; such weights were left out.",
+                    counted(
+                        self.n_not_a_weight,
+                        "weight that is negative",
+                        "weights that are negative"
+                    )
                 ),
             ));
         }
@@ -144,8 +148,8 @@ impl Mended {
             findings.push(Finding::warning(
                 &weights_place,
                 format!(
-                    "{} of {place} without any weight; each now follows its first joint fully.",
-                    counted(self.n_without, "vertex is", "vertices are")
+                    "There is no weight at all on {} of {place}; each now follows its first joint fully.",
+                    counted(self.n_without, "vertex", "vertices")
                 ),
             ));
         }

@@ -150,9 +150,25 @@ impl<'a> At<'a> {
         self.value.get(key)?.as_str()
     }
 
+    /// A member that is an object.
+    pub(super) fn object(&self, key: &str) -> Result<Option<At<'a>>, Fault> {
+        match self.get(key) {
+            Some(at) if !at.value.is_object() => Err(at.should_be("an object")),
+            at => Ok(at),
+        }
+    }
+
     /// `name`, or nothing.
-    pub(super) fn name(&self) -> String {
-        self.text("name").unwrap_or_default().to_owned()
+    pub(super) fn name(&self, findings: &mut Vec<Finding>) -> String {
+        match self.value.get("name") {
+            None => String::new(),
+            Some(Value::String(name)) => name.clone(),
+            Some(other) => {
+                let fault = At::new(other, self.path("name")).should_be("a text");
+                findings.push(fault.warning("No name was taken."));
+                String::new()
+            }
+        }
     }
 
     /// A truth value; false where it is absent or something else.

@@ -48,7 +48,7 @@ pub(super) fn read_all(
 
 fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Vec<Finding>) -> (Material, UvMap) {
     let mut material = Material {
-        name: at.name(),
+        name: at.name(findings),
         base_color: [1.0; 4],
         base_color_image: None,
         metallic: 1.0,
@@ -62,7 +62,7 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Vec<Finding>) -> (Material,
         material.alpha_cutoff = Some(cutoff.unwrap_or(0.5) as f32);
     }
     let glossy = at.extension("KHR_materials_pbrSpecularGlossiness");
-    let metallic = at.get("pbrMetallicRoughness");
+    let metallic = or_warn(at.object("pbrMetallicRoughness"), DEFAULT, findings);
     let (model, color, texture) = match (&glossy, &metallic) {
         // The older model serves only where the core one is missing.
         (Some(glossy), None) => (Some(glossy), "diffuseFactor", "diffuseTexture"),

@@ -171,7 +171,7 @@ fn read_mesh(
     let morph_weights = morph_weights(at, context.n_targets, &mut out.findings)
         .unwrap_or_else(|| vec![0.0; context.n_targets]);
     let built = MeshSource {
-        name: at.name(),
+        name: at.name(&mut out.findings),
         primitives: sources,
         morph_names: morph_names(at, context.n_targets),
     }

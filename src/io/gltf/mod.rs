@@ -187,6 +187,11 @@ fn instances(
     let mut rest_morph_weights = BTreeMap::new();
     for i in (0..data.len("nodes")).filter(|&i| tree.in_scene[i]) {
         let at = data.at("nodes", i);
+        let skin = at.index("skin", "skins", skins.len());
+        let skin = skin.unwrap_or_else(|fault| {
+            findings.push(fault.finding("What the node draws stands still."));
+            None
+        });
         let mesh = match at.index("mesh", "meshes", data.len("meshes")) {
             Ok(Some(mesh)) => MeshId(mesh as u32),
             Ok(None) => continue,
@@ -202,13 +207,7 @@ fn instances(
             ));
             continue;
         };
-        let mut skin = at
-            .index("skin", "skins", skins.len())
-            .unwrap_or_else(|fault| {
-                findings.push(fault.finding("The mesh stands still."));
-                None
-            });
-        skin = skin.filter(|&s| skins[s].is_some());
+        let mut skin = skin.filter(|&s| skins[s].is_some());
         if skin.is_some() && item.influences.iter().all(|row| row.is_empty()) {
             findings.push(Finding::warning(
                 at.path("skin"),

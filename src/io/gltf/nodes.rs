@@ -33,7 +33,7 @@ pub(super) fn read(data: &Data<'_>, findings: &mut Vec<Finding>) -> Result<Tree,
         .map(|i| {
             let at = data.at("nodes", i);
             Joint {
-                name: at.name(),
+                name: at.name(findings),
                 parent: parents[i].map(JointIndex),
                 rest: transform(&at, findings),
                 source_node: Some(i as u32),
@@ -94,12 +94,13 @@ fn parents(data: &Data<'_>, n: usize, findings: &mut Vec<Finding>) -> Vec<Option
                     queue.push_back(child);
                     continue;
                 }
-                let ancestor = child == node
-                    || std::iter::successors(parents[node], |&p: &u32| parents[p as usize])
-                        .take(1000)
-                        .any(|p| p as usize == child);
-                let why = if ancestor {
-                    "which is the node itself or above it"
+                let ancestor = std::iter::successors(parents[node], |&p: &u32| parents[p as usize])
+                    .take(1000)
+                    .any(|p| p as usize == child);
+                let why = if child == node {
+                    "which is the node itself"
+                } else if ancestor {
+                    "which is above it"
                 } else {
                     "which has another parent already"
                 };

@@ -90,9 +90,9 @@ pub(super) fn read(
     context: &Context<'_>,
     findings: &mut Vec<Finding>,
 ) -> Result<PrimitiveSource, Fault> {
-    let Some(attributes_at) = at.get("attributes") else {
-        return Err(at.lacks("attributes"));
-    };
+    let attributes_at = at
+        .object("attributes")?
+        .ok_or_else(|| at.lacks("attributes"))?;
     let draco = match at.extension("KHR_draco_mesh_compression") {
         None => None,
         Some(extension) => match draco::decode(data, &extension) {
@@ -317,9 +317,9 @@ fn morphs(
                         findings.push(Finding::error(
                             &target.place,
                             format!(
-                                "{} of {} not finite and taken as zero.",
-                                counted(n_broken, "displacement is", "displacements are"),
-                                target.place
+                                "{} has {} not finite and taken as zero.",
+                                target.place,
+                                counted(n_broken, "displacement that is", "displacements that are")
                             ),
                         ));
                     }

@@ -78,7 +78,7 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Vec<Finding>) -> Result<Rea
     Ok(ReadSkin {
         usable: joints.iter().map(Option::is_some).collect(),
         skin: Skin {
-            name: at.name(),
+            name: at.name(findings),
             joints: joints.into_iter().map(|j| j.unwrap_or(first)).collect(),
             inverse_bind,
         },
