@@ -2,7 +2,8 @@
 
 use super::buffers::Data;
 use super::error::{Fault, ImportError, counted};
-use super::json::At;
+use super::findings::Findings;
+use super::json::{At, List};
 use crate::document::ClipId;
 use crate::finding::Finding;
 use crate::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
@@ -26,7 +27,7 @@ pub(super) fn read_all(
     data: &Data<'_>,
     n_targets: &[usize],
     task: &Task,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<BTreeMap<ClipId, Arc<Clip>>, ImportError> {
     let n_clips = data.len("animations");
     let mut cache = Cache::default();
@@ -48,7 +49,7 @@ fn channels(
     at: &At<'_>,
     n_targets: &[usize],
     cache: &mut Cache,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Vec<Channel> {
     let lists = at
         .items("channels")
@@ -63,8 +64,8 @@ fn channels(
     let mut channels: Vec<Channel> = Vec::with_capacity(list.len());
     let mut left_out = 0;
     let mut index_of: HashMap<(JointIndex, Property), usize> = HashMap::new();
-    for channel_at in &list {
-        let read = channel(data, channel_at, &samplers, n_targets, cache, findings);
+    for channel_at in list.iter() {
+        let read = channel(data, &channel_at, &samplers, n_targets, cache, findings);
         let channel = match read {
             Ok(Some(channel)) => channel,
             Ok(None) => continue,
@@ -112,10 +113,10 @@ fn channels(
 fn channel(
     data: &Data<'_>,
     at: &At<'_>,
-    samplers: &[At<'_>],
+    samplers: &List<'_>,
     n_targets: &[usize],
     cache: &mut Cache,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<Option<Channel>, Fault> {
     let target = at.object("target")?.ok_or_else(|| at.lacks("target"))?;
     let property = match target.text("path") {
@@ -155,7 +156,7 @@ fn channel(
             ),
         ));
     }
-    let sampler = &samplers[at.required_index("sampler", "samplers", samplers.len())?];
+    let sampler = &samplers.at(at.required_index("sampler", "samplers", samplers.len())?);
     let interpolation = match sampler.text("interpolation") {
         None | Some("LINEAR") => Interpolation::Linear,
         Some("STEP") => Interpolation::Step,
@@ -234,7 +235,7 @@ fn keys(
     values: Arc<[f32]>,
     per_key: usize,
     report: bool,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<(Arc<[f32]>, Arc<[f32]>), Fault> {
     let place = &sampler.place;
     let n_keys = times.len().min(values.len() / per_key);

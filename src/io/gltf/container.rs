@@ -2,6 +2,7 @@
 
 use super::budget::Budget;
 use super::error::ImportError;
+use super::findings::Findings;
 use crate::document::SourceKind;
 use crate::finding::Finding;
 use bytes::Bytes;
@@ -9,9 +10,10 @@ use serde_json::Value;
 
 /// Deeper JSON is refused: glTF itself needs 8 levels, extras some more.
 const MAX_DEPTH: usize = 100;
-/// A rough price of one parsed JSON value and of one key, bytes on the heap (with the growth of their lists).
+/// What a parsed JSON value, an object and a key take on the heap, bytes, with the growth of their lists.
 const VALUE_BYTES: u64 = 96;
-const KEY_BYTES: u64 = 160;
+const OBJECT_BYTES: u64 = 300;
+const KEY_BYTES: u64 = 140;
 
 /// A file taken apart.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ pub(super) struct Container {
 pub(super) fn open(
     bytes: &Bytes,
     budget: &Budget,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<Container, ImportError> {
     let mut bin_is_cut = false;
     let (kind, text, bin) = if bytes.starts_with(b"glTF") {
@@ -60,7 +62,7 @@ pub(super) fn open(
 fn chunks(
     bytes: &Bytes,
     bin_is_cut: &mut bool,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<(Bytes, Option<Bytes>), ImportError> {
     let word = |at: usize| {
         let end = at.checked_add(4)?;
@@ -144,7 +146,7 @@ fn chunks(
 }
 
 /// Parses the JSON after checking how deep it nests and how much memory it will take.
-fn parse(text: &Bytes, budget: &Budget, findings: &mut Vec<Finding>) -> Result<Value, ImportError> {
+fn parse(text: &Bytes, budget: &Budget, findings: &mut Findings) -> Result<Value, ImportError> {
     let mut text: &[u8] = text;
     if let Some(rest) = text.strip_prefix(b"\xef\xbb\xbf") {
         text = rest;
@@ -185,7 +187,7 @@ fn parse(text: &Bytes, budget: &Budget, findings: &mut Vec<Finding>) -> Result<V
 
 /// An upper estimate of the parsed JSON's size in memory; fails where brackets nest too deep.
 fn survey(text: &[u8]) -> Result<u64, ImportError> {
-    let (mut depth, mut values, mut keys) = (0usize, 1u64, 0u64);
+    let (mut depth, mut values, mut objects, mut keys) = (0usize, 1u64, 0u64, 0u64);
     let mut bytes = text.iter().enumerate();
     while let Some((offset, &byte)) = bytes.next() {
         match byte {
@@ -203,6 +205,7 @@ fn survey(text: &[u8]) -> Result<u64, ImportError> {
             b'[' | b'{' => {
                 depth += 1;
                 values += 1;
+                objects += u64::from(byte == b'{');
                 if depth >= MAX_DEPTH {
                     return Err(ImportError::TooDeep {
                         limit: MAX_DEPTH,
@@ -216,10 +219,10 @@ fn survey(text: &[u8]) -> Result<u64, ImportError> {
             _ => {}
         }
     }
-    Ok(values * VALUE_BYTES + keys * KEY_BYTES + text.len() as u64)
+    Ok(values * VALUE_BYTES + objects * OBJECT_BYTES + keys * KEY_BYTES + text.len() as u64)
 }
 
-fn check_asset(json: &Value, findings: &mut Vec<Finding>) -> Result<(), ImportError> {
+fn check_asset(json: &Value, findings: &mut Findings) -> Result<(), ImportError> {
     let asset = json.get("asset");
     let text = |key| asset.and_then(|asset| asset.get(key));
     match text("version") {
@@ -287,8 +290,8 @@ mod tests {
 
     #[test]
     fn other_formats_are_named() {
-        let mut findings = Vec::new();
-        let open = |bytes: &'static [u8], findings: &mut Vec<Finding>| {
+        let mut findings = Findings::default();
+        let open = |bytes: &'static [u8], findings: &mut Findings| {
             open(&Bytes::from_static(bytes), &Budget::new(0), findings)
                 .unwrap_err()
                 .to_string()

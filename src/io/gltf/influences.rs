@@ -3,6 +3,7 @@
 use super::accessor::Elements;
 use super::buffers::Data;
 use super::error::{Fault, counted};
+use super::findings::Findings;
 use crate::finding::Finding;
 use crate::skinning::Rows;
 
@@ -38,7 +39,7 @@ pub(super) fn rows(
     sets: &[Set],
     slots: &[bool],
     place: &str,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<Rows, Fault> {
     let mut decoded = Vec::with_capacity(sets.len());
     for set in sets {
@@ -119,7 +120,7 @@ fn push(
 }
 
 impl Mended {
-    fn report(&self, n_slots: usize, place: &str, findings: &mut Vec<Finding>) {
+    fn report(&self, n_slots: usize, place: &str, findings: &mut Findings) {
         if let Some((vertex, joint)) = self.out_of_range {
             findings.push(Finding::error(
                 format!("{place}.attributes.JOINTS_0"),
