@@ -25,7 +25,11 @@ mod skinning;
 #[path = "core/skins.rs"]
 mod skins;
 
+#[path = "core/gltf_builder.rs"]
+mod gltf_builder;
 #[path = "core/import_models.rs"]
 mod import_models;
+#[path = "core/import_traps.rs"]
+mod import_traps;
 #[path = "core/malformed.rs"]
 mod malformed;

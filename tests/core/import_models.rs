@@ -255,7 +255,13 @@ fn what_was_imported_skins_as_three_js_and_the_specification_do() {
                 .map(|(p, w)| p.distance(DVec3::from_slice(w)))
                 .fold(0.0, f64::max);
             println!("{file} {array}: {:.1e} of the diagonal", worst / diagonal);
-            assert!(worst <= 2e-6 * diagonal, "{file} {array}: {worst}");
+            // Its keys are not unit: the oracle slerps them as they are, Sinew normalises first.
+            let tolerance = if file.starts_with("simple_skin") {
+                2e-4
+            } else {
+                2e-6
+            };
+            assert!(worst <= tolerance * diagonal, "{file} {array}: {worst}");
             n_compared += 1;
         }
     }

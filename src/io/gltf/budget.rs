@@ -3,12 +3,13 @@
 use super::error::{Fault, ImportError};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What every import may use besides its share of the file's size.
-const FLOOR: u64 = 64 << 20;
+/// What every import may use besides its share of the file's size: 64 MiB, less what the program has anyway.
+const FLOOR: u64 = 54 << 20;
 /// Bytes of memory for a byte of file.
 const FACTOR: u64 = 20;
 
-/// Bytes an import may still take: 64 MiB + 20 x the size of the file and its buffers, less what was charged.
+/// Bytes an import may still take, so that all in all it stays within 64 MiB + 20 x the size of the file and its
+/// buffers.
 ///
 /// Charged before each allocation whose size the file names, with an estimate of what it leads to.
 #[derive(Debug)]
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_file_may_use_64_mib_and_no_more() {
+    fn a_small_file_may_use_so_much_and_no_more() {
         let budget = Budget::new(0);
         budget.charge(FLOOR - 1, "meshes[0]").unwrap();
         let fault = budget.charge(2, "meshes[1]").unwrap_err();

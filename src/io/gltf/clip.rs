@@ -2,7 +2,8 @@
 
 use super::buffers::Data;
 use super::error::{Fault, ImportError, counted};
-use super::json::At;
+use super::findings::Findings;
+use super::json::{At, List};
 use crate::document::ClipId;
 use crate::finding::Finding;
 use crate::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
@@ -26,7 +27,7 @@ pub(super) fn read_all(
     data: &Data<'_>,
     n_targets: &[usize],
     task: &Task,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<BTreeMap<ClipId, Arc<Clip>>, ImportError> {
     let n_clips = data.len("animations");
     let mut cache = Cache::default();
@@ -35,7 +36,7 @@ pub(super) fn read_all(
         task.step("Reading clips", 0.7 + 0.1 * i as f32 / n_clips as f32)?;
         let at = data.at("animations", i);
         let clip = Clip {
-            name: at.name(),
+            name: at.name(findings),
             channels: channels(data, &at, n_targets, &mut cache, findings),
         };
         clips.insert(ClipId(i as u32), Arc::new(clip));
@@ -48,7 +49,7 @@ fn channels(
     at: &At<'_>,
     n_targets: &[usize],
     cache: &mut Cache,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Vec<Channel> {
     let lists = at
         .items("channels")
@@ -61,14 +62,18 @@ fn channels(
         }
     };
     let mut channels: Vec<Channel> = Vec::with_capacity(list.len());
+    let mut left_out = 0;
     let mut index_of: HashMap<(JointIndex, Property), usize> = HashMap::new();
-    for channel_at in &list {
-        let read = channel(data, channel_at, &samplers, n_targets, cache, findings);
+    for channel_at in list.iter() {
+        let read = channel(data, &channel_at, &samplers, n_targets, cache, findings);
         let channel = match read {
             Ok(Some(channel)) => channel,
             Ok(None) => continue,
             Err(fault) => {
-                findings.push(fault.finding("The channel was left out."));
+                if left_out == 0 {
+                    findings.push(fault.finding("The channel was left out."));
+                }
+                left_out += 1;
                 continue;
             }
         };
@@ -89,6 +94,18 @@ fn channels(
             channels.push(channel);
         }
     }
+    // A file that was cut off loses hundreds of channels for one reason.
+    if left_out > 1 {
+        findings.push(Finding::error(
+            &at.place,
+            format!(
+                "{} of the {} channels of {} were left out, the others for like reasons.",
+                left_out,
+                list.len(),
+                at.place
+            ),
+        ));
+    }
     channels
 }
 
@@ -96,12 +113,12 @@ fn channels(
 fn channel(
     data: &Data<'_>,
     at: &At<'_>,
-    samplers: &[At<'_>],
+    samplers: &List<'_>,
     n_targets: &[usize],
     cache: &mut Cache,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<Option<Channel>, Fault> {
-    let target = at.get("target").ok_or_else(|| at.lacks("target"))?;
+    let target = at.object("target")?.ok_or_else(|| at.lacks("target"))?;
     let property = match target.text("path") {
         Some("translation") => Property::Translation,
         Some("rotation") => Property::Rotation,
@@ -139,7 +156,7 @@ fn channel(
             ),
         ));
     }
-    let sampler = &samplers[at.required_index("sampler", "samplers", samplers.len())?];
+    let sampler = &samplers.at(at.required_index("sampler", "samplers", samplers.len())?);
     let interpolation = match sampler.text("interpolation") {
         None | Some("LINEAR") => Interpolation::Linear,
         Some("STEP") => Interpolation::Step,
@@ -218,7 +235,7 @@ fn keys(
     values: Arc<[f32]>,
     per_key: usize,
     report: bool,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<(Arc<[f32]>, Arc<[f32]>), Fault> {
     let place = &sampler.place;
     let n_keys = times.len().min(values.len() / per_key);
@@ -264,8 +281,8 @@ fn keys(
         findings.push(Finding::error(
             place,
             format!(
-                "{} of {place} not finite and left out.",
-                counted(n_keys - order.len(), "key is", "keys are")
+                "{place} has {} not finite and left out.",
+                counted(n_keys - order.len(), "key that is", "keys that are")
             ),
         ));
     }

@@ -2,6 +2,7 @@
 
 use super::budget::Budget;
 use super::error::ImportError;
+use super::findings::Findings;
 use crate::document::SourceKind;
 use crate::finding::Finding;
 use bytes::Bytes;
@@ -9,9 +10,10 @@ use serde_json::Value;
 
 /// Deeper JSON is refused: glTF itself needs 8 levels, extras some more.
 const MAX_DEPTH: usize = 100;
-/// A rough price of one parsed JSON value and of one key, bytes on the heap (with the growth of their lists).
+/// What a parsed JSON value, an object and a key take on the heap, bytes, with the growth of their lists.
 const VALUE_BYTES: u64 = 96;
-const KEY_BYTES: u64 = 160;
+const OBJECT_BYTES: u64 = 300;
+const KEY_BYTES: u64 = 140;
 
 /// A file taken apart.
 #[derive(Debug)]
@@ -20,16 +22,19 @@ pub(super) struct Container {
     pub(super) json: Value,
     /// The binary chunk, a slice of the file.
     pub(super) bin: Option<Bytes>,
+    /// Whether the file ends before the binary chunk does, which was reported.
+    pub(super) bin_is_cut: bool,
 }
 
 /// Takes the file apart and parses its JSON.
 pub(super) fn open(
     bytes: &Bytes,
     budget: &Budget,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<Container, ImportError> {
+    let mut bin_is_cut = false;
     let (kind, text, bin) = if bytes.starts_with(b"glTF") {
-        let (json, bin) = chunks(bytes, findings)?;
+        let (json, bin) = chunks(bytes, &mut bin_is_cut, findings)?;
         (SourceKind::Glb, json, bin)
     } else {
         let first = bytes
@@ -45,13 +50,19 @@ pub(super) fn open(
         (SourceKind::Gltf, bytes.clone(), None)
     };
     let json = parse(&text, budget, findings)?;
-    Ok(Container { kind, json, bin })
+    Ok(Container {
+        kind,
+        json,
+        bin,
+        bin_is_cut,
+    })
 }
 
 /// The JSON chunk and the binary chunk of a .glb (glTF 2.0, 4.4).
 fn chunks(
     bytes: &Bytes,
-    findings: &mut Vec<Finding>,
+    bin_is_cut: &mut bool,
+    findings: &mut Findings,
 ) -> Result<(Bytes, Option<Bytes>), ImportError> {
     let word = |at: usize| {
         let end = at.checked_add(4)?;
@@ -72,7 +83,8 @@ fn chunks(
             version: version.to_string(),
         });
     }
-    if length as usize != bytes.len() {
+    // A file that was cut off is reported with its chunk below.
+    if (length as usize) < bytes.len() {
         findings.push(Finding::warning(
             "header",
             format!(
@@ -96,6 +108,7 @@ fn chunks(
             }
             b"BIN\0" if bin.is_none() => {
                 if wanted > bytes.len() as u64 {
+                    *bin_is_cut = true;
                     findings.push(Finding::error(
                         "BIN chunk",
                         format!(
@@ -127,12 +140,13 @@ fn chunks(
     }
     match json {
         Some(json) => Ok((json, bin)),
-        None => Err(cut_off("the JSON chunk", 20.max(bytes.len() as u64 + 1))),
+        None if bytes.len() < 20 => Err(cut_off("the JSON chunk", 20)),
+        None => Err(ImportError::NoJson),
     }
 }
 
 /// Parses the JSON after checking how deep it nests and how much memory it will take.
-fn parse(text: &Bytes, budget: &Budget, findings: &mut Vec<Finding>) -> Result<Value, ImportError> {
+fn parse(text: &Bytes, budget: &Budget, findings: &mut Findings) -> Result<Value, ImportError> {
     let mut text: &[u8] = text;
     if let Some(rest) = text.strip_prefix(b"\xef\xbb\xbf") {
         text = rest;
@@ -148,9 +162,7 @@ fn parse(text: &Bytes, budget: &Budget, findings: &mut Vec<Finding>) -> Result<V
         .map_or(0, |last| last + 1);
     let text = &text[..end];
     let size = survey(text)?;
-    if let Err(fault) = budget.charge(size, "The JSON") {
-        return Err(fault.into());
-    }
+    budget.charge(size, "The JSON")?;
     let json: Value = serde_json::from_slice(text).map_err(|error| {
         let message = error.to_string();
         let message = message
@@ -175,7 +187,7 @@ fn parse(text: &Bytes, budget: &Budget, findings: &mut Vec<Finding>) -> Result<V
 
 /// An upper estimate of the parsed JSON's size in memory; fails where brackets nest too deep.
 fn survey(text: &[u8]) -> Result<u64, ImportError> {
-    let (mut depth, mut values, mut keys) = (0usize, 1u64, 0u64);
+    let (mut depth, mut values, mut objects, mut keys) = (0usize, 1u64, 0u64, 0u64);
     let mut bytes = text.iter().enumerate();
     while let Some((offset, &byte)) = bytes.next() {
         match byte {
@@ -193,6 +205,7 @@ fn survey(text: &[u8]) -> Result<u64, ImportError> {
             b'[' | b'{' => {
                 depth += 1;
                 values += 1;
+                objects += u64::from(byte == b'{');
                 if depth >= MAX_DEPTH {
                     return Err(ImportError::TooDeep {
                         limit: MAX_DEPTH,
@@ -206,10 +219,10 @@ fn survey(text: &[u8]) -> Result<u64, ImportError> {
             _ => {}
         }
     }
-    Ok(values * VALUE_BYTES + keys * KEY_BYTES + text.len() as u64)
+    Ok(values * VALUE_BYTES + objects * OBJECT_BYTES + keys * KEY_BYTES + text.len() as u64)
 }
 
-fn check_asset(json: &Value, findings: &mut Vec<Finding>) -> Result<(), ImportError> {
+fn check_asset(json: &Value, findings: &mut Findings) -> Result<(), ImportError> {
     let asset = json.get("asset");
     let text = |key| asset.and_then(|asset| asset.get(key));
     match text("version") {
@@ -277,8 +290,8 @@ mod tests {
 
     #[test]
     fn other_formats_are_named() {
-        let mut findings = Vec::new();
-        let open = |bytes: &'static [u8], findings: &mut Vec<Finding>| {
+        let mut findings = Findings::default();
+        let open = |bytes: &'static [u8], findings: &mut Findings| {
             open(&Bytes::from_static(bytes), &Budget::new(0), findings)
                 .unwrap_err()
                 .to_string()

@@ -44,6 +44,9 @@ pub enum ImportError {
         /// Bytes there are.
         present: u64,
     },
+    /// The binary container has chunks, but none of JSON.
+    #[error("The file has no JSON chunk, so there is no model in it.")]
+    NoJson,
     /// The JSON breaks its grammar.
     #[error("The JSON cannot be read at line {line}, column {column}: {message}.")]
     Json {

@@ -2,6 +2,7 @@
 
 use super::buffers::Data;
 use super::error::{Fault, ImportError};
+use super::findings::Findings;
 use super::json::At;
 use super::uri;
 use crate::document::{Image, Material};
@@ -24,7 +25,7 @@ pub(super) fn read_all(
     materials: &[Material],
     folder: Option<&Path>,
     task: &Task,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<Vec<Option<Arc<Image>>>, ImportError> {
     task.step("Reading pictures", 0.8)?;
     let mut images = vec![None; data.len("images")];
@@ -129,7 +130,7 @@ fn decode_all(
     waiting: &mut Vec<(usize, Job)>,
     images: &mut [Option<Arc<Image>>],
     task: &Task,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<(), ImportError> {
     let decoded: Vec<_> = waiting
         .par_drain(..)
@@ -142,7 +143,9 @@ fn decode_all(
         match result {
             Ok((image, finding)) => {
                 images[i] = Some(Arc::new(image));
-                findings.extend(finding);
+                if let Some(finding) = finding {
+                    findings.push(finding);
+                }
             }
             Err(fault) => findings.push(fault.warning("Its material is shown without it.")),
         }
@@ -208,7 +211,9 @@ fn pixels(job: &Job, halvings: u32) -> Result<Image, Fault> {
         (job.width >> halvings).max(1),
         (job.height >> halvings).max(1),
     );
-    let small = picture.thumbnail_exact(width, height).into_rgba8();
+    let small = picture.thumbnail_exact(width, height);
+    drop(picture);
+    let small = small.into_rgba8();
     Ok(Image {
         width,
         height,

@@ -3,6 +3,7 @@
 use super::accessor::Elements;
 use super::buffers::Data;
 use super::error::{Fault, counted};
+use super::findings::Findings;
 use crate::finding::Finding;
 use crate::skinning::Rows;
 
@@ -38,7 +39,7 @@ pub(super) fn rows(
     sets: &[Set],
     slots: &[bool],
     place: &str,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<Rows, Fault> {
     let mut decoded = Vec::with_capacity(sets.len());
     for set in sets {
@@ -119,7 +120,7 @@ fn push(
 }
 
 impl Mended {
-    fn report(&self, n_slots: usize, place: &str, findings: &mut Vec<Finding>) {
+    fn report(&self, n_slots: usize, place: &str, findings: &mut Findings) {
         if let Some((vertex, joint)) = self.out_of_range {
             findings.push(Finding::error(
                 format!("{place}.attributes.JOINTS_0"),
@@ -135,8 +136,12 @@ impl Mended {
             findings.push(Finding::error(
                 &weights_place,
                 format!(
-                    "{} of {place} negative or not a number and left out.",
-                    counted(self.n_not_a_weight, "weight is", "weights are")
+                    "{place} has {} or not a number; such weights were left out.",
+                    counted(
+                        self.n_not_a_weight,
+                        "weight that is negative",
+                        "weights that are negative"
+                    )
                 ),
             ));
         }
@@ -144,8 +149,8 @@ impl Mended {
             findings.push(Finding::warning(
                 &weights_place,
                 format!(
-                    "{} of {place} without any weight; each now follows its first joint fully.",
-                    counted(self.n_without, "vertex is", "vertices are")
+                    "There is no weight at all on {} of {place}; each now follows its first joint fully.",
+                    counted(self.n_without, "vertex", "vertices")
                 ),
             ));
         }

@@ -1,7 +1,7 @@
 //! Tolerant, checked access to glTF's JSON: every refusal names its place.
 
 use super::error::Fault;
-use crate::finding::Finding;
+use super::findings::Findings;
 use serde_json::Value;
 
 /// A JSON value and where it stands: `nodes[3]`, `meshes[0].primitives[1]`.
@@ -46,18 +46,17 @@ impl<'a> At<'a> {
     }
 
     /// The entries of a list; empty where it is absent.
-    pub(super) fn items(&self, key: &str) -> Result<Vec<At<'a>>, Fault> {
+    pub(super) fn items(&self, key: &str) -> Result<List<'a>, Fault> {
         let Some(list) = self.get(key) else {
-            return Ok(Vec::new());
+            return Ok(List::default());
         };
-        let Value::Array(values) = list.value else {
-            return Err(list.should_be("a list"));
-        };
-        Ok(values
-            .iter()
-            .enumerate()
-            .map(|(i, value)| At::new(value, format!("{}[{i}]", list.place)))
-            .collect())
+        match list.value {
+            Value::Array(values) => Ok(List {
+                values,
+                place: list.place,
+            }),
+            _ => Err(list.should_be("a list")),
+        }
     }
 
     /// A whole number >= 0.
@@ -150,9 +149,25 @@ impl<'a> At<'a> {
         self.value.get(key)?.as_str()
     }
 
+    /// A member that is an object.
+    pub(super) fn object(&self, key: &str) -> Result<Option<At<'a>>, Fault> {
+        match self.get(key) {
+            Some(at) if !at.value.is_object() => Err(at.should_be("an object")),
+            at => Ok(at),
+        }
+    }
+
     /// `name`, or nothing.
-    pub(super) fn name(&self) -> String {
-        self.text("name").unwrap_or_default().to_owned()
+    pub(super) fn name(&self, findings: &mut Findings) -> String {
+        match self.value.get("name") {
+            None => String::new(),
+            Some(Value::String(name)) => name.clone(),
+            Some(other) => {
+                let fault = At::new(other, self.path("name")).should_be("a text");
+                findings.push(fault.warning("No name was taken."));
+                String::new()
+            }
+        }
     }
 
     /// A truth value; false where it is absent or something else.
@@ -169,11 +184,38 @@ impl<'a> At<'a> {
     }
 }
 
+/// A JSON list and where it stands. Entries are made one by one: a list of a million numbers stays small.
+#[derive(Clone, Debug, Default)]
+pub(super) struct List<'a> {
+    values: &'a [Value],
+    place: String,
+}
+
+impl<'a> List<'a> {
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Entry `index`; `null` beyond the end.
+    pub(super) fn at(&self, index: usize) -> At<'a> {
+        let value = self.values.get(index).unwrap_or(&Value::Null);
+        At::new(value, format!("{}[{index}]", self.place))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = At<'a>> + '_ {
+        (0..self.values.len()).map(|i| self.at(i))
+    }
+}
+
 /// What was read, or nothing and a warning with its `consequence` where it could not be.
 pub(super) fn or_warn<T>(
     read: Result<Option<T>, Fault>,
     consequence: &str,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Option<T> {
     read.unwrap_or_else(|fault| {
         findings.push(fault.warning(consequence));

@@ -2,9 +2,9 @@
 
 use super::buffers::Data;
 use super::error::Fault;
+use super::findings::Findings;
 use super::json::{At, or_warn};
 use crate::document::Material;
-use crate::finding::Finding;
 use glam::{Mat2, Vec2};
 
 /// What is done about a value that cannot be read.
@@ -37,18 +37,15 @@ impl UvMap {
 }
 
 /// Reads all materials and where each one's picture takes its coordinates from.
-pub(super) fn read_all(
-    data: &Data<'_>,
-    findings: &mut Vec<Finding>,
-) -> (Vec<Material>, Vec<UvMap>) {
+pub(super) fn read_all(data: &Data<'_>, findings: &mut Findings) -> (Vec<Material>, Vec<UvMap>) {
     (0..data.len("materials"))
         .map(|i| read(data, &data.at("materials", i), findings))
         .unzip()
 }
 
-fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Vec<Finding>) -> (Material, UvMap) {
+fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> (Material, UvMap) {
     let mut material = Material {
-        name: at.name(),
+        name: at.name(findings),
         base_color: [1.0; 4],
         base_color_image: None,
         metallic: 1.0,
@@ -62,7 +59,7 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Vec<Finding>) -> (Material,
         material.alpha_cutoff = Some(cutoff.unwrap_or(0.5) as f32);
     }
     let glossy = at.extension("KHR_materials_pbrSpecularGlossiness");
-    let metallic = at.get("pbrMetallicRoughness");
+    let metallic = or_warn(at.object("pbrMetallicRoughness"), DEFAULT, findings);
     let (model, color, texture) = match (&glossy, &metallic) {
         // The older model serves only where the core one is missing.
         (Some(glossy), None) => (Some(glossy), "diffuseFactor", "diffuseTexture"),

@@ -2,7 +2,8 @@
 
 use super::buffers::Data;
 use super::error::{Fault, ImportError};
-use super::json::At;
+use super::findings::Findings;
+use super::json::{At, List};
 use super::material::UvMap;
 use super::primitive::{self, Context};
 use crate::deform::DeformStack;
@@ -18,10 +19,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Most morph targets of a mesh; face rigs have a few hundred.
 const MAX_TARGETS: usize = 65_536;
 
+/// Memory of a primitive besides its arrays, and of what may have to be said about it, bytes.
+const PRIMITIVE_BYTES: u64 = 768;
+
 /// Meshes that could be read, and why others could not.
 #[derive(Debug, Default)]
 pub(super) struct Meshes {
     pub(super) items: BTreeMap<MeshId, Arc<MeshItem>>,
+    /// For each mesh which joint-list entries carry weight; none set for a mesh without weights.
+    pub(super) used: Vec<Vec<bool>>,
     /// The first fault of each primitive that was left out.
     pub(super) faults: Vec<Fault>,
 }
@@ -40,7 +46,7 @@ pub(super) fn read_all(
     drawings: &[Drawing],
     uv_maps: &[UvMap],
     task: &Task,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<Meshes, ImportError> {
     let n_meshes = data.len("meshes");
     let done = AtomicUsize::new(0);
@@ -57,8 +63,9 @@ pub(super) fn read_all(
         .collect::<Result<_, _>>()?;
     let mut meshes = Meshes::default();
     for (m, one) in read.into_iter().enumerate() {
-        findings.extend(one.findings);
+        findings.append(one.findings);
         meshes.faults.extend(one.faults);
+        meshes.used.push(one.used);
         if let Some(item) = one.item {
             meshes.items.insert(MeshId(m as u32), Arc::new(item));
         }
@@ -71,7 +78,7 @@ pub(super) fn n_targets(at: &At<'_>) -> usize {
     let primitives = at.items("primitives").unwrap_or_default();
     let counts = primitives
         .iter()
-        .map(|p| p.items("targets").map_or(0, |t| t.len()));
+        .map(|p| p.items("targets").map_or(0, |targets| targets.len()));
     counts.max().unwrap_or(0).min(MAX_TARGETS)
 }
 
@@ -79,7 +86,7 @@ pub(super) fn n_targets(at: &At<'_>) -> usize {
 pub(super) fn morph_weights(
     at: &At<'_>,
     n_targets: usize,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Option<Vec<f32>> {
     match at.numbers("weights") {
         Ok(weights) => {
@@ -111,7 +118,9 @@ pub(super) fn morph_weights(
 
 struct ReadMesh {
     item: Option<MeshItem>,
-    findings: Vec<Finding>,
+    /// Which joint-list entries carry weight.
+    used: Vec<bool>,
+    findings: Findings,
     faults: Vec<Fault>,
 }
 
@@ -124,7 +133,8 @@ fn read_mesh(
 ) -> Result<ReadMesh, ImportError> {
     let mut out = ReadMesh {
         item: None,
-        findings: Vec::new(),
+        used: Vec::new(),
+        findings: Findings::default(),
         faults: Vec::new(),
     };
     let primitives = match at.items("primitives") {
@@ -136,24 +146,31 @@ fn read_mesh(
             return Ok(out);
         }
     };
+    let list_bytes = PRIMITIVE_BYTES * primitives.len() as u64;
+    if let Err(fault) = data.budget.charge(list_bytes, &at.place) {
+        out.findings.push(fault.finding("The mesh was left out."));
+        out.faults.push(fault);
+        return Ok(out);
+    }
     report_weights(&primitives, at, drawing, &mut out.findings);
     let context = Context {
         slots: drawing.slots.as_deref(),
         n_targets: n_targets(at),
         uv_maps,
     };
-    let read: Vec<_> = primitives
-        .par_iter()
-        .map(|primitive| -> Result<_, ImportError> {
+    let read: Vec<_> = (0..primitives.len())
+        .into_par_iter()
+        .map(|p| -> Result<_, ImportError> {
             task.check()?;
-            let mut findings = Vec::new();
-            let source = primitive::read(data, primitive, &context, &mut findings);
+            let primitive = primitives.at(p);
+            let mut findings = Findings::default();
+            let source = primitive::read(data, &primitive, &context, &mut findings);
             Ok((source, findings))
         })
         .collect::<Result<_, _>>()?;
     let mut sources = Vec::with_capacity(read.len());
     for (source, findings) in read {
-        out.findings.extend(findings);
+        out.findings.append(findings);
         sources.push(match source {
             Ok(source) => source,
             Err(fault) => {
@@ -171,12 +188,19 @@ fn read_mesh(
     let morph_weights = morph_weights(at, context.n_targets, &mut out.findings)
         .unwrap_or_else(|| vec![0.0; context.n_targets]);
     let built = MeshSource {
-        name: at.name(),
+        name: at.name(&mut out.findings),
         primitives: sources,
         morph_names: morph_names(at, context.n_targets),
     }
     .build();
-    out.findings.extend(built.findings);
+    for finding in built.findings {
+        out.findings.push(finding);
+    }
+    let mut used = vec![false; drawing.slots.as_ref().map_or(0, Vec::len)];
+    for (joint, _) in built.influences.iter().flat_map(|row| row.iter()) {
+        used[usize::from(joint)] = true;
+    }
+    out.used = used;
     out.item = Some(MeshItem {
         geometry: Arc::new(built.mesh),
         source_influences: built.influences.clone(),
@@ -187,16 +211,8 @@ fn read_mesh(
     Ok(out)
 }
 
-fn report_weights(
-    primitives: &[At<'_>],
-    at: &At<'_>,
-    drawing: &Drawing,
-    findings: &mut Vec<Finding>,
-) {
-    let n_with = primitives
-        .iter()
-        .filter(|p| primitive::has_weights(p))
-        .count();
+fn report_weights(primitives: &List<'_>, at: &At<'_>, drawing: &Drawing, findings: &mut Findings) {
+    let n_with = primitives.iter().filter(primitive::has_weights).count();
     if drawing.slots.is_none() && n_with > 0 {
         findings.push(Finding::info(
             &at.place,
@@ -226,9 +242,6 @@ fn morph_names(at: &At<'_>, n_targets: usize) -> Vec<String> {
         .and_then(|extras| extras.items("targetNames").ok())
         .unwrap_or_default();
     (0..n_targets)
-        .map(|t| {
-            let name = names.get(t).and_then(|name| name.value.as_str());
-            name.unwrap_or_default().to_owned()
-        })
+        .map(|t| names.at(t).value.as_str().unwrap_or_default().to_owned())
         .collect()
 }

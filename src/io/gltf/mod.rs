@@ -19,6 +19,7 @@ mod clip;
 mod container;
 mod draco;
 mod error;
+mod findings;
 mod image;
 mod influences;
 mod json;
@@ -35,20 +36,17 @@ pub use error::{Fault, ImportError};
 use crate::document::{Instance, InstanceId, MeshId, Parts, SkinId, Source};
 use crate::finding::Finding;
 use crate::skeleton::JointIndex;
-use crate::skinning::Influences;
 use crate::task::Task;
 use budget::Budget;
 use buffers::Data;
 use bytes::Bytes;
+use findings::Findings;
 use mesh::{Drawing, Meshes};
 use nodes::Tree;
 use skin::ReadSkin;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
-
-/// Findings beyond this many are counted, not kept.
-const MAX_FINDINGS: usize = 500;
 
 /// What a required extension may be without a word: read here, or of no matter for what Sinew shows.
 const KNOWN_EXTENSIONS: [&str; 8] = [
@@ -95,7 +93,7 @@ pub fn import_bytes(
     task: &Task,
 ) -> Result<Imported, ImportError> {
     task.step("Reading the file", 0.02)?;
-    let mut findings = Vec::new();
+    let mut findings = Findings::default();
     let budget = Budget::new(bytes.len());
     let container = container::open(&bytes, &budget, &mut findings)?;
     let data = Data::load(&bytes, &container, folder, &budget, &mut findings);
@@ -114,7 +112,6 @@ pub fn import_bytes(
     let images = image::read_all(&data, &materials, folder, task, &mut findings)?;
     task.step("Reading the file", 0.98)?;
     report_emptiness(&data, meshes.items.len(), instances.len(), &mut findings);
-    cap(&mut findings);
 
     let source = Source {
         path: path.map(Path::to_owned),
@@ -140,7 +137,10 @@ pub fn import_bytes(
         materials: Arc::new(materials),
         images: Arc::new(images),
     };
-    Ok(Imported { parts, findings })
+    Ok(Imported {
+        parts,
+        findings: findings.into_list(),
+    })
 }
 
 /// For each mesh the joint-list entries that every skin which draws it can use.
@@ -179,7 +179,7 @@ fn instances(
     tree: &Tree,
     skins: &[Option<ReadSkin>],
     meshes: &Meshes,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> (
     BTreeMap<InstanceId, Arc<Instance>>,
     BTreeMap<JointIndex, Vec<f32>>,
@@ -188,6 +188,11 @@ fn instances(
     let mut rest_morph_weights = BTreeMap::new();
     for i in (0..data.len("nodes")).filter(|&i| tree.in_scene[i]) {
         let at = data.at("nodes", i);
+        let skin = at.index("skin", "skins", skins.len());
+        let skin = skin.unwrap_or_else(|fault| {
+            findings.push(fault.finding("What the node draws stands still."));
+            None
+        });
         let mesh = match at.index("mesh", "meshes", data.len("meshes")) {
             Ok(Some(mesh)) => MeshId(mesh as u32),
             Ok(None) => continue,
@@ -203,14 +208,8 @@ fn instances(
             ));
             continue;
         };
-        let mut skin = at
-            .index("skin", "skins", skins.len())
-            .unwrap_or_else(|fault| {
-                findings.push(fault.finding("The mesh stands still."));
-                None
-            });
-        skin = skin.filter(|&s| skins[s].is_some());
-        if skin.is_some() && item.influences.iter().all(|row| row.is_empty()) {
+        let mut skin = skin.filter(|&s| skins[s].is_some());
+        if skin.is_some() && !meshes.used[mesh.0 as usize].contains(&true) {
             findings.push(Finding::warning(
                 at.path("skin"),
                 format!(
@@ -254,28 +253,28 @@ fn report_skins(
     skins: &[Option<ReadSkin>],
     instances: &BTreeMap<InstanceId, Arc<Instance>>,
     meshes: &Meshes,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) {
     for (s, skin) in skins.iter().enumerate() {
-        let Some(skin) = skin else {
+        let Some(skin) = skin.as_ref().filter(|skin| !skin.is_finite()) else {
             continue;
         };
-        let drawn: Vec<&Influences> = instances
+        let drawn: BTreeSet<MeshId> = instances
             .values()
             .filter(|instance| instance.skin == Some(SkinId(s as u32)))
-            .filter_map(|instance| meshes.items.get(&instance.mesh))
-            .map(|item| &item.influences)
+            .map(|instance| instance.mesh)
             .collect();
-        skin::report_not_finite(skin, &format!("skins[{s}]"), &drawn, findings);
+        let used: Vec<&[bool]> = drawn.iter().map(|m| &*meshes.used[m.0 as usize]).collect();
+        skin::report_not_finite(skin, &format!("skins[{s}]"), &used, findings);
     }
 }
 
 /// Names the extensions that the file requires and Sinew does not know.
-fn unknown_extensions(data: &Data<'_>, findings: &mut Vec<Finding>) -> Vec<String> {
+fn unknown_extensions(data: &Data<'_>, findings: &mut Findings) -> Vec<String> {
     let root = json::At::new(data.json, "");
     let required = root.items("extensionsRequired").unwrap_or_default();
     let mut unknown = Vec::new();
-    for at in required {
+    for at in required.iter() {
         let name = at.value.as_str().unwrap_or("(not a name)");
         if KNOWN_EXTENSIONS.contains(&name) || name.starts_with("KHR_materials_") {
             continue;
@@ -314,12 +313,7 @@ fn fail_if_nothing_is_left(
     Err(fault.into())
 }
 
-fn report_emptiness(
-    data: &Data<'_>,
-    n_meshes: usize,
-    n_instances: usize,
-    findings: &mut Vec<Finding>,
-) {
+fn report_emptiness(data: &Data<'_>, n_meshes: usize, n_instances: usize, findings: &mut Findings) {
     if data.len("meshes") == 0 {
         let message = match (data.len("nodes"), data.len("animations")) {
             (0, 0) => "The file holds no mesh, no joint and no clip.",
@@ -328,17 +322,7 @@ fn report_emptiness(
         };
         findings.push(Finding::info("file", message));
     }
-    findings.extend(nodes::nothing_drawn(n_meshes, n_instances));
-}
-
-/// Keeps the first findings and counts the rest.
-fn cap(findings: &mut Vec<Finding>) {
-    if findings.len() > MAX_FINDINGS {
-        let more = findings.len() - MAX_FINDINGS;
-        findings.truncate(MAX_FINDINGS);
-        findings.push(Finding::warning(
-            "file",
-            format!("{more} more findings are not listed."),
-        ));
+    if let Some(finding) = nodes::nothing_drawn(n_meshes, n_instances) {
+        findings.push(finding);
     }
 }

@@ -2,7 +2,8 @@
 
 use super::buffers::Data;
 use super::error::{Fault, counted};
-use super::json::{At, or_warn};
+use super::findings::Findings;
+use super::json::{At, List, or_warn};
 use crate::finding::Finding;
 use crate::math::transform::normalize_or_identity;
 use crate::math::{Transform, polar};
@@ -25,7 +26,7 @@ pub(super) struct Tree {
 }
 
 /// Reads all nodes: joint index = node index.
-pub(super) fn read(data: &Data<'_>, findings: &mut Vec<Finding>) -> Result<Tree, Fault> {
+pub(super) fn read(data: &Data<'_>, findings: &mut Findings) -> Result<Tree, Fault> {
     let n = data.len("nodes");
     data.budget.charge(JOINT_BYTES * n as u64, "nodes")?;
     let parents = parents(data, n, findings);
@@ -33,7 +34,7 @@ pub(super) fn read(data: &Data<'_>, findings: &mut Vec<Finding>) -> Result<Tree,
         .map(|i| {
             let at = data.at("nodes", i);
             Joint {
-                name: at.name(),
+                name: at.name(findings),
                 parent: parents[i].map(JointIndex),
                 rest: transform(&at, findings),
                 source_node: Some(i as u32),
@@ -49,17 +50,17 @@ pub(super) fn read(data: &Data<'_>, findings: &mut Vec<Finding>) -> Result<Tree,
 
 /// The parent of each node. Found by walking from the roots, so that a node with two parents keeps the one nearer to
 /// a root and an edge that would close a cycle is left out.
-fn parents(data: &Data<'_>, n: usize, findings: &mut Vec<Finding>) -> Vec<Option<u32>> {
+fn parents(data: &Data<'_>, n: usize, findings: &mut Findings) -> Vec<Option<u32>> {
     let mut children: Vec<Vec<usize>> = Vec::with_capacity(n);
     let mut is_child = vec![false; n];
     for i in 0..n {
         let at = data.at("nodes", i);
         let list = at.items("children").unwrap_or_else(|fault| {
             findings.push(fault.finding("The node's children were left out."));
-            Vec::new()
+            List::default()
         });
         let mut indices = Vec::with_capacity(list.len());
-        for child in list {
+        for child in list.iter() {
             match child.as_index("nodes", n) {
                 Ok(index) => {
                     is_child[index] = true;
@@ -73,10 +74,13 @@ fn parents(data: &Data<'_>, n: usize, findings: &mut Vec<Finding>) -> Vec<Option
     let mut parents = vec![None; n];
     let mut visited = vec![false; n];
     // True roots first; then, for rings that have none, where scenes enter them; then the lowest index.
-    let scene_roots = (0..data.len("scenes")).flat_map(|s| scene_nodes(data, s));
+    let scene_roots = (0..data.len("scenes")).flat_map(|s| {
+        let nodes = scene_nodes(data, s);
+        (0..nodes.len()).filter_map(move |i| nodes.at(i).as_index("nodes", n).ok())
+    });
     let seeds: Vec<usize> = (0..n)
         .filter(|&i| !is_child[i])
-        .chain(scene_roots.filter_map(|at| at.as_index("nodes", n).ok()))
+        .chain(scene_roots)
         .chain(0..n)
         .collect();
     let mut queue = VecDeque::new();
@@ -94,12 +98,13 @@ fn parents(data: &Data<'_>, n: usize, findings: &mut Vec<Finding>) -> Vec<Option
                     queue.push_back(child);
                     continue;
                 }
-                let ancestor = child == node
-                    || std::iter::successors(parents[node], |&p: &u32| parents[p as usize])
-                        .take(1000)
-                        .any(|p| p as usize == child);
-                let why = if ancestor {
-                    "which is the node itself or above it"
+                let ancestor = std::iter::successors(parents[node], |&p: &u32| parents[p as usize])
+                    .take(1000)
+                    .any(|p| p as usize == child);
+                let why = if child == node {
+                    "which is the node itself"
+                } else if ancestor {
+                    "which is above it"
                 } else {
                     "which has another parent already"
                 };
@@ -114,12 +119,12 @@ fn parents(data: &Data<'_>, n: usize, findings: &mut Vec<Finding>) -> Vec<Option
 }
 
 /// The entries of a scene's list of nodes.
-fn scene_nodes<'a>(data: &Data<'a>, scene: usize) -> Vec<At<'a>> {
+fn scene_nodes<'a>(data: &Data<'a>, scene: usize) -> List<'a> {
     data.at("scenes", scene).items("nodes").unwrap_or_default()
 }
 
 /// Which nodes the default scene shows: that of `scene`, else the first; all where there is no scene.
-fn in_scene(data: &Data<'_>, skeleton: &Skeleton, findings: &mut Vec<Finding>) -> Vec<bool> {
+fn in_scene(data: &Data<'_>, skeleton: &Skeleton, findings: &mut Findings) -> Vec<bool> {
     let n = skeleton.len();
     let n_scenes = data.len("scenes");
     if n_scenes == 0 {
@@ -139,7 +144,7 @@ fn in_scene(data: &Data<'_>, skeleton: &Skeleton, findings: &mut Vec<Finding>) -
     }
     let mut shown = vec![false; n];
     let mut stack = Vec::new();
-    for node in scene_nodes(data, scene) {
+    for node in scene_nodes(data, scene).iter() {
         match node.as_index("nodes", n) {
             Ok(node) => stack.push(node),
             Err(fault) => findings.push(fault.finding("It was left out.")),
@@ -157,7 +162,7 @@ fn in_scene(data: &Data<'_>, skeleton: &Skeleton, findings: &mut Vec<Finding>) -
 
 /// The node's local transform: exact where it is translation, rotation, scale; a matrix by its polar decomposition,
 /// so that rotation and stretch multiply to the matrix again.
-fn transform(at: &At<'_>, findings: &mut Vec<Finding>) -> Transform {
+fn transform(at: &At<'_>, findings: &mut Findings) -> Transform {
     if at.get("matrix").is_some() {
         let matrix = or_warn(at.vector::<16>("matrix"), DEFAULT, findings);
         let Some(m) = matrix else {

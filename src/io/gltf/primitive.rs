@@ -4,6 +4,7 @@ use super::accessor::Elements;
 use super::buffers::Data;
 use super::draco::{self, Decoded};
 use super::error::{Fault, counted};
+use super::findings::Findings;
 use super::influences::{self, Set};
 use super::json::At;
 use super::material::UvMap;
@@ -55,7 +56,7 @@ impl Attributes<'_, '_> {
         &self,
         semantic: &str,
         n_vertices: usize,
-        findings: &mut Vec<Finding>,
+        findings: &mut Findings,
     ) -> Option<Elements> {
         let elements = self.get(semantic)?.and_then(|elements| {
             if elements.count < n_vertices {
@@ -88,11 +89,11 @@ pub(super) fn read(
     data: &Data<'_>,
     at: &At<'_>,
     context: &Context<'_>,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<PrimitiveSource, Fault> {
-    let Some(attributes_at) = at.get("attributes") else {
-        return Err(at.lacks("attributes"));
-    };
+    let attributes_at = at
+        .object("attributes")?
+        .ok_or_else(|| at.lacks("attributes"))?;
     let draco = match at.extension("KHR_draco_mesh_compression") {
         None => None,
         Some(extension) => match draco::decode(data, &extension) {
@@ -132,7 +133,7 @@ pub(super) fn read(
     };
     let uv_map = material.map_or_else(UvMap::default, |m| context.uv_maps[m]);
     let rest = || -> Result<_, Fault> {
-        let mut findings = Vec::new();
+        let mut findings = Findings::default();
         let normals = match attributes.per_vertex("NORMAL", n_vertices, &mut findings) {
             Some(elements) => elements.floats(data, |n| finite_or_zero(Vec3::from_array(n)))?,
             None => Vec::new(),
@@ -150,7 +151,7 @@ pub(super) fn read(
         Ok((normals, uvs, triangles, morphs, findings))
     };
     let skin = || -> Result<_, Fault> {
-        let mut findings = Vec::new();
+        let mut findings = Findings::default();
         let sets = skin_sets(&attributes, n_vertices, &mut findings);
         let rows = match context.slots {
             Some(slots) if !sets.is_empty() => {
@@ -163,8 +164,8 @@ pub(super) fn read(
     let (rest, skin) = rayon::join(rest, skin);
     let (normals, uvs, triangles, morphs, rest_findings) = rest?;
     let (influences, skin_findings) = skin?;
-    findings.extend(rest_findings);
-    findings.extend(skin_findings);
+    findings.append(rest_findings);
+    findings.append(skin_findings);
     Ok(PrimitiveSource {
         positions,
         normals,
@@ -195,7 +196,7 @@ fn finite_or_zero(v: Vec3) -> Vec3 {
 fn clean_positions(
     mut positions: Vec<Vec3>,
     place: &str,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Result<Vec<Vec3>, Fault> {
     let n_broken = positions.iter().filter(|p| !p.is_finite()).count();
     if n_broken == 0 {
@@ -230,7 +231,7 @@ fn clean_positions(
 fn skin_sets(
     attributes: &Attributes<'_, '_>,
     n_vertices: usize,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Vec<Set> {
     let mut sets = Vec::new();
     for n in 0.. {
@@ -280,14 +281,15 @@ fn morphs(
     at: &At<'_>,
     n_vertices: usize,
     n_targets: usize,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Vec<Vec<Vec3>> {
     let targets = at.items("targets").unwrap_or_default();
     (0..n_targets)
         .map(|t| {
-            let Some(target) = targets.get(t).filter(|t| t.get("POSITION").is_some()) else {
+            let target = &targets.at(t);
+            if target.get("POSITION").is_none() {
                 return Vec::new();
-            };
+            }
             let deltas = data.accessor(target, "POSITION").and_then(|mut elements| {
                 if elements.count < n_vertices {
                     return Err(Fault::new(
@@ -317,9 +319,9 @@ fn morphs(
                         findings.push(Finding::error(
                             &target.place,
                             format!(
-                                "{} of {} not finite and taken as zero.",
-                                counted(n_broken, "displacement is", "displacements are"),
-                                target.place
+                                "{} has {} not finite and taken as zero.",
+                                target.place,
+                                counted(n_broken, "displacement that is", "displacements that are")
                             ),
                         ));
                     }
@@ -335,7 +337,7 @@ fn triangles(
     attributes: &Attributes<'_, '_>,
     at: &At<'_>,
     n_vertices: usize,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> Vec<[u32; 3]> {
     let data = attributes.data;
     let n = n_vertices as u32;
@@ -407,7 +409,7 @@ fn triangles(
 
 /// Corners -> triangles (glTF 2.0, 3.7.2.1). Strips and fans leave out triangles of two equal corners, which only
 /// join their parts.
-fn assemble(mode: u64, corners: &[u32], at: &At<'_>, findings: &mut Vec<Finding>) -> Vec<[u32; 3]> {
+fn assemble(mode: u64, corners: &[u32], at: &At<'_>, findings: &mut Findings) -> Vec<[u32; 3]> {
     let has_area = |&[a, b, c]: &[u32; 3]| a != b && b != c && c != a;
     match mode {
         5 => corners
@@ -462,7 +464,7 @@ mod tests {
     #[test]
     fn strips_and_fans_keep_their_winding() {
         let at = At::new(&Value::Null, "meshes[0].primitives[0]");
-        let mut findings = Vec::new();
+        let mut findings = Findings::default();
         // glTF 2.0: strip p_i = {v_i, v_(i + 1 + i % 2), v_(i + 2 - i % 2)}, fan p_i = {v_(i + 1), v_(i + 2), v_0}.
         assert_eq!(
             assemble(5, &[0, 1, 2, 3, 3, 4], &at, &mut findings),
@@ -482,7 +484,7 @@ mod tests {
     #[test]
     fn a_broken_position_goes_where_its_neighbour_is() {
         let nan = Vec3::new(0.0, f32::NAN, 0.0);
-        let mut findings = Vec::new();
+        let mut findings = Findings::default();
         let cleaned =
             clean_positions(vec![nan, Vec3::X, nan, Vec3::Y], "POSITION", &mut findings).unwrap();
         assert_eq!(cleaned, [Vec3::X, Vec3::X, Vec3::X, Vec3::Y]);

@@ -2,11 +2,11 @@
 
 use super::buffers::Data;
 use super::error::{Fault, counted};
+use super::findings::Findings;
 use super::json::At;
 use crate::document::Skin;
 use crate::finding::Finding;
 use crate::skeleton::JointIndex;
-use crate::skinning::Influences;
 use glam::{DAffine3, DMat3, DVec3};
 
 /// Most joints of a skin: influences store 16-bit indices.
@@ -22,8 +22,15 @@ pub(super) struct ReadSkin {
     not_finite: Vec<usize>,
 }
 
+impl ReadSkin {
+    /// Whether all inverse bind matrices were finite.
+    pub(super) fn is_finite(&self) -> bool {
+        self.not_finite.is_empty()
+    }
+}
+
 /// Reads all skins; `None` for one without a usable joint.
-pub(super) fn read_all(data: &Data<'_>, findings: &mut Vec<Finding>) -> Vec<Option<ReadSkin>> {
+pub(super) fn read_all(data: &Data<'_>, findings: &mut Findings) -> Vec<Option<ReadSkin>> {
     (0..data.len("skins"))
         .map(|i| {
             let at = data.at("skins", i);
@@ -39,7 +46,7 @@ pub(super) fn read_all(data: &Data<'_>, findings: &mut Vec<Finding>) -> Vec<Opti
         .collect()
 }
 
-fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Vec<Finding>) -> Result<ReadSkin, Fault> {
+fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> Result<ReadSkin, Fault> {
     let n_nodes = data.len("nodes");
     let list = at.items("joints")?;
     if list.is_empty() {
@@ -61,7 +68,7 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Vec<Finding>) -> Result<Rea
     data.budget.charge(256 * list.len() as u64, &at.place)?;
     let mut joints = Vec::with_capacity(list.len());
     let mut last_fault = None;
-    for entry in &list {
+    for entry in list.iter() {
         match entry.as_index("nodes", n_nodes) {
             Ok(node) => joints.push(Some(JointIndex(node as u32))),
             Err(fault) => {
@@ -78,7 +85,7 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Vec<Finding>) -> Result<Rea
     Ok(ReadSkin {
         usable: joints.iter().map(Option::is_some).collect(),
         skin: Skin {
-            name: at.name(),
+            name: at.name(findings),
             joints: joints.into_iter().map(|j| j.unwrap_or(first)).collect(),
             inverse_bind,
         },
@@ -91,7 +98,7 @@ fn inverse_bind(
     data: &Data<'_>,
     at: &At<'_>,
     n_joints: usize,
-    findings: &mut Vec<Finding>,
+    findings: &mut Findings,
 ) -> (Vec<DAffine3>, Vec<usize>) {
     let mut matrices = vec![DAffine3::IDENTITY; n_joints];
     let mut not_finite = Vec::new();
@@ -151,33 +158,22 @@ fn inverse_bind(
     (matrices, not_finite)
 }
 
-/// Reports inverse bind matrices that are not finite where they matter: on joints that carry weight in `meshes`,
-/// the influences that this skin draws. Exporters leave garbage in the others.
+/// Reports inverse bind matrices that are not finite where they matter: on joints that carry weight, as `used` says
+/// for each mesh that this skin draws. Exporters leave garbage in the others.
 pub(super) fn report_not_finite(
     read: &ReadSkin,
     place: &str,
-    meshes: &[&Influences],
-    findings: &mut Vec<Finding>,
+    used: &[&[bool]],
+    findings: &mut Findings,
 ) {
-    if read.not_finite.is_empty() {
-        return;
-    }
-    let mut carries = vec![false; read.usable.len()];
-    for (joint, _) in meshes
-        .iter()
-        .flat_map(|influences| influences.iter())
-        .flat_map(|row| row.iter())
-    {
-        if let Some(carries) = carries.get_mut(usize::from(joint)) {
-            *carries = true;
+    for &slot in &read.not_finite {
+        if used.iter().any(|used| used.get(slot) == Some(&true)) {
+            findings.push(Finding::error(
+                format!("{place}.inverseBindMatrices"),
+                format!(
+                    "The inverse bind matrix of joint {slot} of {place} is not finite, although the joint carries weight; it was taken as identity."
+                ),
+            ));
         }
-    }
-    for &slot in read.not_finite.iter().filter(|&&slot| carries[slot]) {
-        findings.push(Finding::error(
-            format!("{place}.inverseBindMatrices"),
-            format!(
-                "The inverse bind matrix of joint {slot} of {place} is not finite, although the joint carries weight; it was taken as identity."
-            ),
-        ));
     }
 }
