@@ -2,3 +2,8 @@
 
 #[path = "core/shared.rs"]
 mod shared;
+
+#[path = "core/import_models.rs"]
+mod import_models;
+#[path = "core/malformed.rs"]
+mod malformed;

@@ -1,4 +1,13 @@
-//! Files in and out.
+//! What goes in and out: model files.
+//!
+//! The way of the data: the bytes of a .gltf or .glb file (and its folder) -> [`gltf::import_file`] -> `Parts` for a
+//! document, and findings for the Problems panel; a document -> [`gltf_export::export`] -> files.
+//!
+//! Invariant: no file, however broken, makes the program panic, hang or take more than 64 MiB + 20 x its size.
+//! Invariant: a source keeps the bytes of its file verbatim.
 
 pub mod atomic;
+pub mod gltf;
 pub mod gltf_export;
+
+pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
