@@ -10,7 +10,6 @@
 //! Invariant: the pose on screen stays out of the file unless asked for.
 
 mod clips;
-mod decode;
 mod external;
 mod keys;
 mod nodes;
@@ -19,6 +18,7 @@ mod patch;
 mod report;
 mod rows;
 mod text;
+mod uncompress;
 mod uses;
 mod weights;
 

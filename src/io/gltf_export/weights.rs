@@ -4,7 +4,7 @@ use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_BYTE, UNSIG
 use super::report::ExportReport;
 use super::rows::{FittedRow, fit};
 use super::uses::index;
-use super::{ExportError, decode};
+use super::{ExportError, uncompress};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::task::Task;
 use bytes::Bytes;
@@ -35,7 +35,7 @@ pub(super) fn patch_weights(
             continue;
         }
         for primitive in edited_primitives(item, &edited) {
-            decode::uncompress(document, patch, mesh, primitive, report)?;
+            uncompress::uncompress(document, patch, mesh, primitive, report)?;
             let old = release(patch, mesh, item, primitive, report)?;
             jobs.push(Job {
                 mesh,
@@ -138,11 +138,21 @@ pub(super) fn attributes_mut(
     mesh: MeshId,
     primitive: usize,
 ) -> Option<&mut Map<String, Value>> {
+    primitive_mut(json, mesh, primitive)?
+        .get_mut("attributes")?
+        .as_object_mut()
+}
+
+/// A primitive in the file.
+pub(super) fn primitive_mut(
+    json: &mut Value,
+    mesh: MeshId,
+    primitive: usize,
+) -> Option<&mut Map<String, Value>> {
     json.get_mut("meshes")?
         .get_mut(mesh.0 as usize)?
         .get_mut("primitives")?
         .get_mut(primitive)?
-        .get_mut("attributes")?
         .as_object_mut()
 }
 
