@@ -3,6 +3,10 @@
 #[path = "core/shared.rs"]
 mod shared;
 
+#[path = "core/export.rs"]
+mod export;
+#[path = "core/export_models.rs"]
+mod export_models;
 #[path = "core/import_models.rs"]
 mod import_models;
 #[path = "core/malformed.rs"]
