@@ -241,6 +241,41 @@ fn untouched_models_are_verbatim() {
     }
 }
 
+#[test]
+fn broken_models_that_load_can_be_exported() {
+    let Some(shared) = shared_dir("broken_models_that_load_can_be_exported") else {
+        return;
+    };
+    let mut n_exported = 0;
+    for folder in std::fs::read_dir(shared.join("malformed")).unwrap() {
+        let Ok(files) = std::fs::read_dir(folder.unwrap().path()) else {
+            continue;
+        };
+        let files = files.map(|f| f.unwrap().path());
+        for path in files.filter(|path| Container::of_path(path).is_some()) {
+            let Ok(imported) = import_file(&path, &Task::new()) else {
+                continue;
+            };
+            let Ok(mut document) = Document::new(imported.parts) else {
+                continue;
+            };
+            edit_everything(&mut document);
+            for container in [Container::Glb, Container::Gltf] {
+                match export(&document, &options(4, container), &Task::new()) {
+                    Ok(exported) => {
+                        let again = reopen(&exported);
+                        assert_same_weights(&document, &again, 4, &path.to_string_lossy());
+                        n_exported += 1;
+                    }
+                    Err(error) => println!("{}: {error}", path.display()),
+                }
+            }
+        }
+    }
+    println!("{n_exported} exports");
+    assert!(n_exported > 20);
+}
+
 /// The validator's verdicts, as `node $SINEW_VALIDATOR files --json` prints them.
 fn validate(script: &Path, files: &[PathBuf]) -> Vec<Value> {
     let mut command = std::process::Command::new("node");
