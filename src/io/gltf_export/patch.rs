@@ -163,18 +163,15 @@ impl Patch {
         }
         entry.insert("count".into(), new.count.into());
         entry.insert("type".into(), new.kind.as_str().into());
-        match &new.bounds {
-            Some((min, max)) => {
-                let numbers = |bits: &Vec<u64>| -> Value {
-                    bits.iter().map(|&b| number(f64::from_bits(b))).collect()
-                };
-                entry.insert("min".into(), numbers(min));
-                entry.insert("max".into(), numbers(max));
-            }
-            None => {
-                entry.shift_remove("min");
-                entry.shift_remove("max");
-            }
+        if let Some((min, max)) = &new.bounds {
+            let numbers = |bits: &Vec<u64>| -> Value {
+                bits.iter().map(|&b| number(f64::from_bits(b))).collect()
+            };
+            entry.insert("min".into(), numbers(min));
+            entry.insert("max".into(), numbers(max));
+        } else {
+            entry.shift_remove("min");
+            entry.shift_remove("max");
         }
         let i = place(&mut self.json, "accessors", free, entry);
         self.known.insert(new, i);
@@ -281,16 +278,12 @@ pub(super) fn place(
     let Some(items) = items.as_array_mut() else {
         return 0;
     };
-    match at.filter(|&i| i < items.len()) {
-        Some(i) => {
-            items[i] = Value::Object(entry);
-            i
-        }
-        None => {
-            items.push(Value::Object(entry));
-            items.len() - 1
-        }
+    if let Some((i, item)) = at.and_then(|i| Some((i, items.get_mut(i)?))) {
+        *item = Value::Object(entry);
+        return i;
     }
+    items.push(Value::Object(entry));
+    items.len() - 1
 }
 
 /// Whether any `extensions` object has an entry of this name.

@@ -1,7 +1,7 @@
 //! Edited primitives that Draco compressed, written as plain accessors.
 //!
-//! Draco stores a primitive as a whole, so that new weights need all the rest of it decoded. Its lossless re-encoding
-//! does not exist: the decoded numbers are what every player shows, and they are what is written.
+//! Draco stores a primitive as a whole, so that new weights need all the rest of it decoded. Encoding it again would
+//! quantise a second time: the decoded numbers are what every player shows, and they are what is written.
 
 use super::ExportError;
 use super::patch::{
@@ -102,7 +102,7 @@ fn plain(
     };
     let size = attribute.bytes.len() / n_vertices.max(1);
     // Elements of vertex attributes begin at multiples of 4 bytes.
-    let bytes = if size == 0 || size % 4 == 0 {
+    let bytes = if size == 0 || size.is_multiple_of(4) {
         attribute.bytes.clone()
     } else {
         let mut padded = Vec::with_capacity(size.next_multiple_of(4) * n_vertices);
@@ -142,7 +142,7 @@ fn bounds(bytes: &[u8], width: usize) -> (Vec<u64>, Vec<u64>) {
 fn indices(triangles: &[[u32; 3]], n_vertices: usize, replaces: Option<usize>) -> NewAccessor {
     let corners = triangles.as_flattened();
     // The largest u16 would restart the primitive.
-    let (component, bytes): (u32, Vec<u8>) = if n_vertices <= usize::from(u16::MAX) {
+    let (component, bytes): (u32, Vec<u8>) = if u16::try_from(n_vertices).is_ok() {
         let narrow = corners.iter().flat_map(|&i| (i as u16).to_le_bytes());
         (UNSIGNED_SHORT, narrow.collect())
     } else {

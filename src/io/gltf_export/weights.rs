@@ -12,6 +12,9 @@ use rayon::prelude::*;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
+/// The accessors of JOINTS_n and WEIGHTS_n.
+type SetAccessors = (Option<usize>, Option<usize>);
+
 /// One primitive whose weights are written anew.
 struct Job<'a> {
     mesh: MeshId,
@@ -20,7 +23,7 @@ struct Job<'a> {
     /// For each point whether the artist edited it.
     edited: Arc<[bool]>,
     /// Accessors of JOINTS_n and WEIGHTS_n in the source.
-    old: Vec<(Option<usize>, Option<usize>)>,
+    old: Vec<SetAccessors>,
 }
 
 /// Replaces the influences of every primitive that shows an edited point.
@@ -168,7 +171,7 @@ fn release(
     item: &MeshItem,
     primitive: usize,
     report: &mut ExportReport,
-) -> Result<Vec<(Option<usize>, Option<usize>)>, ExportError> {
+) -> Result<Vec<SetAccessors>, ExportError> {
     let expected = points_of(item, primitive).len();
     let missing = ExportError::PrimitiveMissing {
         mesh: mesh.0,
