@@ -224,6 +224,56 @@ fn the_container_changes_and_nothing_else() {
 }
 
 #[test]
+fn buffers_and_pictures_are_merged_into_one_binary_chunk() {
+    let mut json = model();
+    let pixel: &[u8] = b"\x89PNG\r\n\x1a\nnot much of a picture";
+    json["images"] = json!([{"name": "Skin", "uri": data_uri(pixel).replace("octet-stream", "x")}]);
+    // The weights move to a second buffer.
+    let bytes = open(&model()).source().unwrap().buffers[0].clone();
+    let view = json["bufferViews"][2].as_object().unwrap().clone();
+    let (start, length) = (
+        view["byteOffset"].as_u64().unwrap() as usize,
+        view["byteLength"].as_u64().unwrap() as usize,
+    );
+    json["bufferViews"][2] = json!({"buffer": 1, "byteOffset": 4, "byteLength": length});
+    let second = [b"skip", &bytes[start..start + length]].concat();
+    let buffers = json["buffers"].as_array_mut().unwrap();
+    buffers.push(json!({"byteLength": second.len(), "uri": data_uri(&second)}));
+    let document = open(&json);
+    let out = exported(&document, &ExportOptions::default());
+    assert_eq!(out.files.len(), 1);
+    let again = reopen(&out);
+    assert_same_weights(&document, &again, 4, "merged");
+    assert_eq!(document.clips(), again.clips());
+    let source = again.source().unwrap();
+    assert_eq!(source.buffers.len(), 1);
+    let image = &source.json["images"][0];
+    assert_eq!(
+        *image,
+        json!({"name": "Skin", "bufferView": 5, "mimeType": "image/png"})
+    );
+    let view = &source.json["bufferViews"][5];
+    let start = view["byteOffset"].as_u64().unwrap() as usize;
+    assert_eq!(&source.buffers[0][start..start + pixel.len()], pixel);
+}
+
+#[test]
+fn extra_chunks_of_a_glb_survive() {
+    let document = open(&model());
+    let mut bytes = exported(&document, &ExportOptions::default()).files[0]
+        .1
+        .to_vec();
+    let extra = b"\x08\0\0\0XTRA8 bytes.";
+    bytes.extend_from_slice(extra);
+    let length = bytes.len() as u32;
+    bytes[8..12].copy_from_slice(&length.to_le_bytes());
+    let mut document = open_bytes(bytes);
+    edit_weights(&mut document, MeshId(0), 1);
+    let out = exported(&document, &ExportOptions::default());
+    assert!(out.files[0].1.ends_with(extra));
+}
+
+#[test]
 fn only_edited_weights_change_and_the_twin_keeps_its_own() {
     let mut document = open(&model());
     edit_weights(&mut document, MeshId(0), 4);
