@@ -27,6 +27,10 @@ mod skins;
 
 #[path = "core/gltf_builder.rs"]
 mod gltf_builder;
+#[path = "core/export.rs"]
+mod export;
+#[path = "core/export_models.rs"]
+mod export_models;
 #[path = "core/import_models.rs"]
 mod import_models;
 #[path = "core/import_traps.rs"]

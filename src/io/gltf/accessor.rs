@@ -29,6 +29,18 @@ impl Component {
         })
     }
 
+    /// glTF's number for the type.
+    pub(super) fn code(self) -> u32 {
+        match self {
+            Self::I8 => 5120,
+            Self::U8 => 5121,
+            Self::I16 => 5122,
+            Self::U16 => 5123,
+            Self::U32 => 5125,
+            Self::F32 => 5126,
+        }
+    }
+
     /// Bytes of a number.
     pub(super) fn size(self) -> usize {
         match self {

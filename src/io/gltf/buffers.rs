@@ -6,6 +6,7 @@ use super::error::Fault;
 use super::findings::Findings;
 use super::json::{At, list_len};
 use super::{meshopt, uri};
+use crate::document::Source;
 use crate::finding::Finding;
 use bytes::Bytes;
 use serde_json::Value;
@@ -69,6 +70,20 @@ impl<'a> Data<'a> {
                 .take(n_views)
                 .collect(),
             fingerprint: hash.digest(),
+        }
+    }
+
+    /// What import read of `source`, without reading files again.
+    pub(super) fn of_source(source: &'a Source, budget: &'a Budget) -> Self {
+        let n_views = list_len(&source.json, "bufferViews");
+        Self {
+            json: &source.json,
+            budget,
+            buffers: source.buffers.iter().cloned().map(Ok).collect(),
+            views: std::iter::repeat_with(OnceLock::new)
+                .take(n_views)
+                .collect(),
+            fingerprint: source.fingerprint,
         }
     }
 

@@ -29,9 +29,11 @@ mod meshopt;
 mod nodes;
 mod primitive;
 mod skin;
+mod uncompress;
 mod uri;
 
 pub use error::{Fault, ImportError};
+pub(crate) use uncompress::{PlainAttribute, uncompress};
 
 use crate::document::{Instance, InstanceId, MeshId, Parts, SkinId, Source};
 use crate::finding::Finding;

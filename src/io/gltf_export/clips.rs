@@ -205,16 +205,15 @@ fn prepare(
                 "Its rest transform shears, and players do not animate such a bone.",
             ));
         }
-        let sampler = match found.get(&target) {
-            Some(&c) => own_sampler(&mut channels, c, &mut samplers),
-            None => {
-                samplers.push(json!({}));
-                channels.push(json!({
-                    "sampler": samplers.len() - 1,
-                    "target": {"node": node, "path": property.gltf_path()}
-                }));
-                samplers.len() - 1
-            }
+        let sampler = if let Some(&c) = found.get(&target) {
+            own_sampler(&mut channels, c, &mut samplers)
+        } else {
+            samplers.push(json!({}));
+            channels.push(json!({
+                "sampler": samplers.len() - 1,
+                "target": {"node": node, "path": property.gltf_path()}
+            }));
+            samplers.len() - 1
         };
         let Some(Value::Object(entry)) = samplers.get_mut(sampler) else {
             continue;

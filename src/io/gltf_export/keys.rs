@@ -63,7 +63,9 @@ fn make_unit(values: &mut [f32]) {
             continue;
         }
         if length > 1e-20 {
-            q.iter_mut().for_each(|x| *x /= length);
+            for x in q {
+                *x /= length;
+            }
         } else {
             q.copy_from_slice(&[0.0, 0.0, 0.0, 1.0]);
         }

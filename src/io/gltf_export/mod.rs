@@ -10,8 +10,9 @@
 //! Invariant: the pose on screen stays out of the file unless asked for.
 
 mod clips;
-mod decode;
+mod error;
 mod external;
+mod glb;
 mod keys;
 mod nodes;
 mod package;
@@ -19,19 +20,21 @@ mod patch;
 mod report;
 mod rows;
 mod text;
+mod uncompress;
 mod uses;
 mod weights;
 
+pub use error::ExportError;
 pub use report::ExportReport;
 
 use super::atomic::{WriteError, write_atomically};
 use crate::document::{Document, Source, SourceKind};
 use crate::finding::Finding;
-use crate::task::{Cancelled, Task};
+use crate::task::Task;
 use bytes::Bytes;
 use package::Package;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The two forms of a glTF model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,80 +78,6 @@ pub struct Exported {
     pub files: Vec<(String, Bytes)>,
     /// What the export did.
     pub report: ExportReport,
-}
-
-/// Why nothing was exported. Each displays as one sentence.
-#[derive(Debug, thiserror::Error)]
-pub enum ExportError {
-    /// The task was cancelled.
-    #[error("The export was cancelled.")]
-    Cancelled(#[from] Cancelled),
-    /// The document did not come from a glTF file.
-    #[error("The model has no source file that an export could be based on.")]
-    NoSource,
-    /// Neither .glb nor .gltf.
-    #[error("\"{}\" ends neither in .glb nor in .gltf.", path.display())]
-    Extension {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The source's JSON has no such animation.
-    #[error("The source has no animation {animation} to write a clip to.")]
-    AnimationMissing {
-        /// Its index.
-        animation: usize,
-    },
-    /// The source's JSON has no such primitive.
-    #[error("The source has no primitive {primitive} of mesh {mesh} to write weights to.")]
-    PrimitiveMissing {
-        /// Mesh index.
-        mesh: u32,
-        /// Primitive index.
-        primitive: usize,
-    },
-    /// A primitive of the source has another number of vertices than the document.
-    #[error(
-        "Primitive {primitive} of mesh {mesh} has {found} vertices in the source, but {expected} in the document."
-    )]
-    VertexCount {
-        /// Mesh index.
-        mesh: u32,
-        /// Primitive index.
-        primitive: usize,
-        /// Vertices in the source.
-        found: usize,
-        /// Vertices in the document.
-        expected: usize,
-    },
-    /// Compressed data of an edited primitive could not be read again.
-    #[error(
-        "The compressed data of primitive {primitive} of mesh {mesh} cannot be written uncompressed: {why}"
-    )]
-    Compressed {
-        /// Mesh index.
-        mesh: u32,
-        /// Primitive index.
-        primitive: usize,
-        /// What is wrong, a sentence.
-        why: String,
-    },
-    /// A binary container holds 4 GiB at most.
-    #[error(
-        "The model takes {bytes} bytes, more than the 4 GiB that a .glb can hold; export it as .gltf."
-    )]
-    TooLarge {
-        /// Size of the file.
-        bytes: usize,
-    },
-    /// A file the model needs beside it would replace another one of that name.
-    #[error("The model needs the file \"{}\", but another one of that name is there; nothing was written.", path.display())]
-    Occupied {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A file could not be written.
-    #[error(transparent)]
-    Write(#[from] WriteError),
 }
 
 impl Container {

@@ -1,5 +1,6 @@
 //! The container: which buffer takes new bytes, where each buffer is stored, and the files that come of it.
 
+use super::glb::{Chunks, glb};
 use super::patch::{MESHOPT, Patch, entry_mut};
 use super::uses::{each, index};
 use super::{Container, ExportError, external, text};
@@ -126,17 +127,14 @@ impl Package {
         // Of each buffer: `Some(offset)` in the merged one, or which of the others it is.
         let mut places: Vec<Result<usize, usize>> = Vec::new();
         for (i, buffer) in each(&self.json, "buffers").enumerate() {
-            match source.buffers.get(i).filter(|bytes| !bytes.is_empty()) {
-                Some(bytes) => {
-                    merged.resize(merged.len().next_multiple_of(4), 0);
-                    places.push(Ok(merged.len()));
-                    merged.extend_from_slice(bytes);
-                    first = first.or_else(|| buffer.as_object().cloned());
-                }
-                None => {
-                    places.push(Err(others.len()));
-                    others.push(buffer.clone());
-                }
+            if let Some(bytes) = source.buffers.get(i).filter(|bytes| !bytes.is_empty()) {
+                merged.resize(merged.len().next_multiple_of(4), 0);
+                places.push(Ok(merged.len()));
+                merged.extend_from_slice(bytes);
+                first = first.or_else(|| buffer.as_object().cloned());
+            } else {
+                places.push(Err(others.len()));
+                others.push(buffer.clone());
             }
         }
         let n_views = each(&self.json, "bufferViews").count();
@@ -222,9 +220,9 @@ impl Package {
             let mut all = Vec::with_capacity(first_byte + n_new);
             all.extend_from_slice(&bytes);
             all.resize(first_byte, 0);
-            appended
-                .iter()
-                .for_each(|piece| all.extend_from_slice(piece));
+            for piece in &appended {
+                all.extend_from_slice(piece);
+            }
             bytes = Bytes::from(all);
             let entry = json!({"byteLength": bytes.len()});
             match entry_mut(&mut json, "buffers", self.buffer) {
@@ -299,76 +297,4 @@ fn mime_type(bytes: &[u8]) -> Option<&'static str> {
     } else {
         None
     }
-}
-
-/// What a source file is made of besides its BIN chunk.
-struct Chunks {
-    text: String,
-    more: Vec<Bytes>,
-}
-
-impl Chunks {
-    fn of(source: &Source) -> Self {
-        let bytes = &source.bytes;
-        let mut chunks = Self {
-            text: String::new(),
-            more: Vec::new(),
-        };
-        let as_text = |bytes: &[u8]| {
-            let text = String::from_utf8_lossy(bytes);
-            text.trim_start_matches('\u{feff}')
-                .trim_matches(['\0', ' ', '\n', '\r', '\t'])
-                .to_owned()
-        };
-        if source.kind == SourceKind::Gltf {
-            chunks.text = as_text(bytes);
-            return chunks;
-        }
-        let word = |at: usize| {
-            let word: [u8; 4] = bytes.get(at..at + 4)?.try_into().ok()?;
-            Some(u32::from_le_bytes(word))
-        };
-        let mut at = 12;
-        while let (Some(length), Some(kind)) = (word(at), word(at + 4)) {
-            let end = (at + 8).saturating_add(length as usize).min(bytes.len());
-            match &kind.to_le_bytes() {
-                b"JSON" if chunks.text.is_empty() => chunks.text = as_text(&bytes[at + 8..end]),
-                b"JSON" | b"BIN\0" => {}
-                // A chunk that is cut off or not aligned would break those after it.
-                _ if (end - at) % 4 == 0 && end - at == 8 + length as usize => {
-                    chunks.more.push(bytes.slice(at..end));
-                }
-                _ => {}
-            }
-            at = end;
-        }
-        chunks
-    }
-}
-
-/// A binary container (glTF 2.0, 4.4).
-fn glb(json: &str, bin: &[u8], more: &[Bytes]) -> Result<Bytes, ExportError> {
-    let json_len = json.len().next_multiple_of(4);
-    let bin_len = bin.len().next_multiple_of(4);
-    let bin_chunk = if bin.is_empty() { 0 } else { 8 + bin_len };
-    let total = 12 + 8 + json_len + bin_chunk + more.iter().map(Bytes::len).sum::<usize>();
-    if u32::try_from(total).is_err() {
-        return Err(ExportError::TooLarge { bytes: total });
-    }
-    let mut out = Vec::with_capacity(total);
-    out.extend_from_slice(b"glTF");
-    out.extend_from_slice(&2u32.to_le_bytes());
-    out.extend_from_slice(&(total as u32).to_le_bytes());
-    out.extend_from_slice(&(json_len as u32).to_le_bytes());
-    out.extend_from_slice(b"JSON");
-    out.extend_from_slice(json.as_bytes());
-    out.resize(20 + json_len, b' ');
-    if bin_chunk > 0 {
-        out.extend_from_slice(&(bin_len as u32).to_le_bytes());
-        out.extend_from_slice(b"BIN\0");
-        out.extend_from_slice(bin);
-        out.resize(20 + json_len + bin_chunk, 0);
-    }
-    more.iter().for_each(|chunk| out.extend_from_slice(chunk));
-    Ok(Bytes::from(out))
 }

@@ -40,6 +40,8 @@ pub(super) struct Patch {
     uses: Uses,
     free_accessors: BTreeSet<usize>,
     free_views: BTreeSet<usize>,
+    /// The view of a compressed primitive that is written anew: free, but no accessor's.
+    spare_view: Option<usize>,
     /// What was put, so that equal data for the same place is stored once.
     known: HashMap<NewAccessor, usize>,
 }
@@ -75,6 +77,7 @@ impl Patch {
             next_byte: first_byte,
             free_accessors: BTreeSet::new(),
             free_views: BTreeSet::new(),
+            spare_view: None,
             known: HashMap::new(),
         }
     }
@@ -101,6 +104,18 @@ impl Patch {
                 .filter(|(_, (before, now))| **before > 0 && **now == 0)
                 .map(|(view, _)| view),
         );
+    }
+
+    /// Takes away one reference to a buffer view that holds a compressed primitive.
+    pub(super) fn release_view(&mut self, view: Option<usize>) {
+        if let Some((i, count)) = view.and_then(|i| Some((i, self.uses.views.get_mut(i)?)))
+            && *count > 0
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.spare_view = Some(i);
+            }
+        }
     }
 
     /// Adds a reference to an accessor that somebody refers to already.
@@ -148,18 +163,15 @@ impl Patch {
         }
         entry.insert("count".into(), new.count.into());
         entry.insert("type".into(), new.kind.as_str().into());
-        match &new.bounds {
-            Some((min, max)) => {
-                let numbers = |bits: &Vec<u64>| -> Value {
-                    bits.iter().map(|&b| number(f64::from_bits(b))).collect()
-                };
-                entry.insert("min".into(), numbers(min));
-                entry.insert("max".into(), numbers(max));
-            }
-            None => {
-                entry.shift_remove("min");
-                entry.shift_remove("max");
-            }
+        if let Some((min, max)) = &new.bounds {
+            let numbers = |bits: &Vec<u64>| -> Value {
+                bits.iter().map(|&b| number(f64::from_bits(b))).collect()
+            };
+            entry.insert("min".into(), numbers(min));
+            entry.insert("max".into(), numbers(max));
+        } else {
+            entry.shift_remove("min");
+            entry.shift_remove("max");
         }
         let i = place(&mut self.json, "accessors", free, entry);
         self.known.insert(new, i);
@@ -167,7 +179,9 @@ impl Patch {
     }
 
     fn put_view(&mut self, new: &NewAccessor, old: Option<usize>) -> usize {
-        let free = old.filter(|i| self.free_views.remove(i));
+        let free = old
+            .filter(|i| self.free_views.remove(i))
+            .or_else(|| self.spare_view.take());
         let mut entry = free
             .and_then(|i| entry_mut(&mut self.json, "bufferViews", i))
             .map(std::mem::take)
@@ -264,16 +278,12 @@ pub(super) fn place(
     let Some(items) = items.as_array_mut() else {
         return 0;
     };
-    match at.filter(|&i| i < items.len()) {
-        Some(i) => {
-            items[i] = Value::Object(entry);
-            i
-        }
-        None => {
-            items.push(Value::Object(entry));
-            items.len() - 1
-        }
+    if let Some((i, item)) = at.and_then(|i| Some((i, items.get_mut(i)?))) {
+        *item = Value::Object(entry);
+        return i;
     }
+    items.push(Value::Object(entry));
+    items.len() - 1
 }
 
 /// Whether any `extensions` object has an entry of this name.

@@ -54,11 +54,11 @@ impl ExportReport {
         self.findings.push(Finding::warning(
             mesh_place(mesh, name),
             format!(
-                "{} no weight, which the format does not allow; the skin's first bone moves them in the file.",
+                "{} no weight, which the format does not allow; the skin's first bone moves it in the file.",
                 if n_points == 1 {
-                    "1 edited point has".to_owned()
+                    "1 point has".to_owned()
                 } else {
-                    format!("{n_points} edited points have")
+                    format!("{n_points} points have")
                 }
             ),
         ));

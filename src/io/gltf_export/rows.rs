@@ -18,8 +18,8 @@ pub(super) struct FittedRow {
 
 /// The influences of a point, at most `limit`: the largest, summing to 1 again. Their order is kept.
 ///
-/// A row that fits is written as it is; only one that the artist `edited` is normalised first where its sum is off,
-/// and pinned to joint 0 where it is empty (readers disagree about what a point without weights does).
+/// A row that fits is written as it is; only one that the artist `edited` is normalised first where its sum is off. An
+/// empty one is pinned to joint 0: the format has no points without weights, and players disagree about them.
 pub(super) fn fit(row: RowRef<'_>, edited: bool, limit: usize) -> FittedRow {
     let mut pairs: Vec<(u16, f32)> = row.iter().filter(|&(_, w)| w > 0.0).collect();
     let sum: f64 = pairs.iter().map(|&(_, w)| f64::from(w)).sum();
@@ -32,7 +32,7 @@ pub(super) fn fit(row: RowRef<'_>, edited: bool, limit: usize) -> FittedRow {
         kept.sort_unstable();
         pairs = kept.into_iter().map(|i| pairs[i]).collect();
         normalise(&mut pairs);
-    } else if edited && pairs.is_empty() {
+    } else if pairs.is_empty() {
         return FittedRow {
             pairs: vec![(0, 1.0)],
             lost,
@@ -99,7 +99,7 @@ mod tests {
             [(1, 0.5), (2, 0.5)]
         );
         assert_eq!(fitted(&[1], &[0.0], true, 4).pairs, [(0, 1.0)]);
-        assert!(fitted(&[], &[], false, 4).pairs.is_empty());
+        assert!(fitted(&[], &[], false, 4).pinned);
     }
 
     #[test]

@@ -4,19 +4,26 @@ use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_BYTE, UNSIG
 use super::report::ExportReport;
 use super::rows::{FittedRow, fit};
 use super::uses::index;
-use super::{ExportError, decode};
+use super::{ExportError, uncompress};
 use crate::document::{Document, MeshId, MeshItem};
 use crate::task::Task;
 use bytes::Bytes;
+use rayon::prelude::*;
 use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// The accessors of JOINTS_n and WEIGHTS_n.
+type SetAccessors = (Option<usize>, Option<usize>);
 
 /// One primitive whose weights are written anew.
 struct Job<'a> {
     mesh: MeshId,
     item: &'a MeshItem,
     primitive: usize,
+    /// For each point whether the artist edited it.
+    edited: Arc<[bool]>,
     /// Accessors of JOINTS_n and WEIGHTS_n in the source.
-    old: Vec<(Option<usize>, Option<usize>)>,
+    old: Vec<SetAccessors>,
 }
 
 /// Replaces the influences of every primitive that shows an edited point.
@@ -35,12 +42,13 @@ pub(super) fn patch_weights(
             continue;
         }
         for primitive in edited_primitives(item, &edited) {
-            decode::uncompress(document, patch, mesh, primitive, report)?;
+            uncompress::uncompress(document, patch, mesh, primitive, report)?;
             let old = release(patch, mesh, item, primitive, report)?;
             jobs.push(Job {
                 mesh,
                 item,
                 primitive,
+                edited: edited.clone(),
                 old,
             });
         }
@@ -100,10 +108,10 @@ impl Cost {
 }
 
 /// For each point whether its influences differ from the source's; empty where none does.
-fn edited_flags(item: &MeshItem) -> Vec<bool> {
+fn edited_flags(item: &MeshItem) -> Arc<[bool]> {
     let points = item.edited_points();
     if points.is_empty() {
-        return Vec::new();
+        return Arc::default();
     }
     let mut flags = vec![false; item.influences.len()];
     for point in points {
@@ -111,7 +119,7 @@ fn edited_flags(item: &MeshItem) -> Vec<bool> {
             *flag = true;
         }
     }
-    flags
+    flags.into()
 }
 
 fn edited_primitives(item: &MeshItem, edited: &[bool]) -> Vec<usize> {
@@ -138,11 +146,21 @@ pub(super) fn attributes_mut(
     mesh: MeshId,
     primitive: usize,
 ) -> Option<&mut Map<String, Value>> {
+    primitive_mut(json, mesh, primitive)?
+        .get_mut("attributes")?
+        .as_object_mut()
+}
+
+/// A primitive in the file.
+pub(super) fn primitive_mut(
+    json: &mut Value,
+    mesh: MeshId,
+    primitive: usize,
+) -> Option<&mut Map<String, Value>> {
     json.get_mut("meshes")?
         .get_mut(mesh.0 as usize)?
         .get_mut("primitives")?
         .get_mut(primitive)?
-        .get_mut("attributes")?
         .as_object_mut()
 }
 
@@ -153,7 +171,7 @@ fn release(
     item: &MeshItem,
     primitive: usize,
     report: &mut ExportReport,
-) -> Result<Vec<(Option<usize>, Option<usize>)>, ExportError> {
+) -> Result<Vec<SetAccessors>, ExportError> {
     let expected = points_of(item, primitive).len();
     let missing = ExportError::PrimitiveMissing {
         mesh: mesh.0,
@@ -196,23 +214,23 @@ fn release(
 }
 
 fn write(job: &Job<'_>, limit: usize, patch: &mut Patch, cost: &mut Cost) {
-    let edited = edited_flags(job.item);
     let points = points_of(job.item, job.primitive);
     let rows: Vec<FittedRow> = points
-        .iter()
+        .par_iter()
         .map(|&point| {
-            let is_edited = edited.get(point as usize) == Some(&true);
-            let row = fit(job.item.influences.row(point), is_edited, limit);
-            if row.lost > 0.0 {
-                cost.reduced.push(point);
-                cost.largest_lost = cost.largest_lost.max(row.lost);
-            }
-            if row.pinned {
-                cost.pinned.push(point);
-            }
-            row
+            let is_edited = job.edited.get(point as usize) == Some(&true);
+            fit(job.item.influences.row(point), is_edited, limit)
         })
         .collect();
+    for (row, &point) in rows.iter().zip(points) {
+        if row.lost > 0.0 {
+            cost.reduced.push(point);
+            cost.largest_lost = cost.largest_lost.max(row.lost);
+        }
+        if row.pinned {
+            cost.pinned.push(point);
+        }
+    }
     let longest = rows.iter().map(|row| row.pairs.len()).max().unwrap_or(0);
     let n_sets = longest.div_ceil(4).max(1);
     for set in 0..n_sets {

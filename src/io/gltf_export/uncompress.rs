@@ -1,0 +1,201 @@
+//! Edited primitives that Draco compressed, written as plain accessors.
+//!
+//! Draco stores a primitive as a whole, so that new weights need all the rest of it decoded. Encoding it again would
+//! quantise a second time: the decoded numbers are what every player shows, and they are what is written.
+
+use super::ExportError;
+use super::patch::{
+    ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_INT, UNSIGNED_SHORT,
+};
+use super::report::ExportReport;
+use super::uses::index;
+use super::weights::{attributes_mut, primitive_mut};
+use crate::document::{Document, MeshId};
+use crate::io::gltf;
+use bytes::Bytes;
+
+const DRACO: &str = "KHR_draco_mesh_compression";
+
+/// Rewrites a compressed primitive uncompressed, all but its weights; others are left alone.
+pub(super) fn uncompress(
+    document: &Document,
+    patch: &mut Patch,
+    mesh: MeshId,
+    primitive: usize,
+    report: &mut ExportReport,
+) -> Result<(), ExportError> {
+    let Some(source) = document.source() else {
+        return Ok(());
+    };
+    let decoded = gltf::uncompress(source, mesh.0 as usize, primitive);
+    let decoded = decoded.map_err(|fault| ExportError::Compressed {
+        mesh: mesh.0,
+        primitive,
+        why: fault.message,
+    })?;
+    let Some(decoded) = decoded else {
+        return Ok(());
+    };
+    report.uncompressed(mesh, primitive, "Draco", "vertices and triangles");
+    patch.dropped_extensions.insert(DRACO);
+    let Some(entry) = primitive_mut(&mut patch.json, mesh, primitive) else {
+        return Ok(());
+    };
+    if let Some(extensions) = entry.get_mut("extensions").and_then(|e| e.as_object_mut()) {
+        let draco = extensions.shift_remove(DRACO);
+        if extensions.is_empty() {
+            entry.shift_remove("extensions");
+        }
+        patch.release_view(index(
+            draco.as_ref().and_then(|draco| draco.get("bufferView")),
+        ));
+    }
+    let is_weights = |s: &str| s.starts_with("JOINTS_") || s.starts_with("WEIGHTS_");
+    for attribute in decoded
+        .attributes
+        .iter()
+        .filter(|a| !is_weights(&a.semantic))
+    {
+        let attributes = attributes_mut(&mut patch.json, mesh, primitive);
+        let old = index(
+            attributes
+                .and_then(|a| a.get(&attribute.semantic).cloned())
+                .as_ref(),
+        );
+        patch.release(old);
+        let new = patch.put(plain(attribute, decoded.n_vertices, old));
+        if let Some(attributes) = attributes_mut(&mut patch.json, mesh, primitive) {
+            attributes.insert(attribute.semantic.clone(), new.into());
+        }
+    }
+    let Some(triangles) = decoded.triangles else {
+        return Ok(());
+    };
+    let entry = primitive_mut(&mut patch.json, mesh, primitive);
+    let old = index(
+        entry
+            .and_then(|entry| entry.get("indices").cloned())
+            .as_ref(),
+    );
+    patch.release(old);
+    let new = patch.put(indices(&triangles, decoded.n_vertices, old));
+    if let Some(entry) = primitive_mut(&mut patch.json, mesh, primitive) {
+        entry.insert("indices".into(), new.into());
+        // Strips are decoded to triangles, which is what an absent mode means.
+        entry.shift_remove("mode");
+    }
+    Ok(())
+}
+
+fn plain(
+    attribute: &gltf::PlainAttribute,
+    n_vertices: usize,
+    replaces: Option<usize>,
+) -> NewAccessor {
+    let kind = match attribute.width {
+        1 => "SCALAR",
+        2 => "VEC2",
+        3 => "VEC3",
+        4 => "VEC4",
+        9 => "MAT3",
+        _ => "MAT4",
+    };
+    let size = attribute.bytes.len() / n_vertices.max(1);
+    // Elements of vertex attributes begin at multiples of 4 bytes.
+    let bytes = if size == 0 || size.is_multiple_of(4) {
+        attribute.bytes.clone()
+    } else {
+        let mut padded = Vec::with_capacity(size.next_multiple_of(4) * n_vertices);
+        for element in attribute.bytes.chunks_exact(size) {
+            padded.extend_from_slice(element);
+            padded.resize(padded.len().next_multiple_of(4), 0);
+        }
+        Bytes::from(padded)
+    };
+    // Bounds are required of positions only.
+    let bounds = (attribute.semantic == "POSITION" && attribute.component == FLOAT)
+        .then(|| bounds(&attribute.bytes, attribute.width));
+    NewAccessor {
+        replaces,
+        component: attribute.component,
+        kind: kind.into(),
+        normalized: attribute.normalized,
+        count: n_vertices,
+        bytes,
+        target: Some(ARRAY_BUFFER),
+        bounds,
+    }
+}
+
+/// The smallest and largest f32 of each of `width` components, as bits of f64.
+fn bounds(bytes: &[u8], width: usize) -> (Vec<u64>, Vec<u64>) {
+    let (mut min, mut max) = (vec![f32::INFINITY; width], vec![f32::NEG_INFINITY; width]);
+    for (i, value) in bytes.as_chunks::<4>().0.iter().enumerate() {
+        let value = f32::from_le_bytes(*value);
+        min[i % width] = min[i % width].min(value);
+        max[i % width] = max[i % width].max(value);
+    }
+    let bits = |v: Vec<f32>| v.into_iter().map(|x| f64::from(x).to_bits()).collect();
+    (bits(min), bits(max))
+}
+
+fn indices(triangles: &[[u32; 3]], n_vertices: usize, replaces: Option<usize>) -> NewAccessor {
+    let corners = triangles.as_flattened();
+    // The largest u16 would restart the primitive.
+    let (component, bytes): (u32, Vec<u8>) = if u16::try_from(n_vertices).is_ok() {
+        let narrow = corners.iter().flat_map(|&i| (i as u16).to_le_bytes());
+        (UNSIGNED_SHORT, narrow.collect())
+    } else {
+        (
+            UNSIGNED_INT,
+            corners.iter().flat_map(|i| i.to_le_bytes()).collect(),
+        )
+    };
+    NewAccessor {
+        replaces,
+        component,
+        kind: "SCALAR".into(),
+        normalized: false,
+        count: corners.len(),
+        bytes: Bytes::from(bytes),
+        target: Some(ELEMENT_ARRAY_BUFFER),
+        bounds: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_elements_are_padded_and_positions_bounded() {
+        let colour = gltf::PlainAttribute {
+            semantic: "COLOR_0".into(),
+            component: 5121,
+            width: 3,
+            normalized: true,
+            bytes: Bytes::from_static(&[1, 2, 3, 4, 5, 6]),
+        };
+        let accessor = plain(&colour, 2, None);
+        assert_eq!(accessor.bytes[..], [1, 2, 3, 0, 4, 5, 6, 0]);
+        let bytes: Vec<u8> = [1.0f32, 2.0, -3.0, 0.5]
+            .iter()
+            .flat_map(|x| x.to_le_bytes())
+            .collect();
+        let (min, max) = bounds(&bytes, 2);
+        let floats = |v: Vec<u64>| v.into_iter().map(f64::from_bits).collect::<Vec<_>>();
+        assert_eq!(
+            (floats(min), floats(max)),
+            (vec![-3.0, 0.5], vec![1.0, 2.0])
+        );
+    }
+
+    #[test]
+    fn indices_take_as_many_bytes_as_needed() {
+        assert_eq!(indices(&[[0, 1, 2]], 65535, None).component, UNSIGNED_SHORT);
+        assert_eq!(
+            indices(&[[0, 1, 65535]], 65536, None).component,
+            UNSIGNED_INT
+        );
+    }
+}
