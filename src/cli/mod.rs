@@ -6,7 +6,7 @@
 //! Invariant: exit 0 done, 1 the input is at fault, 2 wrong use; an error is one sentence on stderr.
 
 pub mod args;
-//BENCH pub mod bench;
+pub mod bench;
 mod check;
 mod export;
 mod info;
@@ -80,10 +80,9 @@ fn run(command: args::Command) -> Result<ExitCode, Failure> {
         args::Command::Render(args) => render::run(&args),
         args::Command::Export(args) => export::run(&args, &mut out),
         args::Command::Check(args) => check::run(&args, &mut out),
-        //BENCH        args::Command::Bench(args) => {
-        //BENCH            bench::run(args.points, args.json, &mut out).map(|()| ExitCode::SUCCESS).map_err(Failure::from)
-        //BENCH        }
-        args::Command::Bench(_) => todo!(),
+               args::Command::Bench(args) => {
+                   bench::run(args.points, args.json, &mut out).map(|()| ExitCode::SUCCESS).map_err(Failure::from)
+               }
         args::Command::Sample(args) => sample::run(&args),
     }?;
     match out.flush() {
@@ -108,8 +107,3 @@ fn open_window(_file: Option<std::path::PathBuf>) -> Result<ExitCode, Failure> {
             .into(),
     ))
 }
-//! The commands of the command line.
-//!
-//! Invariant: every command writes to the `Write` it is given and returns errors; only `main` prints and exits.
-
-pub mod bench;

@@ -20,13 +20,3 @@ pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
 pub use open::{
     OpenError, OpenedModel, is_project, open_any, open_autosave, open_relinked, open_sample,
 };
-//! document, and findings for the Problems panel; a document -> [`gltf_export::export`] -> files.
-//!
-//! Invariant: no file, however broken, makes the program panic, hang or take more than 64 MiB + 20 x its size.
-//! Invariant: a source keeps the bytes of its file verbatim.
-
-pub mod atomic;
-pub mod gltf;
-pub mod gltf_export;
-
-pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};

@@ -41,9 +41,10 @@ pub(crate) fn uncompress(
     let budget = Budget::new(n_bytes);
     let data = Data::of_source(source, &budget);
     let primitives = data.at("meshes", mesh).items("primitives")?;
-    let Some(at) = primitives.get(primitive) else {
+    if primitive >= primitives.len() {
         return Ok(None);
-    };
+    }
+    let at = primitives.at(primitive);
     let (Some(extension), Some(attributes)) = (
         at.extension("KHR_draco_mesh_compression"),
         at.get("attributes"),
