@@ -1,0 +1,3 @@
+//! Files: glTF in and out.
+
+pub mod gltf_build;
