@@ -18,6 +18,8 @@ mod reference;
 mod samples;
 #[path = "core/seed_papers.rs"]
 mod seed_papers;
+#[path = "core/samples.rs"]
+mod samples;
 #[path = "core/shared.rs"]
 mod shared;
 #[path = "core/skinning.rs"]

@@ -32,7 +32,7 @@ pub fn to_glb(model: &SampleModel) -> Vec<u8> {
     let mut nodes: Vec<Value> = model
         .joints
         .iter()
-        .zip(children)
+        .zip(&children)
         .map(|(joint, children)| joint_node(joint, children))
         .collect();
     nodes.push(json!({ "name": model.mesh.name, "mesh": 0, "skin": 0 }));
@@ -102,7 +102,7 @@ fn pack(json: &Value, mut binary: Vec<u8>) -> Vec<u8> {
     out
 }
 
-fn joint_node(joint: &Joint, children: Vec<usize>) -> Value {
+fn joint_node(joint: &Joint, children: &[usize]) -> Value {
     let mut node = json!({ "name": joint.name });
     if !children.is_empty() {
         node["children"] = json!(children);
@@ -178,8 +178,9 @@ impl Builder {
     }
 
     fn primitive(&mut self, p: &PrimitiveSource, n_joints: usize) -> Value {
-        let flat =
-            |values: &[Vec3]| -> Vec<f32> { values.iter().flat_map(|v| v.to_array()).collect() };
+        let flat = |values: &[Vec3]| -> Vec<f32> {
+            values.iter().copied().flat_map(<[f32; 3]>::from).collect()
+        };
         let array = Some(ARRAY_BUFFER);
         let position = self.floats("VEC3", 3, &flat(&p.positions), array);
         let low = p.positions.iter().fold(Vec3::INFINITY, |a, &b| a.min(b));
@@ -194,7 +195,7 @@ impl Builder {
             attributes["NORMAL"] = json!(self.floats("VEC3", 3, &flat(&p.normals), array));
         }
         if !p.uvs.is_empty() {
-            let uvs: Vec<f32> = p.uvs.iter().flat_map(|uv| uv.to_array()).collect();
+            let uvs: Vec<f32> = p.uvs.iter().copied().flat_map(<[f32; 2]>::from).collect();
             attributes["TEXCOORD_0"] = json!(self.floats("VEC2", 2, &uvs, array));
         }
         if !p.influences.is_empty() {

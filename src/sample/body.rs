@@ -17,6 +17,8 @@ pub(super) struct Body {
     /// Flesh; of a symmetric body the left side and the middle.
     pub(super) parts: Vec<Part>,
     pub(super) is_symmetric: bool,
+    /// Whether it has flat soles at y = 0.
+    pub(super) stands: bool,
     pub(super) charts: Vec<Chart>,
     /// Grid the surface is found on, metres: finer than the smallest gap.
     pub(super) cell: f64,
@@ -35,7 +37,7 @@ pub(super) fn build(body: &Body, n_points: usize) -> MeshSource {
         }
     }
     let half = body.is_symmetric;
-    let field = Field::new(parts, body.cell * CELLS as f64, half);
+    let field = Field::new(parts, body.cell * CELLS as f64, half, body.stands);
     let fine = polygonize(&field, body.cell);
     let surface = remesh(fine, &field, n_points, half);
 

@@ -37,16 +37,18 @@ impl Flesh {
             let [a, b, c, d] = [k.saturating_sub(1), k, k + 1, (k + 2).min(last)]
                 .map(|i| stations[i].1.extend(stations[i].2));
             let (t2, t3) = (t * t, t * t * t);
-            (b * 2.0 + (c - a) * t + (a * 2.0 - b * 5.0 + c * 4.0 - d) * t2
+            (b * 2.0
+                + (c - a) * t
+                + (a * 2.0 - b * 5.0 + c * 4.0 - d) * t2
                 + (b * 3.0 - a - c * 3.0 + d) * t3)
                 * 0.5
         };
-        for k in 0..last {
+        for (k, &(joint, ..)) in stations[..last].iter().enumerate() {
             for step in 0..n_steps {
                 let [a, b] = [step, step + 1].map(|s| at(k, s as f64 / n_steps as f64));
                 self.parts.push(Part {
                     cone: RoundCone::new(a.truncate(), b.truncate(), a.w, b.w),
-                    joint: stations[k].0,
+                    joint,
                     twin: None,
                     group: self.n_groups,
                     blend,
@@ -72,9 +74,14 @@ pub(super) struct Part {
 /// Width of the smooth union of a part and its twin, metres.
 const TWIN_BLEND: f64 = 0.05;
 
+/// Width of the rounding between a sole and its sides, metres.
+const SOLE_BLEND: f64 = 0.012;
+
 /// All parts, and for each block of space those that matter there.
 pub(super) struct Field {
     pub(super) parts: Vec<Part>,
+    /// Whether the body ends at y = 0 with a flat sole.
+    stands: bool,
     low: DVec3,
     block_size: f64,
     n_blocks: [usize; 3],
@@ -173,9 +180,9 @@ fn smooth_min(a: Hit, b: Hit, k: f64) -> Hit {
     } else {
         (b, a)
     };
-    // Also where both are infinitely far.
     let overlap = k - (far.distance - near.distance);
-    if !(overlap > 0.0) {
+    // Infinitely far is a limb that is not there, both ways.
+    if far.distance.is_infinite() || overlap <= 0.0 {
         return near;
     }
     let h = overlap / k;
@@ -186,8 +193,9 @@ fn smooth_min(a: Hit, b: Hit, k: f64) -> Hit {
 }
 
 impl Field {
-    /// The field of `parts`, with blocks of `block_size` metres that start at `x = 0` where `half`.
-    pub(super) fn new(parts: Vec<Part>, block_size: f64, half: bool) -> Self {
+    /// The field of `parts`, with blocks of `block_size` metres that start at `x = 0` where `half`, cut at the
+    /// ground where it `stands`.
+    pub(super) fn new(parts: Vec<Part>, block_size: f64, half: bool, stands: bool) -> Self {
         let mut low = DVec3::INFINITY;
         let mut high = DVec3::NEG_INFINITY;
         for part in &parts {
@@ -207,6 +215,7 @@ impl Field {
         let all: Box<[u16]> = (0..parts.len() as u16).collect();
         let mut field = Self {
             parts,
+            stands,
             low,
             block_size,
             n_blocks,
@@ -304,6 +313,22 @@ impl Field {
             // Twins meet first: the union stays symmetric to the last bit.
             let both = smooth_min(limb, twin, TWIN_BLEND);
             union = smooth_min(union, both, blend);
+        }
+        if self.stands {
+            // The part above the ground, by the smooth maximum with the distance below it.
+            let below = Hit {
+                distance: p.y,
+                gradient: DVec3::Y,
+            };
+            let inside = Hit {
+                distance: -union.distance,
+                gradient: -union.gradient,
+            };
+            let cut = smooth_min(inside, below, SOLE_BLEND);
+            return Hit {
+                distance: -cut.distance,
+                gradient: -cut.gradient,
+            };
         }
         union
     }

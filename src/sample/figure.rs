@@ -36,7 +36,13 @@ pub(super) fn mannequin() -> Body {
     let mut spine = [0; 6];
     let mut parent = root;
     for k in 0..6 {
-        parent = rig.add(names[k], Some(parent), [spine_heads[k], spine_heads[k + 1]], x, radii[k]);
+        parent = rig.add(
+            names[k],
+            Some(parent),
+            [spine_heads[k], spine_heads[k + 1]],
+            x,
+            radii[k],
+        );
         spine[k] = parent;
     }
     let [hips, spine_1, spine_2, chest, neck, head] = spine;
@@ -48,16 +54,61 @@ pub(super) fn mannequin() -> Body {
         (chest, v(0.080, 1.350, -0.006), 0.084),
     ];
     flesh.limb(0.05, &trunk);
-    flesh.add(hips, 0.05, (v(0.066, 0.885, -0.042), 0.070), (v(0.060, 0.950, -0.030), 0.068));
-    flesh.add(chest, 0.06, (v(0.058, 1.320, 0.034), 0.052), (v(0.092, 1.355, 0.024), 0.046));
-    flesh.add(chest, 0.06, (v(0.034, 1.330, -0.020), 0.082), (v(0.036, 1.400, -0.022), 0.060));
-    flesh.add(chest, 0.06, (v(0.020, 1.462, -0.028), 0.030), (v(0.105, 1.422, -0.026), 0.028));
-    flesh.add(neck, 0.04, (v(0.0, 1.43, -0.022), 0.050), (v(0.0, 1.545, -0.008), 0.045));
-    flesh.add(head, 0.03, (v(0.0, 1.662, -0.020), 0.083), (v(0.0, 1.574, 0.030), 0.048));
-    flesh.add(head, 0.05, (v(0.0, 1.668, -0.030), 0.076), (v(0.0, 1.640, 0.024), 0.062));
+    flesh.add(
+        hips,
+        0.05,
+        (v(0.066, 0.885, -0.042), 0.070),
+        (v(0.060, 0.950, -0.030), 0.068),
+    );
+    flesh.add(
+        chest,
+        0.06,
+        (v(0.058, 1.320, 0.034), 0.052),
+        (v(0.092, 1.355, 0.024), 0.046),
+    );
+    flesh.add(
+        chest,
+        0.06,
+        (v(0.034, 1.330, -0.020), 0.082),
+        (v(0.036, 1.400, -0.022), 0.060),
+    );
+    flesh.add(
+        chest,
+        0.06,
+        (v(0.020, 1.462, -0.028), 0.030),
+        (v(0.105, 1.422, -0.026), 0.028),
+    );
+    flesh.add(
+        neck,
+        0.04,
+        (v(0.0, 1.43, -0.022), 0.050),
+        (v(0.0, 1.545, -0.008), 0.045),
+    );
+    flesh.add(
+        head,
+        0.03,
+        (v(0.0, 1.662, -0.020), 0.083),
+        (v(0.0, 1.574, 0.030), 0.048),
+    );
+    flesh.add(
+        head,
+        0.05,
+        (v(0.0, 1.668, -0.030), 0.076),
+        (v(0.0, 1.640, 0.024), 0.062),
+    );
     // A nose and ears tell front from back.
-    flesh.add(head, 0.024, (v(0.0, 1.645, 0.086), 0.008), (v(0.0, 1.614, 0.0935), 0.011));
-    flesh.add(head, 0.014, (v(0.081, 1.616, -0.014), 0.0085), (v(0.087, 1.650, -0.022), 0.0125));
+    flesh.add(
+        head,
+        0.024,
+        (v(0.0, 1.645, 0.086), 0.008),
+        (v(0.0, 1.614, 0.0935), 0.011),
+    );
+    flesh.add(
+        head,
+        0.014,
+        (v(0.081, 1.616, -0.014), 0.0085),
+        (v(0.087, 1.650, -0.022), 0.0125),
+    );
 
     let left = rig.bones.len() as u16;
     // Arm.
@@ -67,10 +118,22 @@ pub(super) fn mannequin() -> Body {
     let wrist = elbow + (down + v(0.0, 0.0, 0.045)) * 0.255;
     let collar = v(0.025, 1.415, 0.010);
     let hinge = down.cross(DVec3::Z);
-    let clavicle = rig.add("clavicle.L", Some(chest), [collar, shoulder], DVec3::Z, 0.055);
+    let clavicle = rig.add(
+        "clavicle.L",
+        Some(chest),
+        [collar, shoulder],
+        DVec3::Z,
+        0.055,
+    );
     rig.bones[clavicle as usize].falloff = 0.045;
     rig.bones[clavicle as usize].reach = 0.05;
-    let upper_arm = rig.add("upper_arm.L", Some(clavicle), [shoulder, elbow], hinge, 0.056);
+    let upper_arm = rig.add(
+        "upper_arm.L",
+        Some(clavicle),
+        [shoulder, elbow],
+        hinge,
+        0.056,
+    );
     rig.bones[upper_arm as usize].reach = 0.04;
     let forearm = rig.add("forearm.L", Some(upper_arm), [elbow, wrist], hinge, 0.042);
     flesh.add(
@@ -123,16 +186,45 @@ pub(super) fn mannequin() -> Body {
         (shin, ankle, 0.033),
     ];
     flesh.limb(0.05, &leg);
-    flesh.add(foot, 0.03, (v(0.100, 0.036, -0.045), 0.035), (v(0.100, 0.075, -0.012), 0.034));
-    flesh.add(foot, 0.04, (v(0.101, 0.078, 0.0), 0.033), (v(0.104, 0.032, 0.100), 0.031));
-    flesh.add(foot, 0.03, (v(0.104, 0.033, -0.03), 0.031), (v(0.122, 0.026, 0.088), 0.025));
-    flesh.add(toes, 0.022, (v(0.100, 0.027, 0.105), 0.026), (v(0.098, 0.0205, 0.172), 0.020));
-    flesh.add(toes, 0.04, (v(0.122, 0.0235, 0.098), 0.023), (v(0.122, 0.0185, 0.156), 0.018));
+    flesh.add(
+        foot,
+        0.03,
+        (v(0.100, 0.036, -0.045), 0.035),
+        (v(0.100, 0.075, -0.012), 0.034),
+    );
+    flesh.add(
+        foot,
+        0.04,
+        (v(0.101, 0.078, 0.0), 0.033),
+        (v(0.104, 0.032, 0.100), 0.031),
+    );
+    flesh.add(
+        foot,
+        0.03,
+        (v(0.104, 0.033, -0.03), 0.031),
+        (v(0.122, 0.026, 0.088), 0.025),
+    );
+    flesh.add(
+        toes,
+        0.022,
+        (v(0.100, 0.027, 0.105), 0.026),
+        (v(0.098, 0.0205, 0.172), 0.020),
+    );
+    flesh.add(
+        toes,
+        0.04,
+        (v(0.122, 0.0235, 0.098), 0.023),
+        (v(0.122, 0.0185, 0.156), 0.018),
+    );
     rig.mirror(left..rig.bones.len() as u16);
 
     let mut charts = vec![
         Chart {
-            bones: [&[root, hips, spine_1, spine_2, chest, clavicle][..], &[rig.bones[clavicle as usize].twin]].concat(),
+            bones: [
+                &[root, hips, spine_1, spine_2, chest, clavicle][..],
+                &[rig.bones[clavicle as usize].twin],
+            ]
+            .concat(),
             low: v(0.0, 0.84, 0.0),
             high: v(0.0, 1.46, 0.0),
             front: DVec3::Z,
@@ -155,6 +247,7 @@ pub(super) fn mannequin() -> Body {
         rig,
         parts: flesh.parts,
         is_symmetric: true,
+        stands: true,
         charts,
         cell: 0.0055,
     }
@@ -183,6 +276,7 @@ pub(super) fn hand() -> Body {
         rig,
         parts: flesh.parts,
         is_symmetric: false,
+        stands: false,
         charts,
         cell: 0.0018,
     }
@@ -199,7 +293,9 @@ fn hand_charts(rig: &Rig, charts: &mut Vec<Chart>, hand: u16, both: bool) {
             charts.truncate(n + 1);
         }
     };
-    let palm = rig.bones[hand as usize].hinge.cross(rig.bones[hand as usize].direction());
+    let palm = rig.bones[hand as usize]
+        .hinge
+        .cross(rig.bones[hand as usize].direction());
     mirrored(charts, &[hand], palm, 0.034);
     for finger in 0..5 {
         let first = hand + 1 + 3 * finger;
@@ -210,7 +306,11 @@ fn hand_charts(rig: &Rig, charts: &mut Vec<Chart>, hand: u16, both: bool) {
 /// A rectangle for the flesh of a chain of bones, and one for its twin's where it has one.
 fn limb_chart(rig: &Rig, charts: &mut Vec<Chart>, bones: &[u16], front: DVec3, radius: f64) {
     let twins: Vec<u16> = bones.iter().map(|&b| rig.bones[b as usize].twin).collect();
-    let sides = if twins == bones { vec![bones.to_vec()] } else { vec![bones.to_vec(), twins] };
+    let sides = if twins == bones {
+        vec![bones.to_vec()]
+    } else {
+        vec![bones.to_vec(), twins]
+    };
     for (side, bones) in sides.into_iter().enumerate() {
         let (Some(&first), Some(&last)) = (bones.first(), bones.last()) else {
             continue;
@@ -218,7 +318,11 @@ fn limb_chart(rig: &Rig, charts: &mut Vec<Chart>, bones: &[u16], front: DVec3, r
         charts.push(Chart {
             low: rig.bones[first as usize].head,
             high: rig.bones[last as usize].tail,
-            front: if side == 1 { v(-front.x, front.y, front.z) } else { front },
+            front: if side == 1 {
+                v(-front.x, front.y, front.z)
+            } else {
+                front
+            },
             bones,
             radius,
         });

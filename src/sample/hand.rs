@@ -49,26 +49,29 @@ const FINGERS: [Finger; 5] = [
     Finger {
         name: "ring",
         knuckle: [0.087, -0.0155, -0.001],
-        directions: [[0.99, -0.10, 0.08], [0.97, -0.10, 0.20], [0.94, -0.10, 0.32]],
+        directions: [
+            [0.99, -0.10, 0.08],
+            [0.97, -0.10, 0.20],
+            [0.94, -0.10, 0.32],
+        ],
         lengths: [0.043, 0.027, 0.020],
         radii: [0.0093, 0.0084, 0.0076, 0.0066],
     },
     Finger {
         name: "pinky",
         knuckle: [0.078, -0.037, 0.002],
-        directions: [[0.96, -0.25, 0.10], [0.94, -0.25, 0.22], [0.90, -0.24, 0.34]],
+        directions: [
+            [0.96, -0.25, 0.10],
+            [0.94, -0.25, 0.22],
+            [0.90, -0.24, 0.34],
+        ],
         lengths: [0.034, 0.021, 0.018],
         radii: [0.0084, 0.0075, 0.0068, 0.0059],
     },
 ];
 
 /// Adds the left hand's bone, its fingers and their flesh; returns the hand's index.
-pub(super) fn add_hand(
-    rig: &mut Rig,
-    flesh: &mut Flesh,
-    parent: u16,
-    frame: &HandFrame,
-) -> u16 {
+pub(super) fn add_hand(rig: &mut Rig, flesh: &mut Flesh, parent: u16, frame: &HandFrame) -> u16 {
     let out = frame.along.cross(frame.aside);
     let scale = frame.scale;
     let direction = |[d, s, n]: [f64; 3]| frame.along * d + frame.aside * s + out * n;
@@ -76,9 +79,20 @@ pub(super) fn add_hand(
 
     let hinge = frame.along.cross(out);
     let tail = at([0.09, 0.0, 0.0]);
-    let hand = rig.add("hand.L", Some(parent), [frame.wrist, tail], hinge, 0.030 * scale);
+    let hand = rig.add(
+        "hand.L",
+        Some(parent),
+        [frame.wrist, tail],
+        hinge,
+        0.030 * scale,
+    );
     let mut palm = |from: [f64; 3], to: [f64; 3], r0: f64, r1: f64| {
-        flesh.add(hand, 0.014 * scale, (at(from), r0 * scale), (at(to), r1 * scale));
+        flesh.add(
+            hand,
+            0.014 * scale,
+            (at(from), r0 * scale),
+            (at(to), r1 * scale),
+        );
     };
     for finger in &FINGERS[1..] {
         let [d, s, n] = finger.knuckle;
@@ -86,7 +100,12 @@ pub(super) fn add_hand(
     }
     // The heel of the palm, on both sides.
     palm([0.022, 0.010, 0.006], [0.055, 0.014, 0.006], 0.0135, 0.0115);
-    palm([0.020, -0.014, 0.005], [0.058, -0.026, 0.004], 0.0130, 0.0105);
+    palm(
+        [0.020, -0.014, 0.005],
+        [0.058, -0.026, 0.004],
+        0.0130,
+        0.0105,
+    );
     for finger in &FINGERS {
         let mut joint = hand;
         let mut head = at(finger.knuckle);

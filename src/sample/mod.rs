@@ -1,8 +1,8 @@
 //! Models made by formula: something to open at the first start, and meshes of any size to measure with.
 //!
-//! The way of the data: bones and flesh ([`figure`], [`hand`](mod@hand)) -> a signed distance ([`field`]) -> a closed
-//! mesh ([`polygonize`]) of the wished size ([`remesh`]) -> weights at each point ([`weights`]) and texture coordinates
-//! ([`unwrap`]) -> [`SampleModel`]. The arm and the cylinder are rings around an axis ([`tube`]).
+//! The way of the data: bones and flesh (`figure`, `hand`) -> a signed distance (`field`) -> a closed mesh
+//! (`polygonize`) of the wished size (`remesh`) -> weights at each point (`weights`) and texture coordinates (`unwrap`)
+//! -> [`SampleModel`]. The arm and the cylinder are rings around an axis (`tube`).
 //!
 //! Invariant: the same request gives the same bits on every machine and any number of threads: only + - * / and square
 //! roots in f64, and `libm` for the rest.

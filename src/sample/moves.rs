@@ -4,7 +4,7 @@ use super::motion::{ClipBuilder, steps, turn, wave};
 use super::rig::Rig;
 use crate::skeleton::{Clip, Joint, Pose, Skeleton};
 use glam::{DQuat, DVec3};
-use std::f64::consts::TAU;
+use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
 const FINGERS: [&str; 5] = ["thumb", "index", "middle", "ring", "pinky"];
 
@@ -53,7 +53,8 @@ pub(super) fn mannequin_clips(rig: &Rig, joints: &[Joint]) -> Vec<Clip> {
 /// A rotation about an axis of the world at rest, for the left side; the right side's is its mirror image.
 fn world_turn(rig: &Rig, joint: u16, axis: DVec3, degrees: f64) -> DQuat {
     let bone = &rig.bones[joint as usize];
-    let axis = if bone.name.ends_with(".R") {
+    // Twins are numbered left first.
+    let axis = if bone.twin < joint {
         DVec3::new(axis.x, -axis.y, -axis.z)
     } else {
         axis
@@ -76,7 +77,7 @@ fn walk(rig: &Rig, joints: &[Joint]) -> Clip {
         let name = rig.bones[joint as usize].name.as_str();
         // The right side does the same half a cycle later.
         let (base, p) = match name.split_once(".R") {
-            Some((base, rest)) if rest.is_empty() => (base, phase + 0.5),
+            Some((base, "")) => (base, phase + 0.5),
             _ => (name.trim_end_matches(".L"), phase),
         };
         let world = |axis: DVec3, degrees: f64| world_turn(rig, joint, axis, degrees);
@@ -190,6 +191,8 @@ fn lowest_sole(rig: &Rig, skeleton: &Skeleton, pose: &Pose) -> f64 {
 /// degrees. A name without a side means both.
 type Turn = (&'static str, f64, f64, Option<DVec3>, f64);
 
+const DOWN_ARM: DVec3 = DVec3::new(FRAC_1_SQRT_2, -FRAC_1_SQRT_2, 0.0);
+
 const RANGE: [Turn; 35] = [
     ("neck", 0.0, 0.7, Some(DVec3::X), 22.0),
     ("head", 0.0, 0.7, Some(DVec3::X), 16.0),
@@ -199,17 +202,7 @@ const RANGE: [Turn; 35] = [
     ("upper_arm", 1.2, 2.6, Some(DVec3::Z), 96.0),
     ("upper_arm", 2.6, 3.7, Some(DVec3::X), -75.0),
     ("forearm", 2.8, 4.0, None, 128.0),
-    (
-        "forearm",
-        4.0,
-        4.9,
-        Some(DVec3::new(
-            0.707_106_781_186_547_6,
-            -0.707_106_781_186_547_6,
-            0.0,
-        )),
-        -85.0,
-    ),
+    ("forearm", 4.0, 4.9, Some(DOWN_ARM), -85.0),
     ("hand", 4.4, 5.2, None, 55.0),
     ("thumb.01", 4.8, 5.8, None, 26.0),
     ("thumb.02", 4.8, 5.8, None, 34.0),

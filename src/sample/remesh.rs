@@ -18,7 +18,9 @@ pub(super) fn remesh(fine: Surface, field: &Field, n_points: usize, half: bool) 
     // Four triangles for one, as often as it takes; a closed surface without handles goes from V to 4 V - 6 points.
     let mut n_base = n_points as f64;
     let mut n_splits = 0;
-    while n_base > 60_000.0 && n_base * if half { 0.5 } else { 1.0 } > fine.positions.len() as f64 * 0.6 {
+    while n_base > 60_000.0
+        && n_base * if half { 0.5 } else { 1.0 } > fine.positions.len() as f64 * 0.6
+    {
         n_base = (n_base - 2.0) / 4.0 + 2.0;
         n_splits += 1;
     }
@@ -128,7 +130,10 @@ impl Editable {
         let half = self.rim.contains(&true);
         let live = |v: &usize| !self.faces[*v].is_empty();
         let mut n_live = (0..self.positions.len()).filter(live).count();
-        let mut n_rim = (0..self.positions.len()).filter(live).filter(|&v| self.rim[v]).count();
+        let mut n_rim = (0..self.positions.len())
+            .filter(live)
+            .filter(|&v| self.rim[v])
+            .count();
         let mut versions = vec![0u32; self.positions.len()];
         let mut heap = BinaryHeap::new();
         // Bits of positive numbers are in the numbers' order.
@@ -198,8 +203,13 @@ impl Editable {
         }
         // A chord between two points of the rim would meet its own mirror image.
         if self.rim[i] != self.rim[j] {
-            let (inner, outer) = if self.rim[i] { (&ring_b, &ring_a) } else { (&ring_a, &ring_b) };
-            let is_chord = |v: &u32| self.rim[*v as usize] && *v != a && *v != b && !outer.contains(v);
+            let (inner, outer) = if self.rim[i] {
+                (&ring_b, &ring_a)
+            } else {
+                (&ring_a, &ring_b)
+            };
+            let is_chord =
+                |v: &u32| self.rim[*v as usize] && *v != a && *v != b && !outer.contains(v);
             if inner.iter().any(is_chord) {
                 return None;
             }
@@ -232,10 +242,22 @@ impl Editable {
                     return true;
                 }
                 let old = t.map(|u| self.positions[u as usize]);
-                let new = t.map(|u| if u == v { target } else { self.positions[u as usize] });
+                let new = t.map(|u| {
+                    if u == v {
+                        target
+                    } else {
+                        self.positions[u as usize]
+                    }
+                });
                 let facing: DVec3 = t
                     .iter()
-                    .map(|&u| if u == v { target_normal } else { self.normals[u as usize] })
+                    .map(|&u| {
+                        if u == v {
+                            target_normal
+                        } else {
+                            self.normals[u as usize]
+                        }
+                    })
                     .sum();
                 faces(new, facing) && shape(new) >= shape(old).min(0.25)
             })
@@ -356,7 +378,11 @@ impl Editable {
                         let t = self.triangles[f as usize];
                         let old = t.map(|v| self.positions[v as usize]);
                         let new = t.map(|v| {
-                            if v as usize == i { moved } else { self.positions[v as usize] }
+                            if v as usize == i {
+                                moved
+                            } else {
+                                self.positions[v as usize]
+                            }
                         });
                         let facing: DVec3 = t.iter().map(|&v| self.normals[v as usize]).sum();
                         faces(new, facing) && shape(new) >= shape(old).min(0.25)
@@ -364,7 +390,11 @@ impl Editable {
                     if keeps { moved } else { p }
                 })
                 .collect();
-            self.normals = self.positions.par_iter().map(|&p| normal(field, p)).collect();
+            self.normals = self
+                .positions
+                .par_iter()
+                .map(|&p| normal(field, p))
+                .collect();
         }
     }
 
@@ -425,16 +455,13 @@ fn split(surface: &Surface, field: &Field, half: bool) -> Surface {
     let mut edges: Vec<(u32, u32)> = surface
         .triangles
         .par_iter()
-        .flat_map_iter(|&[a, b, c]| {
-            [(a, b), (b, c), (c, a)].map(|(a, b)| (a.min(b), a.max(b)))
-        })
+        .flat_map_iter(|&[a, b, c]| [(a, b), (b, c), (c, a)].map(|(a, b)| (a.min(b), a.max(b))))
         .collect();
     edges.par_sort_unstable();
     edges.dedup();
     let n_old = surface.positions.len() as u32;
-    let middle = |a: u32, b: u32| {
-        n_old + edges.partition_point(|&e| e < (a.min(b), a.max(b))) as u32
-    };
+    let middle =
+        |a: u32, b: u32| n_old + edges.partition_point(|&e| e < (a.min(b), a.max(b))) as u32;
     let mut positions = surface.positions.clone();
     positions.par_extend(edges.par_iter().map(|&(a, b)| {
         let (a, b) = (surface.positions[a as usize], surface.positions[b as usize]);

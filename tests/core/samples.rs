@@ -39,7 +39,15 @@ fn the_files_in_assets_are_what_the_generators_make() {
 fn every_size_is_closed_well_shaped_and_well_weighted() {
     for kind in SampleKind::ALL {
         for n in [1_000, 10_000, 100_000] {
-            check(&sample(kind, n), n);
+            let model = sample(kind, n);
+            let n_joints = match kind {
+                SampleKind::Arm => 3..=3,
+                SampleKind::Hand => 17..=17,
+                SampleKind::Mannequin => 50..=70,
+                SampleKind::Cylinder => 2..=2,
+            };
+            assert!(n_joints.contains(&model.skin.joints.len()), "{kind:?}");
+            check(&model, n);
         }
     }
 }
@@ -57,11 +65,7 @@ fn no_thread_count_changes_a_bit() {
 }
 
 #[test]
-fn joints_are_as_promised() {
-    let count = |kind: SampleKind| sample(kind, 1_000).skin.joints.len();
-    assert_eq!(count(SampleKind::Cylinder), 2);
-    assert_eq!(count(SampleKind::Hand), 17);
-    assert!((50..=70).contains(&count(SampleKind::Mannequin)));
+fn the_arm_has_two_deforming_bones() {
     let arm = sample(SampleKind::Arm, 1_000);
     let deforming: HashSet<u16> = arm.mesh.primitives[0]
         .influences
@@ -105,7 +109,7 @@ fn the_cylinder_is_the_one_of_the_tables() {
 /// The figure is its own mirror image, points and weights.
 #[test]
 fn the_mannequin_is_symmetric() {
-    let model = sample(SampleKind::Mannequin, 4_000);
+    let model = sample(SampleKind::Mannequin, 1_000);
     let twin = |j: u16| {
         let name = &model.joints[j as usize].name;
         let other = match name.rsplit_once('.') {
