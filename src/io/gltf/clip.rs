@@ -1,0 +1,293 @@
+//! Animations -> clips.
+
+use super::buffers::Data;
+use super::error::{Fault, ImportError, counted};
+use super::json::At;
+use crate::document::ClipId;
+use crate::finding::Finding;
+use crate::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
+use crate::task::Task;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+/// Memory of a channel besides its keys, bytes.
+const CHANNEL_BYTES: u64 = 160;
+
+/// Decoded accessors: many channels share their times, some their values.
+#[derive(Default)]
+struct Cache {
+    decoded: HashMap<usize, Result<Arc<[f32]>, Fault>>,
+    /// Time accessors whose flaws were reported.
+    reported: HashSet<usize>,
+}
+
+/// Reads all animations; clip id = animation index. `n_targets` holds each node's number of morph targets.
+pub(super) fn read_all(
+    data: &Data<'_>,
+    n_targets: &[usize],
+    task: &Task,
+    findings: &mut Vec<Finding>,
+) -> Result<BTreeMap<ClipId, Arc<Clip>>, ImportError> {
+    let n_clips = data.len("animations");
+    let mut cache = Cache::default();
+    let mut clips = BTreeMap::new();
+    for i in 0..n_clips {
+        task.step("Reading clips", 0.7 + 0.1 * i as f32 / n_clips as f32)?;
+        let at = data.at("animations", i);
+        let clip = Clip {
+            name: at.name(),
+            channels: channels(data, &at, n_targets, &mut cache, findings),
+        };
+        clips.insert(ClipId(i as u32), Arc::new(clip));
+    }
+    Ok(clips)
+}
+
+fn channels(
+    data: &Data<'_>,
+    at: &At<'_>,
+    n_targets: &[usize],
+    cache: &mut Cache,
+    findings: &mut Vec<Finding>,
+) -> Vec<Channel> {
+    let lists = at
+        .items("channels")
+        .and_then(|channels| Ok((channels, at.items("samplers")?)));
+    let (list, samplers) = match lists {
+        Ok(lists) => lists,
+        Err(fault) => {
+            findings.push(fault.finding("The clip moves nothing."));
+            return Vec::new();
+        }
+    };
+    let mut channels: Vec<Channel> = Vec::with_capacity(list.len());
+    let mut index_of: HashMap<(JointIndex, Property), usize> = HashMap::new();
+    for channel_at in &list {
+        let read = channel(data, channel_at, &samplers, n_targets, cache, findings);
+        let channel = match read {
+            Ok(Some(channel)) => channel,
+            Ok(None) => continue,
+            Err(fault) => {
+                findings.push(fault.finding("The channel was left out."));
+                continue;
+            }
+        };
+        let key = (channel.joint, channel.property);
+        if let Some(&earlier) = index_of.get(&key) {
+            findings.push(Finding::warning(
+                &channel_at.place,
+                format!(
+                    "{} moves the {} of node {} again; the last channel was taken.",
+                    channel_at.place,
+                    channel.property.gltf_path(),
+                    channel.joint.0
+                ),
+            ));
+            channels[earlier] = channel;
+        } else {
+            index_of.insert(key, channels.len());
+            channels.push(channel);
+        }
+    }
+    channels
+}
+
+/// One channel; `None` where it moves nothing that exists here.
+fn channel(
+    data: &Data<'_>,
+    at: &At<'_>,
+    samplers: &[At<'_>],
+    n_targets: &[usize],
+    cache: &mut Cache,
+    findings: &mut Vec<Finding>,
+) -> Result<Option<Channel>, Fault> {
+    let target = at.get("target").ok_or_else(|| at.lacks("target"))?;
+    let property = match target.text("path") {
+        Some("translation") => Property::Translation,
+        Some("rotation") => Property::Rotation,
+        Some("scale") => Property::Scale,
+        Some("weights") => Property::MorphWeights,
+        other => {
+            let path = other.unwrap_or("nothing");
+            findings.push(Finding::info(
+                &at.place,
+                format!("{} moves \"{path}\", which is not shown.", at.place),
+            ));
+            return Ok(None);
+        }
+    };
+    // A channel without a node is for an extension (glTF 2.0, 3.11).
+    let Some(node) = target.index("node", "nodes", n_targets.len())? else {
+        return Ok(None);
+    };
+    let width = property.width(n_targets[node]);
+    if width == 0 {
+        return Err(Fault::new(
+            target.path("path"),
+            format!(
+                "{} moves the morph targets of node {node}, which has none.",
+                at.place
+            ),
+        ));
+    }
+    if property != Property::MorphWeights && data.at("nodes", node).get("matrix").is_some() {
+        findings.push(Finding::warning(
+            &at.place,
+            format!(
+                "{} moves node {node}, which is given as a matrix; the matrix was taken apart.",
+                at.place
+            ),
+        ));
+    }
+    let sampler = &samplers[at.required_index("sampler", "samplers", samplers.len())?];
+    let interpolation = match sampler.text("interpolation") {
+        None | Some("LINEAR") => Interpolation::Linear,
+        Some("STEP") => Interpolation::Step,
+        Some("CUBICSPLINE") => Interpolation::CubicSpline,
+        Some(other) => {
+            findings.push(Finding::warning(
+                sampler.path("interpolation"),
+                format!(
+                    "{} is \"{other}\", which does not exist; LINEAR was taken.",
+                    sampler.path("interpolation")
+                ),
+            ));
+            Interpolation::Linear
+        }
+    };
+    data.budget.charge(CHANNEL_BYTES, &at.place)?;
+    let (input, times) = cache.decode(data, sampler, "input", 1)?;
+    let wanted = if property == Property::MorphWeights {
+        1
+    } else {
+        width
+    };
+    let (_, values) = cache.decode(data, sampler, "output", wanted)?;
+    let report = cache.reported.insert(input);
+    let per_key = width
+        * if interpolation == Interpolation::CubicSpline {
+            3
+        } else {
+            1
+        };
+    let (times, values) = keys(data, sampler, times, values, per_key, report, findings)?;
+    Ok(Some(Channel {
+        joint: JointIndex(node as u32),
+        property,
+        interpolation,
+        times,
+        values,
+    }))
+}
+
+impl Cache {
+    /// The numbers of the accessor that `sampler.key` names, which must have `width` numbers an element.
+    fn decode(
+        &mut self,
+        data: &Data<'_>,
+        sampler: &At<'_>,
+        key: &str,
+        width: usize,
+    ) -> Result<(usize, Arc<[f32]>), Fault> {
+        let index = sampler.required_index(key, "accessors", data.len("accessors"))?;
+        let elements = data.accessor_at(index, None)?;
+        if elements.width != width {
+            return Err(Fault::new(
+                sampler.path(key),
+                format!(
+                    "{} has {} numbers an element, but {width} are needed.",
+                    sampler.path(key),
+                    elements.width
+                ),
+            ));
+        }
+        let decoded = self
+            .decoded
+            .entry(index)
+            .or_insert_with(|| Ok(elements.flat_floats(data)?.into()));
+        Ok((index, decoded.clone()?))
+    }
+}
+
+/// Checks the keys: as they are where nothing is wrong with them (the arrays stay shared), else put in order and
+/// without those that are not finite.
+fn keys(
+    data: &Data<'_>,
+    sampler: &At<'_>,
+    times: Arc<[f32]>,
+    values: Arc<[f32]>,
+    per_key: usize,
+    report: bool,
+    findings: &mut Vec<Finding>,
+) -> Result<(Arc<[f32]>, Arc<[f32]>), Fault> {
+    let place = &sampler.place;
+    let n_keys = times.len().min(values.len() / per_key);
+    if n_keys == 0 {
+        return Err(Fault::new(
+            place,
+            format!(
+                "{place} has {} and {} for them, which makes no key.",
+                counted(times.len(), "time", "times"),
+                counted(values.len(), "number", "numbers")
+            ),
+        ));
+    }
+    if values.len() != times.len() * per_key {
+        findings.push(Finding::error(
+            place,
+            format!(
+                "{place} has {} for {} of {per_key}; what does not fit was left out.",
+                counted(values.len(), "number", "numbers"),
+                counted(times.len(), "key", "keys")
+            ),
+        ));
+    }
+    if report && times.iter().any(|&t| t < 0.0) {
+        findings.push(Finding::warning(
+            sampler.path("input"),
+            format!("{} has keys before time 0.", sampler.path("input")),
+        ));
+    }
+    let is_finite = |k: &usize| {
+        times[*k].is_finite()
+            && values[k * per_key..(k + 1) * per_key]
+                .iter()
+                .all(|v| v.is_finite())
+    };
+    let all_finite = (0..n_keys).all(|k| is_finite(&k));
+    let sorted = times[..n_keys].is_sorted();
+    if all_finite && sorted && n_keys == times.len() && values.len() == n_keys * per_key {
+        return Ok((times, values));
+    }
+    let mut order: Vec<usize> = (0..n_keys).filter(is_finite).collect();
+    if order.len() < n_keys {
+        findings.push(Finding::error(
+            place,
+            format!(
+                "{} of {place} not finite and left out.",
+                counted(n_keys - order.len(), "key is", "keys are")
+            ),
+        ));
+    }
+    if order.is_empty() {
+        return Err(Fault::new(place, format!("No key of {place} is finite.")));
+    }
+    if !order.is_sorted_by(|&a, &b| times[a] <= times[b]) {
+        if report {
+            findings.push(Finding::error(
+                sampler.path("input"),
+                format!("The key times of {place} do not ascend; the keys were put in order."),
+            ));
+        }
+        order.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
+    }
+    data.budget
+        .charge(4 * (order.len() * (per_key + 1)) as u64, place)?;
+    let sorted_times = order.iter().map(|&k| times[k]).collect();
+    let sorted_values = order
+        .iter()
+        .flat_map(|&k| &values[k * per_key..(k + 1) * per_key])
+        .copied()
+        .collect();
+    Ok((sorted_times, sorted_values))
+}

@@ -1,0 +1,217 @@
+//! Pictures: PNG, JPEG, WebP and DDS to 8-bit RGBA, within the memory that the file may take.
+
+use super::buffers::Data;
+use super::error::{Fault, ImportError};
+use super::json::At;
+use super::uri;
+use crate::document::{Image, Material};
+use crate::finding::Finding;
+use crate::task::Task;
+use bytes::Bytes;
+use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::io::Cursor;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Longest side that is read.
+const MAX_SIDE: u32 = 16_384;
+
+/// Decodes the images that materials show (the others stay `None`); one that cannot be decoded becomes a finding.
+pub(super) fn read_all(
+    data: &Data<'_>,
+    materials: &[Material],
+    folder: Option<&Path>,
+    task: &Task,
+    findings: &mut Vec<Finding>,
+) -> Result<Vec<Option<Arc<Image>>>, ImportError> {
+    task.step("Reading pictures", 0.8)?;
+    let mut images = vec![None; data.len("images")];
+    let shown: BTreeSet<usize> = materials
+        .iter()
+        .filter_map(|m| m.base_color_image)
+        .map(|i| i as usize)
+        .collect();
+    let shown: Vec<usize> = shown.into_iter().collect();
+    let jobs: Vec<_> = shown
+        .par_iter()
+        .map(|&i| plan(data, &data.at("images", i), folder))
+        .collect();
+    // Jobs that together fit into the memory left run side by side, the others after them.
+    let mut waiting: Vec<(usize, Job)> = Vec::new();
+    for (&i, job) in shown.iter().zip(jobs) {
+        match job {
+            Err(fault) => findings.push(fault.warning("Its material is shown without it.")),
+            Ok(job) => {
+                let held: u64 = waiting.iter().map(|(_, job)| job.peak_bytes()).sum();
+                if held + job.peak_bytes() > data.budget.left() {
+                    decode_all(data, &mut waiting, &mut images, task, findings)?;
+                }
+                waiting.push((i, job));
+            }
+        }
+    }
+    decode_all(data, &mut waiting, &mut images, task, findings)?;
+    Ok(images)
+}
+
+/// A picture whose size is known but which is not decoded.
+struct Job {
+    at_place: String,
+    bytes: Bytes,
+    width: u32,
+    height: u32,
+    raw_bytes: u64,
+}
+
+impl Job {
+    fn rgba_bytes(&self, halvings: u32) -> u64 {
+        u64::from((self.width >> halvings).max(1)) * u64::from((self.height >> halvings).max(1)) * 4
+    }
+
+    fn peak_bytes(&self) -> u64 {
+        self.raw_bytes + self.rgba_bytes(0)
+    }
+}
+
+fn plan(data: &Data<'_>, at: &At<'_>, folder: Option<&Path>) -> Result<Job, Fault> {
+    let bytes = match at.text("uri") {
+        Some(uri) => uri::fetch(uri, &at.path("uri"), folder, data.budget)?.bytes,
+        None => data.view(at, "bufferView")?.bytes,
+    };
+    let decoder = decoder(&bytes, &at.place)?;
+    let (width, height) = decoder.dimensions();
+    if width.max(height) > MAX_SIDE || width.min(height) == 0 {
+        return Err(Fault::new(
+            &at.place,
+            format!(
+                "{} is {width} x {height} pixels, but at most {MAX_SIDE} a side are read.",
+                at.place
+            ),
+        ));
+    }
+    Ok(Job {
+        raw_bytes: decoder.total_bytes(),
+        at_place: at.place.clone(),
+        bytes: bytes.clone(),
+        width,
+        height,
+    })
+}
+
+fn decoder<'b>(bytes: &'b [u8], place: &str) -> Result<impl ImageDecoder + 'b, Fault> {
+    if bytes.starts_with(b"\xabKTX 20\xbb") {
+        return Err(Fault::new(
+            place,
+            format!("{place} is a KTX2 picture, which cannot be shown."),
+        ));
+    }
+    let unreadable = |error: &dyn std::fmt::Display| {
+        Fault::new(place, format!("{place} cannot be decoded: {error}."))
+    };
+    let mut reader = ImageReader::new(Cursor::new(bytes))
+        .with_guessed_format()
+        .map_err(|error| unreadable(&error))?;
+    if reader.format().is_none() {
+        return Err(unreadable(&"it is neither PNG, JPEG, WebP nor DDS"));
+    }
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(1 << 20);
+    limits.max_image_height = Some(1 << 20);
+    reader.limits(limits);
+    reader.into_decoder().map_err(|error| unreadable(&error))
+}
+
+/// Decodes the waiting jobs side by side.
+fn decode_all(
+    data: &Data<'_>,
+    waiting: &mut Vec<(usize, Job)>,
+    images: &mut [Option<Arc<Image>>],
+    task: &Task,
+    findings: &mut Vec<Finding>,
+) -> Result<(), ImportError> {
+    let decoded: Vec<_> = waiting
+        .par_drain(..)
+        .map(|(i, job)| -> Result<_, ImportError> {
+            task.check()?;
+            Ok((i, decode(data, &job)))
+        })
+        .collect::<Result<_, _>>()?;
+    for (i, result) in decoded {
+        match result {
+            Ok((image, finding)) => {
+                images[i] = Some(Arc::new(image));
+                findings.extend(finding);
+            }
+            Err(fault) => findings.push(fault.warning("Its material is shown without it.")),
+        }
+    }
+    Ok(())
+}
+
+/// Decodes a picture, halved as often as the memory left asks for.
+fn decode(data: &Data<'_>, job: &Job) -> Result<(Image, Option<Finding>), Fault> {
+    data.budget.charge(job.raw_bytes, &job.at_place)?;
+    let halvings = (0..6).find(|&h| data.budget.charge(job.rgba_bytes(h), &job.at_place).is_ok());
+    let decoded = match halvings {
+        None => Err(Fault::new(
+            &job.at_place,
+            format!(
+                "{} is {} x {} pixels, more than a file of this size may hold.",
+                job.at_place, job.width, job.height
+            ),
+        )),
+        Some(halvings) => pixels(job, halvings),
+    };
+    data.budget.refund(job.raw_bytes);
+    let image = decoded?;
+    let finding = (image.width < job.width).then(|| {
+        Finding::info(
+            &job.at_place,
+            format!(
+                "{} is {} x {} pixels; it is shown at {} x {} to save memory.",
+                job.at_place, job.width, job.height, image.width, image.height
+            ),
+        )
+    });
+    Ok((image, finding))
+}
+
+fn pixels(job: &Job, halvings: u32) -> Result<Image, Fault> {
+    // A panic in a decoder must not take the artist's work with it.
+    let decoded = std::panic::catch_unwind(|| {
+        decoder(&job.bytes, &job.at_place).and_then(|decoder| {
+            DynamicImage::from_decoder(decoder).map_err(|error| {
+                Fault::new(
+                    &job.at_place,
+                    format!("{} cannot be decoded: {error}.", job.at_place),
+                )
+            })
+        })
+    });
+    let picture = decoded.unwrap_or_else(|_| {
+        Err(Fault::new(
+            &job.at_place,
+            format!("{} cannot be decoded: it is damaged.", job.at_place),
+        ))
+    })?;
+    if halvings == 0 {
+        let rgba = picture.into_rgba8();
+        return Ok(Image {
+            width: rgba.width(),
+            height: rgba.height(),
+            rgba: rgba.into_raw(),
+        });
+    }
+    let (width, height) = (
+        (job.width >> halvings).max(1),
+        (job.height >> halvings).max(1),
+    );
+    let small = picture.thumbnail_exact(width, height).into_rgba8();
+    Ok(Image {
+        width,
+        height,
+        rgba: small.into_raw(),
+    })
+}

@@ -1,0 +1,163 @@
+//! JOINTS_n and WEIGHTS_n -> clean rows.
+
+use super::accessor::Elements;
+use super::buffers::Data;
+use super::error::{Fault, counted};
+use crate::finding::Finding;
+use crate::skinning::Rows;
+
+/// Sums this far from 1 are exporters' rounding (four weights of 8 bits) and not worth a finding.
+const SUM_TOLERANCE: f32 = 0.01;
+/// Sums this near to 1 leave the file's weights untouched, bit for bit.
+const EXACT_SUM: f32 = 1e-6;
+
+/// The elements of one pair of attributes, checked to have one entry a vertex.
+#[derive(Debug)]
+pub(super) struct Set {
+    pub(super) joints: Elements,
+    pub(super) weights: Elements,
+}
+
+/// What had to be mended, with the first vertex where.
+#[derive(Debug, Default)]
+struct Mended {
+    out_of_range: Option<(usize, u32)>,
+    n_out_of_range: usize,
+    n_not_a_weight: usize,
+    n_without: usize,
+    n_not_normalised: usize,
+    worst_sum: f32,
+}
+
+/// One row a vertex from all `sets`: every influence kept, equal joints merged, zero weights dropped, sum 1.
+///
+/// `slots` says which entries of the drawing skins' joint lists are usable. A row without any weight is given weight 1
+/// on its first joint, as three.js and other viewers do (glTF 2.0 leaves it open).
+pub(super) fn rows(
+    data: &Data<'_>,
+    sets: &[Set],
+    slots: &[bool],
+    place: &str,
+    findings: &mut Vec<Finding>,
+) -> Result<Rows, Fault> {
+    let mut decoded = Vec::with_capacity(sets.len());
+    for set in sets {
+        decoded.push((
+            set.joints.integers::<4, _>(data, |j| j)?,
+            set.weights.floats::<4, _>(data, |w| w)?,
+        ));
+    }
+    let n_vertices = sets.first().map_or(0, |set| set.joints.count);
+    data.budget.charge(28 * n_vertices as u64, place)?;
+    let mut mended = Mended {
+        worst_sum: 1.0,
+        ..Mended::default()
+    };
+    let mut rows = Rows::with_capacity(n_vertices);
+    let mut row: Vec<(u16, f32)> = Vec::with_capacity(4 * sets.len());
+    for v in 0..n_vertices {
+        row.clear();
+        for (joints, weights) in &decoded {
+            for (&joint, &weight) in joints[v].iter().zip(&weights[v]) {
+                if weight != 0.0 {
+                    push(&mut row, v, joint, weight, slots, &mut mended);
+                }
+            }
+        }
+        let sum: f32 = row.iter().map(|&(_, w)| w).sum();
+        if row.is_empty() || !sum.is_normal() {
+            mended.n_without += 1;
+            row.clear();
+            let first = decoded.first().map_or(0, |(joints, _)| joints[v][0]);
+            let joint = usable(slots, first)
+                .or_else(|| slots.iter().position(|&usable| usable).map(|j| j as u16));
+            row.extend(joint.map(|joint| (joint, 1.0)));
+        } else if (sum - 1.0).abs() > EXACT_SUM {
+            if (sum - 1.0).abs() > SUM_TOLERANCE {
+                mended.n_not_normalised += 1;
+                if (sum - 1.0).abs() > (mended.worst_sum - 1.0).abs() {
+                    mended.worst_sum = sum;
+                }
+            }
+            for (_, weight) in &mut row {
+                *weight /= sum;
+            }
+        }
+        rows.push_pairs(row.iter().copied());
+    }
+    mended.report(slots.len(), place, findings);
+    Ok(rows)
+}
+
+/// `joint` as an index, where it is one of a usable slot.
+fn usable(slots: &[bool], joint: u32) -> Option<u16> {
+    let usable = slots.get(joint as usize).copied().unwrap_or(false);
+    u16::try_from(joint).ok().filter(|_| usable)
+}
+
+fn push(
+    row: &mut Vec<(u16, f32)>,
+    vertex: usize,
+    joint: u32,
+    weight: f32,
+    slots: &[bool],
+    mended: &mut Mended,
+) {
+    if !(weight > 0.0 && weight.is_finite()) {
+        mended.n_not_a_weight += 1;
+        return;
+    }
+    let Some(joint) = usable(slots, joint) else {
+        mended.n_out_of_range += 1;
+        mended.out_of_range.get_or_insert((vertex, joint));
+        return;
+    };
+    match row.iter_mut().find(|(j, _)| *j == joint) {
+        Some((_, sum)) => *sum += weight,
+        None => row.push((joint, weight)),
+    }
+}
+
+impl Mended {
+    fn report(&self, n_slots: usize, place: &str, findings: &mut Vec<Finding>) {
+        if let Some((vertex, joint)) = self.out_of_range {
+            findings.push(Finding::error(
+                format!("{place}.attributes.JOINTS_0"),
+                format!(
+                    "Vertex {vertex} of {place} follows joint {joint}, but its skin has {}; {} left out.",
+                    counted(n_slots, "usable joint", "joints"),
+                    counted(self.n_out_of_range, "such influence was", "such influences were"),
+                ),
+            ));
+        }
+        let weights_place = format!("{place}.attributes.WEIGHTS_0");
+        if self.n_not_a_weight > 0 {
+            findings.push(Finding::error(
+                &weights_place,
+                format!(
+                    "{} of {place} negative or not a number and left out.",
+                    counted(self.n_not_a_weight, "weight is", "weights are")
+                ),
+            ));
+        }
+        if self.n_without > 0 {
+            findings.push(Finding::warning(
+                &weights_place,
+                format!(
+                    "{} of {place} without any weight; each now follows its first joint fully.",
+                    counted(self.n_without, "vertex is", "vertices are")
+                ),
+            ));
+        }
+        if self.n_not_normalised > 0 {
+            findings.push(Finding::warning(
+                &weights_place,
+                format!(
+                    "The weights of {} of {place} did not sum to 1 (the worst sum was {:.3}); they were divided by their sum.",
+                    counted(self.n_not_normalised, "vertex", "vertices"),
+                    self.worst_sum
+                ),
+            ));
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Tolerant, checked access to glTF's JSON: every refusal names its place.
+
+use super::error::Fault;
+use crate::finding::Finding;
+use serde_json::Value;
+
+/// A JSON value and where it stands: `nodes[3]`, `meshes[0].primitives[1]`.
+#[derive(Clone, Debug)]
+pub(super) struct At<'a> {
+    pub(super) value: &'a Value,
+    pub(super) place: String,
+}
+
+impl<'a> At<'a> {
+    pub(super) fn new(value: &'a Value, place: impl Into<String>) -> Self {
+        Self {
+            value,
+            place: place.into(),
+        }
+    }
+
+    /// Entry `index` of the root's list `key`; `null` where there is none.
+    pub(super) fn root(json: &'a Value, key: &str, index: usize) -> Self {
+        let value = json.get(key).and_then(|list| list.get(index));
+        Self::new(value.unwrap_or(&Value::Null), format!("{key}[{index}]"))
+    }
+
+    /// The place of a member.
+    pub(super) fn path(&self, key: &str) -> String {
+        if self.place.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{}.{key}", self.place)
+        }
+    }
+
+    /// A member; `None` where it is absent or `null`.
+    pub(super) fn get(&self, key: &str) -> Option<At<'a>> {
+        let value = self.value.get(key).filter(|v| !v.is_null())?;
+        Some(At::new(value, self.path(key)))
+    }
+
+    /// A member of `extensions`.
+    pub(super) fn extension(&self, name: &str) -> Option<At<'a>> {
+        self.get("extensions")?.get(name)
+    }
+
+    /// The entries of a list; empty where it is absent.
+    pub(super) fn items(&self, key: &str) -> Result<Vec<At<'a>>, Fault> {
+        let Some(list) = self.get(key) else {
+            return Ok(Vec::new());
+        };
+        let Value::Array(values) = list.value else {
+            return Err(list.should_be("a list"));
+        };
+        Ok(values
+            .iter()
+            .enumerate()
+            .map(|(i, value)| At::new(value, format!("{}[{i}]", list.place)))
+            .collect())
+    }
+
+    /// A whole number >= 0.
+    pub(super) fn count(&self, key: &str) -> Result<Option<u64>, Fault> {
+        let Some(at) = self.get(key) else {
+            return Ok(None);
+        };
+        match whole(at.value) {
+            Some(n) => Ok(Some(n)),
+            None => Err(at.should_be("a whole number")),
+        }
+    }
+
+    /// A whole number >= 0 that must be there.
+    pub(super) fn required_count(&self, key: &str) -> Result<u64, Fault> {
+        self.count(key)?.ok_or_else(|| self.lacks(key))
+    }
+
+    /// An index into a list of `len` things called `what`.
+    pub(super) fn index(&self, key: &str, what: &str, len: usize) -> Result<Option<usize>, Fault> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(at) => at.as_index(what, len).map(Some),
+        }
+    }
+
+    /// An index that must be there.
+    pub(super) fn required_index(&self, key: &str, what: &str, len: usize) -> Result<usize, Fault> {
+        self.index(key, what, len)?.ok_or_else(|| self.lacks(key))
+    }
+
+    /// This value as an index into a list of `len` things called `what`.
+    pub(super) fn as_index(&self, what: &str, len: usize) -> Result<usize, Fault> {
+        let Some(index) = whole(self.value) else {
+            return Err(self.should_be("an index"));
+        };
+        if index < len as u64 {
+            Ok(index as usize)
+        } else {
+            let message = if len == 0 {
+                format!(
+                    "The index {index} of {} is dangling: the file has no {what}.",
+                    self.place
+                )
+            } else {
+                format!(
+                    "The index {index} of {} is outside of the {len} {what}.",
+                    self.place
+                )
+            };
+            Err(Fault::new(&self.place, message))
+        }
+    }
+
+    /// A finite number.
+    pub(super) fn number(&self, key: &str) -> Result<Option<f64>, Fault> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(at) => match at.value.as_f64().filter(|n| n.is_finite()) {
+                Some(n) => Ok(Some(n)),
+                None => Err(at.should_be("a number")),
+            },
+        }
+    }
+
+    /// A list of exactly N finite numbers.
+    pub(super) fn vector<const N: usize>(&self, key: &str) -> Result<Option<[f64; N]>, Fault> {
+        let Some(at) = self.get(key) else {
+            return Ok(None);
+        };
+        match numbers(at.value).and_then(|v| <[f64; N]>::try_from(v).ok()) {
+            Some(vector) => Ok(Some(vector)),
+            None => Err(at.should_be(&format!("{N} numbers"))),
+        }
+    }
+
+    /// A list of finite numbers.
+    pub(super) fn numbers(&self, key: &str) -> Result<Option<Vec<f64>>, Fault> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(at) => match numbers(at.value) {
+                Some(vector) => Ok(Some(vector)),
+                None => Err(at.should_be("a list of numbers")),
+            },
+        }
+    }
+
+    /// A text; `None` where it is absent or something else.
+    pub(super) fn text(&self, key: &str) -> Option<&'a str> {
+        self.value.get(key)?.as_str()
+    }
+
+    /// `name`, or nothing.
+    pub(super) fn name(&self) -> String {
+        self.text("name").unwrap_or_default().to_owned()
+    }
+
+    /// A truth value; false where it is absent or something else.
+    pub(super) fn flag(&self, key: &str) -> bool {
+        self.value.get(key).and_then(Value::as_bool) == Some(true)
+    }
+
+    pub(super) fn should_be(&self, what: &str) -> Fault {
+        Fault::new(&self.place, format!("{} should be {what}.", self.place))
+    }
+
+    pub(super) fn lacks(&self, key: &str) -> Fault {
+        Fault::new(&self.place, format!("{} has no {key}.", self.place))
+    }
+}
+
+/// What was read, or nothing and a warning with its `consequence` where it could not be.
+pub(super) fn or_warn<T>(
+    read: Result<Option<T>, Fault>,
+    consequence: &str,
+    findings: &mut Vec<Finding>,
+) -> Option<T> {
+    read.unwrap_or_else(|fault| {
+        findings.push(fault.warning(consequence));
+        None
+    })
+}
+
+/// The length of one of the root's lists.
+pub(super) fn list_len(json: &Value, key: &str) -> usize {
+    json.get(key).and_then(Value::as_array).map_or(0, Vec::len)
+}
+
+/// A whole number >= 0; exporters also write `3.0`.
+fn whole(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| {
+        let n = value.as_f64()?;
+        (n >= 0.0 && n.fract() == 0.0 && n < 9e15).then_some(n as u64)
+    })
+}
+
+fn numbers(value: &Value) -> Option<Vec<f64>> {
+    value
+        .as_array()?
+        .iter()
+        .map(|v| v.as_f64().filter(|n| n.is_finite()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn refusals_name_place_and_value() {
+        let json = json!({"accessors": [{"bufferView": 4294967295u32, "count": -1}]});
+        let at = At::root(&json, "accessors", 0);
+        assert_eq!(
+            at.index("bufferView", "buffer views", 12)
+                .unwrap_err()
+                .message,
+            "The index 4294967295 of accessors[0].bufferView is outside of the 12 buffer views."
+        );
+        assert_eq!(
+            at.count("count").unwrap_err().message,
+            "accessors[0].count should be a whole number."
+        );
+        assert_eq!(
+            at.required_count("type").unwrap_err().message,
+            "accessors[0] has no type."
+        );
+    }
+
+    #[test]
+    fn whole_numbers_may_be_written_with_a_point() {
+        assert_eq!(whole(&json!(3.0)), Some(3));
+        assert_eq!(whole(&json!(3.5)), None);
+        assert_eq!(whole(&json!(-1)), None);
+    }
+}

@@ -1,0 +1,234 @@
+//! Meshes: all primitives read side by side, then welded.
+
+use super::buffers::Data;
+use super::error::{Fault, ImportError};
+use super::json::At;
+use super::material::UvMap;
+use super::primitive::{self, Context};
+use crate::deform::DeformStack;
+use crate::document::{MeshId, MeshItem};
+use crate::finding::Finding;
+use crate::mesh::{MeshSource, PrimitiveSource};
+use crate::task::Task;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Most morph targets of a mesh; face rigs have a few hundred.
+const MAX_TARGETS: usize = 65_536;
+
+/// Meshes that could be read, and why others could not.
+#[derive(Debug, Default)]
+pub(super) struct Meshes {
+    pub(super) items: BTreeMap<MeshId, Arc<MeshItem>>,
+    /// The first fault of each primitive that was left out.
+    pub(super) faults: Vec<Fault>,
+}
+
+/// How a glTF mesh is drawn.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Drawing {
+    /// Which joint-list entries are usable in all skins that draw the mesh; `None`: no skin draws it.
+    pub(super) slots: Option<Vec<bool>>,
+}
+
+/// Reads and welds all meshes. A primitive that cannot be read stays in its place without vertices, so that indices
+/// keep their meaning; a mesh without any readable primitive is left out.
+pub(super) fn read_all(
+    data: &Data<'_>,
+    drawings: &[Drawing],
+    uv_maps: &[UvMap],
+    task: &Task,
+    findings: &mut Vec<Finding>,
+) -> Result<Meshes, ImportError> {
+    let n_meshes = data.len("meshes");
+    let done = AtomicUsize::new(0);
+    let read: Vec<_> = (0..n_meshes)
+        .into_par_iter()
+        .map(|m| -> Result<_, ImportError> {
+            let at = data.at("meshes", m);
+            let drawing = drawings.get(m).cloned().unwrap_or_default();
+            let mesh = read_mesh(data, &at, &drawing, uv_maps, task)?;
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            task.step("Reading meshes", 0.1 + 0.6 * done as f32 / n_meshes as f32)?;
+            Ok(mesh)
+        })
+        .collect::<Result<_, _>>()?;
+    let mut meshes = Meshes::default();
+    for (m, one) in read.into_iter().enumerate() {
+        findings.extend(one.findings);
+        meshes.faults.extend(one.faults);
+        if let Some(item) = one.item {
+            meshes.items.insert(MeshId(m as u32), Arc::new(item));
+        }
+    }
+    Ok(meshes)
+}
+
+/// The mesh's number of morph targets: that of the primitive with most.
+pub(super) fn n_targets(at: &At<'_>) -> usize {
+    let primitives = at.items("primitives").unwrap_or_default();
+    let counts = primitives
+        .iter()
+        .map(|p| p.items("targets").map_or(0, |t| t.len()));
+    counts.max().unwrap_or(0).min(MAX_TARGETS)
+}
+
+/// The numbers of `weights`, one a morph target; `None` where `at` has none or they cannot be used.
+pub(super) fn morph_weights(
+    at: &At<'_>,
+    n_targets: usize,
+    findings: &mut Vec<Finding>,
+) -> Option<Vec<f32>> {
+    match at.numbers("weights") {
+        Ok(weights) => {
+            let weights = weights?;
+            if weights.len() != n_targets {
+                findings.push(Finding::warning(
+                    at.path("weights"),
+                    format!(
+                        "{} has {} numbers for {n_targets} morph targets; missing ones are 0.",
+                        at.path("weights"),
+                        weights.len()
+                    ),
+                ));
+            }
+            let mut weights: Vec<f32> = weights
+                .into_iter()
+                .map(|w| w as f32)
+                .map(|w| if w.is_finite() { w } else { 0.0 })
+                .collect();
+            weights.resize(n_targets, 0.0);
+            Some(weights)
+        }
+        Err(fault) => {
+            findings.push(fault.warning("The morph targets start at 0."));
+            None
+        }
+    }
+}
+
+struct ReadMesh {
+    item: Option<MeshItem>,
+    findings: Vec<Finding>,
+    faults: Vec<Fault>,
+}
+
+fn read_mesh(
+    data: &Data<'_>,
+    at: &At<'_>,
+    drawing: &Drawing,
+    uv_maps: &[UvMap],
+    task: &Task,
+) -> Result<ReadMesh, ImportError> {
+    let mut out = ReadMesh {
+        item: None,
+        findings: Vec::new(),
+        faults: Vec::new(),
+    };
+    let primitives = match at.items("primitives") {
+        Ok(primitives) if !primitives.is_empty() => primitives,
+        other => {
+            let fault = other.err().unwrap_or_else(|| at.lacks("primitives"));
+            out.findings.push(fault.finding("The mesh was left out."));
+            out.faults.push(fault);
+            return Ok(out);
+        }
+    };
+    report_weights(&primitives, at, drawing, &mut out.findings);
+    let context = Context {
+        slots: drawing.slots.as_deref(),
+        n_targets: n_targets(at),
+        uv_maps,
+    };
+    let read: Vec<_> = primitives
+        .par_iter()
+        .map(|primitive| -> Result<_, ImportError> {
+            task.check()?;
+            let mut findings = Vec::new();
+            let source = primitive::read(data, primitive, &context, &mut findings);
+            Ok((source, findings))
+        })
+        .collect::<Result<_, _>>()?;
+    let mut sources = Vec::with_capacity(read.len());
+    for (source, findings) in read {
+        out.findings.extend(findings);
+        sources.push(match source {
+            Ok(source) => source,
+            Err(fault) => {
+                out.findings
+                    .push(fault.finding("This part of the mesh was left out."));
+                out.faults.push(fault);
+                PrimitiveSource::default()
+            }
+        });
+    }
+    if sources.iter().all(|s| s.positions.is_empty()) {
+        return Ok(out);
+    }
+    task.check()?;
+    let morph_weights = morph_weights(at, context.n_targets, &mut out.findings)
+        .unwrap_or_else(|| vec![0.0; context.n_targets]);
+    let built = MeshSource {
+        name: at.name(),
+        primitives: sources,
+        morph_names: morph_names(at, context.n_targets),
+    }
+    .build();
+    out.findings.extend(built.findings);
+    out.item = Some(MeshItem {
+        geometry: Arc::new(built.mesh),
+        source_influences: built.influences.clone(),
+        influences: built.influences,
+        stack: Arc::new(DeformStack::default()),
+        morph_weights,
+    });
+    Ok(out)
+}
+
+fn report_weights(
+    primitives: &[At<'_>],
+    at: &At<'_>,
+    drawing: &Drawing,
+    findings: &mut Vec<Finding>,
+) {
+    let n_with = primitives
+        .iter()
+        .filter(|p| primitive::has_weights(p))
+        .count();
+    if drawing.slots.is_none() && n_with > 0 {
+        findings.push(Finding::info(
+            &at.place,
+            format!(
+                "{} has weights, but no skin draws it; the weights are not shown.",
+                at.place
+            ),
+        ));
+    }
+    if drawing.slots.is_some() && n_with > 0 && n_with < primitives.len() {
+        findings.push(Finding::warning(
+            &at.place,
+            format!(
+                "{} of the {} parts of {} have no weights, although a skin draws it.",
+                primitives.len() - n_with,
+                primitives.len(),
+                at.place
+            ),
+        ));
+    }
+}
+
+/// Names of the morph targets: `extras.targetNames`, as Blender and most others write them.
+fn morph_names(at: &At<'_>, n_targets: usize) -> Vec<String> {
+    let names = at
+        .get("extras")
+        .and_then(|extras| extras.items("targetNames").ok())
+        .unwrap_or_default();
+    (0..n_targets)
+        .map(|t| {
+            let name = names.get(t).and_then(|name| name.value.as_str());
+            name.unwrap_or_default().to_owned()
+        })
+        .collect()
+}

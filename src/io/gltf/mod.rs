@@ -1,0 +1,344 @@
+//! glTF 2.0 -> [`Parts`].
+//!
+//! The way of the data: bytes -> `container` (JSON, binary chunk) -> `buffers` (buffers, buffer views; `uri`,
+//! `meshopt`) -> `accessor` (bulk decoding; `draco`) -> `nodes`, `skin`, `mesh` (`primitive`, `influences`), `clip`,
+//! `material`, `image` -> [`Imported`].
+//!
+//! A fault in one part leaves that part out and becomes a [`Finding`]; the import fails only where nothing usable
+//! is left, and then with the sentence of the first fault.
+//!
+//! Invariant: indices are glTF's: joint = node, instance = node, mesh, skin, clip, material and image likewise.
+//! Invariant: no count, index, offset or size of the file is used before it was checked against the bytes present.
+//! Invariant: what is allocated for the file's numbers is first charged to `budget`.
+//! Invariant: the result and the order of the findings do not depend on the number of threads.
+
+mod accessor;
+mod budget;
+mod buffers;
+mod clip;
+mod container;
+mod draco;
+mod error;
+mod image;
+mod influences;
+mod json;
+mod material;
+mod mesh;
+mod meshopt;
+mod nodes;
+mod primitive;
+mod skin;
+mod uri;
+
+pub use error::{Fault, ImportError};
+
+use crate::document::{Instance, InstanceId, MeshId, Parts, SkinId, Source};
+use crate::finding::Finding;
+use crate::skeleton::JointIndex;
+use crate::skinning::Influences;
+use crate::task::Task;
+use budget::Budget;
+use buffers::Data;
+use bytes::Bytes;
+use mesh::{Drawing, Meshes};
+use nodes::Tree;
+use skin::ReadSkin;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Findings beyond this many are counted, not kept.
+const MAX_FINDINGS: usize = 500;
+
+/// What a required extension may be without a word: read here, or of no matter for what Sinew shows.
+const KNOWN_EXTENSIONS: [&str; 8] = [
+    "KHR_mesh_quantization",
+    "EXT_meshopt_compression",
+    "KHR_meshopt_compression",
+    "KHR_draco_mesh_compression",
+    "KHR_texture_transform",
+    "EXT_texture_webp",
+    "MSFT_texture_dds",
+    "KHR_lights_punctual",
+];
+
+/// A model and what had to be mended, left out or guessed.
+#[derive(Debug)]
+pub struct Imported {
+    /// What [`crate::document`] is made of.
+    pub parts: Parts,
+    /// In order of reading.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads a .gltf or .glb file; external buffers and images are looked for beside it.
+///
+/// Fails with one sentence where the file cannot be read or holds nothing usable, or when `task` is cancelled.
+pub fn import_file(path: &Path, task: &Task) -> Result<Imported, ImportError> {
+    task.step("Reading the file", 0.0)?;
+    let bytes = uri::read_plain_file(path).map_err(|source| ImportError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    import_bytes(bytes, Some(folder), Some(path), task)
+}
+
+/// Reads the bytes of a .gltf or .glb file. `folder` is where external files are looked for, `path` what the document
+/// remembers as its source.
+///
+/// Fails as [`import_file`] does.
+pub fn import_bytes(
+    bytes: Bytes,
+    folder: Option<&Path>,
+    path: Option<&Path>,
+    task: &Task,
+) -> Result<Imported, ImportError> {
+    task.step("Reading the file", 0.02)?;
+    let mut findings = Vec::new();
+    let budget = Budget::new(bytes.len());
+    let container = container::open(&bytes, &budget, &mut findings)?;
+    let data = Data::load(&bytes, &container, folder, &budget, &mut findings);
+    let unknown = unknown_extensions(&data, &mut findings);
+    task.step("Reading joints", 0.05)?;
+    let tree = nodes::read(&data, &mut findings)?;
+    let (materials, uv_maps) = material::read_all(&data, &mut findings);
+    let skins = skin::read_all(&data, &mut findings);
+    let drawings = drawings(&data, &skins);
+    let meshes = mesh::read_all(&data, &drawings, &uv_maps, task, &mut findings)?;
+    fail_if_nothing_is_left(&data, &meshes, &unknown)?;
+    let (instances, rest_morph_weights) = instances(&data, &tree, &skins, &meshes, &mut findings);
+    report_skins(&skins, &instances, &meshes, &mut findings);
+    let n_targets = targets_of_nodes(&data);
+    let clips = clip::read_all(&data, &n_targets, task, &mut findings)?;
+    let images = image::read_all(&data, &materials, folder, task, &mut findings)?;
+    task.step("Reading the file", 0.98)?;
+    report_emptiness(&data, meshes.items.len(), instances.len(), &mut findings);
+    cap(&mut findings);
+
+    let source = Source {
+        path: path.map(Path::to_owned),
+        sample: None,
+        fingerprint: data.fingerprint(),
+        kind: container.kind,
+        buffers: data.all_buffers(),
+        bytes,
+        json: container.json,
+    };
+    let parts = Parts {
+        source: Some(Arc::new(source)),
+        skeleton: Arc::new(tree.skeleton),
+        meshes: meshes.items,
+        skins: skins
+            .into_iter()
+            .enumerate()
+            .filter_map(|(i, read)| Some((SkinId(i as u32), Arc::new(read?.skin))))
+            .collect(),
+        instances,
+        clips,
+        rest_morph_weights,
+        materials: Arc::new(materials),
+        images: Arc::new(images),
+    };
+    Ok(Imported { parts, findings })
+}
+
+/// For each mesh the joint-list entries that every skin which draws it can use.
+fn drawings(data: &Data<'_>, skins: &[Option<ReadSkin>]) -> Vec<Drawing> {
+    let mut drawings = vec![Drawing::default(); data.len("meshes")];
+    for i in 0..data.len("nodes") {
+        let at = data.at("nodes", i);
+        let mesh = at.index("mesh", "meshes", drawings.len());
+        let skin = at.index("skin", "skins", skins.len());
+        let (Ok(Some(mesh)), Ok(Some(skin))) = (mesh, skin) else {
+            continue;
+        };
+        let Some(skin) = &skins[skin] else {
+            continue;
+        };
+        match &mut drawings[mesh].slots {
+            slots @ None => *slots = Some(skin.usable.clone()),
+            Some(slots) => {
+                slots.truncate(skin.usable.len());
+                for (slot, &usable) in slots.iter_mut().zip(&skin.usable) {
+                    *slot &= usable;
+                }
+            }
+        }
+    }
+    drawings
+}
+
+/// The nodes of the scene that draw a mesh, and the morph weights they start with.
+#[expect(
+    clippy::type_complexity,
+    reason = "two maps by node, each of a plain type"
+)]
+fn instances(
+    data: &Data<'_>,
+    tree: &Tree,
+    skins: &[Option<ReadSkin>],
+    meshes: &Meshes,
+    findings: &mut Vec<Finding>,
+) -> (
+    BTreeMap<InstanceId, Arc<Instance>>,
+    BTreeMap<JointIndex, Vec<f32>>,
+) {
+    let mut instances = BTreeMap::new();
+    let mut rest_morph_weights = BTreeMap::new();
+    for i in (0..data.len("nodes")).filter(|&i| tree.in_scene[i]) {
+        let at = data.at("nodes", i);
+        let mesh = match at.index("mesh", "meshes", data.len("meshes")) {
+            Ok(Some(mesh)) => MeshId(mesh as u32),
+            Ok(None) => continue,
+            Err(fault) => {
+                findings.push(fault.finding("The node draws nothing."));
+                continue;
+            }
+        };
+        let Some(item) = meshes.items.get(&mesh) else {
+            findings.push(Finding::error(
+                at.path("mesh"),
+                format!("{} draws meshes[{}], which was left out.", at.place, mesh.0),
+            ));
+            continue;
+        };
+        let mut skin = at
+            .index("skin", "skins", skins.len())
+            .unwrap_or_else(|fault| {
+                findings.push(fault.finding("The mesh stands still."));
+                None
+            });
+        skin = skin.filter(|&s| skins[s].is_some());
+        if skin.is_some() && item.influences.iter().all(|row| row.is_empty()) {
+            findings.push(Finding::warning(
+                at.path("skin"),
+                format!(
+                    "{} has a skin, but meshes[{}] has no weights; the mesh follows its node.",
+                    at.place, mesh.0
+                ),
+            ));
+            skin = None;
+        }
+        let joint = JointIndex(i as u32);
+        let n_targets = item.geometry.morphs.len();
+        if n_targets > 0 {
+            let weights = mesh::morph_weights(&at, n_targets, findings);
+            rest_morph_weights.insert(joint, weights.unwrap_or_else(|| item.morph_weights.clone()));
+        }
+        let instance = Instance {
+            joint,
+            mesh,
+            skin: skin.map(|s| SkinId(s as u32)),
+        };
+        instances.insert(InstanceId(i as u32), Arc::new(instance));
+    }
+    (instances, rest_morph_weights)
+}
+
+/// The number of morph targets of each node's mesh.
+fn targets_of_nodes(data: &Data<'_>) -> Vec<usize> {
+    let n_meshes = data.len("meshes");
+    let of_mesh: Vec<usize> = (0..n_meshes)
+        .map(|m| mesh::n_targets(&data.at("meshes", m)))
+        .collect();
+    (0..data.len("nodes"))
+        .map(|i| {
+            let mesh = data.at("nodes", i).index("mesh", "meshes", n_meshes);
+            mesh.ok().flatten().map_or(0, |m| of_mesh[m])
+        })
+        .collect()
+}
+
+fn report_skins(
+    skins: &[Option<ReadSkin>],
+    instances: &BTreeMap<InstanceId, Arc<Instance>>,
+    meshes: &Meshes,
+    findings: &mut Vec<Finding>,
+) {
+    for (s, skin) in skins.iter().enumerate() {
+        let Some(skin) = skin else {
+            continue;
+        };
+        let drawn: Vec<&Influences> = instances
+            .values()
+            .filter(|instance| instance.skin == Some(SkinId(s as u32)))
+            .filter_map(|instance| meshes.items.get(&instance.mesh))
+            .map(|item| &item.influences)
+            .collect();
+        skin::report_not_finite(skin, &format!("skins[{s}]"), &drawn, findings);
+    }
+}
+
+/// Names the extensions that the file requires and Sinew does not know.
+fn unknown_extensions(data: &Data<'_>, findings: &mut Vec<Finding>) -> Vec<String> {
+    let root = json::At::new(data.json, "");
+    let required = root.items("extensionsRequired").unwrap_or_default();
+    let mut unknown = Vec::new();
+    for at in required {
+        let name = at.value.as_str().unwrap_or("(not a name)");
+        if KNOWN_EXTENSIONS.contains(&name) || name.starts_with("KHR_materials_") {
+            continue;
+        }
+        findings.push(Finding::warning(
+            &at.place,
+            format!(
+                "The file requires {name}, which is not known here; what it adds is not shown."
+            ),
+        ));
+        unknown.push(name.to_owned());
+    }
+    unknown
+}
+
+/// A file whose meshes all failed is refused with the first fault; one without meshes may still hold a clip.
+fn fail_if_nothing_is_left(
+    data: &Data<'_>,
+    meshes: &Meshes,
+    unknown: &[String],
+) -> Result<(), ImportError> {
+    if data.len("meshes") == 0 || !meshes.items.is_empty() {
+        return Ok(());
+    }
+    let Some(fault) = meshes.faults.first() else {
+        return Ok(());
+    };
+    let mut fault = fault.clone();
+    if let Some(name) = unknown.first() {
+        fault.message.pop();
+        fault.message = format!(
+            "{}; the file requires {name}, which is not known here.",
+            fault.message
+        );
+    }
+    Err(fault.into())
+}
+
+fn report_emptiness(
+    data: &Data<'_>,
+    n_meshes: usize,
+    n_instances: usize,
+    findings: &mut Vec<Finding>,
+) {
+    if data.len("meshes") == 0 {
+        let message = match (data.len("nodes"), data.len("animations")) {
+            (0, 0) => "The file holds no mesh, no joint and no clip.",
+            (_, 0) => "The file holds joints, but no mesh.",
+            _ => "The file holds clips, but no mesh.",
+        };
+        findings.push(Finding::info("file", message));
+    }
+    findings.extend(nodes::nothing_drawn(n_meshes, n_instances));
+}
+
+/// Keeps the first findings and counts the rest.
+fn cap(findings: &mut Vec<Finding>) {
+    if findings.len() > MAX_FINDINGS {
+        let more = findings.len() - MAX_FINDINGS;
+        findings.truncate(MAX_FINDINGS);
+        findings.push(Finding::warning(
+            "file",
+            format!("{more} more findings are not listed."),
+        ));
+    }
+}

@@ -1,0 +1,282 @@
+//! Nodes and scenes -> the skeleton and what is drawn.
+
+use super::buffers::Data;
+use super::error::{Fault, counted};
+use super::json::{At, or_warn};
+use crate::finding::Finding;
+use crate::math::transform::normalize_or_identity;
+use crate::math::{Transform, polar};
+use crate::skeleton::{Joint, JointIndex, Skeleton};
+use glam::{DMat3, DQuat, DVec3};
+use std::collections::VecDeque;
+
+/// Memory of a joint and its bookkeeping, bytes.
+const JOINT_BYTES: u64 = 320;
+
+/// What is done about a value that cannot be read.
+const DEFAULT: &str = "The node's default was taken.";
+
+/// The node tree.
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub(super) skeleton: Skeleton,
+    /// Which nodes the default scene shows.
+    pub(super) in_scene: Vec<bool>,
+}
+
+/// Reads all nodes: joint index = node index.
+pub(super) fn read(data: &Data<'_>, findings: &mut Vec<Finding>) -> Result<Tree, Fault> {
+    let n = data.len("nodes");
+    data.budget.charge(JOINT_BYTES * n as u64, "nodes")?;
+    let parents = parents(data, n, findings);
+    let joints = (0..n)
+        .map(|i| {
+            let at = data.at("nodes", i);
+            Joint {
+                name: at.name(),
+                parent: parents[i].map(JointIndex),
+                rest: transform(&at, findings),
+                source_node: Some(i as u32),
+            }
+        })
+        .collect();
+    // The walk in `parents` cannot make a cycle, so this cannot fail.
+    let skeleton =
+        Skeleton::new(joints).map_err(|error| Fault::new("nodes", format!("The {error}.")))?;
+    let in_scene = in_scene(data, &skeleton, findings);
+    Ok(Tree { skeleton, in_scene })
+}
+
+/// The parent of each node. Found by walking from the roots, so that a node with two parents keeps the one nearer to
+/// a root and an edge that would close a cycle is left out.
+fn parents(data: &Data<'_>, n: usize, findings: &mut Vec<Finding>) -> Vec<Option<u32>> {
+    let mut children: Vec<Vec<usize>> = Vec::with_capacity(n);
+    let mut is_child = vec![false; n];
+    for i in 0..n {
+        let at = data.at("nodes", i);
+        let list = at.items("children").unwrap_or_else(|fault| {
+            findings.push(fault.finding("The node's children were left out."));
+            Vec::new()
+        });
+        let mut indices = Vec::with_capacity(list.len());
+        for child in list {
+            match child.as_index("nodes", n) {
+                Ok(index) => {
+                    is_child[index] = true;
+                    indices.push(index);
+                }
+                Err(fault) => findings.push(fault.finding("It was left out.")),
+            }
+        }
+        children.push(indices);
+    }
+    let mut parents = vec![None; n];
+    let mut visited = vec![false; n];
+    // True roots first; then, for rings that have none, where scenes enter them; then the lowest index.
+    let scene_roots = (0..data.len("scenes")).flat_map(|s| scene_nodes(data, s));
+    let seeds: Vec<usize> = (0..n)
+        .filter(|&i| !is_child[i])
+        .chain(scene_roots.filter_map(|at| at.as_index("nodes", n).ok()))
+        .chain(0..n)
+        .collect();
+    let mut queue = VecDeque::new();
+    for seed in seeds {
+        if visited[seed] {
+            continue;
+        }
+        visited[seed] = true;
+        queue.push_back(seed);
+        while let Some(node) = queue.pop_front() {
+            for (c, &child) in children[node].iter().enumerate() {
+                if !visited[child] {
+                    visited[child] = true;
+                    parents[child] = Some(node as u32);
+                    queue.push_back(child);
+                    continue;
+                }
+                let ancestor = child == node
+                    || std::iter::successors(parents[node], |&p: &u32| parents[p as usize])
+                        .take(1000)
+                        .any(|p| p as usize == child);
+                let why = if ancestor {
+                    "which is the node itself or above it"
+                } else {
+                    "which has another parent already"
+                };
+                findings.push(Finding::error(
+                    format!("nodes[{node}].children[{c}]"),
+                    format!("nodes[{node}] has node {child} as a child, {why}; it was left out."),
+                ));
+            }
+        }
+    }
+    parents
+}
+
+/// The entries of a scene's list of nodes.
+fn scene_nodes<'a>(data: &Data<'a>, scene: usize) -> Vec<At<'a>> {
+    data.at("scenes", scene).items("nodes").unwrap_or_default()
+}
+
+/// Which nodes the default scene shows: that of `scene`, else the first; all where there is no scene.
+fn in_scene(data: &Data<'_>, skeleton: &Skeleton, findings: &mut Vec<Finding>) -> Vec<bool> {
+    let n = skeleton.len();
+    let n_scenes = data.len("scenes");
+    if n_scenes == 0 {
+        return vec![true; n];
+    }
+    let root = At::new(data.json, "");
+    let scene = root
+        .index("scene", "scenes", n_scenes)
+        .unwrap_or_else(|fault| {
+            findings.push(fault.warning("The first scene is shown."));
+            None
+        });
+    let scene = scene.unwrap_or(0);
+    if let Err(fault) = data.at("scenes", scene).items("nodes") {
+        findings.push(fault.warning("All nodes are shown."));
+        return vec![true; n];
+    }
+    let mut shown = vec![false; n];
+    let mut stack = Vec::new();
+    for node in scene_nodes(data, scene) {
+        match node.as_index("nodes", n) {
+            Ok(node) => stack.push(node),
+            Err(fault) => findings.push(fault.finding("It was left out.")),
+        }
+    }
+    while let Some(node) = stack.pop() {
+        if !shown[node] {
+            shown[node] = true;
+            let children = skeleton.children(JointIndex(node as u32));
+            stack.extend(children.iter().map(|child| child.get()));
+        }
+    }
+    shown
+}
+
+/// The node's local transform: exact where it is translation, rotation, scale; a matrix by its polar decomposition,
+/// so that rotation and stretch multiply to the matrix again.
+fn transform(at: &At<'_>, findings: &mut Vec<Finding>) -> Transform {
+    if at.get("matrix").is_some() {
+        let matrix = or_warn(at.vector::<16>("matrix"), DEFAULT, findings);
+        let Some(m) = matrix else {
+            return Transform::IDENTITY;
+        };
+        let linear = DMat3::from_cols(
+            DVec3::new(m[0], m[1], m[2]),
+            DVec3::new(m[4], m[5], m[6]),
+            DVec3::new(m[8], m[9], m[10]),
+        );
+        let (rotation, stretch) = rotation_and_stretch(linear);
+        if m[3] != 0.0 || m[7] != 0.0 || m[11] != 0.0 || m[15] != 1.0 {
+            findings.push(Finding::warning(
+                at.path("matrix"),
+                format!(
+                    "The last row of {} is not 0 0 0 1 and was taken as that.",
+                    at.path("matrix")
+                ),
+            ));
+        }
+        return Transform {
+            translation: DVec3::new(m[12], m[13], m[14]),
+            rotation,
+            stretch,
+        };
+    }
+    let translation = or_warn(at.vector("translation"), DEFAULT, findings);
+    let rotation = or_warn(at.vector("rotation"), DEFAULT, findings);
+    let scale = or_warn(at.vector("scale"), DEFAULT, findings);
+    let rotation = DQuat::from_array(rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]));
+    if (rotation.length() - 1.0).abs() > 1e-2 {
+        findings.push(Finding::warning(
+            at.path("rotation"),
+            format!(
+                "{} has the length {:.3} instead of 1; it was {}.",
+                at.path("rotation"),
+                rotation.length(),
+                if rotation.length() > 1e-30 {
+                    "scaled to 1"
+                } else {
+                    "taken as no rotation"
+                }
+            ),
+        ));
+    }
+    Transform::from_trs(
+        DVec3::from_array(translation.unwrap_or([0.0; 3])),
+        normalize_or_identity(rotation),
+        DVec3::from_array(scale.unwrap_or([1.0; 3])),
+    )
+}
+
+/// `linear` = rotation * stretch. The stretch is what the rounded rotation leaves, so that the product is `linear`
+/// to the last bits; entries that only hold rounding errors become zero.
+fn rotation_and_stretch(linear: DMat3) -> (DQuat, DMat3) {
+    let (q, _) = polar(linear);
+    let rotation = normalize_or_identity(DQuat::from_mat3(&q));
+    let mut stretch = DMat3::from_quat(rotation).transpose() * linear;
+    let size = stretch
+        .to_cols_array()
+        .iter()
+        .fold(0.0f64, |a, x| a.max(x.abs()));
+    for column in 0..3 {
+        for row in 0..3 {
+            let entry = &mut stretch.col_mut(column)[row];
+            if row != column && entry.abs() <= 1e-14 * size {
+                *entry = 0.0;
+            }
+        }
+    }
+    (rotation, stretch)
+}
+
+/// Findings about one shown scene that draws nothing.
+pub(super) fn nothing_drawn(n_meshes: usize, n_instances: usize) -> Option<Finding> {
+    (n_meshes > 0 && n_instances == 0).then(|| {
+        Finding::warning(
+            "scene",
+            format!(
+                "The file has {}, but its scene shows none.",
+                counted(n_meshes, "mesh", "meshes")
+            ),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mirrored_sheared_matrix_is_exactly_rotation_times_stretch() {
+        let linear = DMat3::from_cols(
+            DVec3::new(-2.0, 0.3, 0.1),
+            DVec3::new(0.5, 1.0, -0.7),
+            DVec3::new(0.0, 0.2, 3.0),
+        );
+        assert!(linear.determinant() < 0.0);
+        let (rotation, stretch) = rotation_and_stretch(linear);
+        let again = DMat3::from_quat(rotation) * stretch;
+        assert!(again.abs_diff_eq(linear, 4e-15), "{again}");
+    }
+
+    #[test]
+    fn a_matrix_of_rotation_and_scale_has_no_shear() {
+        let rotation = DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2);
+        let linear = DMat3::from_quat(rotation) * DMat3::from_diagonal(DVec3::new(1.0, 2.0, 3.0));
+        let (r, stretch) = rotation_and_stretch(linear);
+        assert!(r.abs_diff_eq(rotation, 1e-15));
+        let transform = Transform {
+            translation: DVec3::ZERO,
+            rotation: r,
+            stretch,
+        };
+        assert!(!transform.has_shear(), "{stretch}");
+        assert!(
+            transform
+                .scale()
+                .abs_diff_eq(DVec3::new(1.0, 2.0, 3.0), 1e-14)
+        );
+    }
+}

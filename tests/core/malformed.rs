@@ -1,0 +1,174 @@
+//! Broken and odd files: a sentence or findings, never a panic, a hang or gigabytes.
+
+use crate::shared::shared_dir;
+use bytes::Bytes;
+use sinew::io::{Imported, import_bytes, import_file};
+use sinew::task::Task;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// All model files below a folder, sorted.
+fn model_files(folder: PathBuf) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "gltf" || e == "glb") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// One sentence: begins with a capital letter or a path of the file, ends with a full stop, has no debug output.
+fn check_sentence(sentence: &str, file: &str) {
+    assert!(
+        sentence.len() > 15 && sentence.ends_with('.'),
+        "{file}: {sentence}"
+    );
+    assert!(
+        !sentence.contains("Error(") && !sentence.contains('\n'),
+        "{file}: {sentence}"
+    );
+}
+
+#[test]
+fn malformed_files_are_refused_in_a_sentence_or_load_with_findings() {
+    let Some(shared) =
+        shared_dir("malformed_files_are_refused_in_a_sentence_or_load_with_findings")
+    else {
+        return;
+    };
+    let files = model_files(shared.join("malformed"));
+    assert!(files.len() >= 78, "{}", files.len());
+    // Legal files, or faults in what Sinew does not read (normals' length, bounds, padding, alignment).
+    let may_be_silent = [
+        "assimp__BoxBadNormals",
+        "gltftransform__BoxMeshopt",
+        "gltftransform__DracoSparseMesh",
+        "gltfrs__box_sparse",
+        "mut_zero_scale",
+        "magnum_assimp__skin-shared",
+    ];
+    for path in files {
+        let file = path.file_name().unwrap().to_string_lossy().into_owned();
+        let start = Instant::now();
+        let result = import_file(&path, &Task::new());
+        assert!(start.elapsed().as_secs() < 10, "{file}");
+        match result {
+            Err(error) => {
+                println!("{file} | refused | {error}");
+                check_sentence(&error.to_string(), &file);
+            }
+            Ok(Imported { findings, .. }) => {
+                for finding in &findings {
+                    println!("{file} | {finding}");
+                    check_sentence(&finding.message, &file);
+                }
+                if findings.is_empty() {
+                    println!("{file} | loads");
+                    assert!(
+                        may_be_silent.iter().any(|name| file.starts_with(name)),
+                        "{file}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Faults that an artist's file may have and that leave the rest usable.
+#[test]
+fn usable_files_with_one_fault_still_load() {
+    let Some(shared) = shared_dir("usable_files_with_one_fault_still_load") else {
+        return;
+    };
+    for (name, n_vertices, words) in [
+        ("mut_bad_quat", 196, "instead of 1"),
+        ("mut_cycle", 196, "above it"),
+        ("mut_ibm_short", 196, "missing ones were taken as identity"),
+        ("mut_index_oob", 196, "1 triangle was left out"),
+        ("mut_joint_oob", 196, "follows joint 200"),
+        ("mut_nan_position", 196, "vertex 7"),
+        ("mut_no_joints", 196, "has no joints"),
+        ("mut_trunc_970", 196, "cut off"),
+        ("mut_zero_weights", 196, "20 vertices"),
+    ] {
+        let case = format!("{name}_greenman");
+        let path = shared.join(format!("malformed/{case}/{case}.glb"));
+        let Imported { parts, findings } = import_file(&path, &Task::new()).unwrap();
+        let n: usize = parts.meshes.values().map(|m| m.geometry.n_vertices()).sum();
+        assert_eq!(n, n_vertices, "{case}");
+        assert!(
+            findings.iter().any(|f| f.message.contains(words)),
+            "{case}: {findings:?}"
+        );
+        for item in parts.meshes.values() {
+            assert!(
+                item.geometry.positions.iter().all(|p| p.is_finite()),
+                "{case}"
+            );
+        }
+    }
+}
+
+/// A small generator that gives the same numbers everywhere (Vigna 2015, splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+}
+
+#[test]
+fn flipped_bytes_and_cut_files_never_panic() {
+    let Some(shared) = shared_dir("flipped_bytes_and_cut_files_never_panic") else {
+        return;
+    };
+    let original = std::fs::read(shared.join("models/greenman/greenman.glb")).unwrap();
+    let json_end = 20 + u32::from_le_bytes(original[12..16].try_into().unwrap()) as usize;
+    let mut random = Random(1);
+    let (mut n_loaded, mut n_refused) = (0, 0);
+    for case in 0..400 {
+        let mut bytes = original.clone();
+        if case % 8 == 0 {
+            bytes.truncate(random.below(original.len()));
+        }
+        for _ in 0..1 + random.below(6) {
+            if bytes.is_empty() {
+                break;
+            }
+            // Most flips go to the JSON and to its numbers, where they hurt.
+            let within = if case % 4 == 0 {
+                bytes.len()
+            } else {
+                json_end.min(bytes.len())
+            };
+            let at = random.below(within);
+            bytes[at] = match bytes[at] {
+                b'0'..=b'9' => b'0' + random.below(10) as u8,
+                _ if case % 3 == 0 => random.below(256) as u8,
+                byte => byte,
+            };
+        }
+        match import_bytes(Bytes::from(bytes), None, None, &Task::new()) {
+            Ok(_) => n_loaded += 1,
+            Err(error) => {
+                check_sentence(&error.to_string(), &format!("case {case}"));
+                n_refused += 1;
+            }
+        }
+    }
+    println!("{n_loaded} loaded, {n_refused} refused");
+    assert!(n_loaded > 50 && n_refused > 50);
+}
