@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use sinew::deform::DeformStack;
 use sinew::document::{
     ClipId, Document, Edit, Instance, InstanceId, MeshId, MeshItem, Parts, Skin, SkinId, Source,
-    SourceKind,
+    SourceKind, invariants,
 };
-use sinew::finding::Finding;
+use sinew::finding::{Finding, Severity};
 use sinew::io::project::{
     self, Autosaves, ModelSource, Project, ProjectError, apply_project, open, open_with_source,
     save, to_project,
@@ -441,6 +441,37 @@ fn cutting_a_file_anywhere_is_an_error_and_never_a_panic() {
     let text = text_of(&document);
     for end in (0..text.len() - 2).filter(|&i| text.is_char_boundary(i)) {
         assert!(apply_text(&text[..end]).is_err(), "cut at {end}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Bytes are replaced by others that mean something in RON, numbers by large ones.
+    #[test]
+    fn a_damaged_file_never_panics(
+        damage in proptest::collection::vec(
+            (any::<proptest::sample::Index>(), proptest::sample::select(b"0918-.,:()[]\"eNaf\n ".to_vec())),
+            1..6,
+        ),
+        large in proptest::option::of(any::<proptest::sample::Index>()),
+    ) {
+        let mut bytes = include_bytes!("../data/project-v1.ron").to_vec();
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let mut text = String::from_utf8(bytes).unwrap();
+        if let Some(large) = large {
+            let digits: Vec<usize> = text.match_indices(|c: char| c.is_ascii_digit()).map(|(i, _)| i).collect();
+            let at = digits[large.index(digits.len())];
+            text.replace_range(at..=at, "4294967295");
+        }
+        let model = strip(10, &["Upper", "Lower"], Path::new("/models/strip.gltf"));
+        if let Ok((document, _)) = project::parse(&text).and_then(|project| apply_project(model, project)) {
+            let broken = invariants::check(&document).into_iter().find(|f| f.severity == Severity::Error);
+            prop_assert_eq!(broken, None);
+        }
     }
 }
 

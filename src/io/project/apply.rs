@@ -117,9 +117,8 @@ impl Opening {
                     format!("{n} rows {why}; those points keep the model's weights."),
                 );
             }
-            if !restored.points.is_empty() {
-                let edit = Edit::influences(mesh, restored.points, restored.rows);
-                self.apply(&place, edit);
+            for (points, rows) in restored.spans {
+                self.apply(&place, Edit::influences(mesh, points, rows));
             }
         }
         Ok(())
