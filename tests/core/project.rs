@@ -342,9 +342,9 @@ fn what_does_not_fit_is_reported_and_the_rest_opens() {
     let said: Vec<String> = findings.iter().map(Finding::to_string).collect();
     let expected = [
         "bone \"Tail\": The model has it no more",
-        "weights of mesh 0 \"Strip\": 2 rows are for vertices",
-        "weights of mesh 0 \"Strip\": 2 rows name bones",
-        "weights of mesh 0 \"Strip\": 1 rows are for points",
+        "weights of mesh 0 \"Strip\": Rows for vertices that the mesh does not have are left out (2).",
+        "weights of mesh 0 \"Strip\": Rows with bones that the skin does not have, or weights that are no numbers >= 0, are left out (2).",
+        "weights of mesh 0 \"Strip\": Rows for points that other rows already set are left out (1).",
         "pose of bone 2 \"Hand\": It has a value that is not a finite number",
         "pose of bone 0 \"Hips\": It has a rotation",
         "bone \"Hand\": It was number 0 and is now number 2",
@@ -395,6 +395,16 @@ fn broken_and_newer_files_are_one_sentence() {
         parse(&broken)
     );
     assert!(parse("").starts_with("The project file cannot be read at line 1, column 1"));
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("picture.ron");
+    std::fs::write(&picture, b"(\nversion: \xff").unwrap();
+    let import = |_: ModelSource<'_>, _: &Task| unreachable!();
+    assert_eq!(
+        open(&picture, &Task::new(), import)
+            .unwrap_err()
+            .to_string(),
+        "The project file cannot be read at line 2, column 10: this is not text."
+    );
     assert!(parse(&"[".repeat(100_000)).starts_with("The project file cannot be read"));
 }
 
@@ -445,7 +455,7 @@ fn cutting_a_file_anywhere_is_an_error_and_never_a_panic() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Bytes are replaced by others that mean something in RON, numbers by large ones.
     #[test]

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A larger file is not a project: a fully painted model takes some 13 bytes a point.
+/// A larger file is not a project: a fully painted model takes some 10 to 20 bytes a point.
 const MAX_FILE_BYTES: u64 = 1 << 29;
 
 /// A model that a project asks for.
