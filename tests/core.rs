@@ -39,3 +39,9 @@ mod import_models;
 mod import_traps;
 #[path = "core/malformed.rs"]
 mod malformed;
+#[path = "core/project.rs"]
+mod project;
+#[path = "core/project_files.rs"]
+mod project_files;
+#[path = "core/shared.rs"]
+mod shared;

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use sinew::deform::DeformStack;
 use sinew::document::{
     ClipId, Document, Edit, Instance, InstanceId, MeshId, MeshItem, Parts, Skin, SkinId, Source,
-    SourceKind,
+    SourceKind, invariants,
 };
-use sinew::finding::Finding;
+use sinew::finding::{Finding, Severity};
 use sinew::io::project::{
     self, Autosaves, ModelSource, Project, ProjectError, apply_project, open, open_with_source,
     save, to_project,
@@ -342,9 +342,9 @@ fn what_does_not_fit_is_reported_and_the_rest_opens() {
     let said: Vec<String> = findings.iter().map(Finding::to_string).collect();
     let expected = [
         "bone \"Tail\": The model has it no more",
-        "weights of mesh 0 \"Strip\": 2 rows are for vertices",
-        "weights of mesh 0 \"Strip\": 2 rows name bones",
-        "weights of mesh 0 \"Strip\": 1 rows are for points",
+        "weights of mesh 0 \"Strip\": Rows for vertices that the mesh does not have are left out (2).",
+        "weights of mesh 0 \"Strip\": Rows with bones that the skin does not have, or weights that are no numbers >= 0, are left out (2).",
+        "weights of mesh 0 \"Strip\": Rows for points that other rows already set are left out (1).",
         "pose of bone 2 \"Hand\": It has a value that is not a finite number",
         "pose of bone 0 \"Hips\": It has a rotation",
         "bone \"Hand\": It was number 0 and is now number 2",
@@ -395,6 +395,16 @@ fn broken_and_newer_files_are_one_sentence() {
         parse(&broken)
     );
     assert!(parse("").starts_with("The project file cannot be read at line 1, column 1"));
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("picture.ron");
+    std::fs::write(&picture, b"(\nversion: \xff").unwrap();
+    let import = |_: ModelSource<'_>, _: &Task| unreachable!();
+    assert_eq!(
+        open(&picture, &Task::new(), import)
+            .unwrap_err()
+            .to_string(),
+        "The project file cannot be read at line 2, column 10: this is not text."
+    );
     assert!(parse(&"[".repeat(100_000)).starts_with("The project file cannot be read"));
 }
 
@@ -441,6 +451,37 @@ fn cutting_a_file_anywhere_is_an_error_and_never_a_panic() {
     let text = text_of(&document);
     for end in (0..text.len() - 2).filter(|&i| text.is_char_boundary(i)) {
         assert!(apply_text(&text[..end]).is_err(), "cut at {end}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Bytes are replaced by others that mean something in RON, numbers by large ones.
+    #[test]
+    fn a_damaged_file_never_panics(
+        damage in proptest::collection::vec(
+            (any::<proptest::sample::Index>(), proptest::sample::select(b"0918-.,:()[]\"eNaf\n ".to_vec())),
+            1..6,
+        ),
+        large in proptest::option::of(any::<proptest::sample::Index>()),
+    ) {
+        let mut bytes = include_bytes!("../data/project-v1.ron").to_vec();
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        let mut text = String::from_utf8(bytes).unwrap();
+        if let Some(large) = large {
+            let digits: Vec<usize> = text.match_indices(|c: char| c.is_ascii_digit()).map(|(i, _)| i).collect();
+            let at = digits[large.index(digits.len())];
+            text.replace_range(at..=at, "4294967295");
+        }
+        let model = strip(10, &["Upper", "Lower"], Path::new("/models/strip.gltf"));
+        if let Ok((document, _)) = project::parse(&text).and_then(|project| apply_project(model, project)) {
+            let broken = invariants::check(&document).into_iter().find(|f| f.severity == Severity::Error);
+            prop_assert_eq!(broken, None);
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Project files that must open for ever, with the models they refer to.
 
 use glam::{DMat3, DVec3};
-use sinew::deform::stack::{DeformStack, NormalMode, ScaleMode, SkinningMethod};
+use sinew::deform::{NormalMode, ScaleMode, SkinningMethod};
 use sinew::document::session::Falloff;
 use sinew::document::{ClipId, MeshId};
-use sinew::io::project::{Opened, import_model, open, save};
+use sinew::io::project::{ModelSource, Opened, import_model_file, open, to_project, to_text};
 use sinew::skeleton::{Interpolation, JointIndex, Property};
 use sinew::task::Task;
 use std::path::{Path, PathBuf};
@@ -14,15 +14,20 @@ fn in_repository(path: &str) -> PathBuf {
 }
 
 fn opened(path: &Path) -> Opened {
-    open(path, &Task::new(), import_model).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    let import = |source: ModelSource<'_>, task: &Task| match source {
+        ModelSource::File(path) => import_model_file(path, task),
+        ModelSource::Sample(name) => panic!("{} asks for the sample {name}", path.display()),
+    };
+    open(path, &Task::new(), import).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 /// Do not change `project-v1.ron`, nor what it is expected to hold: artists have such files.
 #[test]
 fn version_1_opens() {
     let opened = opened(&in_repository("tests/data/project-v1.ron"));
+    let fingerprint = opened.document.source().map(|source| source.fingerprint);
+    assert!(!opened.source_changed, "the model is now {fingerprint:x?}");
     assert_eq!(opened.findings, []);
-    assert!(!opened.source_changed);
     let document = opened.document;
 
     let item = &document.meshes()[&MeshId(0)];
@@ -35,12 +40,9 @@ fn version_1_opens() {
     assert_eq!(row(4), (vec![0, 1], vec![0.25, 0.75]));
     assert_eq!(row(5), (vec![1, 0], vec![0.875, 0.125f32.next_up()]));
     assert_eq!(item.edited_points().len(), 4);
-    let stack = DeformStack {
-        method: SkinningMethod::Lbs,
-        scale: ScaleMode::Drop,
-        normals: NormalMode::Rotate,
-    };
-    assert_eq!(*item.stack, stack);
+    assert_eq!(item.stack.method, SkinningMethod::Lbs);
+    assert_eq!(item.stack.scale, ScaleMode::Drop);
+    assert_eq!(item.stack.normals, NormalMode::Rotate);
 
     let locals = &document.pose().locals;
     assert_eq!(locals[0].translation, DVec3::new(0.1, 0.2, 0.3));
@@ -67,12 +69,43 @@ fn version_1_opens() {
 
     let session = document.session();
     assert_eq!(session.camera.target.to_array(), [0.0, 1.0, 0.0]);
-    assert_eq!((session.camera.distance, session.camera.orthographic), (4.0, true));
+    assert_eq!(
+        (session.camera.distance, session.camera.orthographic),
+        (4.0, true)
+    );
     assert_eq!(session.playback.clip, Some(ClipId(2)));
-    assert_eq!((session.playback.time_secs, session.playback.speed), (0.75, 0.5));
+    assert_eq!(
+        (session.playback.time_secs, session.playback.speed),
+        (0.75, 0.5)
+    );
     assert!(!session.playback.looping && !session.playback.playing);
-    assert_eq!((session.brush.weight, session.brush.falloff), (0.25, Falloff::Sharp));
+    assert_eq!(
+        (session.brush.weight, session.brush.falloff),
+        (0.25, Falloff::Sharp)
+    );
     assert_eq!(session.active_joint, Some(JointIndex(1)));
     assert_eq!(session.active_mesh, Some(MeshId(0)));
     assert_eq!(session.selected_joints.len(), 2);
+}
+
+/// The projects in the repository open over the models in `assets/` and are written as they are.
+#[test]
+fn the_projects_of_the_repository_open_and_save_as_they_are() {
+    for name in ["arm", "mannequin"] {
+        let path = in_repository(&format!("projects/{name}.ron"));
+        let opened = opened(&path);
+        assert_eq!(opened.findings, [], "{name}");
+        assert!(!opened.source_changed, "{name}");
+        assert!(opened.document.is_edited(), "{name}");
+        let project = to_project(&opened.document, Some(&path)).unwrap();
+        let text = to_text(&project).unwrap();
+        // The version of Sinew is the one line that may change.
+        let without_app = |text: &str| {
+            let lines = text.lines().filter(|line| !line.starts_with("    app: "));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let saved = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(without_app(&text), without_app(&saved), "{name}");
+        assert!(text.ends_with(")\n") && saved.ends_with(")\n"), "{name}");
+    }
 }

@@ -100,26 +100,22 @@ impl Opening {
             let left_out = [
                 (
                     restored.n_missing,
-                    "are for vertices that the mesh does not have",
+                    "for vertices that the mesh does not have",
                 ),
                 (
                     restored.n_invalid,
-                    "name bones that the skin does not have, or weights that are no numbers >= 0",
+                    "with bones that the skin does not have, or weights that are no numbers >= 0,",
                 ),
                 (
                     restored.n_conflicts,
-                    "are for points that other rows already set",
+                    "for points that other rows already set",
                 ),
             ];
             for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
-                self.warn(
-                    place.as_str(),
-                    format!("{n} rows {why}; those points keep the model's weights."),
-                );
+                self.warn(place.as_str(), format!("Rows {why} are left out ({n})."));
             }
-            if !restored.points.is_empty() {
-                let edit = Edit::influences(mesh, restored.points, restored.rows);
-                self.apply(&place, edit);
+            for (points, rows) in restored.spans {
+                self.apply(&place, Edit::influences(mesh, points, rows));
             }
         }
         Ok(())

@@ -12,10 +12,10 @@ use tempfile::NamedTempFile;
 pub(super) enum Step {
     /// A temporary file stands in the same folder.
     Created,
+    /// It may be read by whom the old file allowed, and is still empty.
+    Permitted,
     /// It holds everything.
     Written,
-    /// It may be read by whom the old file allowed.
-    Permitted,
     /// It is on the disk.
     Synced,
     /// It has the old file's name.
@@ -74,6 +74,10 @@ pub(super) fn replace(
     let mut create = || -> io::Result<NamedTempFile> {
         let temporary = new_file(folder)?;
         steps.reached(Step::Created)?;
+        if let Some(permissions) = &permissions {
+            temporary.as_file().set_permissions(permissions.clone())?;
+        }
+        steps.reached(Step::Permitted)?;
         Ok(temporary)
     };
     let mut temporary = create().map_err(|error| ProjectError::write(path, &error))?;
@@ -85,10 +89,6 @@ pub(super) fn replace(
     }
     let finish = || -> io::Result<()> {
         steps.reached(Step::Written)?;
-        if let Some(permissions) = permissions {
-            temporary.as_file().set_permissions(permissions)?;
-        }
-        steps.reached(Step::Permitted)?;
         temporary.as_file().sync_all()?;
         steps.reached(Step::Synced)?;
         temporary.persist(&file).map_err(|error| error.error)?;
@@ -182,8 +182,8 @@ mod tests {
         let new = vec![b'n'; 3 * PIECE_BYTES + 5];
         let steps = [
             Step::Created,
-            Step::Written,
             Step::Permitted,
+            Step::Written,
             Step::Synced,
             Step::Renamed,
             Step::FolderSynced,

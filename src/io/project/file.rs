@@ -4,12 +4,13 @@ use super::format::{ModelRef, Project};
 use super::{ProjectError, apply_project, atomic, collect, migrate, paths, to_project};
 use crate::document::Document;
 use crate::finding::Finding;
-use crate::task::Task;
+use crate::io::gltf::{self, ImportError};
+use crate::task::{Cancelled, Task};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A larger file is not a project: a fully painted model takes some 13 bytes a point.
+/// A larger file is not a project: a fully painted model takes some 10 to 20 bytes a point.
 const MAX_FILE_BYTES: u64 = 1 << 29;
 
 /// A model that a project asks for.
@@ -91,6 +92,23 @@ pub fn open_with_source(
 ) -> Result<Opened, ProjectError> {
     let project = read(path, task)?;
     finish(project, ModelSource::File(model), task, import)
+}
+
+/// The model at `path` as a document: what [`open`] does with [`ModelSource::File`].
+pub fn import_model_file(
+    path: &Path,
+    task: &Task,
+) -> Result<(Document, Vec<Finding>), ProjectError> {
+    let failed = |why: String| ProjectError::Model {
+        model: paths::text(path),
+        why,
+    };
+    let imported = gltf::import_file(path, task).map_err(|error| match error {
+        ImportError::Cancelled => Cancelled.into(),
+        error => failed(error.to_string()),
+    })?;
+    let document = Document::new(imported.parts).map_err(|error| failed(error.0.message))?;
+    Ok((document, imported.findings))
 }
 
 fn finish(

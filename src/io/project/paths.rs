@@ -44,11 +44,15 @@ pub(super) fn resolve(folder: &Path, text: &str) -> PathBuf {
 /// A path as text with `/` separators. Characters that are not Unicode become replacement characters.
 pub(super) fn text(path: &Path) -> String {
     let text = path.to_string_lossy();
-    if std::path::MAIN_SEPARATOR == '\\' {
-        text.replace('\\', "/")
-    } else {
-        text.into_owned()
+    if std::path::MAIN_SEPARATOR != '\\' {
+        return text.into_owned();
     }
+    // Windows: real paths of a drive begin with a prefix that only works with backslashes.
+    let plain = match text.strip_prefix(r"\\?\") {
+        Some(drive) if !drive.starts_with("UNC") => drive,
+        _ => &text,
+    };
+    plain.replace('\\', "/")
 }
 
 #[cfg(test)]

@@ -2,14 +2,16 @@
 //!
 //! Few rows are text. Many are blocks, one for each span of [`SPAN`] vertices of a primitive, so that a stroke changes
 //! a few lines of the file and blocks are packed on all cores. A block holds, for its rows in ascending order of
-//! vertex: u32 steps to the next vertex, u16 lengths, u16 joints, u32 bits of the weights; all as byte planes. A row's
-//! last weight is stored as its distance from 1 minus the others: weights that sum to 1 cost one weight less.
+//! vertex: u32 steps to the next vertex, u16 lengths, u16 joints, f32 weights but each row's last one, u32 codes of the
+//! last ones; all as byte planes. A code is the distance in bits from 1 minus the other weights: where they sum to 1, a
+//! row costs one weight less.
 
 use super::ProjectError;
 use super::block;
 use super::format::{MeshWeights, Row, RowBlock, SkinJoint};
 use crate::document::{Document, MeshId, MeshItem, invariants};
 use crate::mesh::Mesh;
+use crate::skinning::influences::CHUNK;
 use crate::skinning::{RowRef, Rows};
 use rayon::prelude::*;
 
@@ -17,6 +19,8 @@ use rayon::prelude::*;
 const MAX_TEXT_ROWS: usize = 4096;
 /// Vertices of a primitive whose rows share a block.
 const SPAN: u32 = 1 << 16;
+/// Points whose rows are set by one edit when a project opens: whole chunks, made in parallel.
+const POINTS_PER_EDIT: usize = 64 * CHUNK;
 /// A mesh with more influences a row than this (on average) is written as text, so that a reader can bound a block.
 const MAX_MEAN_INFLUENCES: usize = 16;
 
@@ -84,10 +88,8 @@ pub(super) fn collect(
 /// What [`restore`] found in a project.
 #[derive(Debug, Default)]
 pub(super) struct Restored {
-    /// Ascending.
-    pub(super) points: Vec<u32>,
-    /// One row a point.
-    pub(super) rows: Rows,
+    /// Points, ascending, and one row a point: in parts that are each worth an edit.
+    pub(super) spans: Vec<(Vec<u32>, Rows)>,
     /// Rows for vertices that the mesh does not have.
     pub(super) n_missing: usize,
     /// Rows whose weights or joints are not valid.
@@ -123,17 +125,22 @@ pub(super) fn restore(
             mesh.n_vertices()
         )));
     }
-    let check =
-        |keys: Vec<(u32, u32)>, rows: &Rows| Piece::new(keys, rows, n_joints, skin_joint_of);
     let mut pieces = weights
         .blocks
         .par_iter()
-        .map(|block| decode(block).map(|(keys, rows)| check(keys, &rows)))
+        .map(|block| {
+            let mut piece = Piece::new(n_joints, skin_joint_of);
+            decode(block, &mut piece).map(|()| piece)
+        })
         .collect::<Result<Vec<_>, _>>()
         .map_err(damaged)?;
-    let text_rows: Rows = weights.rows.iter().map(|row| row.w.clone()).collect();
-    let text_keys = weights.rows.iter().map(|row| (row.p, row.v)).collect();
-    pieces.push(check(text_keys, &text_rows));
+    let mut text = Piece::new(n_joints, skin_joint_of);
+    for row in &weights.rows {
+        let (joints, weights): (Vec<u16>, Vec<f32>) = row.w.iter().copied().unzip();
+        let (joints, weights) = (&joints[..], &weights[..]);
+        text.push((row.p, row.v), RowRef { joints, weights });
+    }
+    pieces.push(text);
     Ok(in_order_of_points(&pieces, mesh))
 }
 
@@ -182,25 +189,27 @@ fn encode(keys: &[Key], item: &MeshItem) -> Result<RowBlock, String> {
     let n_influences: usize = rows().map(RowRef::len).sum();
     let mut joints = Vec::with_capacity(n_influences);
     let mut weights = Vec::with_capacity(n_influences);
+    let mut last_weights = Vec::with_capacity(keys.len());
     for row in rows() {
         joints.extend_from_slice(row.joints);
         if let Some((last, others)) = row.weights.split_last() {
-            weights.extend(others.iter().map(|w| w.to_bits()));
-            weights.push(zigzag(last.to_bits().wrapping_sub(rest_of_one(others))));
+            weights.extend_from_slice(others);
+            last_weights.push(zigzag(last.to_bits().wrapping_sub(rest_of_one(others))));
         }
     }
     let mut previous = 0;
     let steps = keys
         .iter()
         .map(|key| key.vertex - std::mem::replace(&mut previous, key.vertex));
-    let mut bytes = Vec::with_capacity(6 * keys.len() + 6 * n_influences);
-    block::push_planes(&mut bytes, steps.map(u32::to_le_bytes));
     let lengths = keys
         .iter()
         .map(|key| item.influences.row(key.point).len() as u16);
+    let mut bytes = Vec::with_capacity(6 * keys.len() + 6 * n_influences);
+    block::push_planes(&mut bytes, steps.map(u32::to_le_bytes));
     block::push_planes(&mut bytes, lengths.map(u16::to_le_bytes));
     block::push_planes(&mut bytes, joints.into_iter().map(u16::to_le_bytes));
-    block::push_planes(&mut bytes, weights.into_iter().map(u32::to_le_bytes));
+    block::push_planes(&mut bytes, weights.into_iter().map(f32::to_le_bytes));
+    block::push_planes(&mut bytes, last_weights.into_iter().map(u32::to_le_bytes));
     Ok(RowBlock {
         primitive: keys.first().map_or(0, |key| key.primitive),
         n_rows: keys.len() as u32,
@@ -209,49 +218,47 @@ fn encode(keys: &[Key], item: &MeshItem) -> Result<RowBlock, String> {
     })
 }
 
-fn decode(block: &RowBlock) -> Result<(Vec<(u32, u32)>, Rows), String> {
+/// Hands each row of `block` to `piece`.
+fn decode(block: &RowBlock, piece: &mut Piece<'_>) -> Result<(), String> {
     let (n_rows, n_influences) = (block.n_rows as usize, block.n_influences as usize);
     let bytes = block::from_text(&block.data, 6 * n_rows + 6 * n_influences)?;
     let mut rest = bytes.as_slice();
     let short = || "its encoded data is too short".to_owned();
     let steps = block::take_planes::<4>(&mut rest, n_rows).ok_or_else(short)?;
-    let lengths = block::take_planes::<2>(&mut rest, n_rows).ok_or_else(short)?;
-    let mut joints = block::take_planes::<2>(&mut rest, n_influences)
+    let lengths: Vec<usize> = block::take_planes::<2>(&mut rest, n_rows)
         .ok_or_else(short)?
-        .map(u16::from_le_bytes);
-    let mut weights = block::take_planes::<4>(&mut rest, n_influences)
-        .ok_or_else(short)?
-        .map(u32::from_le_bytes);
-    let mut keys = Vec::with_capacity(n_rows);
-    let mut rows = Rows::with_capacity(n_rows);
-    let (mut vertex, mut n_used) = (0u32, 0);
+        .map(|length| usize::from(u16::from_le_bytes(length)))
+        .collect();
+    if lengths.iter().sum::<usize>() != n_influences {
+        return Err("the lengths of its rows do not add up".into());
+    }
+    let n_last = lengths.iter().filter(|&&length| length > 0).count();
+    let mut joints = block::take_planes::<2>(&mut rest, n_influences).ok_or_else(short)?;
+    let n_others = n_influences - n_last;
+    let mut weights = block::take_planes::<4>(&mut rest, n_others).ok_or_else(short)?;
+    let mut last_weights = block::take_planes::<4>(&mut rest, n_last).ok_or_else(short)?;
+    piece.reserve(n_rows);
+    let mut vertex = 0u32;
     let (mut row_joints, mut row_weights) = (Vec::new(), Vec::new());
     for (step, length) in steps.zip(lengths) {
         vertex = vertex.wrapping_add(u32::from_le_bytes(step));
-        let length = usize::from(u16::from_le_bytes(length));
-        n_used += length;
-        if n_used > n_influences {
-            break;
-        }
         row_joints.clear();
-        row_joints.extend(joints.by_ref().take(length));
+        row_joints.extend(joints.by_ref().take(length).map(u16::from_le_bytes));
         row_weights.clear();
-        row_weights.extend(weights.by_ref().take(length).map(f32::from_bits));
-        if let Some((last, others)) = row_weights.split_last_mut() {
-            let distance = unzigzag(last.to_bits());
-            *last = f32::from_bits(rest_of_one(others).wrapping_add(distance));
+        let n_others = length.saturating_sub(1);
+        row_weights.extend(weights.by_ref().take(n_others).map(f32::from_le_bytes));
+        if length > 0 {
+            let distance = unzigzag(u32::from_le_bytes(last_weights.next().ok_or_else(short)?));
+            let bits = rest_of_one(&row_weights).wrapping_add(distance);
+            row_weights.push(f32::from_bits(bits));
         }
-        keys.push((block.primitive, vertex));
-        rows.push(RowRef {
+        let row = RowRef {
             joints: &row_joints,
             weights: &row_weights,
-        });
+        };
+        piece.push((block.primitive, vertex), row);
     }
-    if n_used == n_influences {
-        Ok((keys, rows))
-    } else {
-        Err("the lengths of its rows do not add up".into())
-    }
+    Ok(())
 }
 
 /// The bits of 1 minus `others`, subtracted one after the other: part of the format, never to be reordered.
@@ -269,86 +276,96 @@ fn unzigzag(code: u32) -> u32 {
 }
 
 /// Rows with this model's skin joints, the invalid ones left out.
-struct Piece {
+struct Piece<'a> {
+    /// For each skin joint of the project the one of this model.
+    skin_joint_of: &'a [Option<u16>],
+    /// How many joints the skins of this model have.
+    n_joints: usize,
     /// (primitive, vertex) of each row.
     keys: Vec<(u32, u32)>,
     rows: Rows,
     n_invalid: usize,
+    /// The joints of the row at hand.
+    joints: Vec<u16>,
 }
 
-impl Piece {
-    fn new(
-        mut keys: Vec<(u32, u32)>,
-        source: &Rows,
-        n_joints: usize,
-        skin_joint_of: &[Option<u16>],
-    ) -> Self {
-        let mut rows = Rows::with_capacity(source.len());
-        let mut joints = Vec::new();
-        let mut kept = source.iter().map(|row| {
-            joints.clear();
-            joints.extend(
-                row.joints
-                    .iter()
-                    .map_while(|&j| skin_joint_of.get(usize::from(j)).copied().flatten()),
-            );
-            if joints.len() != row.len() {
-                return false;
-            }
-            let row = RowRef {
-                joints: &joints,
-                weights: row.weights,
-            };
-            let valid = invariants::check_row(row, n_joints).is_ok();
-            if valid {
-                rows.push(row);
-            }
-            valid
-        });
-        let before = keys.len();
-        keys.retain(|_| kept.next() == Some(true));
-        drop(kept);
+impl<'a> Piece<'a> {
+    fn new(n_joints: usize, skin_joint_of: &'a [Option<u16>]) -> Self {
         Self {
-            n_invalid: before - keys.len(),
-            keys,
-            rows,
+            skin_joint_of,
+            n_joints,
+            keys: Vec::new(),
+            rows: Rows::default(),
+            n_invalid: 0,
+            joints: Vec::new(),
+        }
+    }
+
+    /// Room for `n_rows` rows, in a piece that has none yet.
+    fn reserve(&mut self, n_rows: usize) {
+        self.keys.reserve(n_rows);
+        self.rows = Rows::with_capacity(n_rows);
+    }
+
+    fn push(&mut self, key: (u32, u32), row: RowRef<'_>) {
+        let known = |&joint: &u16| {
+            self.skin_joint_of
+                .get(usize::from(joint))
+                .copied()
+                .flatten()
+        };
+        self.joints.clear();
+        self.joints.extend(row.joints.iter().map_while(known));
+        let all_known = self.joints.len() == row.len();
+        let row = RowRef {
+            joints: &self.joints,
+            weights: row.weights,
+        };
+        if all_known && invariants::check_row(row, self.n_joints).is_ok() {
+            self.keys.push(key);
+            self.rows.push(row);
+        } else {
+            self.n_invalid += 1;
         }
     }
 }
 
+/// Where no row is for a point.
+const NONE: (u32, u32) = (u32::MAX, u32::MAX);
+
 /// Ascending points make the swap of rows a walk through memory.
-fn in_order_of_points(pieces: &[Piece], mesh: &Mesh) -> Restored {
-    const NONE: (u32, u32) = (u32::MAX, u32::MAX);
+fn in_order_of_points(pieces: &[Piece<'_>], mesh: &Mesh) -> Restored {
     let mut restored = Restored {
         n_invalid: pieces.iter().map(|piece| piece.n_invalid).sum(),
         ..Restored::default()
     };
+    let row = |&(i, j): &(u32, u32)| pieces[i as usize].rows.row(j as usize);
     let mut row_of_point = vec![NONE; mesh.n_points()];
-    let mut n_rows = 0;
     for (i, piece) in pieces.iter().enumerate() {
         for (j, &(primitive, vertex)) in piece.keys.iter().enumerate() {
-            let Some(slot) = point_of(mesh, primitive, vertex)
-                .and_then(|point| row_of_point.get_mut(point as usize))
-            else {
-                restored.n_missing += 1;
-                continue;
-            };
-            if *slot == NONE {
-                *slot = (i as u32, j as u32);
-                n_rows += 1;
-            } else if pieces[slot.0 as usize].rows.row(slot.1 as usize) != piece.rows.row(j) {
-                restored.n_conflicts += 1;
+            let place = (i as u32, j as u32);
+            let slot = point_of(mesh, primitive, vertex)
+                .and_then(|point| row_of_point.get_mut(point as usize));
+            match slot {
+                None => restored.n_missing += 1,
+                Some(slot) if *slot == NONE => *slot = place,
+                Some(slot) => restored.n_conflicts += usize::from(row(slot) != row(&place)),
             }
         }
     }
-    restored.points.reserve(n_rows);
-    restored.rows = Rows::with_capacity(n_rows);
-    for (point, &(i, j)) in row_of_point.iter().enumerate() {
-        if (i, j) != NONE {
-            restored.points.push(point as u32);
-            restored.rows.push(pieces[i as usize].rows.row(j as usize));
-        }
-    }
+    restored.spans = row_of_point
+        .par_chunks(POINTS_PER_EDIT)
+        .enumerate()
+        .map(|(span, places)| {
+            let first = (span * POINTS_PER_EDIT) as u32;
+            let set = || (first..).zip(places).filter(|&(_, place)| *place != NONE);
+            let points: Vec<u32> = set().map(|(point, _)| point).collect();
+            let mut rows = Rows::with_capacity(points.len());
+            set().for_each(|(_, place)| rows.push(row(place)));
+            (points, rows)
+        })
+        .filter(|(points, _)| !points.is_empty())
+        .collect();
     restored
 }
 
