@@ -1,7 +1,7 @@
 //! glTF 2.0 -> [`Parts`].
 //!
 //! The way of the data: bytes -> `container` (JSON, binary chunk) -> `buffers` (buffers, buffer views; `uri`,
-//! `meshopt`) -> `accessor` (bulk decoding; `draco`) -> `nodes`, `skin`, `mesh` (`primitive`, `triangles`, `influences`), `clip`,
+//! `meshopt`) -> `accessor` (bulk decoding; `draco`) -> `nodes`, `skin`, `mesh` (`primitive`, `faces`, `influences`), `clip`,
 //! `material`, `image` -> [`Imported`].
 //!
 //! A fault in one part leaves that part out and becomes a [`Finding`]; the import fails only where nothing usable
@@ -19,6 +19,7 @@ mod clip;
 mod container;
 mod draco;
 mod error;
+mod faces;
 mod findings;
 mod image;
 mod influences;
@@ -29,7 +30,6 @@ mod meshopt;
 mod nodes;
 mod primitive;
 mod skin;
-mod triangles;
 mod uri;
 
 pub use error::{Fault, ImportError};

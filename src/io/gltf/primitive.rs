@@ -4,11 +4,11 @@ use super::accessor::Elements;
 use super::buffers::Data;
 use super::draco::{self, Decoded};
 use super::error::{Fault, counted};
+use super::faces;
 use super::findings::Findings;
 use super::influences::{self, Set};
 use super::json::At;
 use super::material::UvMap;
-use super::triangles;
 use crate::finding::Finding;
 use crate::mesh::PrimitiveSource;
 use glam::{Vec2, Vec3};
@@ -150,7 +150,7 @@ pub(super) fn read(
             })?,
             None => Vec::new(),
         };
-        let triangles = triangles::read(
+        let triangles = faces::read(
             data,
             at,
             attributes.draco.as_ref().map(|draco| &*draco.triangles),
