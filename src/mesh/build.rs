@@ -7,6 +7,10 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
+/// Different points at one position that a vertex is compared with. Beyond them it becomes a point of its own: a file
+/// whose positions are all equal must not take quadratic time.
+const CROWD: usize = 64;
+
 /// Per-vertex arrays of one primitive. Every array that is not empty has one entry a vertex.
 #[derive(Clone, Debug, Default)]
 pub struct PrimitiveSource {
@@ -197,7 +201,13 @@ fn weld(vertices: &Vertices<'_>) -> (Vec<u32>, Vec<u32>, usize) {
         let new_point = representatives.len() as u32;
         let first = *first_at.entry(key).or_insert(new_point);
         let mut point = first;
+        let mut n_tried = 0;
         while point != new_point && !vertices.same_point(representatives[point as usize], v) {
+            n_tried += 1;
+            if n_tried == CROWD {
+                point = new_point;
+                break;
+            }
             let next = next_at[point as usize];
             if next == u32::MAX {
                 split_seams += usize::from(point == first);
@@ -323,6 +333,25 @@ mod tests {
         let built = quad([0.1, 0.2, 0.3, 0.9]).build();
         assert_eq!(built.mesh.n_points(), 5);
         assert_eq!(built.findings.len(), 1);
+        assert!(built.findings[0].message.starts_with("1 places"));
+    }
+
+    #[test]
+    fn a_hundred_thousand_different_points_at_one_position_take_no_time() {
+        let n = 100_000;
+        let built = MeshSource {
+            primitives: vec![PrimitiveSource {
+                positions: vec![Vec3::ONE; n],
+                influences: (0..n)
+                    .map(|i| i as f32 / n as f32)
+                    .map(|w| vec![(0, w), (1, 1.0 - w)])
+                    .collect(),
+                ..Default::default()
+            }],
+            ..Default::default()
+        }
+        .build();
+        assert_eq!(built.mesh.n_points(), n);
         assert!(built.findings[0].message.starts_with("1 places"));
     }
 

@@ -7,6 +7,9 @@ use rayon::prelude::*;
 /// Normals of at least this cosine at one point are one normal.
 const SAME_NORMAL_COS: f32 = 0.999_99;
 
+/// Normals at one point that a further one is compared with.
+const CROWD: usize = 64;
+
 /// Distinct normals of a mesh.
 pub(super) struct Merged {
     pub(super) normal_of_vertex: Vec<u32>,
@@ -69,6 +72,8 @@ pub(super) fn merge(n_points: usize, point_of_vertex: &[u32], vertex_normals: &[
         let first = merged.normals.len();
         for &v in &by_point[starts[p] as usize..starts[p + 1] as usize] {
             let normal = vertex_normals[v as usize];
+            // The latest ones: a place where thousands of hard edges meet must not take quadratic time.
+            let first = first.max(merged.normals.len().saturating_sub(CROWD));
             let same = merged.normals[first..]
                 .iter()
                 .position(|n| n.dot(normal) >= SAME_NORMAL_COS);

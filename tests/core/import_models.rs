@@ -113,7 +113,7 @@ fn models_have_the_counts_of_the_manifest() {
         let items = || parts.meshes.values();
         let most = items()
             .flat_map(|item| item.influences.iter())
-            .map(|row| row.len())
+            .map(sinew::skinning::RowRef::len)
             .max();
         assert_eq!(most, Some(n_influences), "{file}");
         let morphs = items().map(|item| item.geometry.morphs.len()).max();

@@ -146,7 +146,7 @@ fn flipped_bytes_and_cut_files_never_panic() {
         if case % 8 == 0 {
             bytes.truncate(random.below(original.len()));
         }
-        for _ in 0..1 + random.below(6) {
+        for _ in 0..=random.below(6) {
             if bytes.is_empty() {
                 break;
             }
@@ -250,7 +250,7 @@ fn values_of_the_wrong_kind_or_size_never_panic() {
         let n = n_values(&json);
         for case in 0..150 {
             let mut json = json.clone();
-            for _ in 0..1 + random.below(3) {
+            for _ in 0..=random.below(3) {
                 let mut at = 1 + random.below(n - 1);
                 replace(&mut json, &mut at, &bad[random.below(bad.len())]);
             }

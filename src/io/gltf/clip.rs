@@ -14,10 +14,18 @@ use std::sync::Arc;
 /// Memory of a channel besides its keys, bytes.
 const CHANNEL_BYTES: u64 = 160;
 
-/// Decoded accessors: many channels share their times, some their values.
+/// Times and values of a channel.
+type Keys = (Arc<[f32]>, Arc<[f32]>);
+
+/// Numbers an element has, and all numbers of all elements.
+type Numbers = (usize, Arc<[f32]>);
+
+/// What was decoded and checked: many channels share their times, some their values.
 #[derive(Default)]
 struct Cache {
-    decoded: HashMap<usize, Result<Arc<[f32]>, Fault>>,
+    decoded: HashMap<usize, Result<Numbers, Fault>>,
+    /// By input accessor, output accessor and numbers a key.
+    keys: HashMap<(usize, usize, usize), Result<Keys, Fault>>,
     /// Time accessors whose flaws were reported.
     reported: HashSet<usize>,
 }
@@ -173,21 +181,18 @@ fn channel(
         }
     };
     data.budget.charge(CHANNEL_BYTES, &at.place)?;
-    let (input, times) = cache.decode(data, sampler, "input", 1)?;
-    let wanted = if property == Property::MorphWeights {
-        1
-    } else {
-        width
-    };
-    let (_, values) = cache.decode(data, sampler, "output", wanted)?;
-    let report = cache.reported.insert(input);
     let per_key = width
         * if interpolation == Interpolation::CubicSpline {
             3
         } else {
             1
         };
-    let (times, values) = keys(data, sampler, times, values, per_key, report, findings)?;
+    let components = if property == Property::MorphWeights {
+        1
+    } else {
+        width
+    };
+    let (times, values) = cache.keys(data, sampler, components, per_key, findings)?;
     Ok(Some(Channel {
         joint: JointIndex(node as u32),
         property,
@@ -198,6 +203,24 @@ fn channel(
 }
 
 impl Cache {
+    /// The keys of a sampler: `components` numbers an element of its output, `per_key` numbers a key.
+    fn keys(
+        &mut self,
+        data: &Data<'_>,
+        sampler: &At<'_>,
+        components: usize,
+        per_key: usize,
+        findings: &mut Findings,
+    ) -> Result<Keys, Fault> {
+        let (input, times) = self.decode(data, sampler, "input", 1)?;
+        let (output, values) = self.decode(data, sampler, "output", components)?;
+        let report = self.reported.insert(input);
+        self.keys
+            .entry((input, output, per_key))
+            .or_insert_with(|| keys(data, sampler, times, values, per_key, report, findings))
+            .clone()
+    }
+
     /// The numbers of the accessor that `sampler.key` names, which must have `width` numbers an element.
     fn decode(
         &mut self,
@@ -207,22 +230,21 @@ impl Cache {
         width: usize,
     ) -> Result<(usize, Arc<[f32]>), Fault> {
         let index = sampler.required_index(key, "accessors", data.len("accessors"))?;
-        let elements = data.accessor_at(index, None)?;
-        if elements.width != width {
+        let decoded = self.decoded.entry(index).or_insert_with(|| {
+            let elements = data.accessor_at(index, None)?;
+            Ok((elements.width, elements.flat_floats(data)?.into()))
+        });
+        let (found, numbers) = decoded.clone()?;
+        if found != width {
             return Err(Fault::new(
                 sampler.path(key),
                 format!(
-                    "{} has {} numbers an element, but {width} are needed.",
-                    sampler.path(key),
-                    elements.width
+                    "{} has {found} numbers an element, but {width} are needed.",
+                    sampler.path(key)
                 ),
             ));
         }
-        let decoded = self
-            .decoded
-            .entry(index)
-            .or_insert_with(|| Ok(elements.flat_floats(data)?.into()));
-        Ok((index, decoded.clone()?))
+        Ok((index, numbers))
     }
 }
 
@@ -236,7 +258,7 @@ fn keys(
     per_key: usize,
     report: bool,
     findings: &mut Findings,
-) -> Result<(Arc<[f32]>, Arc<[f32]>), Fault> {
+) -> Result<Keys, Fault> {
     let place = &sampler.place;
     let n_keys = times.len().min(values.len() / per_key);
     if n_keys == 0 {

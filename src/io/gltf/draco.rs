@@ -39,7 +39,7 @@ pub(super) fn decode<'a>(data: &Data<'_>, at: &At<'a>) -> Result<Decoded<'a>, Fa
         let mut buffer = DecoderBuffer::new(&view.bytes).with_limits(limits);
         MeshDecoder::new()
             .decode(&mut buffer, &mut mesh)
-            .map(|_| mesh)
+            .map(|()| mesh)
             .map_err(|error| error.to_string())
     });
     let mesh = match decoded {

@@ -10,6 +10,7 @@ use crate::deform::DeformStack;
 use crate::document::{MeshId, MeshItem};
 use crate::finding::Finding;
 use crate::mesh::{MeshSource, PrimitiveSource};
+use crate::skinning::RowRef;
 use crate::task::Task;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -197,7 +198,7 @@ fn read_mesh(
         out.findings.push(finding);
     }
     let mut used = vec![false; drawing.slots.as_ref().map_or(0, Vec::len)];
-    for (joint, _) in built.influences.iter().flat_map(|row| row.iter()) {
+    for (joint, _) in built.influences.iter().flat_map(RowRef::iter) {
         used[usize::from(joint)] = true;
     }
     out.used = used;

@@ -1,7 +1,7 @@
 //! glTF 2.0 -> [`Parts`].
 //!
 //! The way of the data: bytes -> `container` (JSON, binary chunk) -> `buffers` (buffers, buffer views; `uri`,
-//! `meshopt`) -> `accessor` (bulk decoding; `draco`) -> `nodes`, `skin`, `mesh` (`primitive`, `influences`), `clip`,
+//! `meshopt`) -> `accessor` (bulk decoding; `draco`) -> `nodes`, `skin`, `mesh` (`primitive`, `faces`, `influences`), `clip`,
 //! `material`, `image` -> [`Imported`].
 //!
 //! A fault in one part leaves that part out and becomes a [`Finding`]; the import fails only where nothing usable
@@ -19,6 +19,7 @@ mod clip;
 mod container;
 mod draco;
 mod error;
+mod faces;
 mod findings;
 mod image;
 mod influences;
@@ -172,10 +173,6 @@ fn drawings(data: &Data<'_>, skins: &[Option<ReadSkin>]) -> Vec<Drawing> {
 }
 
 /// The nodes of the scene that draw a mesh, and the morph weights they start with.
-#[expect(
-    clippy::type_complexity,
-    reason = "two maps by node, each of a plain type"
-)]
 fn instances(
     data: &Data<'_>,
     tree: &Tree,

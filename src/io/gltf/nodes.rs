@@ -99,7 +99,7 @@ fn parents(data: &Data<'_>, n: usize, findings: &mut Findings) -> Vec<Option<u32
                     continue;
                 }
                 let ancestor = std::iter::successors(parents[node], |&p: &u32| parents[p as usize])
-                    .take(1000)
+                    .take(100)
                     .any(|p| p as usize == child);
                 let why = if child == node {
                     "which is the node itself"

@@ -4,6 +4,7 @@ use super::accessor::Elements;
 use super::buffers::Data;
 use super::draco::{self, Decoded};
 use super::error::{Fault, counted};
+use super::faces;
 use super::findings::Findings;
 use super::influences::{self, Set};
 use super::json::At;
@@ -15,6 +16,9 @@ use glam::{Vec2, Vec3};
 /// Memory that welding and normals take for a vertex, and for a vertex of a morph target, bytes.
 const WELD_BYTES: u64 = 128;
 const MORPH_BYTES: u64 = 24;
+
+/// Most sets of four influences that are looked for; files have up to three.
+const MAX_SETS: usize = 16;
 
 /// What a primitive needs to know of its mesh and model.
 #[derive(Debug)]
@@ -146,7 +150,13 @@ pub(super) fn read(
             })?,
             None => Vec::new(),
         };
-        let triangles = triangles(&attributes, at, n_vertices, &mut findings);
+        let triangles = faces::read(
+            data,
+            at,
+            attributes.draco.as_ref().map(|draco| &*draco.triangles),
+            n_vertices,
+            &mut findings,
+        );
         let morphs = morphs(data, at, n_vertices, context.n_targets, &mut findings);
         Ok((normals, uvs, triangles, morphs, findings))
     };
@@ -234,7 +244,7 @@ fn skin_sets(
     findings: &mut Findings,
 ) -> Vec<Set> {
     let mut sets = Vec::new();
-    for n in 0.. {
+    for n in 0..MAX_SETS {
         let (joints, weights) = (format!("JOINTS_{n}"), format!("WEIGHTS_{n}"));
         match (attributes.at.get(&joints), attributes.at.get(&weights)) {
             (Some(_), Some(_)) => {}
@@ -332,154 +342,9 @@ fn morphs(
         .collect()
 }
 
-/// The primitive's triangles, whatever its mode; those that name a vertex it does not have are left out.
-fn triangles(
-    attributes: &Attributes<'_, '_>,
-    at: &At<'_>,
-    n_vertices: usize,
-    findings: &mut Findings,
-) -> Vec<[u32; 3]> {
-    let data = attributes.data;
-    let n = n_vertices as u32;
-    let mode = match at.count("mode") {
-        Ok(mode) => mode.unwrap_or(4),
-        Err(fault) => {
-            findings.push(fault.warning("It was read as a list of triangles."));
-            4
-        }
-    };
-    let triangles = if let Some(draco) = &attributes.draco {
-        draco.triangles.clone()
-    } else {
-        if mode < 4 {
-            let what = if mode == 0 { "points" } else { "lines" };
-            findings.push(Finding::info(
-                &at.place,
-                format!(
-                    "{} is made of {what}; its vertices are kept, but nothing is drawn.",
-                    at.place
-                ),
-            ));
-            return Vec::new();
-        }
-        let n_corners = if at.get("indices").is_some() {
-            0
-        } else {
-            n_vertices as u64
-        };
-        let corners = data
-            .budget
-            .charge(n_corners.saturating_mul(16), &at.place)
-            .and_then(|()| match at.get("indices") {
-                None => Ok((0..n).collect::<Vec<u32>>()),
-                Some(_) => {
-                    let elements = data.accessor(at, "indices")?;
-                    data.budget.charge(12 * elements.count as u64, &at.place)?;
-                    elements.integers::<1, _>(data, |[i]| i)
-                }
-            });
-        let corners = match corners {
-            Ok(corners) => corners,
-            Err(fault) => {
-                findings.push(fault.finding("The primitive has vertices, but no triangles."));
-                return Vec::new();
-            }
-        };
-        assemble(mode, &corners, at, findings)
-    };
-    let Some(&bad) = triangles.iter().find(|t| t.iter().any(|&i| i >= n)) else {
-        return triangles;
-    };
-    let before = triangles.len();
-    let kept: Vec<_> = triangles
-        .into_iter()
-        .filter(|t| t.iter().all(|&i| i < n))
-        .collect();
-    findings.push(Finding::error(
-        at.path("indices"),
-        format!(
-            "{} names vertex {}, but there are only {n_vertices}; {} left out.",
-            at.path("indices"),
-            bad.iter().max().unwrap_or(&0),
-            counted(before - kept.len(), "triangle was", "triangles were")
-        ),
-    ));
-    kept
-}
-
-/// Corners -> triangles (glTF 2.0, 3.7.2.1). Strips and fans leave out triangles of two equal corners, which only
-/// join their parts.
-fn assemble(mode: u64, corners: &[u32], at: &At<'_>, findings: &mut Findings) -> Vec<[u32; 3]> {
-    let has_area = |&[a, b, c]: &[u32; 3]| a != b && b != c && c != a;
-    match mode {
-        5 => corners
-            .windows(3)
-            .enumerate()
-            .map(|(i, w)| {
-                if i % 2 == 0 {
-                    [w[0], w[1], w[2]]
-                } else {
-                    [w[0], w[2], w[1]]
-                }
-            })
-            .filter(has_area)
-            .collect(),
-        6 => corners
-            .first()
-            .into_iter()
-            .flat_map(|&hub| corners[1..].windows(2).map(move |w| [w[0], w[1], hub]))
-            .filter(has_area)
-            .collect(),
-        mode => {
-            if mode != 4 {
-                findings.push(Finding::warning(
-                    at.path("mode"),
-                    format!(
-                        "{} is {mode}, which does not exist; it was read as triangles.",
-                        at.path("mode")
-                    ),
-                ));
-            }
-            let (triangles, rest) = corners.as_chunks::<3>();
-            if !rest.is_empty() {
-                findings.push(Finding::warning(
-                    &at.place,
-                    format!(
-                        "{} has {}, which is no multiple of 3; the last were left out.",
-                        at.place,
-                        counted(corners.len(), "corner", "corners")
-                    ),
-                ));
-            }
-            triangles.to_vec()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
-
-    #[test]
-    fn strips_and_fans_keep_their_winding() {
-        let at = At::new(&Value::Null, "meshes[0].primitives[0]");
-        let mut findings = Findings::default();
-        // glTF 2.0: strip p_i = {v_i, v_(i + 1 + i % 2), v_(i + 2 - i % 2)}, fan p_i = {v_(i + 1), v_(i + 2), v_0}.
-        assert_eq!(
-            assemble(5, &[0, 1, 2, 3, 3, 4], &at, &mut findings),
-            [[0, 1, 2], [1, 3, 2]]
-        );
-        assert_eq!(
-            assemble(6, &[9, 1, 2, 3], &at, &mut findings),
-            [[1, 2, 9], [2, 3, 9]]
-        );
-        assert!(assemble(5, &[0, 1], &at, &mut findings).is_empty());
-        assert!(assemble(6, &[], &at, &mut findings).is_empty());
-        assert!(findings.is_empty());
-        assert_eq!(assemble(4, &[0, 1, 2, 3], &at, &mut findings), [[0, 1, 2]]);
-        assert_eq!(findings.len(), 1);
-    }
 
     #[test]
     fn a_broken_position_goes_where_its_neighbour_is() {
@@ -488,7 +353,7 @@ mod tests {
         let cleaned =
             clean_positions(vec![nan, Vec3::X, nan, Vec3::Y], "POSITION", &mut findings).unwrap();
         assert_eq!(cleaned, [Vec3::X, Vec3::X, Vec3::X, Vec3::Y]);
-        assert!(findings[0].message.contains("2 vertices"));
-        assert!(clean_positions(vec![nan], "POSITION", &mut findings).is_err());
+        assert!(findings.into_list()[0].message.contains("2 vertices"));
+        assert!(clean_positions(vec![nan], "POSITION", &mut Findings::default()).is_err());
     }
 }
