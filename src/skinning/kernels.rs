@@ -9,6 +9,9 @@ use super::palette::{AFFINE_ROWS, SkinPalette};
 use super::simd::{Backend, Gather, Kernel, Simd, dispatch, opposed};
 use glam::{Mat3, Quat, Vec3};
 
+/// How many blocks ahead of the arithmetic memory is asked for.
+const AHEAD: usize = 16;
+
 /// Why a chunk cannot be skinned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SkinError {
@@ -338,6 +341,14 @@ fn store_block<S: Simd>(simd: S, xyz: [S::F; 3], points: &mut [Vec3], block: usi
     }
 }
 
+/// Asks for the points of the block [`AHEAD`] blocks later.
+#[inline(always)]
+fn prefetch_block<S: Simd>(simd: S, points: &[Vec3], block: usize) {
+    let index = (block + AHEAD) * LANES;
+    simd.prefetch(points, index);
+    simd.prefetch(points, index + LANES / 2);
+}
+
 // Written out by component: closures inside of `array::map` are compiled without the backend's instructions.
 
 #[inline(always)]
@@ -406,6 +417,13 @@ impl<const NORMALS: bool> Kernel for Affine<'_, '_, NORMALS> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         for block in 0..self.input.n_points().div_ceil(LANES) {
+            self.rows.prefetch(simd, block, AHEAD);
+            prefetch_block(simd, self.input.positions, block);
+            prefetch_block(simd, self.out, block);
+            if NORMALS {
+                prefetch_block(simd, self.normals, block);
+                prefetch_block(simd, self.out_normals, block);
+            }
             let [m00, m01, m02, tx, m10, m11, m12, ty] =
                 simd.transpose(self.rows.blend(simd, block, 0));
             let [m20, m21, m22, tz] = simd.transpose_low(self.rows.blend(simd, block, 1));
@@ -463,6 +481,13 @@ impl<const NORMALS: bool> Kernel for Rigid<'_, '_, NORMALS> {
         let two = simd.splat(2.0);
         let minus_one = simd.splat(-1.0);
         for block in 0..input.n_points().div_ceil(LANES) {
+            rows.prefetch(simd, block, AHEAD);
+            prefetch_block(simd, input.positions, block);
+            prefetch_block(simd, self.out, block);
+            if NORMALS {
+                prefetch_block(simd, self.normals, block);
+                prefetch_block(simd, self.out_normals, block);
+            }
             let [rx, ry, rz, rw, dx, dy, dz, dw] =
                 blended_dual_quaternions(simd, rows, input.needs_sign_test, block);
             let (r, d) = ([rx, ry, rz], [dx, dy, dz]);
