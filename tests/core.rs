@@ -2,6 +2,8 @@
 
 #[path = "reference/mod.rs"]
 mod reference;
+#[path = "core/seed_004.rs"]
+mod seed_004;
 #[path = "core/seed_papers.rs"]
 mod seed_papers;
 #[path = "core/shared.rs"]
