@@ -16,6 +16,8 @@ mod project;
 mod reference;
 #[path = "core/samples.rs"]
 mod samples;
+#[path = "core/seed_004.rs"]
+mod seed_004;
 #[path = "core/seed_papers.rs"]
 mod seed_papers;
 #[path = "core/samples.rs"]

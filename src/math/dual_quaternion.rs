@@ -27,7 +27,7 @@ impl DualQuat {
         }
     }
 
-    /// The motion of a rigid matrix: its linear part must be orthonormal with determinant +1 (else [`super::polar`] first).
+    /// The motion of a rigid matrix: its linear part must be orthonormal with determinant +1 (else [`super::polar()`] first).
     pub fn from_rigid(matrix: DAffine3) -> Self {
         Self::from_rotation_translation(quat_from_rotation(matrix.matrix3), matrix.translation)
     }

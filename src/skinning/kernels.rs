@@ -3,130 +3,18 @@
 // See `simd`: kernel bodies belong inside of the function that is compiled with the backend's instructions.
 #![allow(clippy::inline_always)]
 
-use super::cooked::{CookedChunk, LANES};
+use super::cooked::LANES;
 use super::influences::CHUNK;
-use super::palette::{AFFINE_ROWS, SkinPalette};
-use super::simd::{Backend, Gather, Kernel, Simd, dispatch, opposed};
+use super::input::SkinInput;
+use super::palette::{AFFINE_ROWS, Row8};
+use super::simd::{Gather, Kernel, Simd, dispatch};
 use glam::{Mat3, Quat, Vec3};
 
-/// Why a chunk cannot be skinned.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SkinError {
-    /// A position without a row of influences, or the reverse.
-    #[error("{n_positions} positions, but influences for {n_rows} points")]
-    LengthMismatch {
-        /// Positions given.
-        n_positions: usize,
-        /// Points of the chunk.
-        n_rows: usize,
-    },
-    /// An influence of a joint that the skin does not list.
-    #[error("a point follows joint {joint} of a skin of {n_joints} joints")]
-    JointOutOfRange {
-        /// Index in the skin's joint list.
-        joint: u16,
-        /// Length of that list.
-        n_joints: usize,
-    },
-}
-
-/// A chunk of points, its influences and a palette, checked to fit each other.
-#[derive(Clone, Copy)]
-pub struct SkinInput<'a> {
-    positions: &'a [Vec3],
-    chunk: &'a CookedChunk,
-    palette: &'a SkinPalette,
-    /// Whether `positions` are inflated already.
-    inflated: bool,
-    /// Whether a joint of the chunk inflates.
-    needs_inflation: bool,
-    /// Whether some (pivot, joint) pair lies on opposite hemispheres in this pose.
-    needs_sign_test: bool,
-    backend: Backend,
-}
-
-impl<'a> SkinInput<'a> {
-    /// A checked view for the kernels.
-    ///
-    /// `positions`: the chunk's points, bind space (morphs applied), metres. Fails if their number differs from the
-    /// chunk's or an influence names a joint beyond the palette. Costs a few nanoseconds a distinct pair of joints.
-    pub fn new(
-        positions: &'a [Vec3],
-        chunk: &'a CookedChunk,
-        palette: &'a SkinPalette,
-    ) -> Result<Self, SkinError> {
-        if positions.len() != chunk.n_points() {
-            return Err(SkinError::LengthMismatch {
-                n_positions: positions.len(),
-                n_rows: chunk.n_points(),
-            });
-        }
-        if let Some(&joint) = chunk.joints().last()
-            && joint as usize >= palette.n_joints()
-        {
-            return Err(SkinError::JointOutOfRange {
-                joint,
-                n_joints: palette.n_joints(),
-            });
-        }
-        let row = |joint: u16| &palette.rigid[joint as usize];
-        Ok(Self {
-            positions,
-            chunk,
-            palette,
-            inflated: false,
-            needs_inflation: palette.inflates()
-                && chunk.joints().iter().any(|&j| palette.joint_inflates(j)),
-            needs_sign_test: chunk.pairs().iter().any(|&[p, j]| opposed(row(p), row(j))),
-            backend: Backend::detect(),
-        })
-    }
-
-    /// The same chunk with positions (and normals given to kernels) that [`inflate`] has written: [`dqs`] then does
-    /// its second phase only. Not for [`lbs`], which starts from the bind.
-    pub fn with_inflated(self, inflated: &'a [Vec3]) -> Result<Self, SkinError> {
-        if inflated.len() != self.chunk.n_points() {
-            return Err(SkinError::LengthMismatch {
-                n_positions: inflated.len(),
-                n_rows: self.chunk.n_points(),
-            });
-        }
-        Ok(Self {
-            positions: inflated,
-            inflated: true,
-            ..self
-        })
-    }
-
-    /// The same work on other instructions, for tests and measurements.
-    #[must_use]
-    pub fn on(self, backend: Backend) -> Self {
-        Self { backend, ..self }
-    }
-
-    /// How many points it has.
-    pub fn n_points(&self) -> usize {
-        self.positions.len()
-    }
-
-    /// Whether [`inflate`] does more than multiply by the unit.
-    pub fn needs_inflation(&self) -> bool {
-        self.needs_inflation
-    }
-
-    /// What positions are multiplied by when they are loaded for the rigid phase.
-    fn scale(&self) -> f32 {
-        if self.inflated {
-            1.0
-        } else {
-            self.palette.unit_scale() as f32
-        }
-    }
-
-    fn check(&self, n_out: usize) {
-        assert_eq!(n_out, self.positions.len(), "one output a point");
-    }
-}
+/// How many blocks ahead of the arithmetic memory is asked for.
+///
+/// A kernel walks six streams, and each comes to a new page every few hundred points, where the hardware's own prefetch
+/// stops: at a million points the wait took as long as half of the arithmetic.
+const AHEAD: usize = 16;
 
 /// Linear blend skinning: `out = (sum w K) p`, posed world space.
 ///
@@ -260,7 +148,7 @@ fn keep_unmoved(input: &SkinInput<'_>, from: &[Vec3], out: &mut [Vec3]) {
 
 fn affine<const NORMALS: bool>(
     input: &SkinInput<'_>,
-    rows: &[super::palette::Row8],
+    rows: &[Row8],
     normals: &[Vec3],
     out: &mut [Vec3],
     out_normals: &mut [Vec3],
@@ -338,6 +226,14 @@ fn store_block<S: Simd>(simd: S, xyz: [S::F; 3], points: &mut [Vec3], block: usi
     }
 }
 
+/// Asks for the points of the block [`AHEAD`] blocks later.
+#[inline(always)]
+fn prefetch_block<S: Simd>(simd: S, points: &[Vec3], block: usize) {
+    let index = (block + AHEAD) * LANES;
+    simd.prefetch(points, index);
+    simd.prefetch(points, index + LANES / 2);
+}
+
 // Written out by component: closures inside of `array::map` are compiled without the backend's instructions.
 
 #[inline(always)]
@@ -406,6 +302,13 @@ impl<const NORMALS: bool> Kernel for Affine<'_, '_, NORMALS> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         for block in 0..self.input.n_points().div_ceil(LANES) {
+            self.rows.prefetch(simd, block, AHEAD);
+            prefetch_block(simd, self.input.positions, block);
+            prefetch_block(simd, self.out, block);
+            if NORMALS {
+                prefetch_block(simd, self.normals, block);
+                prefetch_block(simd, self.out_normals, block);
+            }
             let [m00, m01, m02, tx, m10, m11, m12, ty] =
                 simd.transpose(self.rows.blend(simd, block, 0));
             let [m20, m21, m22, tz] = simd.transpose_low(self.rows.blend(simd, block, 1));
@@ -463,6 +366,13 @@ impl<const NORMALS: bool> Kernel for Rigid<'_, '_, NORMALS> {
         let two = simd.splat(2.0);
         let minus_one = simd.splat(-1.0);
         for block in 0..input.n_points().div_ceil(LANES) {
+            rows.prefetch(simd, block, AHEAD);
+            prefetch_block(simd, input.positions, block);
+            prefetch_block(simd, self.out, block);
+            if NORMALS {
+                prefetch_block(simd, self.normals, block);
+                prefetch_block(simd, self.out_normals, block);
+            }
             let [rx, ry, rz, rw, dx, dy, dz, dw] =
                 blended_dual_quaternions(simd, rows, input.needs_sign_test, block);
             let (r, d) = ([rx, ry, rz], [dx, dy, dz]);

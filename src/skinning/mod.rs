@@ -10,6 +10,7 @@
 pub mod bind;
 pub mod cooked;
 pub mod influences;
+pub mod input;
 pub mod kernels;
 pub mod palette;
 mod simd;
@@ -17,9 +18,10 @@ mod simd;
 pub use bind::SkinBind;
 pub use cooked::CookedChunk;
 pub use influences::{CHUNK, Influences, RowRef, Rows};
+pub use input::{SkinError, SkinInput};
 pub use kernels::{
-    SkinError, SkinInput, blended_linear, blended_rotations, dqs, dqs_with_normals, inflate,
-    inflate_with_normals, lbs, lbs_with_normals, rotation_of_linear,
+    blended_linear, blended_rotations, dqs, dqs_with_normals, inflate, inflate_with_normals, lbs,
+    lbs_with_normals, rotation_of_linear,
 };
 pub use palette::{Motion, SkinPalette, Stretch};
 pub use simd::Backend;

@@ -84,6 +84,8 @@ pub(super) trait Simd: Copy {
     /// Writes x, y and z of eight points.
     fn store(self, xyz: [Self::F; 3], points: &mut [Vec3; LANES]);
     fn to_array(self, a: Self::F) -> [f32; LANES];
+    /// Asks for the cache line of `items[index]`, which may lie beyond the end.
+    fn prefetch<T>(self, items: &[T], index: usize);
 
     /// `acc[lane] += weights[lane] * rows[joints[lane] * STRIDE + offset]`.
     ///
@@ -124,6 +126,16 @@ impl<'a, const STRIDE: usize> Gather<'a, STRIDE> {
             unsafe { simd.accumulate::<STRIDE>(&mut acc, self.rows, offset, joints, weights) }
         }
         acc
+    }
+
+    /// Asks for the influences of the block `ahead` blocks later, supposing rows as long as this block's.
+    #[inline(always)]
+    pub(super) fn prefetch<S: Simd>(self, simd: S, block: usize, ahead: usize) {
+        let (joints, weights) = self.chunk.block(block);
+        let index = ahead * joints.len();
+        simd.prefetch(joints, index);
+        simd.prefetch(weights, index);
+        simd.prefetch(weights, index + 2);
     }
 
     /// As [`Gather::blend`] of dual quaternions (`STRIDE` 1), each turned to the hemisphere of its point's pivot.
@@ -219,6 +231,8 @@ impl Simd for Portable {
     fn to_array(self, a: f32x8) -> [f32; LANES] {
         a.to_array()
     }
+    #[inline(always)]
+    fn prefetch<T>(self, _items: &[T], _index: usize) {}
 
     #[inline(always)]
     unsafe fn accumulate<const STRIDE: usize>(
@@ -391,6 +405,12 @@ mod avx2 {
             // SAFETY: `out` holds eight f32.
             unsafe { _mm256_storeu_ps(out.as_mut_ptr(), a) };
             out
+        }
+
+        #[inline(always)]
+        fn prefetch<T>(self, items: &[T], index: usize) {
+            // SAFETY: a hint; it never faults, whatever the address.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(items.as_ptr().wrapping_add(index).cast()) }
         }
 
         #[inline(always)]
