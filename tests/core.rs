@@ -2,8 +2,20 @@
 
 #[path = "core/documents.rs"]
 mod documents;
+#[path = "core/export.rs"]
+mod export;
+#[path = "core/export_models.rs"]
+mod export_models;
+#[path = "core/gltf_builder.rs"]
+mod gltf_builder;
+#[path = "core/import_models.rs"]
+mod import_models;
+#[path = "core/import_traps.rs"]
+mod import_traps;
 #[path = "core/layering.rs"]
 mod layering;
+#[path = "core/malformed.rs"]
+mod malformed;
 #[path = "core/models.rs"]
 mod models;
 #[path = "core/normals.rs"]
@@ -12,6 +24,8 @@ mod normals;
 mod oracle;
 #[path = "core/project.rs"]
 mod project;
+#[path = "core/project_files.rs"]
+mod project_files;
 #[path = "reference/mod.rs"]
 mod reference;
 #[path = "core/samples.rs"]
@@ -20,30 +34,9 @@ mod samples;
 mod seed_004;
 #[path = "core/seed_papers.rs"]
 mod seed_papers;
-#[path = "core/samples.rs"]
-mod samples;
 #[path = "core/shared.rs"]
 mod shared;
 #[path = "core/skinning.rs"]
 mod skinning;
 #[path = "core/skins.rs"]
 mod skins;
-
-#[path = "core/gltf_builder.rs"]
-mod gltf_builder;
-#[path = "core/export.rs"]
-mod export;
-#[path = "core/export_models.rs"]
-mod export_models;
-#[path = "core/import_models.rs"]
-mod import_models;
-#[path = "core/import_traps.rs"]
-mod import_traps;
-#[path = "core/malformed.rs"]
-mod malformed;
-#[path = "core/project.rs"]
-mod project;
-#[path = "core/project_files.rs"]
-mod project_files;
-#[path = "core/shared.rs"]
-mod shared;

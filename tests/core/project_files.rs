@@ -1,8 +1,8 @@
 //! Project files that must open for ever, with the models they refer to.
 
 use glam::{DMat3, DVec3};
-use sinew::deform::{NormalMode, ScaleMode, SkinningMethod};
-use sinew::document::session::Falloff;
+use sinew::deform::{ScaleMode, SkinningMethod};
+use sinew::weights::falloff::Falloff;
 use sinew::document::{ClipId, MeshId};
 use sinew::io::project::{ModelSource, Opened, import_model_file, open, to_project, to_text};
 use sinew::skeleton::{Interpolation, JointIndex, Property};
@@ -42,7 +42,6 @@ fn version_1_opens() {
     assert_eq!(item.edited_points().len(), 4);
     assert_eq!(item.stack.method, SkinningMethod::Lbs);
     assert_eq!(item.stack.scale, ScaleMode::Drop);
-    assert_eq!(item.stack.normals, NormalMode::Rotate);
 
     let locals = &document.pose().locals;
     assert_eq!(locals[0].translation, DVec3::new(0.1, 0.2, 0.3));
