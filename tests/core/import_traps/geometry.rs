@@ -1,6 +1,6 @@
 //! Attributes, indices, modes, morph targets and compression.
 
-use super::{assert_found, load, load_clean, mesh, position, refused};
+use super::{assert_found, load, load_clean, mesh, position, refused, row};
 use crate::gltf_builder::{Gltf, TRIANGLE, triangle};
 use crate::shared::shared_dir;
 use glam::{Vec2, Vec3};
@@ -240,4 +240,77 @@ fn unknown_required_extensions_are_named() {
     assert_found(&findings, "The file requires ACME_hair");
     gltf.json["accessors"] = json!([]);
     assert!(refused(gltf).ends_with("the file requires ACME_hair, which is not known here."));
+}
+
+/// A Draco stream of a triangle: positions (id 0), joints (id 1) as bytes, weights (id 2) as normalised bytes.
+fn draco_stream(joints: &[u8; 12], weights: &[u8; 12]) -> Vec<u8> {
+    use draco_core::{
+        DataType, EncoderBuffer, EncoderOptions, FaceIndex, GeometryAttributeType, Mesh,
+        MeshEncoder, PointAttribute, PointIndex,
+    };
+    let mut mesh = Mesh::new();
+    let mut add = |kind, width, data, bytes: &[u8]| {
+        let mut attribute = PointAttribute::new();
+        attribute.init(kind, width, data, false, 3);
+        attribute.buffer_mut().write(0, bytes);
+        mesh.add_attribute(attribute);
+    };
+    let positions: &[u8] = bytemuck::cast_slice(&TRIANGLE);
+    add(
+        GeometryAttributeType::Position,
+        3,
+        DataType::Float32,
+        positions,
+    );
+    add(GeometryAttributeType::Generic, 4, DataType::Uint8, joints);
+    add(GeometryAttributeType::Generic, 4, DataType::Uint8, weights);
+    mesh.set_num_faces(1);
+    mesh.set_face(FaceIndex(0), [PointIndex(0), PointIndex(1), PointIndex(2)]);
+    let mut encoder = MeshEncoder::new();
+    encoder.set_mesh(mesh);
+    let mut out = EncoderBuffer::new();
+    encoder.encode(&EncoderOptions::new(), &mut out).unwrap();
+    out.data().to_vec()
+}
+
+#[test]
+fn draco_streams_carry_joints_and_weights() {
+    let stream = draco_stream(
+        &[0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0],
+        &[51, 204, 0, 0, 255, 0, 0, 0, 0, 255, 0, 0],
+    );
+    let mut gltf = Gltf::new(json!({
+        "nodes": [{"mesh": 0, "skin": 0}, {}, {}], "skins": [{"joints": [1, 2]}],
+        "extensionsRequired": ["KHR_draco_mesh_compression"],
+        "accessors": [
+            {"componentType": 5126, "count": 3, "type": "VEC3"},
+            {"componentType": 5121, "count": 3, "type": "VEC4"},
+            {"componentType": 5121, "count": 3, "type": "VEC4", "normalized": true}
+        ]
+    }));
+    let view = gltf.view(&stream);
+    let attributes = json!({"POSITION": 0, "JOINTS_0": 1, "WEIGHTS_0": 2});
+    gltf.push(
+        "meshes",
+        json!({"primitives": [{"attributes": attributes, "extensions": {
+            "KHR_draco_mesh_compression": {"bufferView": view, "attributes": attributes}
+        }}]}),
+    );
+    let damaged = {
+        let mut gltf = gltf.clone();
+        gltf.json["bufferViews"][view]["byteLength"] = json!(stream.len() / 2);
+        refused(gltf)
+    };
+    assert!(damaged.contains("cannot be decoded"), "{damaged}");
+    let parts = load_clean(gltf);
+    let item = mesh(&parts, 0);
+    assert_eq!(item.geometry.triangles.len(), 1);
+    // The encoder may reorder vertices: find each by its position.
+    let row_at = |wanted: Vec3| {
+        let at = |&v: &usize| position(item, v).abs_diff_eq(wanted, 1e-3);
+        row(item, (0..3).find(at).unwrap())
+    };
+    assert_eq!(row_at(Vec3::ZERO), [(0, 0.2), (1, 0.8)]);
+    assert_eq!(row_at(Vec3::X), [(1, 1.0)]);
+    assert_eq!(row_at(Vec3::Y), [(1, 1.0)]);
 }
