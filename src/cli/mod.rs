@@ -80,9 +80,9 @@ fn run(command: args::Command) -> Result<ExitCode, Failure> {
         args::Command::Render(args) => render::run(&args),
         args::Command::Export(args) => export::run(&args, &mut out),
         args::Command::Check(args) => check::run(&args, &mut out),
-               args::Command::Bench(args) => {
-                   bench::run(args.points, args.json, &mut out).map(|()| ExitCode::SUCCESS).map_err(Failure::from)
-               }
+        args::Command::Bench(args) => bench::run(args.points, args.json, &mut out)
+            .map(|()| ExitCode::SUCCESS)
+            .map_err(Failure::from),
         args::Command::Sample(args) => sample::run(&args),
     }?;
     match out.flush() {

@@ -1,6 +1,6 @@
 //! The document: everything the artist can change, and the only door to change it.
 //!
-//! The way of the data: an importer fills [`Parts`] -> [`Document::new`] -> [`Edit`]s through [`History`] -> clones
+//! The way of the data: an importer or a generator fills [`MeshSource`]s, which are welded into meshes, and [`Parts`] -> [`Document::new`] -> [`Edit`]s through [`History`] -> clones
 //! for the worker, saves and exports.
 //!
 //! Invariant: fields are private to this folder; only [`Edit`] changes a document (the [`Session`] is no part of it).
@@ -11,6 +11,7 @@ pub mod edit;
 pub mod history;
 pub mod ids;
 pub mod invariants;
+pub mod mesh_source;
 mod model;
 pub mod parts;
 pub mod session;
@@ -19,6 +20,7 @@ pub mod source;
 pub use edit::{Dirty, Edit, EditError, InfluenceEdit};
 pub use history::History;
 pub use ids::{ClipId, InstanceId, MeshId, SkinId};
+pub use mesh_source::{BuiltMesh, MeshSource, PrimitiveSource};
 pub use model::{Document, InvalidParts};
 pub use parts::{Image, Instance, Material, MeshItem, Parts, Skin};
 pub use session::Session;

@@ -1,6 +1,6 @@
 //! A generated model -> a new GLB file.
 
-use crate::mesh::PrimitiveSource;
+use crate::document::PrimitiveSource;
 use crate::sample::SampleModel;
 use crate::skeleton::{Clip, Interpolation, Joint, Property};
 use glam::{DMat4, Vec3};

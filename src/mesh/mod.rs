@@ -1,17 +1,16 @@
 //! Points and vertices, topology and normals: the geometry that is deformed.
 //!
-//! The way of the data: an importer or a generator fills [`MeshSource`] (per-vertex arrays as a file has them) ->
-//! [`MeshSource::build`] welds vertices to points, orders points in space and derives normals -> [`Mesh`].
+//! The way of the data: `document::MeshSource` (per-vertex arrays as a file has them) is welded to points in spatial
+//! order -> [`Mesh`] -> [`Topology`] (who is next to whom), [`normals`] (carried to the deformed surface) and
+//! [`SurfaceIndex`] (where a ray meets it).
 //!
 //! Invariant: points are in spatial order, so that neighbours in space are neighbours in memory.
 //! Invariant: vertices and triangles keep the order of the file.
 
-pub mod build;
 pub mod normals;
 pub mod spatial;
 pub mod topology;
 
-pub use build::{BuiltMesh, MeshSource, PrimitiveSource};
 pub use spatial::{SurfaceHit, SurfaceIndex};
 pub use topology::Topology;
 
@@ -42,7 +41,8 @@ pub struct Mesh {
     pub triangles: Vec<[u32; 3]>,
     /// Morph targets.
     pub morphs: Vec<Morph>,
-    topology: OnceLock<Topology>,
+    /// Filled by the first call of [`Mesh::topology`].
+    pub(crate) topology: OnceLock<Topology>,
 }
 
 /// One primitive's share of a [`Mesh`].

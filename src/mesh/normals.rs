@@ -11,15 +11,15 @@ const SAME_NORMAL_COS: f32 = 0.999_99;
 const CROWD: usize = 64;
 
 /// Distinct normals of a mesh.
-pub(super) struct Merged {
-    pub(super) normal_of_vertex: Vec<u32>,
-    pub(super) normals: Vec<Vec3>,
-    pub(super) point_of_normal: Vec<u32>,
+pub(crate) struct Merged {
+    pub(crate) normal_of_vertex: Vec<u32>,
+    pub(crate) normals: Vec<Vec3>,
+    pub(crate) point_of_normal: Vec<u32>,
 }
 
 /// Unit normals for all vertices: the authored ones, and where one is zero or not finite the area-weighted normal of
 /// the faces around its point.
-pub(super) fn complete(
+pub(crate) fn complete(
     mut normals: Vec<Vec3>,
     positions: &[Vec3],
     point_of_vertex: &[u32],
@@ -48,7 +48,7 @@ pub(super) fn complete(
 }
 
 /// Merges equal normals at each point; the result is sorted by point.
-pub(super) fn merge(n_points: usize, point_of_vertex: &[u32], vertex_normals: &[Vec3]) -> Merged {
+pub(crate) fn merge(n_points: usize, point_of_vertex: &[u32], vertex_normals: &[Vec3]) -> Merged {
     // Vertices by point: a counting sort keeps file order within a point.
     let mut starts = vec![0u32; n_points + 1];
     for &p in point_of_vertex {

@@ -6,7 +6,7 @@ use super::remesh::{mirror, remesh};
 use super::rig::Rig;
 use super::unwrap::{Chart, unwrap};
 use super::weights::{Falloffs, row_at};
-use crate::mesh::MeshSource;
+use crate::document::MeshSource;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 

@@ -21,9 +21,9 @@ mod tube;
 mod unwrap;
 mod weights;
 
+use crate::document::MeshSource;
 use crate::document::parts::Skin;
 use crate::math::Transform;
-use crate::mesh::MeshSource;
 use crate::skeleton::{Clip, Joint, JointIndex};
 use glam::{DAffine3, DVec3};
 use rig::Rig;

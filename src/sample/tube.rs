@@ -1,7 +1,7 @@
 //! Models made of rings around an axis: the arm, and the cylinder of the published tables.
 
 use super::weights::{exact_row, normal_integral};
-use crate::mesh::{MeshSource, PrimitiveSource};
+use crate::document::{MeshSource, PrimitiveSource};
 use crate::skinning::Rows;
 use glam::{DVec3, Vec2, Vec3};
 use rayon::prelude::*;

@@ -1,7 +1,7 @@
 //! Texture coordinates of a body: each limb is unrolled around its axis into its own rectangle.
 
 use super::body::Body;
-use crate::mesh::PrimitiveSource;
+use crate::document::PrimitiveSource;
 use crate::skinning::Rows;
 use glam::{DVec3, Vec2, Vec3};
 use rayon::prelude::*;

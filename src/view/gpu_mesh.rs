@@ -156,7 +156,7 @@ fn unique_edges(mesh: &Mesh) -> Vec<[u32; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::{MeshSource, PrimitiveSource};
+    use crate::document::{MeshSource, PrimitiveSource};
 
     #[test]
     fn two_triangles_across_a_seam_have_five_edges() {

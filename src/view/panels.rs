@@ -9,7 +9,7 @@ use crate::editor::Editor;
 use crate::finding::Severity;
 use crate::skeleton::JointIndex;
 use crate::weights::falloff::Falloff;
-use egui::{Align, Layout, RichText, ScrollArea, Sense, TextEdit, Ui, WidgetInfo, Role};
+use egui::{Align, Layout, RichText, Role, ScrollArea, Sense, TextEdit, Ui, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
 
 /// What the panels remember between frames.
@@ -36,11 +36,7 @@ fn command_button_ui(
         command.tooltip(ui.ctx())
     ));
     response.widget_info(|| {
-        WidgetInfo::labeled(
-            Role::Button,
-            command.is_enabled(editor),
-            command.label(),
-        )
+        WidgetInfo::labeled(Role::Button, command.is_enabled(editor), command.label())
     });
     if response.clicked() {
         asked.push(command);

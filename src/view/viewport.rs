@@ -10,8 +10,7 @@ use crate::editor::Editor;
 use crate::skeleton::JointIndex;
 use crate::tools::{PointerEvent, PointerKind};
 use egui::{
-    Color32, CursorIcon, PointerButton, Pos2, Rect, Response, Sense, Stroke, Ui, WidgetInfo,
-    Role,
+    Color32, CursorIcon, PointerButton, Pos2, Rect, Response, Role, Sense, Stroke, Ui, WidgetInfo,
 };
 use glam::Vec2;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -4,8 +4,8 @@ use glam::{DAffine3, DVec3, Vec2, Vec3};
 use sinew::document::{
     ClipId, Document, Instance, InstanceId, MeshId, MeshItem, Parts, Skin, SkinId,
 };
+use sinew::document::{MeshSource, PrimitiveSource};
 use sinew::math::Transform;
-use sinew::mesh::{MeshSource, PrimitiveSource};
 use sinew::skeleton::{Channel, Clip, Interpolation, Joint, JointIndex, Property, Skeleton};
 use std::sync::Arc;
 

@@ -7,13 +7,13 @@ use sinew::document::{
     ClipId, Document, Edit, Instance, InstanceId, MeshId, MeshItem, Parts, Skin, SkinId, Source,
     SourceKind, invariants,
 };
+use sinew::document::{MeshSource, PrimitiveSource};
 use sinew::finding::{Finding, Severity};
 use sinew::io::project::{
     self, Autosaves, ModelSource, Project, ProjectError, apply_project, open, open_with_source,
     save, to_project,
 };
 use sinew::math::Transform;
-use sinew::mesh::{MeshSource, PrimitiveSource};
 use sinew::skeleton::{Channel, Clip, Interpolation, Joint, JointIndex, Property, Skeleton};
 use sinew::skinning::Rows;
 use sinew::task::Task;

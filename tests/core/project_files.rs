@@ -2,11 +2,11 @@
 
 use glam::{DMat3, DVec3};
 use sinew::deform::{ScaleMode, SkinningMethod};
-use sinew::weights::falloff::Falloff;
 use sinew::document::{ClipId, MeshId};
 use sinew::io::project::{ModelSource, Opened, import_model_file, open, to_project, to_text};
 use sinew::skeleton::{Interpolation, JointIndex, Property};
 use sinew::task::Task;
+use sinew::weights::falloff::Falloff;
 use std::path::{Path, PathBuf};
 
 fn in_repository(path: &str) -> PathBuf {

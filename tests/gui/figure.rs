@@ -2,9 +2,10 @@
 
 use glam::{DAffine3, DQuat, DVec3, Vec2, Vec3};
 use sinew::document::{Image, Material};
+use sinew::document::{MeshSource, PrimitiveSource};
 use sinew::math::Transform;
 use sinew::math::camera::{Camera, View};
-use sinew::mesh::{Mesh, MeshSource, PrimitiveSource, normals};
+use sinew::mesh::{Mesh, normals};
 use sinew::skeleton::{Joint, JointIndex, Pose, Skeleton};
 use sinew::view::{BoneShape, BoneState, Scene, SceneMesh, ViewOptions, frame_bounds, shape_bones};
 use std::f32::consts::{PI, TAU};

@@ -9,8 +9,8 @@ use super::findings::Findings;
 use super::influences::{self, Set};
 use super::json::At;
 use super::material::UvMap;
+use crate::document::PrimitiveSource;
 use crate::finding::Finding;
-use crate::mesh::PrimitiveSource;
 use glam::{Vec2, Vec3};
 
 /// Memory that welding and normals take for a vertex, and for a vertex of a morph target, bytes.

@@ -1,7 +1,7 @@
 //! Vertices as a file has them -> welded points in spatial order.
 
-use super::{Mesh, Morph, Primitive, normals};
 use crate::finding::Finding;
+use crate::mesh::{Mesh, Morph, Primitive, normals};
 use crate::skinning::{Influences, RowRef, Rows};
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
