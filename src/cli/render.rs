@@ -6,7 +6,7 @@ use crate::document::{Document, InstanceId, MeshId};
 use crate::evaluate::Evaluator;
 use crate::math::Camera;
 use crate::math::camera::View;
-use crate::skeleton::JointIndex;
+use crate::skeleton::{JointIndex, bones};
 use crate::view::joints::{BoneState, shape_bones};
 use crate::view::scene::{Scene, SceneMesh, Shading, ViewOptions, frame_bounds};
 use glam::Vec3;
@@ -97,12 +97,10 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
             BoneState::Normal
         }
     };
-    let bones = shape_bones(
-        document.skeleton(),
-        evaluator.world(),
-        |j| in_skin.contains(&j),
-        state,
-    );
+    let bones = bones::bones(document.skeleton(), evaluator.world(), |j| {
+        in_skin.contains(&j)
+    });
+    let bones = shape_bones(&bones, state);
     // Bones belong to the weights they explain; a picture of the model is of the model.
     let show_bones = joint.is_some();
     let options = ViewOptions {

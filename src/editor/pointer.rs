@@ -58,10 +58,11 @@ impl Editor {
     pub fn pick_bone(&self, ndc: Vec2, size_px: Vec2) -> Option<JointIndex> {
         let camera = &self.document.session().camera;
         let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
-        let picked = bones::pick(&ray, &self.bones(), PICK_REACH_PX, |at| {
+        let bones = self.bones();
+        let picked = bones::pick(&ray, &bones, PICK_REACH_PX, |at| {
             camera.metres_per_pixel(at, size_px.y)
         });
-        picked.map(|(joint, _)| joint)
+        picked.map(|index| bones[index].joint)
     }
 
     fn perform(&mut self, actions: Vec<ToolAction>) {

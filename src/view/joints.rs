@@ -1,9 +1,8 @@
-//! Bones as slim octahedra: their shape, their triangles, and which one is under the pointer.
+//! Bones as slim octahedra: their colours and triangles.
 
 use super::heat::hex;
-use crate::math::camera::Ray;
-use crate::skeleton::{JointIndex, Skeleton};
-use glam::{DAffine3, Vec3};
+use crate::skeleton::{Bone, JointIndex};
+use glam::Vec3;
 
 /// How a bone stands out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -31,140 +30,27 @@ impl BoneState {
     }
 }
 
-/// One bone as it is drawn and picked: from a joint to one of its children, or to a virtual tail.
+/// One bone as it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoneShape {
-    /// The joint at its head.
-    pub joint: JointIndex,
-    /// World position of that joint.
-    pub head: Vec3,
-    /// Where it points; equal to `head` for a joint without extent, drawn as a diamond.
-    pub tail: Vec3,
-    /// A direction beside the bone, of any length: turns the octahedron with the joint's roll.
-    pub side: Vec3,
-    /// Half of the octahedron's width, metres.
-    pub radius: f32,
+    /// Where it is.
+    pub bone: Bone,
     /// How it stands out.
     pub state: BoneState,
 }
 
-/// Half width of a bone, relative to its length.
-const SLIMNESS: f32 = 0.075;
 /// Where a bone is widest, relative to its length from the head.
 const WAIST: f32 = 0.16;
 
-/// The bones of a pose: one from each shown joint to each shown child, and a virtual tail where there is none.
-///
-/// Shapes: `world_from_joint` n_joints (shorter: the rest has no bones). A leaf's tail continues its parent's bone at
-/// half of its length, and turns with the leaf. `shown` leaves out nodes that are not part of a skin; `state` colours.
-pub fn shape_bones(
-    skeleton: &Skeleton,
-    world_from_joint: &[DAffine3],
-    shown: impl Fn(JointIndex) -> bool,
-    state: impl Fn(JointIndex) -> BoneState,
-) -> Vec<BoneShape> {
-    let place = |joint: JointIndex| {
-        world_from_joint
-            .get(joint.get())
-            .map(|world| world.translation.as_vec3())
-            .filter(|p| p.is_finite())
-    };
-    let shown = |&joint: &JointIndex| shown(joint) && place(joint).is_some();
-    let mut bones = Vec::new();
-    let mut total_length = 0.0;
-    for joint in (0..skeleton.len() as u32).map(JointIndex).filter(shown) {
-        let Some(head) = place(joint) else { continue };
-        let side = world_from_joint[joint.get()].matrix3.x_axis.as_vec3();
-        let mut bone_to = |tail: Vec3| {
-            let length = head.distance(tail);
-            total_length += length;
-            bones.push(BoneShape {
-                joint,
-                head,
-                tail,
-                side,
-                radius: length * SLIMNESS,
-                state: state(joint),
-            });
-        };
-        let mut children = skeleton
-            .children(joint)
-            .iter()
-            .copied()
-            .filter(shown)
-            .filter_map(place)
-            .peekable();
-        if children.peek().is_some() {
-            children.for_each(bone_to);
-        } else {
-            let parent = skeleton.joint(joint).parent.filter(shown).and_then(place);
-            let length = parent.map_or(0.0, |parent| head.distance(parent) * 0.5);
-            let rest = &skeleton.joint(joint).rest;
-            // At rest the parent's bone comes along the joint's own translation.
-            let along_in_joint = rest.rotation.inverse() * rest.translation;
-            let along = world_from_joint[joint.get()].transform_vector3(along_in_joint);
-            bone_to(head + along.as_vec3().normalize_or_zero() * length);
-        }
-    }
-    // Long bones are not clubs, short ones stay visible: half widths near that of the average bone.
-    let typical = (total_length / bones.len().max(1) as f32 * SLIMNESS).max(1e-5);
-    for bone in &mut bones {
-        let no_extent = bone.radius < typical * 0.02;
-        bone.radius = bone.radius.clamp(typical * 0.35, typical * 1.6);
-        if no_extent {
-            bone.tail = bone.head;
-            bone.radius = typical;
-        } else {
-            // A short bone is never wider than long.
-            bone.radius = bone.radius.min(bone.head.distance(bone.tail) * 0.3);
-        }
-    }
-    bones
-}
-
-/// Index of the bone under the pointer: the nearest on the screen within `reach_px` of its outline, and the nearest to
-/// the eye among those the ray goes through.
-///
-/// `metres_per_pixel`: size of a pixel at a world point ([`crate::math::camera::Camera::metres_per_pixel`]).
-pub fn pick_bone(
-    ray: &Ray,
-    bones: &[BoneShape],
-    reach_px: f32,
-    metres_per_pixel: impl Fn(Vec3) -> f32,
-) -> Option<usize> {
+/// `bones` with the state of their joints.
+pub fn shape_bones(bones: &[Bone], state: impl Fn(JointIndex) -> BoneState) -> Vec<BoneShape> {
     bones
         .iter()
-        .enumerate()
-        .filter_map(|(index, bone)| {
-            let (along, point) = closest_on_segment(ray, bone.head, bone.tail);
-            let on_ray = ray.origin + ray.direction * along;
-            let gap = on_ray.distance(point) - bone.radius;
-            let gap_px = (gap / metres_per_pixel(point)).max(0.0);
-            (along >= 0.0 && gap_px <= reach_px).then_some((index, gap_px, along))
+        .map(|&bone| BoneShape {
+            bone,
+            state: state(bone.joint),
         })
-        .min_by(|a, b| {
-            (a.1.round(), a.2)
-                .partial_cmp(&(b.1.round(), b.2))
-                .unwrap_or(std::cmp::Ordering::Equal)
-        })
-        .map(|(index, ..)| index)
-}
-
-/// Where the line of `ray` and the segment come closest: (distance along the ray, point of the segment).
-fn closest_on_segment(ray: &Ray, head: Vec3, tail: Vec3) -> (f32, Vec3) {
-    let segment = tail - head;
-    let from_head = ray.origin - head;
-    let a = segment.length_squared();
-    let b = segment.dot(ray.direction);
-    // |segment x direction|^2; zero where the ray looks along the bone.
-    let across = a - b * b;
-    let t = if across > a * 1e-8 && a > 0.0 {
-        (segment.dot(from_head) - b * ray.direction.dot(from_head)) / across
-    } else {
-        0.0
-    };
-    let point = head + segment * t.clamp(0.0, 1.0);
-    ((point - ray.origin).dot(ray.direction), point)
+        .collect()
 }
 
 /// Vertices of bones, three a triangle, flat normals.
@@ -181,7 +67,7 @@ impl BoneTriangles {
         self.positions.clear();
         self.normals.clear();
         self.tints.clear();
-        for bone in bones {
+        for &BoneShape { bone, state } in bones {
             let axis = bone.tail - bone.head;
             let length = axis.length();
             let (bottom, top, waist) = if length > 1e-9 {
@@ -209,8 +95,8 @@ impl BoneTriangles {
             ];
             for i in 0..4 {
                 let (a, b) = (ring[i], ring[(i + 1) % 4]);
-                self.push([a, b, top], bone.state);
-                self.push([b, a, bottom], bone.state);
+                self.push([a, b, top], state);
+                self.push([b, a, bottom], state);
             }
         }
     }
@@ -229,92 +115,26 @@ impl BoneTriangles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::Transform;
-    use crate::skeleton::{Joint, Pose};
-    use glam::DVec3;
-
-    fn skeleton(joints: &[(Option<u32>, f64)]) -> Skeleton {
-        let joints = joints
-            .iter()
-            .map(|&(parent, y)| Joint {
-                name: String::new(),
-                parent: parent.map(JointIndex),
-                rest: Transform {
-                    translation: DVec3::new(0., y, 0.),
-                    ..Transform::IDENTITY
-                },
-                source_node: None,
-            })
-            .collect();
-        Skeleton::new(joints).unwrap()
-    }
-
-    fn shapes(skeleton: &Skeleton) -> Vec<BoneShape> {
-        let world = Pose::rest(skeleton).world_matrices(skeleton);
-        shape_bones(skeleton, &world, |_| true, |_| BoneState::Normal)
-    }
 
     fn bone(head: Vec3, tail: Vec3) -> BoneShape {
-        BoneShape {
+        let bone = Bone {
             joint: JointIndex(0),
             head,
             tail,
             side: Vec3::X,
             radius: 0.01,
+        };
+        BoneShape {
+            bone,
             state: BoneState::Normal,
         }
     }
 
-    /// A ray along -Z through (x, y).
-    fn ray(x: f32, y: f32) -> Ray {
-        Ray {
-            origin: Vec3::new(x, y, 10.0),
-            direction: Vec3::NEG_Z,
-        }
-    }
-
     #[test]
-    fn one_bone_a_child_and_a_virtual_tail_at_a_leaf() {
-        let bones = shapes(&skeleton(&[
-            (None, 0.0),
-            (Some(0), 1.0),
-            (Some(0), -1.0),
-            (Some(1), 1.0),
-        ]));
-        let ends: Vec<(u32, f32, f32)> = bones
-            .iter()
-            .map(|b| (b.joint.0, b.head.y, b.tail.y))
-            .collect();
-        assert_eq!(
-            ends,
-            [
-                (0, 0., 1.),
-                (0, 0., -1.),
-                (1, 1., 2.),
-                (2, -1., -1.5),
-                (3, 2., 2.5)
-            ]
-        );
-    }
-
-    #[test]
-    fn a_leaf_turns_with_its_joint() {
-        let skeleton = skeleton(&[(None, 0.0), (Some(0), 1.0)]);
-        let mut pose = Pose::rest(&skeleton);
-        pose.locals[1].rotation = glam::DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2);
-        let world = pose.world_matrices(&skeleton);
-        let bones = shape_bones(&skeleton, &world, |_| true, |_| BoneState::Normal);
-        assert!(bones[1].tail.abs_diff_eq(Vec3::new(-0.5, 1.0, 0.0), 1e-6));
-    }
-
-    #[test]
-    fn a_joint_on_top_of_another_is_a_diamond() {
-        let bones = shapes(&skeleton(&[(None, 0.0), (Some(0), 1.0), (Some(1), 0.0)]));
-        assert_eq!(bones[1].head, bones[1].tail);
-        assert!(bones.iter().all(|b| b.radius > 0.0));
+    fn a_bone_without_extent_is_a_diamond() {
         let mut triangles = BoneTriangles::default();
-        triangles.fill(&bones);
-        assert_eq!(triangles.positions.len(), bones.len() * 24);
+        triangles.fill(&[bone(Vec3::X, Vec3::X)]);
+        assert_eq!(triangles.positions.len(), 24);
         assert!(
             triangles
                 .normals
@@ -331,32 +151,5 @@ mod tests {
             let from_axis = Vec3::from(*corner) - Vec3::new(0., WAIST, 0.);
             assert!(from_axis.dot(Vec3::from(*normal)) > 0.0);
         }
-    }
-
-    #[test]
-    fn the_nearest_on_the_screen_is_picked() {
-        let bones = [
-            bone(Vec3::ZERO, Vec3::Y),
-            bone(Vec3::new(0.5, 0., 0.), Vec3::new(0.5, 1., 0.)),
-        ];
-        let pick = |x, y| pick_bone(&ray(x, y), &bones, 6.0, |_| 0.01);
-        assert_eq!(pick(0.03, 0.5), Some(0));
-        assert_eq!(pick(0.45, 0.5), Some(1));
-        assert_eq!(pick(0.25, 0.5), None);
-        assert_eq!(pick(0.0, 1.5), None);
-    }
-
-    #[test]
-    fn the_nearer_of_two_in_line_is_picked_and_none_behind_the_eye() {
-        let along_z = |z| bone(Vec3::new(0., 0., z), Vec3::new(0., 1., z));
-        let bones = [along_z(-1.0), along_z(2.0), along_z(11.0)];
-        assert_eq!(pick_bone(&ray(0., 0.5), &bones, 6.0, |_| 0.01), Some(1));
-    }
-
-    #[test]
-    fn a_ray_along_a_bone_still_hits_it() {
-        let bones = [bone(Vec3::ZERO, Vec3::Z), bone(Vec3::X, Vec3::X)];
-        assert_eq!(pick_bone(&ray(0., 0.), &bones, 6.0, |_| 0.01), Some(0));
-        assert_eq!(pick_bone(&ray(1., 0.), &bones, 6.0, |_| 0.01), Some(1));
     }
 }

@@ -35,7 +35,7 @@ pub mod theme;
 pub mod viewport;
 
 pub use gl::PixelRect;
-pub use joints::{BoneShape, BoneState, pick_bone, shape_bones};
+pub use joints::{BoneShape, BoneState, shape_bones};
 pub use offscreen::{Offscreen, OffscreenError, WindowlessGl, render_to_image};
 pub use renderer::{RenderError, Renderer};
 pub use scene::{Scene, SceneMesh, Shading, Theme, ViewOptions, frame_bounds};

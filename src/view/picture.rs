@@ -80,13 +80,7 @@ impl Picture {
             }
         };
         let bones = if options.show_bones {
-            let shown = editor.joints_with_bones();
-            shape_bones(
-                document.skeleton(),
-                editor.world(),
-                |j| shown[j.get()],
-                state,
-            )
+            shape_bones(&editor.bones(), state)
         } else {
             Vec::new()
         };

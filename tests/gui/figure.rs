@@ -6,6 +6,7 @@ use sinew::document::{MeshSource, PrimitiveSource};
 use sinew::math::Transform;
 use sinew::math::camera::{Camera, View};
 use sinew::mesh::{Mesh, normals};
+use sinew::skeleton::bones::bones;
 use sinew::skeleton::{Joint, JointIndex, Pose, Skeleton};
 use sinew::view::{BoneShape, BoneState, Scene, SceneMesh, ViewOptions, frame_bounds, shape_bones};
 use std::f32::consts::{PI, TAU};
@@ -54,7 +55,7 @@ impl Figure {
         Self {
             ball,
             tube,
-            bones: shape_bones(&skeleton, &world, |_| true, state),
+            bones: shape_bones(&bones(&skeleton, &world, |_| true), state),
             materials: vec![
                 Material {
                     base_color: [1.0; 4],
