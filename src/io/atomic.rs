@@ -1,75 +1,325 @@
-//! Writing a file so that a crash leaves either the old one or the new one.
+//! Replacing a file in one step: a crash leaves either the old one or the new one.
 
-use std::io::Write;
+use crate::task::{Cancelled, Task};
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 
 /// Why a file could not be written; the one that was there before, if any, is as it was.
-#[derive(Debug, thiserror::Error)]
-#[error("\"{}\" could not be written: {source}.", path.display())]
-pub struct WriteError {
-    /// The file.
-    pub path: PathBuf,
-    /// What the system said.
-    pub source: std::io::Error,
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// Somebody stopped the work.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// The file system refused.
+    #[error("\"{}\" cannot be written: {what}.", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// Why: "the disk is full".
+        what: String,
+    },
 }
 
-/// Writes `bytes` to `path`: a temporary file in the same folder, flushed to the disk, takes the name in one step.
+impl WriteError {
+    /// The refusal of `path`, in words.
+    pub(super) fn of(path: &Path, error: &io::Error) -> Self {
+        Self::Refused {
+            path: path.to_owned(),
+            what: reason(error),
+        }
+    }
+}
+
+/// Makes `path` hold `bytes` in one step, as [`replace`] does.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
-    write(path, bytes).map_err(|source| WriteError {
-        path: path.to_owned(),
-        source,
-    })
+    replace(path, bytes, &mut Disk, &Task::new())
 }
 
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
+/// What a replacement does, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A temporary file stands in the same folder.
+    Created,
+    /// It may be read by whom the old file allowed, and is still empty.
+    Permitted,
+    /// It holds everything.
+    Written,
+    /// It is on the disk.
+    Synced,
+    /// It has the old file's name.
+    Renamed,
+    /// The name is on the disk.
+    FolderSynced,
+}
+
+/// The disk, or a test that lets it fail.
+pub(super) trait WriteSteps {
+    /// Writes a piece of the temporary file.
+    fn write(&mut self, file: &mut File, piece: &[u8]) -> io::Result<()> {
+        file.write_all(piece)
+    }
+
+    /// Called after each step; an error stops there.
+    fn reached(&mut self, _step: Step) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The disk as it is.
+pub(super) struct Disk;
+
+impl WriteSteps for Disk {}
+
+/// Pieces between which a write may be cancelled.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Makes `path` hold `bytes`: until the rename it holds what it held, afterwards all of `bytes`.
+///
+/// A link is followed, an existing file's permissions are kept, a write-protected one is refused.
+pub(super) fn replace(
+    path: &Path,
+    bytes: &[u8],
+    steps: &mut impl WriteSteps,
+    task: &Task,
+) -> Result<(), WriteError> {
+    let file = target(path);
+    let refuse = |what: &str| WriteError::Refused {
+        path: path.to_owned(),
+        what: what.to_owned(),
+    };
+    let permissions = match fs::metadata(&file) {
+        Ok(there) if there.is_dir() => return Err(refuse("it is a folder")),
+        Ok(there) if there.permissions().readonly() => {
+            return Err(refuse("the file is write-protected"));
+        }
+        Ok(there) => Some(there.permissions()),
+        Err(_) => None,
+    };
+    let folder = match file.parent() {
+        Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
+    let mut create = || -> io::Result<NamedTempFile> {
+        let temporary = new_file(folder)?;
+        steps.reached(Step::Created)?;
+        if let Some(permissions) = &permissions {
+            temporary.as_file().set_permissions(permissions.clone())?;
+        }
+        steps.reached(Step::Permitted)?;
+        Ok(temporary)
+    };
+    let mut temporary = create().map_err(|error| WriteError::of(path, &error))?;
+    for piece in bytes.chunks(PIECE_BYTES) {
+        task.check()?;
+        steps
+            .write(temporary.as_file_mut(), piece)
+            .map_err(|error| WriteError::of(path, &error))?;
+    }
+    let finish = || -> io::Result<()> {
+        steps.reached(Step::Written)?;
+        temporary.as_file().sync_all()?;
+        steps.reached(Step::Synced)?;
+        temporary.persist(&file).map_err(|error| error.error)?;
+        steps.reached(Step::Renamed)?;
+        sync_folder(folder)?;
+        steps.reached(Step::FolderSynced)
+    };
+    finish().map_err(|error| WriteError::of(path, &error))
+}
+
+/// The file that `path` stands for: where a link points, also to a file that is not there yet.
+fn target(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    match fs::read_link(path) {
+        Ok(to) => path.parent().map_or_else(|| to.clone(), |p| p.join(&to)),
+        Err(_) => path.to_owned(),
+    }
+}
+
+/// A temporary file with the permissions of any new file of this user.
+fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".sinew-");
-    // A temporary file is private to the user by default; a saved model is not, unless the old one was.
+    builder.prefix(".sinew-").suffix(".tmp");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let permissions = std::fs::metadata(path).map_or_else(
-            |_| std::fs::Permissions::from_mode(0o666),
-            |old| old.permissions(),
-        );
-        builder.permissions(permissions);
+        builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    // The new name is durable only once the folder is. Not every system can flush one; the file itself is safe.
-    #[cfg(unix)]
-    let _ = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    builder.tempfile_in(folder)
+}
+
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    match File::open(folder)?.sync_all() {
+        // Some network file systems cannot; the file itself is safe.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
+            ) =>
+        {
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+/// Other systems put the name on the disk with the rename.
+#[cfg(not(unix))]
+fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
+}
+
+/// What went wrong, in words that do not need a manual.
+pub(super) fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "you may not use this file or folder".into(),
+        io::ErrorKind::NotFound => "there is no such file or folder".into(),
+        io::ErrorKind::StorageFull => "the disk is full".into(),
+        io::ErrorKind::QuotaExceeded => "your share of the disk is full".into(),
+        io::ErrorKind::ReadOnlyFilesystem => "the disk is write-protected".into(),
+        io::ErrorKind::IsADirectory => "it is a folder".into(),
+        _ => error.to_string(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_file_is_replaced_and_nothing_else_is_left() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("model.glb");
-        write_atomically(&path, b"old").unwrap();
-        write_atomically(&path, b"new").unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"new");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    /// Stops after a step, or in the middle of the write.
+    struct StopsAt {
+        step: Option<Step>,
+        bytes_left: usize,
+    }
+
+    impl WriteSteps for StopsAt {
+        fn write(&mut self, file: &mut File, piece: &[u8]) -> io::Result<()> {
+            let n = piece.len().min(self.bytes_left);
+            file.write_all(&piece[..n])?;
+            self.bytes_left -= n;
+            if n < piece.len() {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            Ok(())
+        }
+
+        fn reached(&mut self, step: Step) -> io::Result<()> {
+            if self.step == Some(step) {
+                return Err(io::Error::other("stopped"));
+            }
+            Ok(())
+        }
+    }
+
+    fn save(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+        replace(path, bytes, &mut Disk, &Task::new())
     }
 
     #[test]
-    fn a_missing_folder_is_named() {
+    fn wherever_a_save_stops_the_file_is_whole() {
+        let new = vec![b'n'; 3 * PIECE_BYTES + 5];
+        let steps = [
+            Step::Created,
+            Step::Permitted,
+            Step::Written,
+            Step::Synced,
+            Step::Renamed,
+            Step::FolderSynced,
+        ];
+        let partial = [0, 1, PIECE_BYTES, 2 * PIECE_BYTES + 7, new.len() - 1];
+        let stops = steps
+            .map(|step| (Some(step), usize::MAX))
+            .into_iter()
+            .chain(partial.map(|bytes_left| (None, bytes_left)));
+        for (step, bytes_left) in stops {
+            for old in [None, Some(&b"old"[..])] {
+                let folder = tempfile::tempdir().unwrap();
+                let path = folder.path().join("arm.ron");
+                if let Some(old) = old {
+                    fs::write(&path, old).unwrap();
+                }
+                let result = replace(&path, &new, &mut StopsAt { step, bytes_left }, &Task::new());
+                assert!(result.is_err());
+                let renamed = matches!(step, Some(Step::Renamed | Step::FolderSynced));
+                let expected = if renamed { Some(new.as_slice()) } else { old };
+                assert_eq!(
+                    fs::read(&path).ok().as_deref(),
+                    expected,
+                    "{step:?} {bytes_left}"
+                );
+                // What a killed save leaves behind does not hinder the next one.
+                fs::write(folder.path().join(".sinew-left.tmp"), "half").unwrap();
+                save(&path, b"next").unwrap();
+                assert_eq!(fs::read(&path).unwrap(), b"next");
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_said_in_one_sentence_and_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("none/model.glb");
-        let error = write_atomically(&path, b"").unwrap_err().to_string();
-        assert!(
-            error.contains("model.glb\" could not be written"),
-            "{error}"
+        let path = folder.path().join("arm.ron");
+        let mut full = StopsAt {
+            step: None,
+            bytes_left: 1,
+        };
+        let error = replace(&path, b"abc", &mut full, &Task::new()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("\"{}\" cannot be saved: the disk is full.", path.display())
         );
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_cancelled_save_keeps_the_old_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("arm.ron");
+        save(&path, b"old").unwrap();
+        let task = Task::new();
+        task.cancel();
+        let error = replace(&path, b"new", &mut Disk, &task).unwrap_err();
+        assert!(matches!(error, WriteError::Cancelled(_)));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+    }
+
+    #[test]
+    fn folders_and_missing_folders_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = save(folder.path(), b"x").unwrap_err().to_string();
+        assert!(error.ends_with("it is a folder."), "{error}");
+        let error = save(&folder.path().join("none/arm.ron"), b"x").unwrap_err();
+        let error = error.to_string();
+        assert!(error.ends_with("no such file or folder."), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_and_links_stay_and_write_protection_is_respected() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (
+            folder.path().join("arm.ron"),
+            folder.path().join("link.ron"),
+        );
+        std::os::unix::fs::symlink("arm.ron", &link).unwrap();
+        save(&link, b"through a link to nothing").unwrap();
+        let mode = |p: &Path| fs::metadata(p).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&path) & 0o600, 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        save(&link, b"new").unwrap();
+        assert_eq!(
+            (mode(&path), fs::read(&path).unwrap()),
+            (0o640, b"new".to_vec())
+        );
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o440)).unwrap();
+        let error = save(&path, b"newer").unwrap_err().to_string();
+        assert!(error.ends_with("write-protected."), "{error}");
     }
 }

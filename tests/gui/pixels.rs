@@ -188,7 +188,7 @@ fn bones_show_through_the_mesh_dimmed_and_only_if_asked() {
     figure.options.xray_bones = false;
     let hidden = picture(&figure.scene());
     // The active bone lies inside of the bent half of the tube; beside its middle edge.
-    let bone = figure.bones[1];
+    let bone = figure.bones[1].bone;
     let inside = place(
         &figure,
         bone.head.lerp(bone.tail, 0.3) + Vec3::Y * bone.radius * 0.3,

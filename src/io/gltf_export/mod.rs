@@ -163,10 +163,7 @@ pub fn export_to_file(
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty())
         {
-            std::fs::create_dir_all(folder).map_err(|source| WriteError {
-                path: folder.to_owned(),
-                source,
-            })?;
+            std::fs::create_dir_all(folder).map_err(|error| WriteError::of(folder, &error))?;
         }
         write_atomically(&target, bytes)?;
     }

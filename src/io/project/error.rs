@@ -1,6 +1,7 @@
 //! Why a project cannot be saved or opened, in sentences for artists.
 
 use super::VERSION;
+use crate::io::atomic::{WriteError, reason};
 use crate::task::Cancelled;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -89,15 +90,14 @@ impl ProjectError {
     }
 }
 
-/// What went wrong, in words that do not need a manual.
-fn reason(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => "you may not use this file or folder".into(),
-        io::ErrorKind::NotFound => "there is no such file or folder".into(),
-        io::ErrorKind::StorageFull => "the disk is full".into(),
-        io::ErrorKind::QuotaExceeded => "your share of the disk is full".into(),
-        io::ErrorKind::ReadOnlyFilesystem => "the disk is write-protected".into(),
-        io::ErrorKind::IsADirectory => "it is a folder".into(),
-        _ => error.to_string(),
+impl From<WriteError> for ProjectError {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::Cancelled(cancelled) => cancelled.into(),
+            WriteError::Refused { path, what } => Self::Io {
+                path,
+                what: format!("cannot be saved: {what}"),
+            },
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! Saving and opening project files.
 
 use super::format::{ModelRef, Project};
-use super::{ProjectError, apply_project, atomic, collect, migrate, paths, to_project};
+use super::{ProjectError, apply_project, collect, migrate, paths, to_project};
 use crate::document::Document;
 use crate::finding::Finding;
+use crate::io::atomic;
 use crate::io::gltf::{self, ImportError};
 use crate::task::{Cancelled, Task};
 use std::fs::File;

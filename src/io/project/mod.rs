@@ -13,7 +13,6 @@
 //! Invariant: what could not be applied is a finding; nothing is dropped silently.
 
 mod apply;
-mod atomic;
 mod autosave;
 mod block;
 mod clips;
