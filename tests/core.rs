@@ -1,7 +1,11 @@
 //! Integration tests of the core and the command line: one binary, so that they link once.
 
+#[path = "core/cli.rs"]
+mod cli;
 #[path = "core/documents.rs"]
 mod documents;
+#[path = "core/editing.rs"]
+mod editing;
 #[path = "core/export.rs"]
 mod export;
 #[path = "core/export_models.rs"]
@@ -12,6 +16,8 @@ mod gltf_builder;
 mod import_models;
 #[path = "core/import_traps.rs"]
 mod import_traps;
+#[path = "core/independent_reader.rs"]
+mod independent_reader;
 #[path = "core/layering.rs"]
 mod layering;
 #[path = "core/malformed.rs"]

@@ -10,7 +10,7 @@ mod dialogs;
 
 use crate::document::Edit;
 use crate::editor::{Editor, OpenRequest};
-use crate::io::project::Recoverable;
+use crate::io::project::{Autosaves, Recoverable};
 use crate::math::Camera;
 use crate::math::camera::View;
 use crate::view::commands::{self, Command, Mode};
@@ -88,7 +88,7 @@ impl SinewApp {
     pub fn new(ctx: &egui::Context, file: Option<PathBuf>) -> std::io::Result<Self> {
         theme::apply(ctx);
         let waker = ctx.clone();
-        let mut editor = Editor::new(move || waker.request_repaint())?;
+        let mut editor = Editor::new(Autosaves::of_user().ok(), move || waker.request_repaint())?;
         editor.open(file.map_or_else(|| OpenRequest::Sample("arm".into()), OpenRequest::Path));
         Ok(Self {
             recoverable: editor.recoverable(),

@@ -308,9 +308,7 @@ impl Editor {
             }
             self.autosave = None;
         }
-        let due = self
-            .last_autosave
-            .is_none_or(|at| at.elapsed() >= AUTOSAVE_EVERY);
+        let due = self.last_autosave.elapsed() >= AUTOSAVE_EVERY;
         let changed =
             self.history.is_modified() && self.history.revision() != self.autosaved_revision;
         if !(due && changed) || self.is_painting() {
@@ -324,7 +322,7 @@ impl Editor {
         let Some(autosaves) = self.autosaves.clone() else {
             return;
         };
-        self.last_autosave = Some(Instant::now());
+        self.last_autosave = Instant::now();
         self.autosaved_revision = self.history.revision();
         let (document, project): (Document, _) = (self.document.clone(), self.project_path.clone());
         self.autosave = Some(self.lane.submit("Autosave", move |task| {

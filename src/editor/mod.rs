@@ -26,6 +26,7 @@ use glam::DAffine3;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Something the artist should read, once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ pub struct Editor {
     autosave: Option<Job<Result<(), ProjectError>>>,
     autosave_failed: bool,
     autosaved_revision: u64,
-    last_autosave: Option<std::time::Instant>,
+    last_autosave: Instant,
     frame_when_shown: bool,
     model_serial: u64,
     picture_serial: u64,
@@ -76,8 +77,12 @@ struct EvaluationState {
 }
 
 impl Editor {
-    /// An editor without a model. `wake` is called from other threads when there is something to [`Editor::poll`].
-    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> std::io::Result<Self> {
+    /// An editor without a model. `autosaves` is where unsaved work is kept (`None`: nowhere); `wake` is called from
+    /// other threads when there is something to [`Editor::poll`].
+    pub fn new(
+        autosaves: Option<Autosaves>,
+        wake: impl Fn() + Send + Sync + 'static,
+    ) -> std::io::Result<Self> {
         let wake = Arc::new(wake);
         let theirs = wake.clone();
         Ok(Self {
@@ -96,11 +101,11 @@ impl Editor {
             state: EvaluationState::default(),
             relink: None,
             export_report: None,
-            autosaves: Autosaves::of_user().ok(),
+            autosaves,
             autosave: None,
             autosave_failed: false,
             autosaved_revision: 0,
-            last_autosave: None,
+            last_autosave: Instant::now(),
             frame_when_shown: false,
             model_serial: 0,
             picture_serial: 0,
@@ -312,6 +317,7 @@ impl Editor {
         self.state.stale = true;
         self.state.reset = true;
         self.autosaved_revision = 0;
+        self.last_autosave = Instant::now();
         self.rebuild_heat();
     }
 }

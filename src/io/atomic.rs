@@ -271,7 +271,10 @@ mod tests {
         let error = replace(&path, b"abc", &mut full, &Task::new()).unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("\"{}\" cannot be saved: the disk is full.", path.display())
+            format!(
+                "\"{}\" cannot be written: the disk is full.",
+                path.display()
+            )
         );
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }

@@ -1,0 +1,301 @@
+//! What an edit costs on the way from the brush to the picture, and a project on its way to the disk.
+//!
+//! `cargo bench --no-default-features --bench edits` prints medians; compare rows of one run only.
+
+use glam::{DAffine3, DQuat, DVec3, Vec3};
+use sinew::document::{
+    Document, Edit, History, Instance, InstanceId, MeshId, MeshItem, MeshSource, Parts,
+    PrimitiveSource, Skin, SkinId,
+};
+use sinew::evaluate::{InstanceUpdate, Request, Worker};
+use sinew::io::{gltf_build, import_bytes, project};
+use sinew::math::Transform;
+use sinew::sample::{SampleKind, sample};
+use sinew::skeleton::{Joint, JointIndex, Skeleton};
+use sinew::skinning::Rows;
+use sinew::task::Task;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const N_JOINTS: u16 = 60;
+
+fn main() {
+    brush(1000, 8);
+    shared_mesh(84, 150);
+    projects(1_000_000);
+}
+
+/// The median of `n` runs.
+fn median(n: usize, mut run: impl FnMut(usize) -> Duration) -> Duration {
+    let mut times: Vec<_> = (0..n).map(&mut run).collect();
+    times.sort();
+    times[n / 2]
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+    let start = Instant::now();
+    let result = work();
+    (start.elapsed(), result)
+}
+
+fn row(name: &str, time: Duration, note: &str) {
+    println!("{name:58} {:10.3} ms  {note}", time.as_secs_f64() * 1e3);
+}
+
+/// A square of `side` x `side` points with `n_influences` each, drawn by `n_skins` instances with a skin each.
+fn square(side: usize, n_influences: u16, n_skins: u32) -> Document {
+    let mut primitive = PrimitiveSource::default();
+    for i in 0..side * side {
+        let (x, y) = (i % side, i / side);
+        primitive
+            .positions
+            .push(Vec3::new(x as f32, y as f32, 0.0) / side as f32);
+        let first = (x * usize::from(N_JOINTS) / side) as u16;
+        let weight = |k: u16| f32::from(k + 1) / f32::from(n_influences * (n_influences + 1) / 2);
+        primitive
+            .influences
+            .push_pairs((0..n_influences).map(|k| ((first + k * 7) % N_JOINTS, weight(k))));
+    }
+    let at = |x: usize, y: usize| (y * side + x) as u32;
+    for y in 0..side - 1 {
+        for x in 0..side - 1 {
+            primitive
+                .triangles
+                .push([at(x, y), at(x + 1, y), at(x, y + 1)]);
+            primitive
+                .triangles
+                .push([at(x + 1, y), at(x + 1, y + 1), at(x, y + 1)]);
+        }
+    }
+    let built = MeshSource {
+        name: "square".into(),
+        primitives: vec![primitive],
+        morph_names: Vec::new(),
+    }
+    .build();
+    let joints = (0..u32::from(N_JOINTS)).map(|j| Joint {
+        name: format!("joint {j}"),
+        parent: j.checked_sub(1).map(JointIndex),
+        rest: Transform {
+            translation: DVec3::new(1.0 / 60.0, 0.0, 0.0),
+            ..Transform::IDENTITY
+        },
+        source_node: None,
+    });
+    let skin = Skin {
+        name: String::new(),
+        joints: (0..u32::from(N_JOINTS)).map(JointIndex).collect(),
+        inverse_bind: (0..N_JOINTS)
+            .map(|j| DAffine3::from_translation(DVec3::new(-f64::from(j + 1) / 60.0, 0.0, 0.0)))
+            .collect(),
+    };
+    let mesh = MeshItem {
+        geometry: Arc::new(built.mesh),
+        source_influences: built.influences.clone(),
+        influences: built.influences,
+        stack: Arc::default(),
+        morph_weights: Vec::new(),
+    };
+    let ids = 0..n_skins;
+    Document::new(Parts {
+        skeleton: Arc::new(Skeleton::new(joints.collect()).unwrap()),
+        meshes: [(MeshId(0), Arc::new(mesh))].into(),
+        skins: ids
+            .clone()
+            .map(|i| (SkinId(i), Arc::new(skin.clone())))
+            .collect(),
+        instances: ids
+            .map(|i| {
+                let instance = Instance {
+                    joint: JointIndex(0),
+                    mesh: MeshId(0),
+                    skin: Some(SkinId(i)),
+                };
+                (InstanceId(i), Arc::new(instance))
+            })
+            .collect::<BTreeMap<_, _>>(),
+        ..Parts::default()
+    })
+    .unwrap()
+}
+
+/// The points within `radius` of the middle, as a brush finds them.
+fn disc(document: &Document, radius: f32) -> Vec<u32> {
+    let mesh = &document.meshes()[&MeshId(0)].geometry;
+    let centre = Vec3::new(0.5, 0.5, 0.0);
+    (0..mesh.n_points() as u32)
+        .filter(|&p| mesh.positions[p as usize].distance(centre) < radius)
+        .collect()
+}
+
+fn dab(points: &[u32], round: usize) -> Edit {
+    let weight = 0.3 + 0.001 * round as f32;
+    let rows: Rows = points
+        .iter()
+        .map(|_| vec![(30, weight), (31, 1.0 - weight)])
+        .collect();
+    Edit::influences(MeshId(0), points.to_vec(), rows)
+}
+
+fn ask(worker: &Worker, document: &Document, generation: u64) -> (Duration, usize) {
+    let (time, result) = timed(|| {
+        worker.post(Request {
+            generation,
+            document: document.clone(),
+            pose: document.pose().clone(),
+            reset: generation == 1,
+        });
+        worker.wait_result(Duration::from_secs(120)).unwrap()
+    });
+    let moved = result.updates.iter().map(|(_, update)| match update {
+        InstanceUpdate::Full { positions, .. } => positions.len(),
+        InstanceUpdate::Sparse { points, .. } => points.len(),
+    });
+    (time, moved.sum())
+}
+
+fn brush(side: usize, n_influences: u16) {
+    let n = side * side;
+    println!("\n{n} points x {n_influences} influences, {N_JOINTS} joints");
+    let (time, mut document) = timed(|| square(side, n_influences, 1));
+    row("weld, order, document", time, "");
+    let mut bent = (**document.pose()).clone();
+    bent.locals[30].rotation = DQuat::from_rotation_z(0.7);
+    let bend = Edit::pose_change(document.pose(), &bent).unwrap();
+    document.apply(&mut bend.clone()).unwrap();
+    row(
+        "clone the document (a snapshot)",
+        median(21, |_| timed(|| document.clone()).0),
+        "",
+    );
+    let worker = Worker::spawn(|| {}).unwrap();
+    row(
+        "first evaluation: cook and deform everything",
+        ask(&worker, &document, 1).0,
+        "",
+    );
+    let mut generation = 1;
+    let mut next = || {
+        generation += 1;
+        generation
+    };
+    let full = median(7, |i| {
+        let mut pose = bent.clone();
+        pose.locals[30].rotation = DQuat::from_rotation_z(0.1 * i as f64);
+        let edit = Edit::pose_change(document.pose(), &pose).unwrap();
+        document.apply(&mut edit.clone()).unwrap();
+        ask(&worker, &document, next()).0
+    });
+    row("another pose: deform everything", full, "");
+
+    for radius in [0.01, 0.04] {
+        let points = disc(&document, radius);
+        let mut history = History::default();
+        history.begin(&document, "Paint weights");
+        let mut moved = 0;
+        let mut evaluated = Vec::new();
+        let held = median(41, |round| {
+            // The worker's snapshot keeps every chunk shared: the edit must copy those it touches.
+            let snapshot = document.clone();
+            let edit = dab(&points, round);
+            let (time, result) = timed(|| history.apply(&mut document, edit, "Paint"));
+            result.unwrap();
+            drop(snapshot);
+            let (time_asked, n) = ask(&worker, &document, next());
+            evaluated.push(time_asked);
+            moved = n;
+            time
+        });
+        history.commit(&document);
+        evaluated.sort();
+        let n = points.len();
+        row(&format!("dab of {n} points: edit, snapshot held"), held, "");
+        row(
+            &format!("dab of {n} points: post -> cook, skin, normals -> result"),
+            evaluated[evaluated.len() / 2],
+            &format!("{moved} points moved"),
+        );
+        println!(
+            "{:58} {:10.1} bytes a touched point",
+            "    undo of the stroke",
+            history.bytes() as f64 / n as f64
+        );
+    }
+}
+
+fn shared_mesh(n_skins: u32, side: usize) {
+    println!("\n{n_skins} skins on one mesh of {} points", side * side);
+    let mut document = square(side, 4, n_skins);
+    let worker = Worker::spawn(|| {}).unwrap();
+    row(
+        "first evaluation of all instances",
+        ask(&worker, &document, 1).0,
+        "",
+    );
+    let points = disc(&document, 0.05);
+    let mut moved = 0;
+    let time = median(21, |round| {
+        document.apply(&mut dab(&points, round)).unwrap();
+        let mut pose = (**document.pose()).clone();
+        pose.locals[30].rotation = DQuat::from_rotation_z(0.7);
+        if let Some(edit) = Edit::pose_change(document.pose(), &pose) {
+            document.apply(&mut edit.clone()).unwrap();
+        }
+        let (time, n) = ask(&worker, &document, round as u64 + 2);
+        moved = n;
+        time
+    });
+    row(
+        &format!("dab of {} points, shown in all instances", points.len()),
+        time,
+        &format!("{moved} points moved"),
+    );
+}
+
+fn projects(n_points: usize) {
+    let glb = gltf_build::to_glb(&sample(SampleKind::Cylinder, n_points));
+    println!(
+        "\nproject of a fully painted model of {n_points} points x 4 influences, model of {} MB",
+        glb.len() >> 20
+    );
+    let bytes = bytes::Bytes::from(glb);
+    let (time, imported) = timed(|| import_bytes(bytes.clone(), None, None, &Task::new()).unwrap());
+    row("import the model", time, "");
+    let mut parts = imported.parts;
+    if let Some(source) = &mut parts.source {
+        Arc::make_mut(source).path = Some("/tmp/model.glb".into());
+    }
+    let fresh = Document::new(parts).unwrap();
+    let mut painted = fresh.clone();
+    let mesh = &fresh.meshes()[&MeshId(0)].geometry;
+    let rows: Rows = mesh
+        .positions
+        .iter()
+        .map(|p| {
+            // Smooth weights of four influences over the two joints, as painting leaves them.
+            let w = 0.5 + 0.5 * (p.x * 0.6).tanh();
+            vec![(0, (1.0 - w) * 0.999_9), (1, 1.0 - (1.0 - w) * 0.999_9)]
+        })
+        .collect();
+    let points = (0..mesh.n_points() as u32).collect();
+    painted
+        .apply(&mut Edit::influences(MeshId(0), points, rows))
+        .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("painted.ron");
+    let save = median(5, |_| {
+        timed(|| project::save(&painted, &path, &Task::new()).unwrap()).0
+    });
+    let size = std::fs::metadata(&path).unwrap().len();
+    row("save", save, &format!("{:.1} MB", size as f64 / 1e6));
+    let open = median(5, |_| {
+        let fresh = fresh.clone();
+        timed(|| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            project::apply_project(fresh, project::parse(&text).unwrap()).unwrap()
+        })
+        .0
+    });
+    row("open, without the model's import", open, "");
+}

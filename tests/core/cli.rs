@@ -1,0 +1,330 @@
+//! The program as a pipeline uses it: outputs, exit codes, sentences.
+
+use crate::shared::{read_npy, shared_dir};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn sinew(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+fn done(args: &[&str]) -> String {
+    let output = sinew(args);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {stderr}");
+    assert!(stderr.is_empty(), "{args:?}: {stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The one sentence on stderr of a failed call.
+fn fails(args: &[&str], code: i32) -> String {
+    let output = sinew(args);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {stderr}");
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    stderr
+}
+
+fn asset(name: &str) -> String {
+    format!("{}/assets/{name}.glb", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn join(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+}
+
+#[test]
+fn skin_writes_vertices_in_the_files_order_as_npy_and_json() {
+    let folder = Folder::new();
+    let (npy, json) = (folder.join("r.npy"), folder.join("r.json"));
+    let arm = asset("arm");
+    done(&[
+        "skin",
+        &arm,
+        "--clip",
+        "Bend",
+        "--time",
+        "0.5",
+        "--out",
+        text(&npy),
+    ]);
+    done(&[
+        "skin",
+        &arm,
+        "--clip",
+        "0",
+        "--time",
+        "0.5",
+        "--out",
+        text(&json),
+    ]);
+    let (shape, values) = read_npy(&npy);
+    let json: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let positions = json["positions"].as_array().unwrap();
+    assert_eq!(shape, [positions.len(), 3]);
+    assert_eq!(
+        json["draws"][0]["count"].as_u64().unwrap() as usize,
+        positions.len()
+    );
+    for (i, row) in positions.iter().enumerate() {
+        for axis in 0..3 {
+            assert_eq!(
+                row[axis].as_f64().unwrap() as f32,
+                values[3 * i + axis] as f32
+            );
+        }
+    }
+}
+
+#[test]
+fn flags_of_the_stack_and_the_pose_mean_what_they_say() {
+    let folder = Folder::new();
+    let arm = asset("arm");
+    let skin = |name: &str, flags: &[&str]| {
+        let out = folder.join(name);
+        let mut args = vec![
+            "skin",
+            arm.as_str(),
+            "--out",
+            text(&out),
+            "--clip",
+            "Bend",
+            "--time",
+            "0.8",
+        ];
+        args.extend_from_slice(flags);
+        done(&args);
+        read_npy(&out).1
+    };
+    let default = skin("default.npy", &[]);
+    assert_eq!(
+        default,
+        skin("dqs.npy", &["--method", "dqs"]),
+        "the default stack is two-phase DQS"
+    );
+    assert_eq!(
+        default,
+        skin(
+            "two.npy",
+            &["--method", "dqs", "--scale", "two-phase", "--bulge", "none"]
+        )
+    );
+    assert_ne!(default, skin("lbs.npy", &["--method", "lbs"]));
+
+    let pose = folder.join("pose.json");
+    std::fs::write(
+        &pose,
+        r#"{"nodes": [{"node": 1, "rotation": [0, 0, 0.6, 0.8]}]}"#,
+    )
+    .unwrap();
+    let out = folder.join("posed.npy");
+    done(&["skin", &arm, "--pose", text(&pose), "--out", text(&out)]);
+    assert_ne!(read_npy(&out).1, default);
+}
+
+#[test]
+fn skin_agrees_with_the_oracle_on_the_fox() {
+    let Some(shared) = shared_dir("the command line's oracle") else {
+        return;
+    };
+    let folder = Folder::new();
+    let fox = shared.join("models/fox");
+    for (method, reference) in [("lbs", "lbs_three_p1.npy"), ("dqs", "dqs_spec_p1.npy")] {
+        let out = folder.join("fox.npy");
+        let (model, pose) = (fox.join("fox.glb"), fox.join("oracle/pose_p1.json"));
+        done(&[
+            "skin",
+            text(&model),
+            "--method",
+            method,
+            "--pose",
+            text(&pose),
+            "--out",
+            text(&out),
+        ]);
+        let (ours, theirs) = (
+            read_npy(&out).1,
+            read_npy(&fox.join("oracle").join(reference)).1,
+        );
+        let worst = ours
+            .iter()
+            .zip(&theirs)
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f64::max);
+        assert!(worst < 1e-5 * 175.0, "{method}: {worst}");
+    }
+}
+
+#[test]
+fn info_and_check_say_what_is_in_a_file() {
+    let mannequin = asset("mannequin");
+    let info: Value = serde_json::from_str(&done(&["info", &mannequin, "--json"])).unwrap();
+    assert!(
+        (8900..=9100).contains(&info["meshes"][0]["points"].as_u64().unwrap()),
+        "{info}"
+    );
+    assert_eq!(info["clips"].as_array().unwrap().len(), 2);
+    assert!(done(&["info", &mannequin]).contains("Range of motion"));
+    assert!(done(&["check", &mannequin]).contains("0 errors, 0 warnings"));
+}
+
+#[test]
+fn export_without_an_edit_hands_back_the_files_bytes() {
+    let folder = Folder::new();
+    let out = folder.join("same.glb");
+    let said = done(&[
+        "export",
+        &asset("hand"),
+        "--out",
+        text(&out),
+        "--correct",
+        "none",
+    ]);
+    assert!(said.contains("the source's own bytes"), "{said}");
+    assert_eq!(
+        std::fs::read(out).unwrap(),
+        std::fs::read(asset("hand")).unwrap()
+    );
+}
+
+#[test]
+fn a_project_works_wherever_a_model_does() {
+    let folder = Folder::new();
+    let project = format!("{}/projects/arm.ron", env!("CARGO_MANIFEST_DIR"));
+    let (posed, rest) = (folder.join("posed.npy"), folder.join("rest.npy"));
+    done(&["skin", &project, "--out", text(&posed)]);
+    done(&["skin", &asset("arm"), "--out", text(&rest)]);
+    assert_ne!(
+        read_npy(&posed).1,
+        read_npy(&rest).1,
+        "the project's own pose and weights count"
+    );
+    let out = folder.join("arm.glb");
+    let said = done(&["export", &project, "--out", text(&out)]);
+    assert!(said.contains("written anew"), "{said}");
+    assert!(done(&["check", text(&out)]).contains("0 errors"));
+}
+
+#[test]
+fn the_samples_come_in_the_wished_size() {
+    let folder = Folder::new();
+    let out = folder.join("c.glb");
+    done(&[
+        "sample",
+        "cylinder",
+        "--points",
+        "2000",
+        "--out",
+        text(&out),
+    ]);
+    let info: Value = serde_json::from_str(&done(&["info", text(&out), "--json"])).unwrap();
+    let points = info["meshes"][0]["points"].as_u64().unwrap();
+    assert!((1800..=2200).contains(&points), "{points}");
+}
+
+#[test]
+fn bench_prints_the_promised_rows() {
+    let rows: Value =
+        serde_json::from_str(&done(&["bench", "--points", "3000", "--json"])).unwrap();
+    let rows = rows.as_array().unwrap();
+    for name in ["lbs", "dqs", "floor"] {
+        let row = rows
+            .iter()
+            .find(|r| r["name"] == name)
+            .unwrap_or_else(|| panic!("no row {name}"));
+        assert_eq!(row["points"], 3000);
+        assert!(row["threads"].as_u64().unwrap() >= 1);
+        assert!(row["ns_per_point"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn an_input_at_fault_exits_with_1_and_one_sentence() {
+    let folder = Folder::new();
+    let missing = fails(&["info", "nowhere.glb"], 1);
+    assert!(
+        missing.contains("nowhere.glb") && missing.trim().lines().count() == 1,
+        "{missing}"
+    );
+    let junk = folder.join("junk.glb");
+    std::fs::write(&junk, b"not a model").unwrap();
+    for command in [
+        vec!["check"],
+        vec!["info"],
+        vec!["skin", "--out", "x.npy"],
+        vec!["export", "--out", "x.glb"],
+    ] {
+        let mut args = command;
+        args.insert(1, text(&junk));
+        let said = fails(&args, 1);
+        assert!(
+            said.starts_with("sinew: ") && said.trim().lines().count() == 1,
+            "{said}"
+        );
+    }
+    let unwritable = fails(&["skin", &asset("arm"), "--out", "/nowhere/at/all.npy"], 1);
+    assert!(unwritable.contains("/nowhere/at/all.npy"), "{unwritable}");
+    let pose = folder.join("pose.json");
+    for (broken, word) in [
+        (
+            r#"{"nodes": [{"node": 99, "rotation": [0, 0, 0, 1]}]}"#,
+            "node 99",
+        ),
+        (r#"{"nodes": [{"node": 0, "spin": 3}]}"#, "spin"),
+        ("[", "not a pose file"),
+    ] {
+        std::fs::write(&pose, broken).unwrap();
+        let said = fails(
+            &[
+                "skin",
+                &asset("arm"),
+                "--pose",
+                text(&pose),
+                "--out",
+                "x.npy",
+            ],
+            1,
+        );
+        assert!(said.contains(word), "{said}");
+    }
+    assert!(!Path::new("x.npy").exists());
+}
+
+#[test]
+fn wrong_use_exits_with_2() {
+    let arm = asset("arm");
+    assert!(fails(&["skin", &arm, "--out", "x.txt"], 2).contains(".npy or .json"));
+    assert!(fails(&["skin", &arm, "--out", "x.npy", "--clip", "Dance"], 2).contains("\"Bend\""));
+    fails(&["skin", &arm], 2);
+    fails(&["skin", &arm, "--out", "x.npy", "--method", "magic"], 2);
+    fails(&["skin", &arm, "--out", "x.npy", "--time", "1"], 2);
+    fails(&["sample", "dragon", "--out", "x.glb"], 2);
+    fails(&["sample", "arm", "--points", "3", "--out", "x.glb"], 2);
+    fails(&["frobnicate", &arm], 2);
+    fails(&["export", &arm, "--out", "x.fbx"], 2);
+}
+
+#[test]
+fn help_teaches_every_subcommand() {
+    let help = done(&["--help"]);
+    for command in ["info", "skin", "export", "check", "bench", "sample"] {
+        assert!(help.contains(command), "{help}");
+        assert!(done(&[command, "--help"]).len() > 100);
+    }
+}
