@@ -81,6 +81,9 @@ fn bounds(triangle: [u32; 3], positions: &[Vec3]) -> Aabb {
     Aabb::new(vector(a.min(b).min(c)), vector(a.max(b).max(c)))
 }
 
+/// A hair's breadth of tolerance at a triangle's rim, so that no ray slips between two neighbours.
+const RIM: f32 = -1e-6;
+
 /// Möller & Trumbore 1997, both sides.
 fn intersect(ray: &Ray, [a, b, c]: [Vec3; 3]) -> Option<SurfaceHit> {
     let (ab, ac) = (b - a, c - a);
@@ -94,8 +97,6 @@ fn intersect(ray: &Ray, [a, b, c]: [Vec3; 3]) -> Option<SurfaceHit> {
     let q = from_a.cross(ab);
     let v = ray.direction.dot(q) / det;
     let distance = ac.dot(q) / det;
-    // A hair's breadth of tolerance, so that no ray slips between two neighbours.
-    const RIM: f32 = -1e-6;
     if u < RIM || v < RIM || u + v > 1.0 - RIM || distance < 0.0 || !distance.is_finite() {
         return None;
     }

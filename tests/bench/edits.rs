@@ -146,7 +146,7 @@ fn ask(worker: &Worker, document: &Document, generation: u64) -> (Duration, usiz
             pose: document.pose().clone(),
             reset: generation == 1,
         });
-        worker.wait_result(Duration::from_secs(120)).unwrap()
+        worker.wait_result(Duration::from_mins(2)).unwrap()
     });
     let moved = result.updates.iter().map(|(_, update)| match update {
         InstanceUpdate::Full { positions, .. } => positions.len(),

@@ -38,7 +38,7 @@ impl EditorHarness {
 
     /// Polls until everything asked for is on screen; then the picture equals a full evaluation.
     fn settle(&mut self) {
-        let deadline = Instant::now() + Duration::from_secs(120);
+        let deadline = Instant::now() + Duration::from_mins(2);
         loop {
             self.editor.poll(0.0);
             while let Some(notice) = self.editor.take_notice() {
@@ -454,7 +454,7 @@ fn unsaved_work_is_kept_aside_and_offered_until_it_is_saved() {
     let elbow = h.place_of(forearm);
     h.drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
     h.editor.autosave_now();
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_mins(1);
     while autosaves.recoverable().is_empty() {
         assert!(Instant::now() < deadline);
         std::thread::sleep(Duration::from_millis(5));
