@@ -178,28 +178,17 @@ impl State {
         if request.reset {
             self.evaluator = Evaluator::default();
         }
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            let moved = self.evaluator.evaluate(&request.document, &request.pose);
-            let mut updates = Vec::new();
-            for (id, moved) in moved {
-                updates.extend(self.update(id, moved).map(|update| (id, update)));
-            }
+        let updates = self.guarded(|state| {
+            let moved = state.evaluator.evaluate(&request.document, &request.pose);
+            let updates = moved.into_iter();
             updates
-        }));
-        let (updates, failure) = match result {
-            Ok(updates) => (updates, None),
-            Err(_) => {
-                // What it was doing is unknown: begin afresh, and keep the last picture.
-                self.evaluator = Evaluator::default();
-                (
-                    Vec::new(),
-                    Some(
-                        "The deformation failed; the last picture stays. Undo the last step."
-                            .to_owned(),
-                    ),
-                )
-            }
-        };
+                .filter_map(|(id, moved)| Some((id, state.update(id, moved)?)))
+                .collect()
+        });
+        let failure = updates.is_none().then(|| {
+            "The deformation failed; the last picture stays. Undo the last step.".to_owned()
+        });
+        let updates: Vec<_> = updates.unwrap_or_default();
         Evaluated {
             generation: request.generation,
             world: self.evaluator.world().to_vec(),
@@ -207,6 +196,16 @@ impl State {
             secs: start.elapsed().as_secs_f64(),
             failure,
         }
+    }
+
+    /// What `work` gives; `None` if it panicked. What the evaluator was doing is then unknown, so it begins afresh and
+    /// the next result is a full one.
+    fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        let result = catch_unwind(AssertUnwindSafe(|| work(self)));
+        if result.is_err() {
+            self.evaluator = Evaluator::default();
+        }
+        result.ok()
     }
 
     fn update(&self, id: InstanceId, moved: Moved) -> Option<InstanceUpdate> {
@@ -233,5 +232,29 @@ impl State {
         buffer.clear();
         buffer.extend_from_slice(values);
         buffer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_its_request_and_the_next_one_starts_afresh() {
+        let mut state = State {
+            evaluator: Evaluator::default(),
+            spares: unbounded().1,
+        };
+        let (document, pose) = (Document::default(), Pose::default());
+        state.evaluator.evaluate(&document, &pose);
+        assert_eq!(state.guarded(|_| -> () { panic!("on purpose") }), None);
+        let request = Request {
+            generation: 7,
+            document,
+            pose: Arc::new(pose),
+            reset: false,
+        };
+        let answer = state.answer(&request);
+        assert_eq!((answer.generation, answer.failure), (7, None));
     }
 }

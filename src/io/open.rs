@@ -127,7 +127,8 @@ fn open_model(path: &Path, task: &Task) -> Result<(Document, Vec<Finding>), Open
     Ok((Document::new(imported.parts)?, imported.findings))
 }
 
-fn import_for_project(
+/// What [`project::open`] imports its model with.
+pub fn import_for_project(
     source: ModelSource<'_>,
     task: &Task,
 ) -> Result<(Document, Vec<Finding>), ProjectError> {

@@ -3,7 +3,8 @@
 use glam::{DMat3, DVec3};
 use sinew::deform::{ScaleMode, SkinningMethod};
 use sinew::document::{ClipId, MeshId};
-use sinew::io::project::{ModelSource, Opened, import_model_file, open, save, to_project, to_text};
+use sinew::io::import_for_project;
+use sinew::io::project::{Opened, open, save, to_project, to_text};
 use sinew::skeleton::{Interpolation, JointIndex, Property};
 use sinew::task::Task;
 use sinew::weights::falloff::Falloff;
@@ -14,11 +15,8 @@ fn in_repository(path: &str) -> PathBuf {
 }
 
 fn opened(path: &Path) -> Opened {
-    let import = |source: ModelSource<'_>, task: &Task| match source {
-        ModelSource::File(path) => import_model_file(path, task),
-        ModelSource::Sample(name) => panic!("{} asks for the sample {name}", path.display()),
-    };
-    open(path, &Task::new(), import).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    open(path, &Task::new(), import_for_project)
+        .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 /// Do not change `project-v1.ron`, nor what it is expected to hold: artists have such files.

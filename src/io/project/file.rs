@@ -5,8 +5,7 @@ use super::{ProjectError, apply_project, collect, migrate, paths, to_project};
 use crate::document::Document;
 use crate::finding::Finding;
 use crate::io::atomic;
-use crate::io::gltf::{self, ImportError};
-use crate::task::{Cancelled, Task};
+use crate::task::Task;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -93,23 +92,6 @@ pub fn open_with_source(
 ) -> Result<Opened, ProjectError> {
     let project = read(path, task)?;
     finish(project, ModelSource::File(model), task, import)
-}
-
-/// The model at `path` as a document: what [`open`] does with [`ModelSource::File`].
-pub fn import_model_file(
-    path: &Path,
-    task: &Task,
-) -> Result<(Document, Vec<Finding>), ProjectError> {
-    let failed = |why: String| ProjectError::Model {
-        model: paths::text(path),
-        why,
-    };
-    let imported = gltf::import_file(path, task).map_err(|error| match error {
-        ImportError::Cancelled => Cancelled.into(),
-        error => failed(error.to_string()),
-    })?;
-    let document = Document::new(imported.parts).map_err(|error| failed(error.0.message))?;
-    Ok((document, imported.findings))
 }
 
 fn finish(

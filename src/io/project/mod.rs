@@ -29,6 +29,6 @@ pub use apply::apply_project;
 pub use autosave::{Autosaves, Recoverable};
 pub use collect::to_project;
 pub use error::ProjectError;
-pub use file::{ModelSource, Opened, import_model_file, open, open_with_source, save};
+pub use file::{ModelSource, Opened, open, open_with_source, save};
 pub use format::{ModelRef, Project};
 pub use migrate::{VERSION, parse, to_text};
