@@ -5,7 +5,7 @@ use crate::io::gltf_export::ExportOptions;
 use crate::io::project::Recoverable;
 use crossbeam_channel::{Receiver, bounded};
 use eframe::egui;
-use egui::{Id, Key, Modal, RichText, TextEdit, WidgetInfo, Role};
+use egui::{Id, Key, Modal, RichText, Role, TextEdit, WidgetInfo};
 use std::path::{Path, PathBuf};
 
 /// What a path is asked for.

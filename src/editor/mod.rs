@@ -78,6 +78,14 @@ struct EvaluationState {
 impl Editor {
     /// An editor without a model. `wake` is called from other threads when there is something to [`Editor::poll`].
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> std::io::Result<Self> {
+        Self::with_autosaves(wake, Autosaves::of_user().ok())
+    }
+
+    /// An editor without a model that keeps its autosaves where it is told, or keeps none.
+    pub fn with_autosaves(
+        wake: impl Fn() + Send + Sync + 'static,
+        autosaves: Option<Autosaves>,
+    ) -> std::io::Result<Self> {
         let wake = Arc::new(wake);
         let theirs = wake.clone();
         Ok(Self {
@@ -96,7 +104,7 @@ impl Editor {
             state: EvaluationState::default(),
             relink: None,
             export_report: None,
-            autosaves: Autosaves::of_user().ok(),
+            autosaves,
             autosave: None,
             autosave_failed: false,
             autosaved_revision: 0,

@@ -9,7 +9,7 @@ use crate::editor::Editor;
 use crate::finding::Severity;
 use crate::skeleton::JointIndex;
 use crate::weights::falloff::Falloff;
-use egui::{Align, Layout, RichText, ScrollArea, Sense, TextEdit, Ui, WidgetInfo, Role};
+use egui::{Align, Layout, RichText, Role, ScrollArea, Sense, TextEdit, Ui, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
 
 /// What the panels remember between frames.
@@ -36,11 +36,7 @@ fn command_button_ui(
         command.tooltip(ui.ctx())
     ));
     response.widget_info(|| {
-        WidgetInfo::labeled(
-            Role::Button,
-            command.is_enabled(editor),
-            command.label(),
-        )
+        WidgetInfo::labeled(Role::Button, command.is_enabled(editor), command.label())
     });
     if response.clicked() {
         asked.push(command);
@@ -51,22 +47,27 @@ fn command_button_ui(
 pub fn menu_bar_ui(ui: &mut Ui, editor: &Editor, view: &Viewport) -> Vec<Command> {
     let mut asked = Vec::new();
     let mut item = |ui: &mut Ui, command: Command, checked: Option<bool>| {
-        let mark = match checked {
-            Some(true) => "✔ ",
-            Some(false) => "    ",
-            None => "",
+        // Every item keeps room for the mark, so that labels stand in one column.
+        let colour = match checked {
+            Some(true) => theme::ACCENT,
+            Some(false) | None => egui::Color32::TRANSPARENT,
         };
-        let label = format!("{mark}{}", command.full_label(editor));
+        let mark = icons::ICON_CHECK.rich_text().size(14.0).color(colour);
+        let label = command.full_label(editor);
         let keys = command
             .shortcut()
             .map(|k| ui.ctx().format_shortcut(&k))
             .unwrap_or_default();
-        let button = egui::Button::new(label).shortcut_text(keys);
-        if ui
-            .add_enabled(command.is_enabled(editor), button)
-            .on_hover_text(command.about())
-            .clicked()
-        {
+        let button = egui::Button::new((mark, label.as_str())).shortcut_text(keys);
+        let enabled = command.is_enabled(editor);
+        let response = ui
+            .add_enabled(enabled, button)
+            .on_hover_text(command.about());
+        response.widget_info(|| match checked {
+            Some(on) => WidgetInfo::selected(Role::MenuItemCheckBox, enabled, on, &label),
+            None => WidgetInfo::labeled(Role::MenuItem, enabled, &label),
+        });
+        if response.clicked() {
             asked.push(command);
             ui.close();
         }
@@ -88,6 +89,14 @@ pub fn menu_bar_ui(ui: &mut Ui, editor: &Editor, view: &Viewport) -> Vec<Command
         ui.menu_button("Edit", |ui| {
             item(ui, Command::Undo, None);
             item(ui, Command::Redo, None);
+            ui.separator();
+            for mode in [Mode::Select, Mode::Paint] {
+                item(ui, Command::SetMode(mode), Some(view.mode == mode));
+            }
+            item(ui, Command::SwapMode, None);
+            ui.separator();
+            item(ui, Command::SmallerBrush, None);
+            item(ui, Command::LargerBrush, None);
         });
         ui.menu_button("View", |ui| {
             for shading in [
@@ -117,6 +126,9 @@ pub fn menu_bar_ui(ui: &mut Ui, editor: &Editor, view: &Viewport) -> Vec<Command
                 Command::ToggleOrthographic,
                 Some(editor.document().session().camera.orthographic),
             );
+        });
+        ui.menu_button("Animation", |ui| {
+            item(ui, Command::PlayPause, None);
         });
         ui.menu_button("Skinning", |ui| {
             for method in [SkinningMethod::Lbs, SkinningMethod::Dqs] {

@@ -1,0 +1,156 @@
+//! What the whole window looks like: pixels, and where its texts are.
+
+use crate::window::Window;
+use egui::{Key, Modifiers, Rect, Role};
+use egui_kittest::kittest::NodeT as _;
+use image::RgbaImage;
+
+/// The part of a picture inside `rect`, points; a pixel in from its edge.
+fn part(picture: &RgbaImage, rect: Rect, scale: f32) -> RgbaImage {
+    let rect = (rect * scale).shrink(2.0);
+    let (x, y) = (rect.min.x.ceil() as u32, rect.min.y.ceil() as u32);
+    let (width, height) = (rect.width() as u32, rect.height() as u32);
+    image::imageops::crop_imm(picture, x, y, width, height).to_image()
+}
+
+fn n_changed(a: &RgbaImage, b: &RgbaImage) -> usize {
+    let differs = |(a, b): &(&image::Rgba<u8>, &image::Rgba<u8>)| {
+        a.0.iter().zip(&b.0).any(|(a, b)| a.abs_diff(*b) > 6)
+    };
+    a.pixels().zip(b.pixels()).filter(differs).count()
+}
+
+/// Pixels that are not as those at the left end of their row: more than the background's gradient.
+fn n_drawn(view: &RgbaImage) -> usize {
+    view.enumerate_pixels()
+        .filter(|&(_, y, pixel)| {
+            let background = view.get_pixel(0, y);
+            pixel
+                .0
+                .iter()
+                .zip(&background.0)
+                .any(|(a, b)| a.abs_diff(*b) > 24)
+        })
+        .count()
+}
+
+#[test]
+fn the_view_shows_the_model_and_weights_change_with_the_brush() {
+    let mut window = Window::on("arm.glb");
+    let rect = window.viewport();
+    let view = |w: &mut Window, name: &str| part(&w.picture(name), rect, 1.0);
+    let textured = view(&mut window, "arm");
+    let area = (textured.width() * textured.height()) as usize;
+    let drawn = n_drawn(&textured);
+    assert!(
+        drawn > area / 50 && drawn < area * 3 / 4,
+        "{drawn} of {area}"
+    );
+
+    let bone = window.bones()[0];
+    window.select(bone);
+    window.key(Modifiers::NONE, Key::Tab);
+    window.harness.remove_cursor();
+    window.settle();
+    let weights = view(&mut window, "weights");
+    assert!(n_changed(&textured, &weights) > area / 50);
+    window.stroke();
+    window.harness.remove_cursor();
+    window.settle();
+    let painted = view(&mut window, "painted");
+    let changed = n_changed(&weights, &painted);
+    assert!(changed > 300 && changed < area / 4, "{changed}");
+}
+
+#[test]
+fn an_idle_window_draws_no_new_picture() {
+    let mut window = Window::on("arm.glb");
+    window.picture("idle");
+    let drawn = window.app().n_pictures();
+    assert!(drawn > 0);
+    for _ in 0..2 {
+        window.harness.step();
+        window.picture("idle");
+    }
+    assert_eq!(window.app().n_pictures(), drawn);
+    window.key(Modifiers::NONE, Key::Num1);
+    window.picture("front");
+    assert_eq!(window.app().n_pictures(), drawn + 1);
+}
+
+/// The texts and widgets that stick out of the window or lie over each other.
+fn misplaced(window: &Window) -> Vec<String> {
+    let screen = window.harness.ctx.content_rect().expand(0.5);
+    let nodes: Vec<(String, Rect)> = window
+        .harness
+        .root()
+        .children_recursive()
+        .filter_map(|node| {
+            let inner = node.accesskit_node();
+            if inner.role() == Role::Splitter {
+                return None;
+            }
+            let text = inner
+                .label()
+                .or_else(|| inner.value())
+                .filter(|t| !t.trim().is_empty())?;
+            let is_leaf = node.children().next().is_none();
+            (is_leaf && inner.bounding_box().is_some()).then(|| (text, node.rect()))
+        })
+        .collect();
+    // Rows of the list scroll, so they may lie below its edge.
+    let in_list = |text: &str| {
+        let of = |j: &sinew::skeleton::JointIndex| window.document().skeleton().label(*j);
+        window
+            .bones()
+            .iter()
+            .map(of)
+            .any(|label| text.ends_with(&label))
+    };
+    let fixed: Vec<_> = nodes
+        .into_iter()
+        .filter(|(text, _)| !in_list(text))
+        .collect();
+    let mut found = Vec::new();
+    for (i, (text, rect)) in fixed.iter().enumerate() {
+        if !screen.contains_rect(*rect) {
+            found.push(format!("{text:?} at {rect:?} is outside of {screen:?}"));
+        }
+        for (other, theirs) in &fixed[i + 1..] {
+            let shared = rect.intersect(*theirs);
+            if shared.is_positive() && shared.width().min(shared.height()) > 2.0 {
+                found.push(format!(
+                    "{text:?} at {rect:?} lies over {other:?} at {theirs:?}"
+                ));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn everything_fits_into_windows_of_all_sizes() {
+    for (size, scale) in [
+        ([1366.0, 768.0], 1.0),
+        ([1920.0, 1080.0], 1.0),
+        ([1920.0, 1080.0], 1.5),
+        ([1920.0, 1080.0], 2.0),
+    ] {
+        let mut window = Window::sized("mannequin.glb", size, scale);
+        let bone = window.bones()[2];
+        window.select(bone);
+        window.harness.remove_cursor();
+        window.settle();
+        for mode in ["select", "paint"] {
+            let picture = window.picture(&format!("{}-{scale}-{mode}", size[0]));
+            assert_eq!([picture.width() as f32, picture.height() as f32], size);
+            let wrong = misplaced(&window);
+            assert!(
+                wrong.is_empty(),
+                "{size:?} at {scale}, {mode}:\n{}",
+                wrong.join("\n")
+            );
+            window.key(Modifiers::NONE, Key::Tab);
+        }
+    }
+}
