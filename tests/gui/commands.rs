@@ -8,7 +8,8 @@ use sinew::view::Shading;
 use sinew::view::commands::{Command, Mode};
 use std::collections::BTreeMap;
 
-const MENUS: [&str; 5] = ["File", "Edit", "View", "Animation", "Skinning"];
+/// Every menu of the bar.
+pub(crate) const MENUS: [&str; 5] = ["File", "Edit", "View", "Animation", "Skinning"];
 
 /// Label -> menu and whether it can be pressed, from opening every menu.
 fn items(window: &mut Window) -> BTreeMap<String, (&'static str, bool)> {

@@ -1,8 +1,9 @@
 //! What the whole window looks like: pixels, and where its texts are.
 
-use crate::window::Window;
+use crate::commands::MENUS;
+use crate::window::{CTRL, Window, asset, is_menu_item};
 use egui::{Key, Modifiers, Rect, Role};
-use egui_kittest::kittest::NodeT as _;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use image::RgbaImage;
 
 /// The part of a picture inside `rect`, points; a pixel in from its edge.
@@ -128,6 +129,15 @@ fn misplaced(window: &Window) -> Vec<String> {
     found
 }
 
+#[track_caller]
+fn assert_in_place(window: &mut Window, name: &str) {
+    let wrong = misplaced(window);
+    if !wrong.is_empty() || std::env::var_os("SINEW_PICTURES").is_some() {
+        window.picture(name);
+    }
+    assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
+}
+
 #[test]
 fn everything_fits_into_windows_of_all_sizes() {
     for (size, scale) in [
@@ -139,18 +149,59 @@ fn everything_fits_into_windows_of_all_sizes() {
         let mut window = Window::sized("mannequin.glb", size, scale);
         let bone = window.bones()[2];
         window.select(bone);
+        // A clip on screen, stopped.
+        window.harness.key_press(Key::Space);
+        window.harness.key_press(Key::Space);
         window.harness.remove_cursor();
         window.settle();
         for mode in ["select", "paint"] {
-            let picture = window.picture(&format!("{}-{scale}-{mode}", size[0]));
-            assert_eq!([picture.width() as f32, picture.height() as f32], size);
-            let wrong = misplaced(&window);
-            assert!(
-                wrong.is_empty(),
-                "{size:?} at {scale}, {mode}:\n{}",
-                wrong.join("\n")
-            );
+            assert_in_place(&mut window, &format!("{}-{scale}-{mode}", size[0]));
             window.key(Modifiers::NONE, Key::Tab);
         }
+        for (i, menu) in MENUS.iter().enumerate() {
+            window.click(Role::Button, menu);
+            let screen = window.harness.ctx.content_rect();
+            for item in window.harness.root().children_recursive() {
+                let inside = !is_menu_item(item.accesskit_node().role())
+                    || screen.contains_rect(item.rect());
+                assert!(inside, "{item:?} at {size:?}, {scale}");
+            }
+            if std::env::var_os("SINEW_PICTURES").is_some() && i < 3 {
+                window.picture(&format!("{}-{scale}-menu-{menu}", size[0]));
+            }
+            window.key(Modifiers::NONE, Key::Escape);
+        }
+    }
+}
+
+#[test]
+fn long_names_and_sentences_are_cut_and_not_laid_over_others() {
+    let mut window = Window::sized("arm.glb", [800.0, 500.0], 1.0);
+    assert_in_place(&mut window, "smallest");
+    let long = "a name that goes on and on ".repeat(8);
+    let model = window.folder.path().join(format!("{long}.glb"));
+    std::fs::copy(asset("arm.glb"), &model).expect("a copy");
+    window.drop_file(&model);
+    assert!(window.says(&long));
+    window.drop_file(window.folder.path().join(format!("no {long}.glb")));
+    assert!(window.says("Cannot open no a name"));
+    assert_in_place(&mut window, "long");
+}
+
+#[test]
+fn dialogs_stand_in_the_window() {
+    let mut window = Window::sized("arm.glb", [800.0, 500.0], 1.0);
+    for key in [Key::O, Key::S, Key::E] {
+        window.key(CTRL, key);
+        let screen = window.harness.ctx.content_rect();
+        for label in ["Path", "Browse…", "Cancel"] {
+            let rect = window.harness.get_by_label(label).rect();
+            assert!(screen.contains_rect(rect), "{label} at {rect:?}");
+        }
+        if std::env::var_os("SINEW_PICTURES").is_some() {
+            window.picture(&format!("dialog-{key:?}"));
+        }
+        window.key(Modifiers::NONE, Key::Escape);
+        assert!(!window.says("Browse…"));
     }
 }
