@@ -1,8 +1,20 @@
 //! Integration tests of the window: real widgets on a real, windowless GL context.
 
+#[path = "gui/app.rs"]
+mod app;
+#[path = "gui/commands.rs"]
+mod commands;
 #[path = "gui/figure.rs"]
 mod figure;
+#[path = "gui/looks.rs"]
+mod looks;
 #[path = "gui/paint_callback.rs"]
 mod paint_callback;
+#[path = "gui/painting.rs"]
+mod painting;
 #[path = "gui/pixels.rs"]
 mod pixels;
+#[path = "gui/renderer.rs"]
+mod renderer;
+#[path = "gui/window.rs"]
+mod window;

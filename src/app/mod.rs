@@ -84,11 +84,20 @@ enum Pending {
 }
 
 impl SinewApp {
-    /// The app on `file`, else on the sample arm.
+    /// The app on `file`, else on the sample arm; autosaves are the user's.
     pub fn new(ctx: &egui::Context, file: Option<PathBuf>) -> std::io::Result<Self> {
+        Self::with_autosaves(ctx, file, Autosaves::of_user().ok())
+    }
+
+    /// The app on `file`, else on the sample arm, with its autosaves where it is told.
+    pub fn with_autosaves(
+        ctx: &egui::Context,
+        file: Option<PathBuf>,
+        autosaves: Option<Autosaves>,
+    ) -> std::io::Result<Self> {
         theme::apply(ctx);
         let waker = ctx.clone();
-        let mut editor = Editor::new(Autosaves::of_user().ok(), move || waker.request_repaint())?;
+        let mut editor = Editor::new(autosaves, move || waker.request_repaint())?;
         editor.open(file.map_or_else(|| OpenRequest::Sample("arm".into()), OpenRequest::Path));
         Ok(Self {
             recoverable: editor.recoverable(),
@@ -112,6 +121,11 @@ impl SinewApp {
     /// The headless editor inside, for tests.
     pub fn editor_mut(&mut self) -> &mut Editor {
         &mut self.editor
+    }
+
+    /// The mode, and how the scene is drawn.
+    pub fn viewport(&self) -> &Viewport {
+        &self.viewport
     }
 
     /// How many 3D pictures the viewport drew.

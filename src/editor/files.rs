@@ -197,7 +197,9 @@ impl Editor {
                         });
                     }
                 }
-                Ok(Err(error)) => self.say_error(error.to_string()),
+                Ok(Err(error)) => {
+                    self.say_error(format!("Cannot open {}. {error}", request.name()))
+                }
             },
             FileJob::Save {
                 path,

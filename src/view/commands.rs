@@ -3,7 +3,7 @@
 use super::scene::Shading;
 use crate::deform::SkinningMethod;
 use crate::editor::Editor;
-use egui::{Key, KeyboardShortcut, Modifiers};
+use egui::{FocusDirection, Key, KeyboardShortcut, Modifiers};
 
 /// Something the artist can ask for by menu, button or key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -273,13 +273,18 @@ pub fn pressed(ctx: &egui::Context) -> Vec<Command> {
     if ctx.text_edit_focused() {
         return Vec::new();
     }
-    ctx.input_mut(|input| {
+    let asked: Vec<Command> = ctx.input_mut(|input| {
         let asked = |c: &&Command| {
             c.shortcut()
                 .is_some_and(|keys| input.consume_shortcut(&keys))
         };
         Command::ALL.iter().filter(asked).copied().collect()
-    })
+    });
+    if asked.contains(&Command::SwapMode) {
+        // Else Tab would walk on to the next widget too, and stop working once it comes to a text field.
+        ctx.memory_mut(|memory| memory.move_focus(FocusDirection::None));
+    }
+    asked
 }
 
 #[cfg(test)]

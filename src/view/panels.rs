@@ -47,22 +47,27 @@ fn command_button_ui(
 pub fn menu_bar_ui(ui: &mut Ui, editor: &Editor, view: &Viewport) -> Vec<Command> {
     let mut asked = Vec::new();
     let mut item = |ui: &mut Ui, command: Command, checked: Option<bool>| {
-        let mark = match checked {
-            Some(true) => "✔ ",
-            Some(false) => "    ",
-            None => "",
+        // Every item keeps room for the mark, so that labels stand in one column.
+        let colour = match checked {
+            Some(true) => theme::ACCENT,
+            Some(false) | None => egui::Color32::TRANSPARENT,
         };
-        let label = format!("{mark}{}", command.full_label(editor));
+        let mark = icons::ICON_CHECK.rich_text().size(14.0).color(colour);
+        let label = command.full_label(editor);
         let keys = command
             .shortcut()
             .map(|k| ui.ctx().format_shortcut(&k))
             .unwrap_or_default();
-        let button = egui::Button::new(label).shortcut_text(keys);
-        if ui
-            .add_enabled(command.is_enabled(editor), button)
-            .on_hover_text(command.about())
-            .clicked()
-        {
+        let button = egui::Button::new((mark, label.as_str())).shortcut_text(keys);
+        let enabled = command.is_enabled(editor);
+        let response = ui
+            .add_enabled(enabled, button)
+            .on_hover_text(command.about());
+        response.widget_info(|| match checked {
+            Some(on) => WidgetInfo::selected(Role::MenuItemCheckBox, enabled, on, &label),
+            None => WidgetInfo::labeled(Role::MenuItem, enabled, &label),
+        });
+        if response.clicked() {
             asked.push(command);
             ui.close();
         }
@@ -84,6 +89,14 @@ pub fn menu_bar_ui(ui: &mut Ui, editor: &Editor, view: &Viewport) -> Vec<Command
         ui.menu_button("Edit", |ui| {
             item(ui, Command::Undo, None);
             item(ui, Command::Redo, None);
+            ui.separator();
+            for mode in [Mode::Select, Mode::Paint] {
+                item(ui, Command::SetMode(mode), Some(view.mode == mode));
+            }
+            item(ui, Command::SwapMode, None);
+            ui.separator();
+            item(ui, Command::SmallerBrush, None);
+            item(ui, Command::LargerBrush, None);
         });
         ui.menu_button("View", |ui| {
             for shading in [
@@ -114,6 +127,9 @@ pub fn menu_bar_ui(ui: &mut Ui, editor: &Editor, view: &Viewport) -> Vec<Command
                 Some(editor.document().session().camera.orthographic),
             );
         });
+        ui.menu_button("Animation", |ui| {
+            item(ui, Command::PlayPause, None);
+        });
         ui.menu_button("Skinning", |ui| {
             for method in [SkinningMethod::Lbs, SkinningMethod::Dqs] {
                 item(
@@ -130,7 +146,8 @@ pub fn menu_bar_ui(ui: &mut Ui, editor: &Editor, view: &Viewport) -> Vec<Command
             } else {
                 ""
             };
-            ui.label(RichText::new(format!("{name}{mark}")).color(theme::TEXT_DIM));
+            let text = RichText::new(format!("{name}{mark}")).color(theme::TEXT_DIM);
+            ui.add(egui::Label::new(text).truncate());
         });
     });
     asked
@@ -312,9 +329,8 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
         Some(joint) => {
             ui.horizontal(|ui| {
                 ui.label("Active bone");
-                ui.label(
-                    RichText::new(editor.document().skeleton().label(joint)).color(theme::ACCENT),
-                );
+                let label = editor.document().skeleton().label(joint);
+                ui.add(egui::Label::new(RichText::new(label).color(theme::ACCENT)).truncate());
             });
             for (mesh, heat) in editor.heat() {
                 let n = heat.values.iter().filter(|w| **w > 0.0).count();
@@ -500,30 +516,54 @@ pub fn problems_ui(ui: &mut Ui, editor: &Editor) {
 /// Hints, the job under way, and what the last re-skin took.
 pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode, notice: Option<(&str, bool)>) {
     let mut cancel = false;
+    let hint = match mode {
+        Mode::Select => {
+            "Click picks a bone · Middle drag orbits · Shift+middle pans · Wheel zooms · Tab paints"
+        }
+        Mode::Paint => {
+            "Drag adds · Ctrl+drag subtracts · Esc takes the stroke back · [ ] radius · Tab selects"
+        }
+    };
+    let text = match notice {
+        Some((text, true)) => RichText::new(text).color(theme::ERROR),
+        Some((text, false)) => RichText::new(text).color(theme::ACCENT),
+        None => RichText::new(hint).color(theme::TEXT_DIM),
+    };
     ui.horizontal(|ui| {
-        let hint = match mode {
-            Mode::Select => "Click picks a bone · Middle drag orbits · Shift+middle pans · Wheel zooms · Tab paints",
-            Mode::Paint => "Drag adds · Ctrl+drag subtracts · Esc takes the stroke back · [ ] radius · Tab selects",
-        };
-        match notice {
-            Some((text, true)) => ui.label(RichText::new(text).color(theme::ERROR)),
-            Some((text, false)) => ui.label(RichText::new(text).color(theme::ACCENT)),
-            None => ui.label(RichText::new(hint).color(theme::TEXT_DIM)),
-        };
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let points: usize = editor.displayed().values().map(|d| d.positions.len()).sum();
-            let text = format!("{points} points · re-skin {:.2} ms", editor.skin_secs() * 1e3);
-            ui.label(RichText::new(text).color(theme::TEXT_DIM).monospace().size(11.0))
-                .on_hover_text("Points on screen, and what the latest deformation took on its thread.");
+            let figures = format!(
+                "{points} points · re-skin {:.2} ms",
+                editor.skin_secs() * 1e3
+            );
+            ui.label(
+                RichText::new(figures)
+                    .color(theme::TEXT_DIM)
+                    .monospace()
+                    .size(11.0),
+            )
+            .on_hover_text("Points on screen, and what the latest deformation took on its thread.");
             if let Some(job) = editor.job() {
-                if ui.button("Cancel").on_hover_text("Stop this job; nothing is changed.").clicked() {
-                    cancel = true;
-                }
-                let bar = egui::ProgressBar::new(job.task().fraction()).desired_width(120.0).show_percentage();
-                ui.add(bar).widget_info(|| WidgetInfo::labeled(Role::ProgressIndicator, true, "Progress"));
+                let stop = ui
+                    .button("Cancel")
+                    .on_hover_text("Stop this job; nothing is changed.");
+                cancel = stop.clicked();
+                let bar = egui::ProgressBar::new(job.task().fraction())
+                    .desired_width(120.0)
+                    .show_percentage();
+                ui.add(bar)
+                    .widget_info(|| WidgetInfo::labeled(Role::ProgressIndicator, true, "Progress"));
                 let step = job.task().label();
-                ui.label(if step.is_empty() { job.label().to_owned() } else { format!("{} · {step}", job.label()) });
+                ui.label(if step.is_empty() {
+                    job.label().to_owned()
+                } else {
+                    format!("{} · {step}", job.label())
+                });
             }
+            // What is left of the row; a longer text is cut and shown whole under the pointer.
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.add(egui::Label::new(text).truncate());
+            });
         });
     });
     if cancel {

@@ -30,6 +30,8 @@ pub struct Viewport {
     hovered: Option<JointIndex>,
     drag: Drag,
     pivot: glam::Vec3,
+    /// Where the pointer was last: outside of the window it has no place.
+    pointer: Pos2,
     gpu: Arc<Mutex<Gpu>>,
 }
 
@@ -158,9 +160,10 @@ impl Viewport {
             (
                 i.modifiers,
                 i.pointer.primary_down(),
-                i.pointer.latest_pos().unwrap_or_default(),
+                i.pointer.latest_pos().unwrap_or(self.pointer),
             )
         });
+        self.pointer = at;
         let event = |kind| PointerEvent {
             kind,
             ndc: ndc(at, rect),

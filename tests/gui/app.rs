@@ -1,0 +1,194 @@
+//! The whole way of an artist, through the window: open, paint, undo, save, export.
+
+use crate::window::{CTRL, CTRL_SHIFT, Window, asset};
+use egui::{Key, Modifiers, Role};
+use egui_kittest::kittest::Queryable as _;
+use sinew::document::Document;
+use sinew::io::{import_file, is_project};
+use sinew::task::Task;
+use sinew::view::commands::Mode;
+
+/// Selects a bone, goes to Paint and makes a stroke.
+fn paint(window: &mut Window) {
+    let bone = window.bones()[0];
+    window.select(bone);
+    if window.app().viewport().mode == Mode::Select {
+        window.key(Modifiers::NONE, Key::Tab);
+    }
+    window.stroke();
+    assert_eq!(
+        window.editor().history().undo_label(),
+        Some("Paint weights")
+    );
+}
+
+/// Whether both documents have the same weights at every point.
+fn same_weights(a: &Document, b: &Document) -> bool {
+    let pairs = a.meshes().values().zip(b.meshes().values());
+    a.meshes().len() == b.meshes().len()
+        && pairs.fold(true, |same, (a, b)| same && a.influences == b.influences)
+}
+
+#[test]
+fn open_paint_undo_redo_save_reopen_and_export() {
+    let mut window = Window::on("arm.glb");
+    window.drop_file(asset("mannequin.glb"));
+    assert_eq!(window.editor().model_name(), "mannequin.glb");
+    assert!(window.says("mannequin.glb"));
+    let bones = window.bones();
+    assert!(bones.len() > 15);
+    let first = window.document().skeleton().label(bones[0]);
+    assert!(
+        window
+            .harness
+            .query_by_role_and_label(Role::Button, &first)
+            .is_some()
+    );
+
+    let before = window.document().clone();
+    paint(&mut window);
+    assert!(!window.document().same_content(&before));
+    let painted = window.document().clone();
+    let heat = window.editor().heat().clone();
+    window.key(CTRL, Key::Z);
+    assert!(window.document().same_content(&before), "bit for bit");
+    assert_ne!(
+        window
+            .editor()
+            .heat()
+            .values()
+            .next()
+            .map(|h| h.values.clone()),
+        heat.values().next().map(|h| h.values.clone())
+    );
+    window.key(CTRL_SHIFT, Key::Z);
+    assert!(window.document().same_content(&painted), "bit for bit");
+    assert!(window.says("mannequin.glb (not saved)"));
+
+    window.key(CTRL, Key::S);
+    let project = window.folder.path().join("painted.ron");
+    window.retype(&project.display().to_string());
+    window.click(Role::Button, "Save");
+    assert!(project.is_file() && is_project(&project));
+    assert!(window.says("Saved painted.ron."));
+    assert!(!window.editor().history().is_modified());
+    assert!(!window.says("(not saved)"));
+
+    window.drop_file(asset("arm.glb"));
+    assert_eq!(window.editor().model_name(), "arm.glb");
+    window.drop_file(&project);
+    assert_eq!(window.editor().model_name(), "painted.ron");
+    assert!(same_weights(window.document(), &painted), "bit for bit");
+
+    window.key(CTRL, Key::E);
+    let exported = window.folder.path().join("exported.glb");
+    window.retype(&exported.display().to_string());
+    window.click(Role::Button, "Export");
+    assert!(window.says("Exported exported.glb."));
+    let imported = import_file(&exported, &Task::new()).expect("what is exported can be opened");
+    let again = Document::new(imported.parts).expect("it is consistent");
+    assert!(
+        same_weights(&again, &painted),
+        "what was painted is in the file"
+    );
+}
+
+#[test]
+fn a_broken_file_says_so_and_leaves_the_model() {
+    let mut window = Window::on("arm.glb");
+    let before = window.document().clone();
+    let broken = window.folder.path().join("broken.glb");
+    std::fs::write(&broken, b"glTF, but not for long").expect("a file");
+    window.drop_file(&broken);
+    assert!(window.says("broken.glb"), "a sentence names the file");
+    assert!(window.document().same_content(&before));
+    assert_eq!(window.editor().model_name(), "arm.glb");
+    assert!(!window.positions().is_empty());
+    window.drop_file(window.folder.path().join("nowhere.glb"));
+    assert!(window.says("nowhere.glb"));
+    assert!(window.document().same_content(&before));
+}
+
+#[test]
+fn unsaved_changes_are_asked_about_and_every_answer_does_what_it_says() {
+    let mut window = Window::on("arm.glb");
+    paint(&mut window);
+    let painted = window.document().clone();
+    for answer in ["Cancel", "Esc"] {
+        window.drop_file(asset("cylinder.glb"));
+        assert!(window.says("Save your changes?") && window.says("arm.glb has changes"));
+        if answer == "Esc" {
+            window.key(Modifiers::NONE, Key::Escape);
+        } else {
+            window.click(Role::Button, answer);
+        }
+        assert!(!window.says("Save your changes?"), "{answer}");
+        assert!(window.document().same_content(&painted), "{answer}");
+        assert_eq!(window.editor().model_name(), "arm.glb");
+    }
+
+    // Save: the project has no place yet, so its path is asked for; then the other model opens.
+    window.drop_file(asset("cylinder.glb"));
+    window.click(Role::Button, "Save");
+    assert!(window.says("Save project"));
+    let project = window.folder.path().join("arm.ron");
+    window.retype(&project.display().to_string());
+    window.click(Role::Button, "Save");
+    assert!(project.is_file());
+    assert_eq!(window.editor().model_name(), "cylinder.glb");
+
+    paint(&mut window);
+    window.drop_file(&project);
+    window.click(Role::Button, "Discard changes");
+    assert_eq!(window.editor().model_name(), "arm.ron");
+    assert!(same_weights(window.document(), &painted));
+    assert!(!window.editor().history().is_modified());
+}
+
+#[test]
+fn a_cancelled_path_changes_nothing() {
+    let mut window = Window::on("arm.glb");
+    for (key, title) in [
+        (Key::O, "Open"),
+        (Key::S, "Save project"),
+        (Key::E, "Export glTF"),
+    ] {
+        window.key(CTRL, key);
+        assert!(
+            window
+                .harness
+                .query_by_role_and_label(Role::TextInput, "Path")
+                .is_some(),
+            "{title}"
+        );
+        assert!(window.harness.query_all_by_label(title).next().is_some());
+        // Keys of the commands are letters of a path now.
+        window.retype("/nowhere/1");
+        assert!(window.app().viewport().mode == Mode::Select);
+        window.click(Role::Button, "Cancel");
+        assert!(window.harness.query_by_label("Path").is_none(), "{title}");
+        assert_eq!(window.editor().model_name(), "arm.glb");
+    }
+}
+
+#[test]
+fn work_that_was_not_saved_is_offered_again() {
+    let mut window = Window::on("arm.glb");
+    paint(&mut window);
+    let painted = window.document().clone();
+    let autosaves = window.folder.path().join("autosave");
+    window.wait("an autosave", |_| {
+        std::fs::read_dir(&autosaves).is_ok_and(|mut f| {
+            f.next()
+                .is_some_and(|f| f.is_ok_and(|f| is_project(&f.path())))
+        })
+    });
+    let mut again = Window::beside(&window, "arm.glb");
+    assert!(again.says("Recovered work") && again.says("arm"));
+    again.click(Role::Button, "Restore");
+    assert!(same_weights(again.document(), &painted));
+    assert!(
+        again.editor().history().is_modified(),
+        "it is not in the artist's files"
+    );
+}

@@ -1,0 +1,263 @@
+//! Menus, the row of buttons, keys and the timeline.
+
+use crate::window::{CTRL_SHIFT, Window, is_menu_item};
+use egui::{Key, Modifiers, Role};
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use sinew::deform::SkinningMethod;
+use sinew::view::Shading;
+use sinew::view::commands::{Command, Mode};
+use std::collections::BTreeMap;
+
+/// Every menu of the bar.
+pub(crate) const MENUS: [&str; 5] = ["File", "Edit", "View", "Animation", "Skinning"];
+
+/// Label -> menu and whether it can be pressed, from opening every menu.
+fn items(window: &mut Window) -> BTreeMap<String, (&'static str, bool)> {
+    let mut found = BTreeMap::new();
+    for menu in MENUS {
+        window.click(Role::Button, menu);
+        for node in window.harness.root().children_recursive() {
+            let node = node.accesskit_node();
+            if is_menu_item(node.role()) {
+                let label = node.label().expect("items have labels");
+                assert!(found.insert(label, (menu, !node.is_disabled())).is_none());
+            }
+        }
+        window.key(Modifiers::NONE, Key::Escape);
+    }
+    found
+}
+
+fn assert_all_commands_are_offered(window: &mut Window) {
+    let items = items(window);
+    assert_eq!(items.len(), Command::ALL.len());
+    for &command in Command::ALL {
+        let label = command.full_label(window.editor());
+        let (_, enabled) = items
+            .get(&label)
+            .unwrap_or_else(|| panic!("{label} is in no menu"));
+        assert_eq!(*enabled, command.is_enabled(window.editor()), "{label}");
+    }
+    // The buttons of the header say the same.
+    for command in [
+        Command::Save,
+        Command::Undo,
+        Command::Redo,
+        Command::Show(Shading::Wire),
+    ] {
+        let button = window
+            .harness
+            .get_by_role_and_label(Role::Button, command.label());
+        let enabled = !button.accesskit_node().is_disabled();
+        assert_eq!(
+            enabled,
+            command.is_enabled(window.editor()),
+            "{}",
+            command.label()
+        );
+    }
+}
+
+#[test]
+fn every_command_is_in_a_menu_and_enabled_when_it_can_be_asked_for() {
+    let mut window = Window::on("arm.glb");
+    assert_all_commands_are_offered(&mut window);
+    assert!(!Command::Undo.is_enabled(window.editor()));
+    let bone = window.bones()[0];
+    window.select(bone);
+    window.choose("Skinning", "Linear blend");
+    window.choose("Skinning", "Dual quaternion");
+    window.choose("Edit", &Command::Undo.full_label(window.editor()));
+    assert!(Command::Undo.is_enabled(window.editor()) || Command::Redo.is_enabled(window.editor()));
+    assert_all_commands_are_offered(&mut window);
+}
+
+#[test]
+fn items_of_the_view_menu_do_what_they_say() {
+    let mut window = Window::on("arm.glb");
+    for shading in [
+        Shading::Shaded,
+        Shading::Weights,
+        Shading::Wire,
+        Shading::Textured,
+    ] {
+        window.choose("View", Command::Show(shading).label());
+        assert_eq!(window.app().viewport().options.shading, shading);
+    }
+    let switches = |w: &Window| {
+        let options = w.app().viewport().options;
+        [
+            options.show_bones,
+            options.show_grid,
+            options.wire_overlay,
+            w.document().session().camera.orthographic,
+        ]
+    };
+    for (i, label) in [
+        "Show bones",
+        "Show grid",
+        "Wire over surface",
+        "Orthographic",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let before = switches(&window);
+        window.choose("View", label);
+        let mut expected = before;
+        expected[i] = !before[i];
+        assert_eq!(switches(&window), expected, "{label}");
+        window.choose("View", label);
+        assert_eq!(switches(&window), before, "{label}");
+    }
+    for (label, axis) in [
+        ("Front view", glam::Vec3::Z),
+        ("Side view", glam::Vec3::X),
+        ("Top view", glam::Vec3::Y),
+    ] {
+        window.choose("View", label);
+        let backward = window.document().session().camera.backward();
+        assert!(backward.abs_diff_eq(axis, 2e-3), "{label}: {backward}");
+    }
+    let bone = window.bones()[1];
+    window.select(bone);
+    let far = window.document().session().camera.distance;
+    window.choose("View", "Frame selected");
+    assert!(window.document().session().camera.distance < far);
+    window.choose("View", "Frame all");
+    assert_eq!(window.document().session().camera.distance, far);
+}
+
+#[test]
+fn the_skinning_method_changes_the_picture_in_one_step() {
+    let mut window = Window::on("arm.glb");
+    window.harness.key_press(Key::Space);
+    window.harness.key_press(Key::Space);
+    window.settle();
+    let (start, end) = window.editor().clip_range().expect("a clip");
+    window
+        .harness
+        .get_by_label("Time")
+        .set_value_accesskit(start.midpoint(end));
+    window.settle();
+    let by_method = |window: &mut Window, label: &str| {
+        window.click(Role::Button, label);
+        window.positions()
+    };
+    let linear = by_method(&mut window, "Linear blend");
+    let dual = by_method(&mut window, "Dual quaternion");
+    assert_eq!(window.editor().method(), SkinningMethod::Dqs);
+    assert!(linear != dual);
+    window.click(Role::Button, "Undo");
+    assert_eq!(window.editor().method(), SkinningMethod::Lbs);
+    assert!(window.positions() == linear);
+    window.click(Role::Button, "Redo");
+    assert!(window.positions() == dual);
+    window.click(Role::Button, "Undo");
+    window.key(CTRL_SHIFT, Key::Z);
+    assert!(window.positions() == dual);
+}
+
+#[test]
+fn space_plays_and_the_time_can_be_dragged() {
+    let mut window = Window::on("arm.glb");
+    let clips: Vec<String> = window
+        .document()
+        .clips()
+        .values()
+        .map(|c| c.name.clone())
+        .collect();
+    assert!(!clips.is_empty());
+    let combo = window.harness.get_by_role_and_label(Role::ComboBox, "Clip");
+    combo.click();
+    window.settle();
+    for clip in clips.iter().map(String::as_str).chain(["Own pose"]) {
+        assert!(
+            window.harness.query_all_by_label(clip).next().is_some(),
+            "{clip}"
+        );
+    }
+    window.click(Role::Button, &clips[0]);
+    let shown = window.document().session().playback.clip;
+    assert_eq!(shown, window.document().clips().keys().next().copied());
+
+    let time = |w: &Window| w.document().session().playback.time_secs;
+    let rest = window.positions();
+    window.harness.key_press(Key::Space);
+    window.wait("time runs", |app| {
+        app.editor().document().session().playback.time_secs > 0.2
+    });
+    assert!(window.editor().is_playing());
+    window.harness.key_press(Key::Space);
+    window.settle();
+    assert!(!window.editor().is_playing());
+    let stopped = time(&window);
+    assert!(window.positions() != rest);
+    window.settle();
+    assert_eq!(time(&window), stopped);
+
+    let rect = window.harness.get_by_label("Time").rect();
+    let before = window.positions();
+    window.press(rect.left_center() + egui::vec2(8.0, 0.0));
+    let middle = rect.center();
+    window.move_to(middle);
+    window.release(middle);
+    window.settle();
+    let (start, end) = window.editor().clip_range().expect("a clip");
+    assert!((time(&window) - start.midpoint(end)).abs() < 0.02 * (end - start));
+    assert!(window.positions() != before);
+}
+
+#[test]
+fn tab_only_ever_swaps_the_mode() {
+    let mut window = Window::on("arm.glb");
+    for i in 0..40 {
+        let before = window.app().viewport().mode;
+        window.harness.key_press(Key::Tab);
+        window.harness.step();
+        assert_ne!(window.app().viewport().mode, before, "press {i}");
+    }
+    assert!(
+        window
+            .harness
+            .root()
+            .children_recursive()
+            .all(|n| !n.is_focused())
+    );
+    window.key(Modifiers::NONE, Key::Tab);
+    assert_eq!(window.app().viewport().mode, Mode::Paint);
+    let radius = window.document().session().brush.radius_px;
+    window.key(Modifiers::NONE, Key::CloseBracket);
+    assert!(window.document().session().brush.radius_px > radius);
+}
+
+#[test]
+fn the_list_of_bones_filters_and_locks() {
+    let mut window = Window::on("mannequin.glb");
+    let bones = window.bones();
+    let labels: Vec<String> = bones
+        .iter()
+        .map(|&b| window.document().skeleton().label(b))
+        .collect();
+    window.click(Role::TextInput, "Filter bones");
+    // Letters of a filter are no shortcuts.
+    window.retype(&labels[3].to_uppercase());
+    assert!(
+        window
+            .harness
+            .query_by_role_and_label(Role::Button, &labels[3])
+            .is_some()
+    );
+    assert!(
+        window
+            .harness
+            .query_by_role_and_label(Role::Button, &labels[0])
+            .is_none()
+    );
+    let lock = format!("Lock {}", labels[3]);
+    window.click(Role::CheckBox, &lock);
+    assert!(window.document().locked().contains(&bones[3]));
+    assert_eq!(window.editor().history().undo_label(), Some("Lock bone"));
+    window.click(Role::CheckBox, &lock);
+    assert!(window.document().locked().is_empty());
+}

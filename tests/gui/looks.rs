@@ -1,0 +1,207 @@
+//! What the whole window looks like: pixels, and where its texts are.
+
+use crate::commands::MENUS;
+use crate::window::{CTRL, Window, asset, is_menu_item};
+use egui::{Key, Modifiers, Rect, Role};
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use image::RgbaImage;
+
+/// The part of a picture inside `rect`, points; a pixel in from its edge.
+fn part(picture: &RgbaImage, rect: Rect, scale: f32) -> RgbaImage {
+    let rect = (rect * scale).shrink(2.0);
+    let (x, y) = (rect.min.x.ceil() as u32, rect.min.y.ceil() as u32);
+    let (width, height) = (rect.width() as u32, rect.height() as u32);
+    image::imageops::crop_imm(picture, x, y, width, height).to_image()
+}
+
+fn n_changed(a: &RgbaImage, b: &RgbaImage) -> usize {
+    let differs = |(a, b): &(&image::Rgba<u8>, &image::Rgba<u8>)| {
+        a.0.iter().zip(&b.0).any(|(a, b)| a.abs_diff(*b) > 6)
+    };
+    a.pixels().zip(b.pixels()).filter(differs).count()
+}
+
+/// Pixels that are not as those at the left end of their row: more than the background's gradient.
+fn n_drawn(view: &RgbaImage) -> usize {
+    view.enumerate_pixels()
+        .filter(|&(_, y, pixel)| {
+            let background = view.get_pixel(0, y);
+            pixel
+                .0
+                .iter()
+                .zip(&background.0)
+                .any(|(a, b)| a.abs_diff(*b) > 24)
+        })
+        .count()
+}
+
+#[test]
+fn the_view_shows_the_model_and_weights_change_with_the_brush() {
+    let mut window = Window::on("arm.glb");
+    let rect = window.viewport();
+    let view = |w: &mut Window, name: &str| part(&w.picture(name), rect, 1.0);
+    let textured = view(&mut window, "arm");
+    let area = (textured.width() * textured.height()) as usize;
+    let drawn = n_drawn(&textured);
+    assert!(
+        drawn > area / 50 && drawn < area * 3 / 4,
+        "{drawn} of {area}"
+    );
+
+    let bone = window.bones()[0];
+    window.select(bone);
+    window.key(Modifiers::NONE, Key::Tab);
+    window.harness.remove_cursor();
+    window.settle();
+    let weights = view(&mut window, "weights");
+    assert!(n_changed(&textured, &weights) > area / 50);
+    window.stroke();
+    window.harness.remove_cursor();
+    window.settle();
+    let painted = view(&mut window, "painted");
+    let changed = n_changed(&weights, &painted);
+    assert!(changed > 300 && changed < area / 4, "{changed}");
+}
+
+#[test]
+fn an_idle_window_draws_no_new_picture() {
+    let mut window = Window::on("arm.glb");
+    window.picture("idle");
+    let drawn = window.app().n_pictures();
+    assert!(drawn > 0);
+    for _ in 0..2 {
+        window.harness.step();
+        window.picture("idle");
+    }
+    assert_eq!(window.app().n_pictures(), drawn);
+    window.key(Modifiers::NONE, Key::Num1);
+    window.picture("front");
+    assert_eq!(window.app().n_pictures(), drawn + 1);
+}
+
+/// The texts and widgets that stick out of the window or lie over each other.
+fn misplaced(window: &Window) -> Vec<String> {
+    let screen = window.harness.ctx.content_rect().expand(0.5);
+    let nodes: Vec<(String, Rect)> = window
+        .harness
+        .root()
+        .children_recursive()
+        .filter_map(|node| {
+            let inner = node.accesskit_node();
+            if inner.role() == Role::Splitter {
+                return None;
+            }
+            let text = inner
+                .label()
+                .or_else(|| inner.value())
+                .filter(|t| !t.trim().is_empty())?;
+            let is_leaf = node.children().next().is_none();
+            (is_leaf && inner.bounding_box().is_some()).then(|| (text, node.rect()))
+        })
+        .collect();
+    // Rows of the list scroll, so they may lie below its edge.
+    let in_list = |text: &str| {
+        let of = |j: &sinew::skeleton::JointIndex| window.document().skeleton().label(*j);
+        window
+            .bones()
+            .iter()
+            .map(of)
+            .any(|label| text.ends_with(&label))
+    };
+    let fixed: Vec<_> = nodes
+        .into_iter()
+        .filter(|(text, _)| !in_list(text))
+        .collect();
+    let mut found = Vec::new();
+    for (i, (text, rect)) in fixed.iter().enumerate() {
+        if !screen.contains_rect(*rect) {
+            found.push(format!("{text:?} at {rect:?} is outside of {screen:?}"));
+        }
+        for (other, theirs) in &fixed[i + 1..] {
+            let shared = rect.intersect(*theirs);
+            if shared.is_positive() && shared.width().min(shared.height()) > 2.0 {
+                found.push(format!(
+                    "{text:?} at {rect:?} lies over {other:?} at {theirs:?}"
+                ));
+            }
+        }
+    }
+    found
+}
+
+#[track_caller]
+fn assert_in_place(window: &mut Window, name: &str) {
+    let wrong = misplaced(window);
+    if !wrong.is_empty() || std::env::var_os("SINEW_PICTURES").is_some() {
+        window.picture(name);
+    }
+    assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn everything_fits_into_windows_of_all_sizes() {
+    for (size, scale) in [
+        ([1366.0, 768.0], 1.0),
+        ([1920.0, 1080.0], 1.0),
+        ([1920.0, 1080.0], 1.5),
+        ([1920.0, 1080.0], 2.0),
+    ] {
+        let mut window = Window::sized("mannequin.glb", size, scale);
+        let bone = window.bones()[2];
+        window.select(bone);
+        // A clip on screen, stopped.
+        window.harness.key_press(Key::Space);
+        window.harness.key_press(Key::Space);
+        window.harness.remove_cursor();
+        window.settle();
+        for mode in ["select", "paint"] {
+            assert_in_place(&mut window, &format!("{}-{scale}-{mode}", size[0]));
+            window.key(Modifiers::NONE, Key::Tab);
+        }
+        for (i, menu) in MENUS.iter().enumerate() {
+            window.click(Role::Button, menu);
+            let screen = window.harness.ctx.content_rect();
+            for item in window.harness.root().children_recursive() {
+                let inside = !is_menu_item(item.accesskit_node().role())
+                    || screen.contains_rect(item.rect());
+                assert!(inside, "{item:?} at {size:?}, {scale}");
+            }
+            if std::env::var_os("SINEW_PICTURES").is_some() && i < 3 {
+                window.picture(&format!("{}-{scale}-menu-{menu}", size[0]));
+            }
+            window.key(Modifiers::NONE, Key::Escape);
+        }
+    }
+}
+
+#[test]
+fn long_names_and_sentences_are_cut_and_not_laid_over_others() {
+    let mut window = Window::sized("arm.glb", [800.0, 500.0], 1.0);
+    assert_in_place(&mut window, "smallest");
+    let long = "a name that goes on and on ".repeat(8);
+    let model = window.folder.path().join(format!("{long}.glb"));
+    std::fs::copy(asset("arm.glb"), &model).expect("a copy");
+    window.drop_file(&model);
+    assert!(window.says(&long));
+    window.drop_file(window.folder.path().join(format!("no {long}.glb")));
+    assert!(window.says("Cannot open no a name"));
+    assert_in_place(&mut window, "long");
+}
+
+#[test]
+fn dialogs_stand_in_the_window() {
+    let mut window = Window::sized("arm.glb", [800.0, 500.0], 1.0);
+    for key in [Key::O, Key::S, Key::E] {
+        window.key(CTRL, key);
+        let screen = window.harness.ctx.content_rect();
+        for label in ["Path", "Browse…", "Cancel"] {
+            let rect = window.harness.get_by_label(label).rect();
+            assert!(screen.contains_rect(rect), "{label} at {rect:?}");
+        }
+        if std::env::var_os("SINEW_PICTURES").is_some() {
+            window.picture(&format!("dialog-{key:?}"));
+        }
+        window.key(Modifiers::NONE, Key::Escape);
+        assert!(!window.says("Browse…"));
+    }
+}

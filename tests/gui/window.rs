@@ -1,0 +1,307 @@
+//! The app in a window that is only in memory: pressed, dragged and read as an artist would.
+
+use crate::renderer::GlRenderer;
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Role, Vec2};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use glam::Vec3;
+use sinew::app::SinewApp;
+use sinew::document::Document;
+use sinew::editor::Editor;
+use sinew::io::project::Autosaves;
+use sinew::skeleton::JointIndex;
+use sinew::view::WindowlessGl;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// More than any step here takes, also on a busy machine.
+const DEADLINE: Duration = Duration::from_secs(60);
+/// Ctrl, as the windowing layer reports it.
+pub(crate) const CTRL: Modifiers = Modifiers {
+    ctrl: true,
+    command: true,
+    ..Modifiers::NONE
+};
+/// Ctrl and Shift.
+pub(crate) const CTRL_SHIFT: Modifiers = Modifiers {
+    shift: true,
+    ..CTRL
+};
+
+/// A model that comes with the sources.
+pub(crate) fn asset(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("assets")
+        .join(name)
+}
+
+/// The app, and a folder for what it writes.
+pub(crate) struct Window {
+    // Dropped before the context that its GPU objects live on.
+    pub(crate) harness: Harness<'static, SinewApp>,
+    pub(crate) folder: Rc<tempfile::TempDir>,
+    _gl: Rc<WindowlessGl>,
+}
+
+impl Window {
+    /// 1366 x 768 on the sample file `name`, at rest.
+    pub(crate) fn on(name: &str) -> Self {
+        Self::sized(name, [1366.0, 768.0], 1.0)
+    }
+
+    /// A window of `size` physical pixels on the sample file `name`, at rest.
+    pub(crate) fn sized(name: &str, size: [f32; 2], scale: f32) -> Self {
+        let folder = Rc::new(tempfile::tempdir().expect("a folder for files"));
+        Self::in_folder(name, size, scale, folder)
+    }
+
+    /// Another window on the sample file `name` that uses the same folder as `other`.
+    pub(crate) fn beside(other: &Self, name: &str) -> Self {
+        Self::in_folder(name, [1366.0, 768.0], 1.0, other.folder.clone())
+    }
+
+    fn in_folder(name: &str, size: [f32; 2], scale: f32, folder: Rc<tempfile::TempDir>) -> Self {
+        let gl = Rc::new(WindowlessGl::new().unwrap_or_else(|error| panic!("{error}")));
+        let autosaves = Autosaves::in_folder(folder.path().join("autosave"));
+        let file = asset(name);
+        let harness = Harness::builder()
+            .with_size(Vec2::from(size) / scale)
+            .with_pixels_per_point(scale)
+            .with_step_dt(1.0 / 60.0)
+            .with_render_cursor(false)
+            .renderer(GlRenderer::new(gl.clone()))
+            .build_eframe(move |cc| {
+                SinewApp::with_autosaves(&cc.egui_ctx, Some(file), Some(autosaves))
+                    .expect("threads start")
+            });
+        let mut window = Self {
+            harness,
+            folder,
+            _gl: gl,
+        };
+        window.settle();
+        assert!(!window.editor().displayed().is_empty(), "{name} is open");
+        window
+    }
+
+    pub(crate) fn app(&self) -> &SinewApp {
+        self.harness.state()
+    }
+
+    pub(crate) fn editor(&self) -> &Editor {
+        self.app().editor()
+    }
+
+    pub(crate) fn document(&self) -> &Document {
+        self.editor().document()
+    }
+
+    /// Frames until `done`, which must come to pass.
+    pub(crate) fn wait(&mut self, what: &str, done: impl Fn(&SinewApp) -> bool) {
+        let start = Instant::now();
+        self.harness.step();
+        while !done(self.app()) {
+            assert!(start.elapsed() < DEADLINE, "waited too long: {what}");
+            std::thread::sleep(Duration::from_millis(1));
+            self.harness.step();
+        }
+    }
+
+    /// Frames until everything that was asked for is on screen; every widget then has a name.
+    pub(crate) fn settle(&mut self) {
+        self.wait("idle", |app| app.editor().is_idle());
+        self.harness.step();
+        self.harness.check_accessibility();
+    }
+
+    /// Opens `path` by dropping it on the window.
+    pub(crate) fn drop_file(&mut self, path: impl Into<PathBuf>) {
+        let dropped = Arc::new(Dropped(path.into()));
+        self.harness.input_mut().dropped_files.push(dropped);
+        self.settle();
+    }
+
+    pub(crate) fn key(&mut self, modifiers: Modifiers, key: Key) {
+        self.harness.key_press_modifiers(modifiers, key);
+        self.settle();
+    }
+
+    /// Clicks the only widget with this role and label.
+    #[track_caller]
+    pub(crate) fn click(&mut self, role: Role, label: &str) {
+        self.harness.get_by_role_and_label(role, label).click();
+        self.settle();
+    }
+
+    /// Chooses an item of a menu.
+    #[track_caller]
+    pub(crate) fn choose(&mut self, menu: &str, item: &str) {
+        self.click(Role::Button, menu);
+        let found = self.harness.get_all_by_label(item);
+        let node = found
+            .into_iter()
+            .find(|n| is_menu_item(n.accesskit_node().role()));
+        node.unwrap_or_else(|| panic!("no {item} in {menu}"))
+            .click();
+        self.settle();
+    }
+
+    /// Writes into the focused field in place of what is in it.
+    pub(crate) fn retype(&mut self, text: &str) {
+        self.harness.key_press_modifiers(CTRL, Key::A);
+        self.harness.event(Event::Text(text.into()));
+        self.harness.step();
+        self.settle();
+    }
+
+    /// Whether a text on screen holds `part`.
+    pub(crate) fn says(&self, part: &str) -> bool {
+        self.harness
+            .query_all_by_label_contains(part)
+            .next()
+            .is_some()
+    }
+
+    /// The viewport's place in the window, points.
+    pub(crate) fn viewport(&self) -> Rect {
+        self.harness.get_by_label("Viewport").rect()
+    }
+
+    /// Where a world place is in the window.
+    pub(crate) fn place(&self, point: Vec3) -> Pos2 {
+        let rect = self.viewport();
+        let camera = &self.document().session().camera;
+        let ndc = camera
+            .clip_from_world(rect.aspect_ratio())
+            .project_point3(point);
+        rect.min + rect.size() * Vec2::new(0.5 + 0.5 * ndc.x, 0.5 - 0.5 * ndc.y)
+    }
+
+    /// The displayed positions of all meshes.
+    pub(crate) fn positions(&self) -> Vec<Vec3> {
+        let shown = self.editor().displayed().values();
+        shown.flat_map(|d| d.positions.iter().copied()).collect()
+    }
+
+    /// A place on the model: that of the point nearest to the eye.
+    pub(crate) fn on_model(&self) -> Pos2 {
+        let toward_eye = self.document().session().camera.backward();
+        let depth = |p: &Vec3| p.dot(toward_eye);
+        let nearest = self
+            .positions()
+            .into_iter()
+            .max_by(|a, b| depth(a).total_cmp(&depth(b)));
+        self.place(nearest.expect("a model"))
+    }
+
+    /// The bones in the list, in the order of joints.
+    pub(crate) fn bones(&self) -> Vec<JointIndex> {
+        let has_bone = self.editor().joints_with_bones();
+        (0..has_bone.len())
+            .filter(|&j| has_bone[j])
+            .map(|j| JointIndex(j as u32))
+            .collect()
+    }
+
+    /// Clicks a bone in the list.
+    pub(crate) fn select(&mut self, joint: JointIndex) {
+        let label = self.document().skeleton().label(joint);
+        self.click(Role::Button, &label);
+        assert_eq!(self.document().session().active_joint, Some(joint));
+    }
+
+    pub(crate) fn button(
+        &mut self,
+        at: Pos2,
+        button: PointerButton,
+        pressed: bool,
+        modifiers: Modifiers,
+    ) {
+        self.harness.event(Event::PointerButton {
+            pos: at,
+            button,
+            pressed,
+            modifiers,
+        });
+        self.harness.step();
+    }
+
+    pub(crate) fn move_to(&mut self, at: Pos2) {
+        self.harness.hover_at(at);
+        self.harness.step();
+    }
+
+    pub(crate) fn press(&mut self, at: Pos2) {
+        self.move_to(at);
+        self.button(at, PointerButton::Primary, true, Modifiers::NONE);
+    }
+
+    pub(crate) fn release(&mut self, at: Pos2) {
+        self.button(at, PointerButton::Primary, false, Modifiers::NONE);
+    }
+
+    /// Drags from `from` by `by` in eight moves.
+    pub(crate) fn drag(
+        &mut self,
+        button: PointerButton,
+        modifiers: Modifiers,
+        from: Pos2,
+        by: Vec2,
+    ) {
+        self.harness.event(Event::ModifiersChanged(modifiers));
+        self.move_to(from);
+        self.button(from, button, true, modifiers);
+        for i in 1..=8 {
+            self.move_to(from + by * (i as f32 / 8.0));
+        }
+        self.button(from + by, button, false, modifiers);
+        self.harness.event(Event::ModifiersChanged(Modifiers::NONE));
+        self.settle();
+    }
+
+    /// Paints over the middle of the model.
+    pub(crate) fn stroke(&mut self) {
+        let at = self.on_model();
+        self.drag(
+            PointerButton::Primary,
+            Modifiers::NONE,
+            at,
+            Vec2::new(24.0, 16.0),
+        );
+    }
+
+    /// The window's pixels; written to the folder that SINEW_PICTURES names, if it does, for a person to look at.
+    pub(crate) fn picture(&mut self, name: &str) -> image::RgbaImage {
+        let picture = self
+            .harness
+            .render()
+            .unwrap_or_else(|error| panic!("{error}"));
+        if let Some(folder) = std::env::var_os("SINEW_PICTURES") {
+            let path = Path::new(&folder).join(format!("window-{name}.png"));
+            picture
+                .save(&path)
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        }
+        picture
+    }
+}
+
+/// Whether a node is an entry of a menu.
+pub(crate) fn is_menu_item(role: Role) -> bool {
+    matches!(role, Role::MenuItem | Role::MenuItemCheckBox)
+}
+
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl egui::DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
