@@ -196,7 +196,7 @@ impl InstancePlan {
                 .iter()
                 .zip(after)
                 .enumerate()
-                .filter(|(_, (a, b))| a != b);
+                .filter(|(_, (a, b))| !same_bits(**a, **b));
             points.extend(moved.map(|(i, _)| (range.start + i) as u32));
             if let Some(slot) = self.chunks.get_mut(c) {
                 *slot = chunk.clone();
@@ -224,7 +224,7 @@ impl InstancePlan {
                 range,
                 out,
             );
-            out[0] != old
+            !same_bits(out[0], old)
         });
         Moved::Some {
             points,
@@ -359,6 +359,11 @@ fn for_chunks(items: &mut [Vec3], work: impl Fn(usize, &mut [Vec3]) + Sync) {
             .enumerate()
             .for_each(|(c, chunk)| work(c * CHUNK, chunk));
     }
+}
+
+/// Whether two values are the same, zeros of either sign apart: what is shown has the bits of a full run.
+fn same_bits(a: Vec3, b: Vec3) -> bool {
+    a.to_array().map(f32::to_bits) == b.to_array().map(f32::to_bits)
 }
 
 fn bind_shape<'a>(positions: &'a [Vec3], morphed: &'a [Vec3]) -> &'a [Vec3] {

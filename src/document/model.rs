@@ -181,6 +181,15 @@ impl Document {
         pose
     }
 
+    /// n_joints of the skeleton: whether a skin lists the joint. Those are drawn and listed as bones.
+    pub fn skin_joint_mask(&self) -> Vec<bool> {
+        let mut mask = vec![false; self.skeleton.len()];
+        for joint in self.skins.values().flat_map(|skin| &skin.joints) {
+            mask[joint.get()] = true;
+        }
+        mask
+    }
+
     /// The first skin, by instance, that moves `mesh`.
     pub fn skin_of_mesh(&self, mesh: MeshId) -> Option<(SkinId, &Arc<Skin>)> {
         let id = self

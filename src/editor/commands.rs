@@ -44,6 +44,7 @@ impl Editor {
 
     /// Locks or unlocks the weights of a bone.
     pub fn toggle_lock(&mut self, joint: JointIndex) {
+        self.finish_tool();
         let mut locked = self.document.locked().clone();
         let label = if locked.remove(&joint) {
             "Unlock bone"
@@ -71,6 +72,7 @@ impl Editor {
             SkinningMethod::Lbs => "Use linear blend skinning",
             SkinningMethod::Dqs => "Use dual quaternion skinning",
         };
+        self.finish_tool();
         self.history.begin(&self.document, label);
         let changes: Vec<_> = self
             .document

@@ -1,17 +1,12 @@
-//! Opening, saving, exporting and autosaving, on the lane for long jobs.
+//! Opening, saving and exporting, on the lane for long jobs.
 
 use super::Editor;
-use crate::document::Document;
 use crate::evaluate::{Job, JobError};
 use crate::io::gltf_export::{ExportError, ExportOptions, ExportReport, export_to_file};
-use crate::io::project::{self, Autosaves, ProjectError, Recoverable};
+use crate::io::project::{self, ProjectError};
 use crate::io::{OpenError, OpenedModel, open_any, open_autosave, open_relinked, open_sample};
 use crate::task::Task;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// Time between autosaves while there is something to save.
-const AUTOSAVE_EVERY: Duration = Duration::from_mins(1);
 
 /// What to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +23,8 @@ pub enum OpenRequest {
         project: PathBuf,
         /// The model.
         model: PathBuf,
+        /// Whether `project` is an autosave, which is never saved to.
+        is_autosave: bool,
     },
 }
 
@@ -49,6 +46,8 @@ pub enum FileJob {
     Open {
         /// What.
         request: OpenRequest,
+        /// The history's revision when it was asked for.
+        revision: u64,
         /// The job.
         job: Job<Result<OpenedModel, OpenError>>,
     },
@@ -93,7 +92,9 @@ impl FileJob {
 impl Editor {
     /// Opens something; what is open stays until it is ready. An opening under way is cancelled.
     pub fn open(&mut self, request: OpenRequest) {
-        if !self.lane_is_free() {
+        if let Some(FileJob::Open { job, .. }) = &self.job {
+            job.task.cancel();
+        } else if !self.lane_is_free() {
             return;
         }
         let theirs = request.clone();
@@ -103,10 +104,18 @@ impl Editor {
                 OpenRequest::Path(path) => open_any(path, task),
                 OpenRequest::Sample(name) => open_sample(name, task),
                 OpenRequest::Autosave(path) => open_autosave(path, task),
-                OpenRequest::Relink { project, model } => open_relinked(project, model, task),
+                OpenRequest::Relink {
+                    project,
+                    model,
+                    is_autosave,
+                } => open_relinked(project, model, *is_autosave, task),
             },
         );
-        self.job = Some(FileJob::Open { request, job });
+        self.job = Some(FileJob::Open {
+            request,
+            revision: self.history.revision(),
+            job,
+        });
     }
 
     /// Saves the project to `path`, which becomes its place.
@@ -114,12 +123,8 @@ impl Editor {
         if !self.lane_is_free() {
             return;
         }
-        self.history.commit(&self.document);
-        let path = if crate::io::is_project(path) {
-            path.to_owned()
-        } else {
-            path.with_added_extension("ron")
-        };
+        self.finish_tool();
+        let path = crate::io::project_path(path);
         let (document, target) = (self.document.clone(), path.clone());
         let job = self
             .lane
@@ -138,6 +143,7 @@ impl Editor {
         if !self.lane_is_free() {
             return;
         }
+        self.finish_tool();
         let (document, target, options) = (self.document.clone(), path.to_owned(), options.clone());
         let job = self
             .lane
@@ -157,20 +163,21 @@ impl Editor {
         }
     }
 
-    /// Whether a new file job may start: an opening gives way, a save or export is waited for.
+    /// Whether a save is under way.
+    pub(super) fn is_saving(&self) -> bool {
+        matches!(self.job, Some(FileJob::Save { .. }))
+    }
+
+    /// Whether a new file job may start; says so where one is under way.
     fn lane_is_free(&mut self) -> bool {
-        match &self.job {
-            None => true,
-            Some(FileJob::Open { job, .. }) => {
-                job.task.cancel();
-                true
-            }
-            Some(other) => {
-                let text = format!("{} is still under way.", other.label());
-                self.say(text);
-                false
-            }
+        if let Some(job) = &self.job {
+            let text = format!(
+                "{} is still under way; wait for it or cancel it.",
+                job.label()
+            );
+            self.say(text);
         }
+        self.job.is_none()
     }
 
     pub(super) fn poll_file_job(&mut self) {
@@ -178,10 +185,26 @@ impl Editor {
             return;
         };
         match running {
-            FileJob::Open { request, job } => match job.try_result() {
-                Err(JobError::NotReady) => self.job = Some(FileJob::Open { request, job }),
+            FileJob::Open {
+                request,
+                revision,
+                job,
+            } => match job.try_result() {
+                Err(JobError::NotReady) => {
+                    self.job = Some(FileJob::Open {
+                        request,
+                        revision,
+                        job,
+                    })
+                }
                 Err(error) => self.say_error(error.to_string()),
-                Ok(Ok(opened)) => self.show_opened(&request, opened),
+                // Edits made while it was loading are asked about before they give way.
+                Ok(Ok(opened))
+                    if revision != self.history.revision() && self.history.is_modified() =>
+                {
+                    self.opened = Some((request, opened));
+                }
+                Ok(Ok(opened)) => self.show_opened(request, opened),
                 Ok(Err(OpenError::Cancelled(_))) => {
                     self.say(format!("Opening {} was cancelled.", request.name()));
                 }
@@ -190,15 +213,21 @@ impl Editor {
                         "The project's model \"{}\" is missing; choose where it is now.",
                         path.display()
                     ));
+                    let is_autosave = matches!(request, OpenRequest::Autosave(_));
                     if let OpenRequest::Path(project) | OpenRequest::Autosave(project) = request {
                         self.relink = Some(Relink {
                             project,
                             missing: path,
+                            is_autosave,
                         });
                     }
                 }
                 Ok(Err(error)) => {
-                    self.say_error(format!("Cannot open {}. {error}", request.name()))
+                    self.say_error(format!("Cannot open {}. {error}", request.name()));
+                    // A window on a file that cannot be opened is not an empty one.
+                    if self.model_serial == 0 && !matches!(request, OpenRequest::Sample(_)) {
+                        self.open(OpenRequest::Sample("arm".into()));
+                    }
                 }
             },
             FileJob::Save {
@@ -247,22 +276,50 @@ impl Editor {
         }
     }
 
-    fn show_opened(&mut self, request: &OpenRequest, opened: OpenedModel) {
+    fn show_opened(&mut self, request: OpenRequest, opened: OpenedModel) {
+        let mut project = opened.project;
         if opened.source_changed {
-            self.say("The model changed since the project was saved; what still fits was kept (see Problems).");
+            // What no longer fits would be lost with the next save.
+            project = None;
+            self.say(
+                "The model changed since the project was saved; what still fits was kept (see Problems), and saving asks \
+                 for a name.",
+            );
         }
+        let is_from_project = !matches!(request, OpenRequest::Sample(_)) && opened.is_project;
+        self.set_document(opened.document, opened.findings, project);
         // A project brings its own view; a model is framed.
-        let frame = opened.project.is_none();
-        let is_recovered = matches!(
-            request,
-            OpenRequest::Autosave(_) | OpenRequest::Relink { .. }
-        );
-        self.set_document(opened.document, opened.findings, opened.project);
-        self.relink = None;
-        self.frame_when_shown = frame;
-        if is_recovered {
-            self.history.mark_unsaved();
+        self.frame_when_shown = !is_from_project;
+        match request {
+            OpenRequest::Autosave(path)
+            | OpenRequest::Relink {
+                project: path,
+                is_autosave: true,
+                ..
+            } => {
+                self.history.mark_unsaved();
+                self.autosave.start_document(Some(path));
+            }
+            OpenRequest::Relink { .. } => self.history.mark_unsaved(),
+            OpenRequest::Path(_) | OpenRequest::Sample(_) => {}
         }
+    }
+
+    /// The name of a model that is ready but would take the place of edits made while it was loading.
+    pub fn waiting_model(&self) -> Option<String> {
+        self.opened.as_ref().map(|(request, _)| request.name())
+    }
+
+    /// Shows the model that waits; what is open gives way.
+    pub fn show_waiting_model(&mut self) {
+        if let Some((request, opened)) = self.opened.take() {
+            self.show_opened(request, opened);
+        }
+    }
+
+    /// Gives up the model that waits; what is open stays.
+    pub fn give_up_waiting_model(&mut self) {
+        self.opened = None;
     }
 
     /// The project whose model was not found, until something else is opened.
@@ -279,69 +336,6 @@ impl Editor {
     pub fn export_report(&self) -> Option<&ExportReport> {
         self.export_report.as_ref()
     }
-
-    /// Autosaves that are newer than what the artist saved.
-    pub fn recoverable(&self) -> Vec<Recoverable> {
-        self.autosaves
-            .as_ref()
-            .map(Autosaves::recoverable)
-            .unwrap_or_default()
-    }
-
-    /// Removes an autosave the artist does not want.
-    pub fn discard_recoverable(&mut self, path: &Path) {
-        let result = self.autosaves.as_ref().map(|a| a.discard(path));
-        if let Some(Err(error)) = result {
-            self.say_error(error.to_string());
-        }
-    }
-
-    /// Saves beside the artist's files when there is something new and enough time has passed.
-    pub(super) fn autosave_if_due(&mut self) {
-        if let Some(job) = &self.autosave {
-            match job.try_result() {
-                Err(JobError::NotReady) => return,
-                Ok(Err(error)) if !self.autosave_failed => {
-                    // Once is enough: it would come back each minute.
-                    self.autosave_failed = true;
-                    self.say_error(format!("Autosave does not work: {error}"));
-                }
-                _ => {}
-            }
-            self.autosave = None;
-        }
-        let due = self.last_autosave.elapsed() >= AUTOSAVE_EVERY;
-        let changed =
-            self.history.is_modified() && self.history.revision() != self.autosaved_revision;
-        if !(due && changed) || self.is_painting() {
-            return;
-        }
-        self.autosave_now();
-    }
-
-    /// Starts an autosave of the present state.
-    pub fn autosave_now(&mut self) {
-        let Some(autosaves) = self.autosaves.clone() else {
-            return;
-        };
-        self.last_autosave = Instant::now();
-        self.autosaved_revision = self.history.revision();
-        let (document, project): (Document, _) = (self.document.clone(), self.project_path.clone());
-        self.autosave = Some(self.lane.submit("Autosave", move |task| {
-            autosaves
-                .save(&document, project.as_deref(), task)
-                .map(|_| ())
-        }));
-    }
-
-    /// Removes the autosave of what is open: it was saved, or the artist does not want it.
-    pub fn discard_autosave(&mut self) {
-        if let Some(autosaves) = &self.autosaves {
-            let path = autosaves.path_of(&self.document, self.project_path.as_deref());
-            // It stands for a state that is saved now; one left behind is older than the project and never offered.
-            let _ = autosaves.discard(&path);
-        }
-    }
 }
 
 /// A project whose model was not found.
@@ -351,6 +345,8 @@ pub struct Relink {
     pub project: PathBuf,
     /// Where its model should be.
     pub missing: PathBuf,
+    /// Whether `project` is an autosave.
+    pub is_autosave: bool,
 }
 
 fn file_name(path: &Path) -> String {

@@ -7,6 +7,7 @@
 //! Invariant: nothing here waits: files and deformation run on their threads.
 //! Invariant: every change of the document is an undo step with a name.
 
+mod autosave;
 mod commands;
 pub mod display;
 mod files;
@@ -16,17 +17,18 @@ pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
 
 use crate::document::{Dirty, Document, Edit, EditError, History, InstanceId, MeshId};
-use crate::evaluate::{Job, Lane, Request, Worker};
+use crate::evaluate::{Lane, Request, Worker};
 use crate::finding::Finding;
+use crate::io::OpenedModel;
 use crate::io::gltf_export::ExportReport;
-use crate::io::project::{Autosaves, ProjectError};
+use crate::io::project::Autosaves;
 use crate::skeleton::Bone;
 use crate::tools::WeightBrush;
+use autosave::Autosave;
 use glam::DAffine3;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Something the artist should read, once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,11 +56,11 @@ pub struct Editor {
     state: EvaluationState,
     relink: Option<Relink>,
     export_report: Option<ExportReport>,
-    autosaves: Option<Autosaves>,
-    autosave: Option<Job<Result<(), ProjectError>>>,
-    autosave_failed: bool,
-    autosaved_revision: u64,
-    last_autosave: Instant,
+    /// A model that is ready but would take the place of edits made while it was loading.
+    opened: Option<(OpenRequest, OpenedModel)>,
+    autosave: Autosave,
+    /// Steps the history has given up, as far as the artist was told.
+    n_dropped_said: usize,
     frame_when_shown: bool,
     model_serial: u64,
     picture_serial: u64,
@@ -69,11 +71,22 @@ pub struct Editor {
 struct EvaluationState {
     posted: u64,
     received: u64,
+    /// Results of earlier generations belong to the model that was open before.
+    first_valid: u64,
     /// The document or the pose changed since the last post.
     stale: bool,
     /// The next request starts afresh.
     reset: bool,
     skin_secs: f64,
+}
+
+impl Drop for Editor {
+    /// Nobody waits for a model or an export any more; saves and autosaves are finished.
+    fn drop(&mut self) {
+        if !self.is_saving() {
+            self.cancel_job();
+        }
+    }
 }
 
 impl Editor {
@@ -101,11 +114,9 @@ impl Editor {
             state: EvaluationState::default(),
             relink: None,
             export_report: None,
-            autosaves,
-            autosave: None,
-            autosave_failed: false,
-            autosaved_revision: 0,
-            last_autosave: Instant::now(),
+            opened: None,
+            autosave: Autosave::new(autosaves),
+            n_dropped_said: 0,
             frame_when_shown: false,
             model_serial: 0,
             picture_serial: 0,
@@ -137,22 +148,13 @@ impl Editor {
         &self.world
     }
 
-    /// For each joint, whether it is drawn as a bone: those that a skin lists.
-    pub fn joints_with_bones(&self) -> Vec<bool> {
-        let mut shown = vec![false; self.document.skeleton().len()];
-        for joint in self.document.skins().values().flat_map(|skin| &skin.joints) {
-            shown[joint.get()] = true;
-        }
-        shown
-    }
-
     /// The bones on screen; none before the first result.
     pub fn bones(&self) -> Vec<Bone> {
         let skeleton = self.document.skeleton();
         if self.world.len() != skeleton.len() {
             return Vec::new();
         }
-        let shown = self.joints_with_bones();
+        let shown = self.document.skin_joint_mask();
         crate::skeleton::bones::bones(skeleton, &self.world, |j| shown[j.get()])
     }
 
@@ -218,6 +220,9 @@ impl Editor {
         let mut changed = self.advance_playback(dt_secs);
         while let Some(result) = self.worker.try_result() {
             self.state.received = result.generation;
+            if result.generation < self.state.first_valid {
+                continue;
+            }
             self.state.skin_secs = result.secs;
             if let Some(failure) = result.failure {
                 self.say_error(failure);
@@ -247,7 +252,8 @@ impl Editor {
             self.frame_all();
         }
         self.post();
-        self.autosave_if_due();
+        self.poll_autosave();
+        self.say_dropped_steps();
         changed
     }
 
@@ -285,6 +291,17 @@ impl Editor {
         self.state.stale |= !dirty.is_empty();
     }
 
+    /// Tells the artist, once each time, that the oldest undo steps were given up.
+    fn say_dropped_steps(&mut self) {
+        let n = self.history.n_dropped();
+        if n > self.n_dropped_said {
+            self.n_dropped_said = n;
+            self.say(format!(
+                "The history is full: the {n} oldest steps can no longer be undone."
+            ));
+        }
+    }
+
     fn say(&mut self, text: impl Into<String>) {
         self.notices.push_back(Notice {
             text: text.into(),
@@ -316,8 +333,11 @@ impl Editor {
         self.world.clear();
         self.state.stale = true;
         self.state.reset = true;
-        self.autosaved_revision = 0;
-        self.last_autosave = Instant::now();
+        self.state.first_valid = self.state.posted + 1;
+        self.relink = None;
+        self.opened = None;
+        self.n_dropped_said = 0;
+        self.autosave.start_document(None);
         self.rebuild_heat();
     }
 }

@@ -39,6 +39,12 @@ impl Editor {
             .map(|hit| hit.position)
     }
 
+    /// Ends what the tool is in the middle of, as if the button had been released.
+    pub fn finish_tool(&mut self) {
+        let actions = self.brush.finish();
+        self.perform(actions);
+    }
+
     /// Takes back what the tool is in the middle of.
     pub fn cancel_tool(&mut self) {
         self.pointer(&PointerEvent {

@@ -19,6 +19,8 @@ pub struct OpenedModel {
     pub findings: Vec<Finding>,
     /// The project file to save to; `None` for a model or a sample.
     pub project: Option<PathBuf>,
+    /// Whether there was a project: then the document has its own view.
+    pub is_project: bool,
     /// Whether the project's model is not the one it was saved with.
     pub source_changed: bool,
 }
@@ -58,6 +60,15 @@ pub fn is_project(path: &Path) -> bool {
         .is_some_and(|e| e.eq_ignore_ascii_case("ron"))
 }
 
+/// Where a project is saved when the artist types `path`: the ending `.ron` is added where it is missing.
+pub fn project_path(path: &Path) -> PathBuf {
+    if is_project(path) {
+        path.to_owned()
+    } else {
+        path.with_added_extension("ron")
+    }
+}
+
 /// Opens a model or, by its ending `.ron`, a project.
 pub fn open_any(path: &Path, task: &Task) -> Result<OpenedModel, OpenError> {
     if !is_project(path) {
@@ -66,6 +77,7 @@ pub fn open_any(path: &Path, task: &Task) -> Result<OpenedModel, OpenError> {
             document,
             findings,
             project: None,
+            is_project: false,
             source_changed: false,
         });
     }
@@ -74,17 +86,28 @@ pub fn open_any(path: &Path, task: &Task) -> Result<OpenedModel, OpenError> {
         document: opened.document,
         findings: opened.findings,
         project: Some(path.to_owned()),
+        is_project: true,
         source_changed: opened.source_changed,
     })
 }
 
-/// Opens the project at `path` over another model: relinks it.
-pub fn open_relinked(path: &Path, model: &Path, task: &Task) -> Result<OpenedModel, OpenError> {
+/// Opens the project at `path` over another model: relinks it. An autosave is never saved to; its own project is.
+pub fn open_relinked(
+    path: &Path,
+    model: &Path,
+    is_autosave: bool,
+    task: &Task,
+) -> Result<OpenedModel, OpenError> {
     let opened = project::open_with_source(path, model, task, import_for_project)?;
     Ok(OpenedModel {
         document: opened.document,
         findings: opened.findings,
-        project: Some(path.to_owned()),
+        project: if is_autosave {
+            opened.recovers
+        } else {
+            Some(path.to_owned())
+        },
+        is_project: true,
         source_changed: opened.source_changed,
     })
 }
@@ -96,6 +119,7 @@ pub fn open_autosave(path: &Path, task: &Task) -> Result<OpenedModel, OpenError>
         document: opened.document,
         findings: opened.findings,
         project: opened.recovers,
+        is_project: true,
         source_changed: opened.source_changed,
     })
 }
@@ -118,6 +142,7 @@ pub fn open_sample(name: &str, task: &Task) -> Result<OpenedModel, OpenError> {
         document,
         findings: imported.findings,
         project: None,
+        is_project: false,
         source_changed: false,
     })
 }

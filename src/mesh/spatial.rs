@@ -5,6 +5,7 @@ use glam::Vec3;
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Vector;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
+use rayon::prelude::*;
 
 /// A bounding volume hierarchy over the triangles of a surface that moves: built once, refitted to new positions.
 ///
@@ -66,6 +67,37 @@ impl SurfaceIndex {
         let hit = intersect(ray, corners(triangles[triangle as usize], positions))?;
         Some(SurfaceHit { triangle, ..hit })
     }
+}
+
+/// The nearest triangle that `ray` meets, found by asking every one on all threads; of equals the lowest.
+pub fn cast_ray_at_all(
+    ray: &Ray,
+    triangles: &[[u32; 3]],
+    positions: &[Vec3],
+) -> Option<SurfaceHit> {
+    const RUN: usize = 8192;
+    let nearest = |run: usize, triangles: &[[u32; 3]]| {
+        let hits = triangles.iter().enumerate().filter_map(|(i, &t)| {
+            let hit = intersect(ray, corners(t, positions))?;
+            Some(SurfaceHit {
+                triangle: (run * RUN + i) as u32,
+                ..hit
+            })
+        });
+        hits.min_by(nearer)
+    };
+    triangles
+        .par_chunks(RUN)
+        .enumerate()
+        .filter_map(|(run, chunk)| nearest(run, chunk))
+        .min_by(nearer)
+}
+
+/// By distance, then by number: the same answer for any split into runs.
+fn nearer(a: &SurfaceHit, b: &SurfaceHit) -> std::cmp::Ordering {
+    a.distance
+        .total_cmp(&b.distance)
+        .then(a.triangle.cmp(&b.triangle))
 }
 
 fn vector(v: Vec3) -> Vector {
@@ -172,6 +204,8 @@ mod tests {
             let a = index
                 .cast_ray(&ray, &triangles, &positions)
                 .map(|h| h.distance);
+            let all = cast_ray_at_all(&ray, &triangles, &positions).map(|h| h.distance);
+            assert_eq!(a, all);
             assert_eq!(
                 a,
                 fresh

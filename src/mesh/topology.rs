@@ -16,7 +16,8 @@ pub struct Topology {
     normal_face_starts: Vec<u32>,
     normal_faces: Vec<u32>,
     normal_starts: Vec<u32>,
-    coincident: HashMap<u32, Vec<u32>>,
+    /// For each point that shares its bind position, the next one there: a ring, however many there are.
+    coincident: HashMap<u32, u32>,
 }
 
 impl Topology {
@@ -77,9 +78,10 @@ impl Topology {
         span(&self.neighbour_starts, &self.neighbours, point)
     }
 
-    /// The other points at the same bind position: the far sides of a seam whose weights differ.
-    pub fn coincident(&self, point: u32) -> &[u32] {
-        self.coincident.get(&point).map_or(&[], Vec::as_slice)
+    /// Another point at the same bind position, the far side of a seam whose weights differ; following on from it goes
+    /// around all of them.
+    pub fn next_coincident(&self, point: u32) -> Option<u32> {
+        self.coincident.get(&point).copied()
     }
 
     /// The entries of [`Mesh::normals`] that stand on `point`.
@@ -93,8 +95,8 @@ impl Topology {
     }
 }
 
-/// For each point that shares its bind position with others, those others.
-fn coincident(mesh: &Mesh) -> HashMap<u32, Vec<u32>> {
+/// For each point that shares its bind position with others, the next of them, around.
+fn coincident(mesh: &Mesh) -> HashMap<u32, u32> {
     // Points at one position have one Morton code, so they are neighbours in memory, up to others of the same code;
     // sorting by position is simpler and exact.
     let mut order: Vec<u32> = (0..mesh.n_points() as u32).collect();
@@ -104,16 +106,19 @@ fn coincident(mesh: &Mesh) -> HashMap<u32, Vec<u32>> {
             .map(f32::to_bits)
     };
     order.sort_by_key(|&p| key(p));
-    let mut groups = HashMap::new();
+    let mut next = HashMap::new();
     for group in order
         .chunk_by(|&a, &b| key(a) == key(b))
         .filter(|group| group.len() > 1)
     {
-        for &p in group {
-            groups.insert(p, group.iter().copied().filter(|&q| q != p).collect());
-        }
+        next.extend(
+            group
+                .iter()
+                .copied()
+                .zip(group.iter().copied().cycle().skip(1)),
+        );
     }
-    groups
+    next
 }
 
 fn span<'a>(starts: &[u32], items: &'a [u32], row: u32) -> &'a [u32] {

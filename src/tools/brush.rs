@@ -4,13 +4,14 @@ use super::{PointerEvent, PointerKind, SurfaceView, ToolAction, ToolContext};
 use crate::document::{Document, Edit, InstanceId, MeshId};
 use crate::math::Ray;
 use crate::mesh::SurfaceHit;
-use crate::skinning::{RowRef, Rows};
+use crate::skinning::RowRef;
 use crate::weights::{PaintRules, set_weight};
 use glam::Vec2;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::{Duration, Instant};
 
-/// Most dabs between two pointer events; a jump across the screen is no stroke.
-const MAX_DABS: usize = 64;
+/// What the dabs of one pointer event may take; the rest of the way is painted at the next one.
+const EVENT_BUDGET: Duration = Duration::from_millis(8);
 
 /// The Add weight brush.
 ///
@@ -28,10 +29,17 @@ struct Stroke {
     joint: u16,
     /// n_skin_joints.
     locked: Vec<bool>,
+    /// Whether weight is taken away: as the stroke began, so that a point never jumps both ways.
+    invert: bool,
     last_dab: Vec2,
     /// What each touched point had before the stroke, and the largest effect so far.
     touched: HashMap<u32, (Vec<(u16, f32)>, f32)>,
+    /// Points that lost influences to the limit.
+    limited: HashSet<u32>,
 }
+
+/// New rows by point: of several dabs in one event the last counts.
+type NewRows = BTreeMap<u32, Vec<(u16, f32)>>;
 
 impl WeightBrush {
     /// Whether a stroke is under way.
@@ -47,13 +55,12 @@ impl WeightBrush {
     ) -> Vec<ToolAction> {
         match event.kind {
             PointerKind::Press => self.press(event, context),
-            PointerKind::Drag => self.drag(event, context),
-            PointerKind::Release => self
-                .stroke
-                .take()
-                .map(|_| ToolAction::Commit)
-                .into_iter()
-                .collect(),
+            PointerKind::Drag => self.drag(event, context, Some(EVENT_BUDGET)),
+            PointerKind::Release => {
+                let mut actions = self.drag(event, context, None);
+                actions.extend(self.finish());
+                actions
+            }
             PointerKind::Cancel => self
                 .stroke
                 .take()
@@ -63,33 +70,55 @@ impl WeightBrush {
         }
     }
 
+    /// Ends the stroke as it is.
+    pub fn finish(&mut self) -> Vec<ToolAction> {
+        let Some(stroke) = self.stroke.take() else {
+            return Vec::new();
+        };
+        let mut actions = vec![ToolAction::Commit];
+        if !stroke.limited.is_empty() {
+            actions.push(ToolAction::Say(format!(
+                "{} points had more influences than the brush allows; their smallest ones went.",
+                stroke.limited.len()
+            )));
+        }
+        actions
+    }
+
     fn press(&mut self, event: &PointerEvent, context: &mut ToolContext<'_>) -> Vec<ToolAction> {
         self.stroke = None;
         let ray = event.ray(context.camera);
         let Some((instance, hit)) = nearest(context.surfaces, &ray) else {
             return Vec::new();
         };
-        match begin(context.document, instance, event.ndc) {
+        match begin(context.document, instance, event) {
             Ok(stroke) => {
-                let mut actions = vec![ToolAction::Begin("Paint weights")];
                 let stroke = self.stroke.insert(stroke);
-                actions.extend(dab(stroke, event, &ray, &hit, context));
+                let mut rows = NewRows::new();
+                dab(stroke, event, &ray, &hit, context, &mut rows);
+                let mut actions = vec![ToolAction::Begin("Paint weights")];
+                actions.extend(edit(stroke.mesh, rows));
                 actions
             }
             Err(why) => vec![ToolAction::Say(why)],
         }
     }
 
-    fn drag(&mut self, event: &PointerEvent, context: &mut ToolContext<'_>) -> Vec<ToolAction> {
+    fn drag(
+        &mut self,
+        event: &PointerEvent,
+        context: &mut ToolContext<'_>,
+        budget: Option<Duration>,
+    ) -> Vec<ToolAction> {
         let Some(stroke) = &mut self.stroke else {
             return Vec::new();
         };
         let brush = &context.document.session().brush;
         let spacing_px = (brush.radius_px * brush.spacing).max(1.0);
         let travelled = (event.ndc - stroke.last_dab) * event.size_px * 0.5;
-        let n_dabs = ((travelled.length() / spacing_px) as usize).min(MAX_DABS);
-        let start = stroke.last_dab;
-        let mut actions = Vec::new();
+        let n_dabs = (travelled.length() / spacing_px) as usize;
+        let (start, began) = (stroke.last_dab, Instant::now());
+        let mut rows = NewRows::new();
         for i in 1..=n_dabs {
             let ndc = start + (event.ndc - start) * (i as f32 / n_dabs as f32);
             let at = PointerEvent { ndc, ..*event };
@@ -100,11 +129,20 @@ impl WeightBrush {
                 .iter_mut()
                 .find(|(id, _)| *id == stroke.instance);
             if let Some(hit) = surface.and_then(|(_, surface)| surface.cast_ray(&ray)) {
-                actions.extend(dab(stroke, &at, &ray, &hit, context));
+                dab(stroke, &at, &ray, &hit, context, &mut rows);
+            }
+            if budget.is_some_and(|budget| began.elapsed() > budget) {
+                break;
             }
         }
-        actions
+        edit(stroke.mesh, rows).into_iter().collect()
     }
+}
+
+fn edit(mesh: MeshId, rows: NewRows) -> Option<ToolAction> {
+    let (points, rows): (Vec<u32>, Vec<_>) = rows.into_iter().unzip();
+    (!points.is_empty())
+        .then(|| ToolAction::Apply(Edit::influences(mesh, points, rows.into_iter().collect())))
 }
 
 /// The surface that `ray` meets first.
@@ -119,7 +157,11 @@ fn nearest(
 }
 
 /// A stroke on `instance`, or why there can be none.
-fn begin(document: &Document, instance: InstanceId, ndc: Vec2) -> Result<Stroke, String> {
+fn begin(
+    document: &Document,
+    instance: InstanceId,
+    event: &PointerEvent,
+) -> Result<Stroke, String> {
     let skeleton = document.skeleton();
     let Some(drawn) = document.instances().get(&instance) else {
         return Err("The mesh is gone.".into());
@@ -149,6 +191,14 @@ fn begin(document: &Document, instance: InstanceId, ndc: Vec2) -> Result<Stroke,
         .iter()
         .map(|j| document.locked().contains(j))
         .collect();
+    if document
+        .n_skin_joints(drawn.mesh)
+        .is_some_and(|n| joint >= n)
+    {
+        return Err(format!(
+            "Not every skin that moves \"{name}\" has the bone \"{label}\", so it cannot be painted."
+        ));
+    }
     if locked[joint] {
         return Err(format!("\"{label}\" is locked. Unlock it to paint."));
     }
@@ -165,25 +215,33 @@ fn begin(document: &Document, instance: InstanceId, ndc: Vec2) -> Result<Stroke,
         mesh: drawn.mesh,
         joint: joint as u16,
         locked,
-        last_dab: ndc,
+        invert: event.invert,
+        last_dab: event.ndc,
         touched: HashMap::new(),
+        limited: HashSet::new(),
     })
 }
 
-/// One touch of the brush: an edit of the points it changes, if any.
+/// One touch of the brush: adds the rows it changes to `rows`.
 fn dab(
     stroke: &mut Stroke,
     event: &PointerEvent,
     ray: &Ray,
     hit: &SurfaceHit,
     context: &ToolContext<'_>,
-) -> Option<ToolAction> {
+    rows: &mut NewRows,
+) {
     let brush = &context.document.session().brush;
-    let item = context.document.meshes().get(&stroke.mesh)?;
-    let (_, surface) = context
+    let Some(item) = context.document.meshes().get(&stroke.mesh) else {
+        return;
+    };
+    let Some((_, surface)) = context
         .surfaces
         .iter()
-        .find(|(id, _)| *id == stroke.instance)?;
+        .find(|(id, _)| *id == stroke.instance)
+    else {
+        return;
+    };
     let radius = brush.radius_px
         * context
             .camera
@@ -193,9 +251,6 @@ fn dab(
         normalise: brush.normalise,
         max_influences: brush.max_influences,
     };
-    let mut points = Vec::new();
-    let mut rows = Rows::default();
-    let mut row = Vec::new();
     for (point, distance) in surface.within(hit, radius) {
         let effect = brush.strength * brush.falloff.at(distance / radius);
         if effect <= 0.0 || (brush.front_faces_only && !surface.faces(point, ray.direction)) {
@@ -214,12 +269,14 @@ fn dab(
             joints: &joints,
             weights: &weights,
         };
-        let amount = if event.invert { -effect } else { effect } * brush.weight;
+        let amount = if stroke.invert { -effect } else { effect } * brush.weight;
         let weight = before.weight_of(stroke.joint) + amount;
+        let mut row = Vec::new();
         if set_weight(before, stroke.joint, weight, &rules, &mut row) {
-            points.push(point);
-            rows.push_pairs(row.iter().copied());
+            if before.len() > brush.max_influences && row.len() < before.len() {
+                stroke.limited.insert(point);
+            }
+            rows.insert(point, row);
         }
     }
-    (!points.is_empty()).then(|| ToolAction::Apply(Edit::influences(stroke.mesh, points, rows)))
 }

@@ -1,7 +1,7 @@
 //! The displayed, deformed surface of an instance, as tools see it.
 
 use crate::math::Ray;
-use crate::mesh::{Mesh, SurfaceHit, SurfaceIndex};
+use crate::mesh::{Mesh, SurfaceHit, SurfaceIndex, spatial};
 use glam::Vec3;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -9,6 +9,9 @@ use std::collections::{BinaryHeap, HashMap};
 /// A path along edges is longer than the way across the faces, on a regular grid by up to a quarter: this much of it is
 /// taken for the distance, though never less than the straight line.
 const ACROSS_EDGES: f32 = 0.8;
+
+/// Above this size an index out of date is not refitted for a click: that would hold up the frame.
+const BRUTE_FORCE_TRIANGLES: usize = 100_000;
 
 /// A displayed surface and its spatial index, built or refitted when first asked.
 pub struct SurfaceView<'a> {
@@ -28,6 +31,10 @@ impl SurfaceView<'_> {
     /// Where `ray` first meets the surface.
     pub fn cast_ray(&mut self, ray: &Ray) -> Option<SurfaceHit> {
         let triangles = &self.mesh.topology().triangles;
+        if triangles.len() > BRUTE_FORCE_TRIANGLES && *self.index_stale {
+            // Refitting costs more than looking at every triangle once, and the next result makes it stale again.
+            return spatial::cast_ray_at_all(ray, triangles, self.positions);
+        }
         match self.index {
             Some(index) if *self.index_stale => index.refit(triangles, self.positions),
             Some(_) => {}
@@ -75,7 +82,7 @@ impl SurfaceView<'_> {
             if distance <= radius {
                 reached.push((point, distance));
             }
-            for &twin in topology.coincident(point) {
+            if let Some(twin) = topology.next_coincident(point) {
                 push(&mut queue, &mut best, twin, path);
             }
             for &next in topology.neighbours(point) {

@@ -46,6 +46,10 @@ pub fn set_weight(
     let room = (1.0 - locked_sum).max(0.0);
     let mut weight = weight.clamp(0.0, if rules.normalise { room } else { 1.0 });
 
+    if weight == row.weight_of(joint) {
+        // Nothing is asked of this point: its other weights keep every bit.
+        return false;
+    }
     out.extend(
         row.iter()
             .filter(|&(j, w)| j != joint && (w > 0.0 || rules.is_locked(j))),
@@ -154,6 +158,13 @@ mod tests {
     #[test]
     fn the_only_joint_of_a_point_cannot_be_taken_away() {
         assert_eq!(painted(&[(4, 1.0)], 4, 0.2, &[], 4), None);
+    }
+
+    #[test]
+    fn a_point_of_which_nothing_is_asked_keeps_every_bit() {
+        let many: Vec<(u16, f32)> = (0..8).map(|j| (j, 0.1)).collect();
+        assert_eq!(painted(&many, 9, -0.5, &[], 4), None);
+        assert_eq!(painted(&[], 3, -0.5, &[], 4), None);
     }
 
     #[test]

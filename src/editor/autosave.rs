@@ -1,0 +1,145 @@
+//! Keeping unsaved work aside, in case the program ends before it is saved.
+
+use super::Editor;
+use crate::evaluate::{Job, JobError};
+use crate::io::project::{Autosaves, ProjectError, Recoverable};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Time between autosaves while there is something to save.
+const EVERY: Duration = Duration::from_mins(1);
+
+/// What is kept aside of the document that is open.
+pub(super) struct Autosave {
+    place: Option<Autosaves>,
+    running: Option<Job<Result<PathBuf, ProjectError>>>,
+    /// The running job's file is not wanted any more.
+    discard_running: bool,
+    /// The file that stands for the document: the latest autosave, or the one it was restored from.
+    file: Option<PathBuf>,
+    /// The history's revision in `file`.
+    revision: Option<u64>,
+    latest: Instant,
+    has_failed: bool,
+}
+
+impl Autosave {
+    pub(super) fn new(place: Option<Autosaves>) -> Self {
+        Self {
+            place,
+            running: None,
+            discard_running: false,
+            file: None,
+            revision: None,
+            latest: Instant::now(),
+            has_failed: false,
+        }
+    }
+
+    /// Another document is open now; `restored` is the autosave it came from. Files of the one before stay: whoever
+    /// gave it up has said what becomes of them.
+    pub(super) fn start_document(&mut self, restored: Option<PathBuf>) {
+        self.file = restored;
+        self.revision = None;
+        self.latest = Instant::now();
+    }
+}
+
+impl Editor {
+    /// Autosaves that were never saved as projects.
+    pub fn recoverable(&self) -> Vec<Recoverable> {
+        self.autosave
+            .place
+            .as_ref()
+            .map(Autosaves::recoverable)
+            .unwrap_or_default()
+    }
+
+    /// Removes an autosave the artist does not want.
+    pub fn discard_recoverable(&mut self, path: &Path) {
+        let result = self
+            .autosave
+            .place
+            .as_ref()
+            .map(|place| place.discard(path));
+        if let Some(Err(error)) = result {
+            self.say_error(error.to_string());
+        }
+    }
+
+    /// Removes what is kept aside of the document: it is saved, or not wanted.
+    pub fn discard_autosave(&mut self) {
+        let autosave = &mut self.autosave;
+        if let Some(job) = &autosave.running {
+            job.task.cancel();
+            autosave.discard_running = true;
+        }
+        // Should the document stay open after all, it is kept aside again at the next occasion.
+        autosave.revision = None;
+        if let Some(file) = autosave.file.take() {
+            self.discard_recoverable(&file);
+        }
+    }
+
+    /// Starts an autosave of the present state.
+    pub fn autosave_now(&mut self) {
+        let Some(place) = self.autosave.place.clone() else {
+            return;
+        };
+        self.autosave.latest = Instant::now();
+        self.autosave.revision = Some(self.history.revision());
+        let (document, project) = (self.document.clone(), self.project_path.clone());
+        let job = self.lane.submit("Autosave", move |task| {
+            place.save(&document, project.as_deref(), task)
+        });
+        self.autosave.running = Some(job);
+    }
+
+    /// Collects an autosave that is done and starts the next when there is something new and enough time has passed.
+    pub(super) fn poll_autosave(&mut self) {
+        if let Some(job) = &self.autosave.running {
+            match job.try_result() {
+                Err(JobError::NotReady) => return,
+                Ok(Ok(path)) => self.keep_autosave(path),
+                Ok(Err(ProjectError::Cancelled(_))) | Err(JobError::Failed) => {
+                    self.autosave.revision = None
+                }
+                Ok(Err(error)) => {
+                    // Once is enough: it would come back each minute.
+                    if !std::mem::replace(&mut self.autosave.has_failed, true) {
+                        self.say_error(format!("Autosave does not work: {error}"));
+                    }
+                }
+            }
+            self.autosave.running = None;
+        }
+        if !self.history.is_modified() {
+            // Everything was undone: nothing is lost with the file.
+            if self.autosave.file.is_some() {
+                self.discard_autosave();
+            }
+            return;
+        }
+        let is_new = self.autosave.revision != Some(self.history.revision());
+        if is_new
+            && self.autosave.latest.elapsed() >= EVERY
+            && !self.is_painting()
+            && !self.is_saving()
+        {
+            self.autosave_now();
+        }
+    }
+
+    fn keep_autosave(&mut self, path: PathBuf) {
+        if std::mem::take(&mut self.autosave.discard_running) {
+            self.discard_recoverable(&path);
+        } else if let Some(older) = self
+            .autosave
+            .file
+            .replace(path.clone())
+            .filter(|older| *older != path)
+        {
+            self.discard_recoverable(&older);
+        }
+    }
+}
