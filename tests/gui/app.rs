@@ -64,10 +64,11 @@ fn open_paint_undo_redo_save_reopen_and_export() {
     window.key(CTRL_SHIFT, Key::Z);
     assert!(window.document().same_content(&painted), "bit for bit");
     assert!(window.says("mannequin.glb (not saved)"));
+    assert_eq!(window.app().title(), "mannequin.glb* - Sinew");
 
     window.key(CTRL, Key::S);
     let project = window.folder.path().join("painted.ron");
-    window.retype(&project.display().to_string());
+    window.write(&project.display().to_string());
     window.click(Role::Button, "Save");
     assert!(project.is_file() && is_project(&project));
     assert!(window.says("Saved painted.ron."));
@@ -78,11 +79,12 @@ fn open_paint_undo_redo_save_reopen_and_export() {
     assert_eq!(window.editor().model_name(), "arm.glb");
     window.drop_file(&project);
     assert_eq!(window.editor().model_name(), "painted.ron");
+    assert_eq!(window.app().title(), "painted.ron - Sinew");
     assert!(same_weights(window.document(), &painted), "bit for bit");
 
     window.key(CTRL, Key::E);
     let exported = window.folder.path().join("exported.glb");
-    window.retype(&exported.display().to_string());
+    window.write(&exported.display().to_string());
     window.click(Role::Button, "Export");
     assert!(window.says("Exported exported.glb."));
     let imported = import_file(&exported, &Task::new()).expect("what is exported can be opened");
@@ -132,7 +134,7 @@ fn unsaved_changes_are_asked_about_and_every_answer_does_what_it_says() {
     window.click(Role::Button, "Save");
     assert!(window.says("Save project"));
     let project = window.folder.path().join("arm.ron");
-    window.retype(&project.display().to_string());
+    window.write(&project.display().to_string());
     window.click(Role::Button, "Save");
     assert!(project.is_file());
     assert_eq!(window.editor().model_name(), "cylinder.glb");
@@ -163,7 +165,7 @@ fn a_cancelled_path_changes_nothing() {
         );
         assert!(window.harness.query_all_by_label(title).next().is_some());
         // Keys of the commands are letters of a path now.
-        window.retype("/nowhere/1");
+        window.write("/nowhere/1");
         assert!(window.app().viewport().mode == Mode::Select);
         window.click(Role::Button, "Cancel");
         assert!(window.harness.query_by_label("Path").is_none(), "{title}");
@@ -191,4 +193,22 @@ fn work_that_was_not_saved_is_offered_again() {
         again.editor().history().is_modified(),
         "it is not in the artist's files"
     );
+}
+
+#[test]
+fn closing_asks_about_unsaved_changes() {
+    let mut window = Window::on("arm.glb");
+    assert!(window.close(), "nothing would be lost");
+    paint(&mut window);
+    assert!(!window.close());
+    assert!(window.says("Save your changes?"));
+    window.click(Role::Button, "Cancel");
+    assert!(!window.says("Save your changes?"));
+    assert!(!window.close());
+    window
+        .harness
+        .get_by_role_and_label(Role::Button, "Discard changes")
+        .click();
+    assert!(window.asks_to_close(), "the app closes its window");
+    assert!(window.close(), "and is not asked again");
 }
