@@ -4,6 +4,7 @@ use crate::window::{CTRL, CTRL_SHIFT, Window, asset};
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::Queryable as _;
 use sinew::document::Document;
+use sinew::io::project::Autosaves;
 use sinew::io::{import_file, is_project};
 use sinew::task::Task;
 use sinew::view::commands::Mode;
@@ -24,9 +25,8 @@ fn paint(window: &mut Window) {
 
 /// Whether both documents have the same weights at every point.
 fn same_weights(a: &Document, b: &Document) -> bool {
-    let pairs = a.meshes().values().zip(b.meshes().values());
-    a.meshes().len() == b.meshes().len()
-        && pairs.fold(true, |same, (a, b)| same && a.influences == b.influences)
+    let mut pairs = a.meshes().values().zip(b.meshes().values());
+    a.meshes().len() == b.meshes().len() && pairs.all(|(a, b)| a.influences == b.influences)
 }
 
 #[test]
@@ -49,20 +49,13 @@ fn open_paint_undo_redo_save_reopen_and_export() {
     paint(&mut window);
     assert!(!window.document().same_content(&before));
     let painted = window.document().clone();
-    let heat = window.editor().heat().clone();
+    let heat = window.heat();
     window.key(CTRL, Key::Z);
     assert!(window.document().same_content(&before), "bit for bit");
-    assert_ne!(
-        window
-            .editor()
-            .heat()
-            .values()
-            .next()
-            .map(|h| h.values.clone()),
-        heat.values().next().map(|h| h.values.clone())
-    );
+    assert!(window.heat() != heat, "so are the colours");
     window.key(CTRL_SHIFT, Key::Z);
     assert!(window.document().same_content(&painted), "bit for bit");
+    assert!(window.heat() == heat);
     assert!(window.says("mannequin.glb (not saved)"));
     assert_eq!(window.app().title(), "mannequin.glb* - Sinew");
 
@@ -178,13 +171,8 @@ fn work_that_was_not_saved_is_offered_again() {
     let mut window = Window::on("arm.glb");
     paint(&mut window);
     let painted = window.document().clone();
-    let autosaves = window.folder.path().join("autosave");
-    window.wait("an autosave", |_| {
-        std::fs::read_dir(&autosaves).is_ok_and(|mut f| {
-            f.next()
-                .is_some_and(|f| f.is_ok_and(|f| is_project(&f.path())))
-        })
-    });
+    let autosaves = Autosaves::in_folder(window.folder.path().join("autosave"));
+    window.wait("an autosave", |_| !autosaves.recoverable().is_empty());
     let mut again = Window::beside(&window, "arm.glb");
     assert!(again.says("Recovered work") && again.says("arm"));
     again.click(Role::Button, "Restore");
@@ -211,4 +199,34 @@ fn closing_asks_about_unsaved_changes() {
         .click();
     assert!(window.asks_to_close(), "the app closes its window");
     assert!(window.close(), "and is not asked again");
+}
+
+#[test]
+fn a_save_that_fails_loses_nothing() {
+    let mut window = Window::on("arm.glb");
+    paint(&mut window);
+    let painted = window.document().clone();
+    window.drop_file(asset("cylinder.glb"));
+    window.click(Role::Button, "Save");
+    let nowhere = window.folder.path().join("no folder").join("arm.ron");
+    window.write(&nowhere.display().to_string());
+    window.click(Role::Button, "Save");
+    assert!(window.says("arm.ron"), "a sentence names the file");
+    assert!(window.document().same_content(&painted));
+    assert!(window.editor().history().is_modified());
+    assert_eq!(
+        window.editor().model_name(),
+        "arm.glb",
+        "nothing else was opened"
+    );
+}
+
+#[test]
+fn enter_in_the_path_opens_it() {
+    let mut window = Window::on("arm.glb");
+    window.click(Role::Button, "Open…");
+    window.write(&asset("cylinder.glb").display().to_string());
+    window.key(Modifiers::NONE, Key::Enter);
+    assert_eq!(window.editor().model_name(), "cylinder.glb");
+    assert!(window.harness.query_by_label("Path").is_none());
 }

@@ -187,6 +187,12 @@ impl Window {
         shown.flat_map(|d| d.positions.iter().copied()).collect()
     }
 
+    /// The weights of the active bone as colours show them, of all meshes.
+    pub(crate) fn heat(&self) -> Vec<f32> {
+        let heat = self.editor().heat().values();
+        heat.flat_map(|h| h.values.iter().copied()).collect()
+    }
+
     /// A place on the model: that of the point nearest to the eye.
     pub(crate) fn on_model(&self) -> Pos2 {
         let toward_eye = self.document().session().camera.backward();
