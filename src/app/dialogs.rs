@@ -5,6 +5,7 @@ use crate::io::gltf_export::ExportOptions;
 use crate::io::project::Recoverable;
 use crossbeam_channel::{Receiver, bounded};
 use eframe::egui;
+use egui::text_selection::CCursorRange;
 use egui::{Id, Key, Modal, RichText, Role, TextEdit, WidgetInfo};
 use std::path::{Path, PathBuf};
 
@@ -123,6 +124,11 @@ impl PathDialog {
                 if !self.asked_focus {
                     self.asked_focus = true;
                     response.request_focus();
+                    // What is proposed gives way to what is typed.
+                    let mut state = TextEdit::load_state(ctx, response.id).unwrap_or_default();
+                    let all = CCursorRange::select_all_str(&self.path);
+                    state.cursor.set_char_range(Some(all));
+                    state.store(ctx, response.id);
                 }
                 if response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter)) {
                     answer = self.chosen();

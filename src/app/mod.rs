@@ -74,6 +74,8 @@ pub struct SinewApp {
     notice: Option<(String, bool, Instant)>,
     show_problems: bool,
     close_confirmed: bool,
+    /// What the window is called.
+    title: String,
 }
 
 /// Something that would lose unsaved changes.
@@ -110,6 +112,7 @@ impl SinewApp {
             notice: None,
             show_problems: false,
             close_confirmed: false,
+            title: String::new(),
         })
     }
 
@@ -131,6 +134,29 @@ impl SinewApp {
     /// How many 3D pictures the viewport drew.
     pub fn n_pictures(&self) -> u64 {
         self.viewport.n_pictures()
+    }
+
+    /// What the window is called: the model, a star while it is not saved, and Sinew.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    fn update_title(&mut self, ctx: &egui::Context) {
+        let name = self.editor.model_name();
+        let mark = if self.editor.history().is_modified() {
+            "*"
+        } else {
+            ""
+        };
+        let title = if name.is_empty() {
+            "Sinew".to_owned()
+        } else {
+            format!("{name}{mark} - Sinew")
+        };
+        if title != self.title {
+            ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
     }
 
     fn run_command(&mut self, command: Command, ctx: &egui::Context) {
@@ -312,6 +338,7 @@ impl eframe::App for SinewApp {
             self.notice = Some((notice.text, notice.is_error, Instant::now()));
         }
         self.after_save(ctx);
+        self.update_title(ctx);
         if ctx.input(|i| i.viewport().close_requested())
             && !self.close_confirmed
             && self.editor.history().is_modified()

@@ -262,9 +262,24 @@ impl Command {
     /// The tooltip: what it does and its keys.
     pub fn tooltip(self, ctx: &egui::Context) -> String {
         match self.shortcut() {
-            Some(keys) => format!("{}  ({})", self.about(), ctx.format_shortcut(&keys)),
+            Some(_) => format!("{}  ({})", self.about(), self.keys(ctx)),
             None => self.about().to_owned(),
         }
+    }
+
+    /// Its keys as they are printed on a keyboard; empty where it has none.
+    pub fn keys(self, ctx: &egui::Context) -> String {
+        let Some(keys) = self.shortcut() else {
+            return String::new();
+        };
+        let text = ctx.format_shortcut(&keys);
+        let symbol = match keys.logical_key {
+            Key::OpenBracket => "[",
+            Key::CloseBracket => "]",
+            Key::Period => ".",
+            _ => return text,
+        };
+        text.replace(keys.logical_key.name(), symbol)
     }
 }
 

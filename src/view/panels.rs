@@ -54,10 +54,7 @@ pub fn menu_bar_ui(ui: &mut Ui, editor: &Editor, view: &Viewport) -> Vec<Command
         };
         let mark = icons::ICON_CHECK.rich_text().size(14.0).color(colour);
         let label = command.full_label(editor);
-        let keys = command
-            .shortcut()
-            .map(|k| ui.ctx().format_shortcut(&k))
-            .unwrap_or_default();
+        let keys = command.keys(ui.ctx());
         let button = egui::Button::new((mark, label.as_str())).shortcut_text(keys);
         let enabled = command.is_enabled(editor);
         let response = ui

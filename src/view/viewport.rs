@@ -79,7 +79,10 @@ impl Viewport {
         }
         self.navigate(ui, &response, editor);
         match self.mode {
-            Mode::Select => self.select(&response, editor),
+            Mode::Select => {
+                self.end_stroke(&response, editor);
+                self.select(&response, editor);
+            }
             Mode::Paint => self.paint(ui, &response, editor),
         }
         self.draw(ui, rect, editor);
@@ -135,6 +138,19 @@ impl Viewport {
                     .unwrap_or(editor.document().session().camera.target);
                 editor.camera_mut().zoom(factor, toward);
             }
+        }
+    }
+
+    /// Keeps what was painted when the mode changes with the button down.
+    fn end_stroke(&mut self, response: &Response, editor: &mut Editor) {
+        if self.drag == Drag::Stroke {
+            self.drag = Drag::None;
+            editor.pointer(&PointerEvent {
+                kind: PointerKind::Release,
+                ndc: ndc(self.pointer, response.rect),
+                size_px: size(response.rect),
+                invert: false,
+            });
         }
     }
 

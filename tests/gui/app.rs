@@ -4,6 +4,7 @@ use crate::window::{CTRL, CTRL_SHIFT, Window, asset};
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::Queryable as _;
 use sinew::document::Document;
+use sinew::io::project::Autosaves;
 use sinew::io::{import_file, is_project};
 use sinew::task::Task;
 use sinew::view::commands::Mode;
@@ -24,9 +25,8 @@ fn paint(window: &mut Window) {
 
 /// Whether both documents have the same weights at every point.
 fn same_weights(a: &Document, b: &Document) -> bool {
-    let pairs = a.meshes().values().zip(b.meshes().values());
-    a.meshes().len() == b.meshes().len()
-        && pairs.fold(true, |same, (a, b)| same && a.influences == b.influences)
+    let mut pairs = a.meshes().values().zip(b.meshes().values());
+    a.meshes().len() == b.meshes().len() && pairs.all(|(a, b)| a.influences == b.influences)
 }
 
 #[test]
@@ -49,25 +49,19 @@ fn open_paint_undo_redo_save_reopen_and_export() {
     paint(&mut window);
     assert!(!window.document().same_content(&before));
     let painted = window.document().clone();
-    let heat = window.editor().heat().clone();
+    let heat = window.heat();
     window.key(CTRL, Key::Z);
     assert!(window.document().same_content(&before), "bit for bit");
-    assert_ne!(
-        window
-            .editor()
-            .heat()
-            .values()
-            .next()
-            .map(|h| h.values.clone()),
-        heat.values().next().map(|h| h.values.clone())
-    );
+    assert!(window.heat() != heat, "so are the colours");
     window.key(CTRL_SHIFT, Key::Z);
     assert!(window.document().same_content(&painted), "bit for bit");
+    assert!(window.heat() == heat);
     assert!(window.says("mannequin.glb (not saved)"));
+    assert_eq!(window.app().title(), "mannequin.glb* - Sinew");
 
     window.key(CTRL, Key::S);
     let project = window.folder.path().join("painted.ron");
-    window.retype(&project.display().to_string());
+    window.write(&project.display().to_string());
     window.click(Role::Button, "Save");
     assert!(project.is_file() && is_project(&project));
     assert!(window.says("Saved painted.ron."));
@@ -78,11 +72,12 @@ fn open_paint_undo_redo_save_reopen_and_export() {
     assert_eq!(window.editor().model_name(), "arm.glb");
     window.drop_file(&project);
     assert_eq!(window.editor().model_name(), "painted.ron");
+    assert_eq!(window.app().title(), "painted.ron - Sinew");
     assert!(same_weights(window.document(), &painted), "bit for bit");
 
     window.key(CTRL, Key::E);
     let exported = window.folder.path().join("exported.glb");
-    window.retype(&exported.display().to_string());
+    window.write(&exported.display().to_string());
     window.click(Role::Button, "Export");
     assert!(window.says("Exported exported.glb."));
     let imported = import_file(&exported, &Task::new()).expect("what is exported can be opened");
@@ -132,7 +127,7 @@ fn unsaved_changes_are_asked_about_and_every_answer_does_what_it_says() {
     window.click(Role::Button, "Save");
     assert!(window.says("Save project"));
     let project = window.folder.path().join("arm.ron");
-    window.retype(&project.display().to_string());
+    window.write(&project.display().to_string());
     window.click(Role::Button, "Save");
     assert!(project.is_file());
     assert_eq!(window.editor().model_name(), "cylinder.glb");
@@ -163,7 +158,7 @@ fn a_cancelled_path_changes_nothing() {
         );
         assert!(window.harness.query_all_by_label(title).next().is_some());
         // Keys of the commands are letters of a path now.
-        window.retype("/nowhere/1");
+        window.write("/nowhere/1");
         assert!(window.app().viewport().mode == Mode::Select);
         window.click(Role::Button, "Cancel");
         assert!(window.harness.query_by_label("Path").is_none(), "{title}");
@@ -176,13 +171,8 @@ fn work_that_was_not_saved_is_offered_again() {
     let mut window = Window::on("arm.glb");
     paint(&mut window);
     let painted = window.document().clone();
-    let autosaves = window.folder.path().join("autosave");
-    window.wait("an autosave", |_| {
-        std::fs::read_dir(&autosaves).is_ok_and(|mut f| {
-            f.next()
-                .is_some_and(|f| f.is_ok_and(|f| is_project(&f.path())))
-        })
-    });
+    let autosaves = Autosaves::in_folder(window.folder.path().join("autosave"));
+    window.wait("an autosave", |_| !autosaves.recoverable().is_empty());
     let mut again = Window::beside(&window, "arm.glb");
     assert!(again.says("Recovered work") && again.says("arm"));
     again.click(Role::Button, "Restore");
@@ -191,4 +181,52 @@ fn work_that_was_not_saved_is_offered_again() {
         again.editor().history().is_modified(),
         "it is not in the artist's files"
     );
+}
+
+#[test]
+fn closing_asks_about_unsaved_changes() {
+    let mut window = Window::on("arm.glb");
+    assert!(window.close(), "nothing would be lost");
+    paint(&mut window);
+    assert!(!window.close());
+    assert!(window.says("Save your changes?"));
+    window.click(Role::Button, "Cancel");
+    assert!(!window.says("Save your changes?"));
+    assert!(!window.close());
+    window
+        .harness
+        .get_by_role_and_label(Role::Button, "Discard changes")
+        .click();
+    assert!(window.asks_to_close(), "the app closes its window");
+    assert!(window.close(), "and is not asked again");
+}
+
+#[test]
+fn a_save_that_fails_loses_nothing() {
+    let mut window = Window::on("arm.glb");
+    paint(&mut window);
+    let painted = window.document().clone();
+    window.drop_file(asset("cylinder.glb"));
+    window.click(Role::Button, "Save");
+    let nowhere = window.folder.path().join("no folder").join("arm.ron");
+    window.write(&nowhere.display().to_string());
+    window.click(Role::Button, "Save");
+    assert!(window.says("arm.ron"), "a sentence names the file");
+    assert!(window.document().same_content(&painted));
+    assert!(window.editor().history().is_modified());
+    assert_eq!(
+        window.editor().model_name(),
+        "arm.glb",
+        "nothing else was opened"
+    );
+}
+
+#[test]
+fn enter_in_the_path_opens_it() {
+    let mut window = Window::on("arm.glb");
+    window.click(Role::Button, "Open…");
+    window.write(&asset("cylinder.glb").display().to_string());
+    window.key(Modifiers::NONE, Key::Enter);
+    assert_eq!(window.editor().model_name(), "cylinder.glb");
+    assert!(window.harness.query_by_label("Path").is_none());
 }

@@ -241,7 +241,7 @@ fn the_list_of_bones_filters_and_locks() {
         .collect();
     window.click(Role::TextInput, "Filter bones");
     // Letters of a filter are no shortcuts.
-    window.retype(&labels[3].to_uppercase());
+    window.write(&labels[3].to_uppercase());
     assert!(
         window
             .harness
@@ -260,4 +260,19 @@ fn the_list_of_bones_filters_and_locks() {
     assert_eq!(window.editor().history().undo_label(), Some("Lock bone"));
     window.click(Role::CheckBox, &lock);
     assert!(window.document().locked().is_empty());
+}
+
+#[test]
+fn menus_name_keys_as_they_are_printed() {
+    let ctx = egui::Context::default();
+    ctx.set_os(egui::os::OperatingSystem::Nix);
+    for (command, keys) in [
+        (Command::Undo, "Ctrl+Z"),
+        (Command::SmallerBrush, "["),
+        (Command::LargerBrush, "]"),
+        (Command::FrameSelected, "."),
+        (Command::Show(Shading::Wire), ""),
+    ] {
+        assert_eq!(command.keys(&ctx), keys);
+    }
 }

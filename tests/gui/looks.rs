@@ -74,6 +74,7 @@ fn an_idle_window_draws_no_new_picture() {
         window.picture("idle");
     }
     assert_eq!(window.app().n_pictures(), drawn);
+    assert_eq!(window.harness.run(), 1, "and asks for no further frame");
     window.key(Modifiers::NONE, Key::Num1);
     window.picture("front");
     assert_eq!(window.app().n_pictures(), drawn + 1);

@@ -81,15 +81,28 @@ fn a_pointer_that_leaves_the_window_paints_no_line_to_its_corner() {
 }
 
 #[test]
+fn another_mode_ends_the_stroke_and_keeps_it() {
+    let mut window = painter();
+    let at = window.on_model();
+    window.press(at);
+    let painted = window.document().clone();
+    window.harness.key_press(Key::Tab);
+    window.harness.step();
+    window.move_to(at + vec2(30.0, 0.0));
+    assert!(!window.editor().is_painting());
+    window.release(at);
+    window.settle();
+    assert!(window.document().same_content(&painted));
+    assert_eq!(window.editor().history().n_undo(), 1);
+}
+
+#[test]
 fn ctrl_subtracts() {
     let mut window = painter();
     window.stroke();
     let sum = |w: &Window| {
-        let heat = w.editor().heat().values().next().expect("heat");
-        heat.values
-            .iter()
-            .map(|v| f64::from(v.max(0.0)))
-            .sum::<f64>()
+        let weights = w.heat().into_iter();
+        weights.map(|v| f64::from(v.max(0.0))).sum::<f64>()
     };
     let added = sum(&window);
     let at = window.on_model();

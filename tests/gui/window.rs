@@ -1,7 +1,10 @@
 //! The app in a window that is only in memory: pressed, dragged and read as an artist would.
 
 use crate::renderer::GlRenderer;
-use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Role, Vec2};
+use egui::{
+    Event, Key, Modifiers, PointerButton, Pos2, Rect, Role, Vec2, ViewportCommand, ViewportEvent,
+    ViewportId,
+};
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use glam::Vec3;
@@ -148,9 +151,8 @@ impl Window {
         self.settle();
     }
 
-    /// Writes into the focused field in place of what is in it.
-    pub(crate) fn retype(&mut self, text: &str) {
-        self.harness.key_press_modifiers(CTRL, Key::A);
+    /// Writes into the focused field.
+    pub(crate) fn write(&mut self, text: &str) {
         self.harness.event(Event::Text(text.into()));
         self.harness.step();
         self.settle();
@@ -183,6 +185,12 @@ impl Window {
     pub(crate) fn positions(&self) -> Vec<Vec3> {
         let shown = self.editor().displayed().values();
         shown.flat_map(|d| d.positions.iter().copied()).collect()
+    }
+
+    /// The weights of the active bone as colours show them, of all meshes.
+    pub(crate) fn heat(&self) -> Vec<f32> {
+        let heat = self.editor().heat().values();
+        heat.flat_map(|h| h.values.iter().copied()).collect()
     }
 
     /// A place on the model: that of the point nearest to the eye.
@@ -270,6 +278,31 @@ impl Window {
             at,
             Vec2::new(24.0, 16.0),
         );
+    }
+
+    /// Presses the window's close button; whether it closes.
+    pub(crate) fn close(&mut self) -> bool {
+        let input = self.harness.input_mut();
+        let root = input
+            .viewports
+            .get_mut(&ViewportId::ROOT)
+            .expect("a window");
+        root.events.push(ViewportEvent::Close);
+        self.harness.step();
+        let closes = !self.was_told(&ViewportCommand::CancelClose);
+        self.settle();
+        closes
+    }
+
+    /// Frames of what was pressed; whether the app closes its window in the last of them.
+    pub(crate) fn asks_to_close(&mut self) -> bool {
+        self.harness.step();
+        self.was_told(&ViewportCommand::Close)
+    }
+
+    fn was_told(&self, command: &ViewportCommand) -> bool {
+        let mut windows = self.harness.output().viewport_output.values();
+        windows.any(|window| window.commands.contains(command))
     }
 
     /// The window's pixels; written to the folder that SINEW_PICTURES names, if it does, for a person to look at.
