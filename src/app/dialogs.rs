@@ -148,7 +148,11 @@ impl PathDialog {
                     }
                 });
             }
-            let exists = matches!(self.purpose, PathPurpose::Save | PathPurpose::Export) && self.typed().is_file();
+            let exists = match self.purpose {
+                PathPurpose::Save => crate::io::project_path(&self.typed()).is_file(),
+                PathPurpose::Export => self.typed().is_file(),
+                PathPurpose::Open | PathPurpose::Relink => false,
+            };
             if exists {
                 ui.label(RichText::new("This file exists and will be replaced.").color(crate::view::theme::ACCENT));
             }

@@ -18,6 +18,7 @@ use crate::view::panels::{self, Panels};
 use crate::view::scene::Shading;
 use crate::view::theme;
 use crate::view::viewport::Viewport;
+use crossbeam_channel::{Receiver, bounded};
 use dialogs::{Answer, PathDialog, PathPurpose};
 use eframe::egui;
 use egui::{CentralPanel, Frame, Margin, Panel, Ui, ViewportCommand};
@@ -57,7 +58,15 @@ pub fn run(file: Option<PathBuf>) -> Result<(), String> {
         options,
         Box::new(|cc| Ok(Box::new(SinewApp::new(&cc.egui_ctx, file)?))),
     )
-    .map_err(|error| format!("The window cannot be opened: {error}. {NO_WINDOW}"))
+    .map_err(|error| {
+        let why = match error {
+            eframe::Error::Winit(_) | eframe::Error::WinitEventLoop(_) => {
+                "the display does not answer".to_owned()
+            }
+            other => other.to_string(),
+        };
+        format!("The window cannot be opened: {why}. {NO_WINDOW}")
+    })
 }
 
 /// The app that eframe runs.
@@ -71,6 +80,8 @@ pub struct SinewApp {
     /// Waits for the save that was asked for before it.
     after_save: Option<Pending>,
     recoverable: Vec<Recoverable>,
+    /// Brings what can be recovered: reading it takes a moment.
+    recovering: Receiver<Vec<Recoverable>>,
     notice: Option<(String, bool, Instant)>,
     show_problems: bool,
     close_confirmed: bool,
@@ -78,10 +89,31 @@ pub struct SinewApp {
     title: String,
 }
 
+/// Looks for autosaves on a thread of its own.
+fn find_recoverable(
+    autosaves: Option<Autosaves>,
+    ctx: egui::Context,
+) -> Receiver<Vec<Recoverable>> {
+    let (send, receive) = bounded(1);
+    if let Some(autosaves) = autosaves {
+        let search = move || {
+            let _ = send.send(autosaves.recoverable());
+            ctx.request_repaint();
+        };
+        // Without a thread nothing is offered now; the files stay for the next start.
+        let _ = std::thread::Builder::new()
+            .name("recovery".into())
+            .spawn(search);
+    }
+    receive
+}
+
 /// Something that would lose unsaved changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Pending {
     Open(OpenRequest),
+    /// Show the model that was loaded while edits were made.
+    Show,
     Close,
 }
 
@@ -99,10 +131,12 @@ impl SinewApp {
     ) -> std::io::Result<Self> {
         theme::apply(ctx);
         let waker = ctx.clone();
+        let recovering = find_recoverable(autosaves.clone(), ctx.clone());
         let mut editor = Editor::new(autosaves, move || waker.request_repaint())?;
         editor.open(file.map_or_else(|| OpenRequest::Sample("arm".into()), OpenRequest::Path));
         Ok(Self {
-            recoverable: editor.recoverable(),
+            recoverable: Vec::new(),
+            recovering,
             editor,
             viewport: Viewport::default(),
             panels: Panels::default(),
@@ -234,6 +268,7 @@ impl SinewApp {
     fn perform(&mut self, pending: Pending, ctx: &egui::Context) {
         match pending {
             Pending::Open(request) => self.editor.open(request),
+            Pending::Show => self.editor.show_waiting_model(),
             Pending::Close => {
                 self.close_confirmed = true;
                 ctx.send_viewport_cmd(ViewportCommand::Close);
@@ -247,7 +282,9 @@ impl SinewApp {
                 Answer::Open => {}
                 Answer::Cancelled => {
                     self.dialog = None;
-                    self.after_save = None;
+                    if self.after_save.take() == Some(Pending::Show) {
+                        self.editor.give_up_waiting_model();
+                    }
                     self.editor.give_up_relink();
                 }
                 Answer::Chosen(path) => {
@@ -258,9 +295,11 @@ impl SinewApp {
                         Some((PathPurpose::Export, options)) => self.editor.export(&path, &options),
                         Some((PathPurpose::Relink, _)) => {
                             if let Some(relink) = self.editor.relink().cloned() {
+                                self.editor.give_up_relink();
                                 self.editor.open(OpenRequest::Relink {
                                     project: relink.project,
                                     model: path,
+                                    is_autosave: relink.is_autosave,
                                 });
                             }
                         }
@@ -276,13 +315,19 @@ impl SinewApp {
     }
 
     fn confirm_ui(&mut self, ctx: &egui::Context) {
+        if self.editor.waiting_model().is_some() && self.after_save.is_none() {
+            self.pending = Some(Pending::Show);
+        }
         let Some(pending) = self.pending.clone() else {
             return;
         };
         let name = self.editor.model_name();
         match dialogs::unsaved_ui(ctx, &name) {
             dialogs::Unsaved::Asking => {}
-            dialogs::Unsaved::Cancel => self.pending = None,
+            dialogs::Unsaved::Cancel => {
+                self.pending = None;
+                self.editor.give_up_waiting_model();
+            }
             dialogs::Unsaved::Discard => {
                 self.pending = None;
                 self.editor.discard_autosave();
@@ -319,7 +364,9 @@ impl SinewApp {
         if self.after_save.is_some() && self.editor.job().is_none() && self.dialog.is_none() {
             let pending = self.after_save.take();
             // A save that failed has said so; then nothing is closed.
-            if let Some(pending) = pending.filter(|_| !self.editor.history().is_modified()) {
+            if self.editor.history().is_modified() {
+                self.editor.give_up_waiting_model();
+            } else if let Some(pending) = pending {
                 self.perform(pending, ctx);
             }
         }
@@ -328,14 +375,33 @@ impl SinewApp {
 
 impl eframe::App for SinewApp {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
-        let dropped = ctx.input(|i| i.raw.dropped_files.first().map(|f| f.path().to_owned()));
-        if let Some(path) = dropped {
+        let dropped: Vec<PathBuf> = ctx.input(|i| {
+            i.raw
+                .dropped_files
+                .iter()
+                .map(|f| f.path().to_owned())
+                .collect()
+        });
+        // Of a model dropped with its buffers and pictures the model is meant.
+        let model = dropped
+            .iter()
+            .position(|path| crate::io::is_model(path) || crate::io::is_project(path));
+        if let Some(path) = dropped.into_iter().nth(model.unwrap_or(0)) {
             self.open(OpenRequest::Path(path));
         }
         let dt = f64::from(ctx.input(|i| i.stable_dt));
         self.editor.poll(dt);
         while let Some(notice) = self.editor.take_notice() {
-            self.notice = Some((notice.text, notice.is_error, Instant::now()));
+            // What went wrong stays to be read, whatever else there is to say.
+            let keep = self.notice.as_ref().is_some_and(|(_, is_error, since)| {
+                *is_error && !notice.is_error && since.elapsed() < NOTICE_TIME
+            });
+            if !keep {
+                self.notice = Some((notice.text, notice.is_error, Instant::now()));
+            }
+        }
+        if let Ok(found) = self.recovering.try_recv() {
+            self.recoverable = found;
         }
         self.after_save(ctx);
         self.update_title(ctx);
@@ -363,7 +429,10 @@ impl eframe::App for SinewApp {
         let is_modal =
             self.dialog.is_some() || self.pending.is_some() || !self.recoverable.is_empty();
         if !is_modal {
-            asked.extend(commands::pressed(&ctx));
+            let is_painting = self.editor.is_painting();
+            // A stroke under way is one step: only taking it back may cut in.
+            let pressed = commands::pressed(&ctx).into_iter();
+            asked.extend(pressed.filter(|c| !is_painting || *c == Command::Undo));
         }
         let side = Frame::new()
             .fill(theme::PANEL)

@@ -29,6 +29,8 @@ pub(crate) enum Failure {
     Input(String),
     /// Wrong use: exit 2.
     Usage(String),
+    /// The reader of the output went away: it has what it wanted.
+    PipeClosed,
 }
 
 impl Failure {
@@ -40,6 +42,9 @@ impl Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            return Self::PipeClosed;
+        }
         Self::Input(format!("Writing the output failed: {error}."))
     }
 }
@@ -64,6 +69,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             let (code, text) = match failure {
                 Failure::Input(text) => (1, text),
                 Failure::Usage(text) => (2, text),
+                Failure::PipeClosed => return ExitCode::SUCCESS,
             };
             let _ = writeln!(std::io::stderr(), "sinew: {text}");
             ExitCode::from(code)
@@ -85,11 +91,8 @@ fn run(command: args::Command) -> Result<ExitCode, Failure> {
             .map_err(Failure::from),
         args::Command::Sample(args) => sample::run(&args),
     }?;
-    match out.flush() {
-        // The reader of a pipe went away: it has what it wanted.
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(code),
-    }
+    out.flush()?;
+    Ok(code)
 }
 
 #[cfg(feature = "gui")]

@@ -85,11 +85,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     if let Some((centre, radius)) = frame_bounds(&positions) {
         camera.frame(centre, radius);
     }
-    let in_skin: std::collections::HashSet<JointIndex> = document
-        .skins()
-        .values()
-        .flat_map(|s| s.joints.iter().copied())
-        .collect();
+    let in_skin = document.skin_joint_mask();
     let state = |j| {
         if joint == Some(j) {
             BoneState::Active
@@ -97,9 +93,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
             BoneState::Normal
         }
     };
-    let bones = bones::bones(document.skeleton(), evaluator.world(), |j| {
-        in_skin.contains(&j)
-    });
+    let bones = bones::bones(document.skeleton(), evaluator.world(), |j| in_skin[j.get()]);
     let bones = shape_bones(&bones, state);
     // Bones belong to the weights they explain; a picture of the model is of the model.
     let show_bones = joint.is_some();

@@ -22,6 +22,16 @@ pub(crate) fn run(args: &SampleArgs) -> Result<ExitCode, Failure> {
             "--points must be {MIN_POINTS} - {MAX_POINTS}."
         )));
     }
+    if args
+        .out
+        .extension()
+        .is_none_or(|e| !e.eq_ignore_ascii_case("glb"))
+    {
+        return Err(Failure::Usage(format!(
+            "--out {} must end in .glb.",
+            args.out.display()
+        )));
+    }
     let model = crate::sample::sample(kind, n_points);
     let glb = crate::io::gltf_build::to_glb(&model);
     crate::io::atomic::write_atomically(&args.out, &glb).map_err(Failure::input)?;

@@ -107,10 +107,15 @@ impl MeshSource {
 
         let mut findings = Vec::new();
         if split_seams > 0 {
+            let places = if split_seams == 1 {
+                "1 place holds".to_owned()
+            } else {
+                format!("{split_seams} places hold")
+            };
             findings.push(Finding::warning(
                 format!("mesh \"{}\"", self.name),
                 format!(
-                    "{split_seams} places hold vertices with different weights or morphs at one position; they stay \
+                    "{places} vertices with different weights or morphs at one position; they stay \
                      apart and may open when posed."
                 ),
             ));
@@ -333,7 +338,11 @@ mod tests {
         let built = quad([0.1, 0.2, 0.3, 0.9]).build();
         assert_eq!(built.mesh.n_points(), 5);
         assert_eq!(built.findings.len(), 1);
-        assert!(built.findings[0].message.starts_with("1 places"));
+        assert!(
+            built.findings[0]
+                .message
+                .starts_with("1 place holds vertices")
+        );
     }
 
     #[test]
@@ -352,7 +361,17 @@ mod tests {
         }
         .build();
         assert_eq!(built.mesh.n_points(), n);
-        assert!(built.findings[0].message.starts_with("1 places"));
+        // All of them are reached by going around.
+        let topology = built.mesh.topology();
+        let around = std::iter::successors(topology.next_coincident(0), |&p| {
+            topology.next_coincident(p)
+        });
+        assert_eq!(around.take_while(|&p| p != 0).count(), n - 1);
+        assert!(
+            built.findings[0]
+                .message
+                .starts_with("1 place holds vertices")
+        );
     }
 
     #[test]

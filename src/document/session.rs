@@ -40,7 +40,7 @@ impl Default for Playback {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BrushOptions {
-    /// The weight painted towards, 0 - 1.
+    /// What a stroke at full strength adds, 0 - 1.
     pub weight: f32,
     /// How much of the way one stroke goes, 0 - 1.
     pub strength: f32,

@@ -18,6 +18,6 @@ pub mod project;
 
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
 pub use open::{
-    OpenError, OpenedModel, import_for_project, is_project, open_any, open_autosave, open_relinked,
-    open_sample, project_path,
+    OpenError, OpenedModel, import_for_project, is_model, is_project, open_any, open_autosave,
+    open_relinked, open_sample, project_path,
 };

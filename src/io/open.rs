@@ -60,6 +60,12 @@ pub fn is_project(path: &Path) -> bool {
         .is_some_and(|e| e.eq_ignore_ascii_case("ron"))
 }
 
+/// Whether `path` names a model file.
+pub fn is_model(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("glb") || e.eq_ignore_ascii_case("gltf"))
+}
+
 /// Where a project is saved when the artist types `path`: the ending `.ron` is added where it is missing.
 pub fn project_path(path: &Path) -> PathBuf {
     if is_project(path) {

@@ -206,10 +206,7 @@ impl Panels {
         ui.heading("Bones");
         let document = editor.document();
         let skeleton = document.skeleton().clone();
-        let mut in_skin = vec![false; skeleton.len()];
-        for skin in document.skins().values() {
-            skin.joints.iter().for_each(|j| in_skin[j.get()] = true);
-        }
+        let in_skin = document.skin_joint_mask();
         if !in_skin.contains(&true) {
             ui.label(
                 "No skeleton in this file. Open another model, or a sample from the File menu.",
@@ -365,7 +362,7 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
             row(
                 ui,
                 "Weight",
-                "The weight painted towards.",
+                "What a stroke at full strength adds.",
                 egui::Slider::new(&mut brush.weight, 0.0..=1.0),
             );
             row(

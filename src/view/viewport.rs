@@ -40,6 +40,8 @@ pub struct Viewport {
 struct Gpu {
     renderer: Option<Renderer>,
     failure: Option<String>,
+    /// The shaders do not compile here: no use to try again.
+    is_hopeless: bool,
 }
 
 /// What the pressed button is doing.
@@ -100,7 +102,9 @@ impl Viewport {
         let rect = response.rect;
         let modifiers = ui.input(|i| i.modifiers);
         let pressed = |button| response.drag_started_by(button);
-        if pressed(PointerButton::Middle) || (modifiers.alt && pressed(PointerButton::Primary)) {
+        let asked =
+            pressed(PointerButton::Middle) || (modifiers.alt && pressed(PointerButton::Primary));
+        if asked && self.drag == Drag::None {
             self.drag = if modifiers.shift {
                 Drag::Pan
             } else {
@@ -199,8 +203,9 @@ impl Viewport {
                 self.drag = Drag::None;
             } else if down {
                 editor.pointer(&event(PointerKind::Drag));
+                // A long way is painted over several frames.
+                ui.ctx().request_repaint();
             } else {
-                editor.pointer(&event(PointerKind::Drag));
                 editor.pointer(&event(PointerKind::Release));
                 self.drag = Drag::None;
             }
@@ -283,10 +288,13 @@ impl Gpu {
         info: &egui::PaintCallbackInfo,
         painter: &egui_glow::Painter,
     ) {
-        if self.renderer.is_none() && self.failure.is_none() {
+        if self.renderer.is_none() && !self.is_hopeless {
             match Renderer::new(painter.gl().clone()) {
                 Ok(renderer) => self.renderer = Some(renderer),
-                Err(error) => self.failure = Some(format!("The 3D view cannot be drawn: {error}")),
+                Err(error) => {
+                    self.is_hopeless = true;
+                    self.failure = Some(format!("The 3D view cannot be drawn: {error}"));
+                }
             }
         }
         let Some(renderer) = &mut self.renderer else {
@@ -299,14 +307,15 @@ impl Gpu {
             width: v.width_px,
             height: v.height_px,
         };
-        if let Err(error) = renderer.paint(
+        let painted = renderer.paint(
             &picture.scene(),
             rect(viewport),
             rect(clip),
             picture.stamp(),
-        ) {
-            self.failure = Some(format!("The 3D view cannot be drawn: {error}"));
-        }
+        );
+        self.failure = painted
+            .err()
+            .map(|error| format!("The 3D view cannot be drawn: {error}"));
     }
 }
 

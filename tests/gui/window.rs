@@ -206,7 +206,7 @@ impl Window {
 
     /// The bones in the list, in the order of joints.
     pub(crate) fn bones(&self) -> Vec<JointIndex> {
-        let has_bone = self.editor().joints_with_bones();
+        let has_bone = self.editor().document().skin_joint_mask();
         (0..has_bone.len())
             .filter(|&j| has_bone[j])
             .map(|j| JointIndex(j as u32))

@@ -115,6 +115,15 @@ pub fn export(
     export_beside(document, options, &|_| true, task)
 }
 
+/// Whether `path` is the file the document came from: what projects refer to, and the only copy of what was dropped.
+fn is_source(document: &Document, path: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    let source = document
+        .source()
+        .and_then(|source| real(source.path.as_deref()?));
+    source.is_some() && source == real(path)
+}
+
 /// Writes the document's model to `path`, whose ending names the container, and beside it the files it needs.
 ///
 /// Each file is written beside its place and takes its name in one step, the model last. Files of the source that are
@@ -138,6 +147,9 @@ pub fn export_to_file(
     let owned = files_of_model(path);
     let is_free = |name: &str| owned.contains(name) || !folder.join(name).exists();
     let Exported { files, report } = export_beside(document, &options, &is_free, task)?;
+    if !report.verbatim && is_source(document, path) {
+        return Err(ExportError::IsSource { path: path.into() });
+    }
 
     let mut to_write = Vec::new();
     for (i, (name, bytes)) in files.iter().enumerate() {

@@ -14,6 +14,8 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Autosaves {
     folder: PathBuf,
+    /// Differs for each running program, so that two windows on one model do not take each other's files.
+    session: u32,
 }
 
 /// An autosave that is newer than what the artist saved.
@@ -46,12 +48,17 @@ impl Autosaves {
 
     /// Those in `folder`, which need not exist yet.
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
+        let started = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(0, |t| t.as_nanos());
+        let session = xxh3_64(format!("{} {started}", std::process::id()).as_bytes()) as u32;
         Self {
             folder: folder.into(),
+            session,
         }
     }
 
-    /// Where `document` is saved: one file for each project, or for each model without one.
+    /// Where `document` is saved: one file for each project, or for each model without one, and running program.
     pub fn path_of(&self, document: &Document, project: Option<&Path>) -> PathBuf {
         let name = |path: &Path| {
             path.file_stem()
@@ -70,8 +77,11 @@ impl Autosaves {
             (None, None) => ("unnamed".into(), String::new()),
         };
         // Equal names in different folders are different files.
-        self.folder
-            .join(format!("{name}-{:016x}.ron", xxh3_64(key.as_bytes())))
+        self.folder.join(format!(
+            "{name}-{:016x}-{:08x}.ron",
+            xxh3_64(key.as_bytes()),
+            self.session
+        ))
     }
 
     /// Saves `document` and says where; `project` is the artist's own file, where there is one.

@@ -61,7 +61,10 @@ fn model_ref(source: &Source, project_path: Option<&Path>) -> Result<ModelRef, P
             fingerprint: fingerprint_text(source.fingerprint),
             name,
         }),
-        None if source.sample.is_some() => Ok(ModelRef::Sample { name }),
+        None if source.sample.is_some() => Ok(ModelRef::Sample {
+            name,
+            fingerprint: fingerprint_text(source.fingerprint),
+        }),
         None => Err(ProjectError::NoSource),
     }
 }

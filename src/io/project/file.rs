@@ -64,7 +64,7 @@ pub fn open(
 ) -> Result<Opened, ProjectError> {
     let project = read(path, task)?;
     match project.model.clone() {
-        ModelRef::Sample { name } => finish(project, ModelSource::Sample(&name), task, import),
+        ModelRef::Sample { name, .. } => finish(project, ModelSource::Sample(&name), task, import),
         ModelRef::File {
             path: model,
             fingerprint,
@@ -102,13 +102,11 @@ fn finish(
 ) -> Result<Opened, ProjectError> {
     let (document, mut findings) = import(source, task)?;
     task.step("Opening the project", 0.9)?;
-    let source_changed = match (&project.model, source) {
-        (ModelRef::File { fingerprint, .. }, _) => document
-            .source()
-            .is_none_or(|s| collect::fingerprint_text(s.fingerprint) != *fingerprint),
-        (ModelRef::Sample { name }, ModelSource::Sample(opened)) => name != opened,
-        (ModelRef::Sample { .. }, ModelSource::File(_)) => true,
-    };
+    let (ModelRef::File { fingerprint, .. } | ModelRef::Sample { fingerprint, .. }) =
+        &project.model;
+    let is_same =
+        |found: u64| fingerprint.is_empty() || collect::fingerprint_text(found) == *fingerprint;
+    let source_changed = document.source().is_none_or(|s| !is_same(s.fingerprint));
     if source_changed {
         findings.push(Finding::warning(
             "model",

@@ -61,6 +61,9 @@ pub enum ModelRef {
     Sample {
         /// Its name, "arm".
         name: String,
+        /// xxh3-64 of the model as it was generated, 16 hex digits; empty in the first projects.
+        #[serde(default)]
+        fingerprint: String,
     },
 }
 
@@ -68,7 +71,7 @@ impl ModelRef {
     /// What to call the model.
     pub fn name(&self) -> &str {
         match self {
-            Self::File { name, .. } | Self::Sample { name } => name,
+            Self::File { name, .. } | Self::Sample { name, .. } => name,
         }
     }
 }

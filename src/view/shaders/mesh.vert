@@ -1,5 +1,6 @@
 uniform mat4 clip_from_view;
 uniform mat4 view_from_world;
+uniform float depth_bias;
 
 in vec3 position;
 in vec3 normal;
@@ -27,4 +28,5 @@ void main() {
     heat_value = heat;
 #endif
     gl_Position = clip_from_view * p;
+    gl_Position.z += depth_bias * gl_Position.w;
 }
