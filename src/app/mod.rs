@@ -173,7 +173,7 @@ impl SinewApp {
             },
             Command::SaveAs => self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor)),
             Command::Export => {
-                self.dialog = Some(PathDialog::new(PathPurpose::Export, &self.editor))
+                self.dialog = Some(PathDialog::new(PathPurpose::Export, &self.editor));
             }
             Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
             Command::Undo => self.editor.undo(),

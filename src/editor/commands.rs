@@ -186,9 +186,9 @@ impl Editor {
             .flat_map(|bone| [bone.head, bone.tail])
             .collect();
         if ends.is_empty() {
-            self.frame_all()
+            self.frame_all();
         } else {
-            self.frame_points(&ends)
+            self.frame_points(&ends);
         }
     }
 

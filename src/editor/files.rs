@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Time between autosaves while there is something to save.
-const AUTOSAVE_EVERY: Duration = Duration::from_secs(60);
+const AUTOSAVE_EVERY: Duration = Duration::from_mins(1);
 
 /// What to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -183,7 +183,7 @@ impl Editor {
                 Err(error) => self.say_error(error.to_string()),
                 Ok(Ok(opened)) => self.show_opened(&request, opened),
                 Ok(Err(OpenError::Cancelled(_))) => {
-                    self.say(format!("Opening {} was cancelled.", request.name()))
+                    self.say(format!("Opening {} was cancelled.", request.name()));
                 }
                 Ok(Err(OpenError::Project(ProjectError::SourceMissing { path, .. }))) => {
                     self.say_error(format!(
@@ -198,7 +198,7 @@ impl Editor {
                     }
                 }
                 Ok(Err(error)) => {
-                    self.say_error(format!("Cannot open {}. {error}", request.name()))
+                    self.say_error(format!("Cannot open {}. {error}", request.name()));
                 }
             },
             FileJob::Save {
@@ -211,7 +211,7 @@ impl Editor {
                         path,
                         revision,
                         job,
-                    })
+                    });
                 }
                 Err(error) => self.say_error(error.to_string()),
                 Ok(Ok(())) => {
@@ -224,7 +224,7 @@ impl Editor {
                     self.project_path = Some(path);
                 }
                 Ok(Err(ProjectError::Cancelled(_))) => {
-                    self.say("Saving was cancelled; the file is as it was.")
+                    self.say("Saving was cancelled; the file is as it was.");
                 }
                 Ok(Err(error)) => self.say_error(error.to_string()),
             },
@@ -240,7 +240,7 @@ impl Editor {
                     self.export_report = Some(report);
                 }
                 Ok(Err(ExportError::Cancelled(_))) => {
-                    self.say("The export was cancelled; nothing was written.")
+                    self.say("The export was cancelled; nothing was written.");
                 }
                 Ok(Err(error)) => self.say_error(error.to_string()),
             },

@@ -68,19 +68,16 @@ pub enum Mode {
     Paint,
 }
 
-const fn plain(key: Key) -> Option<KeyboardShortcut> {
-    Some(KeyboardShortcut::new(Modifiers::NONE, key))
+const fn plain(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::NONE, key)
 }
 
-const fn ctrl(key: Key) -> Option<KeyboardShortcut> {
-    Some(KeyboardShortcut::new(Modifiers::COMMAND, key))
+const fn ctrl(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND, key)
 }
 
-const fn ctrl_shift(key: Key) -> Option<KeyboardShortcut> {
-    Some(KeyboardShortcut::new(
-        Modifiers::COMMAND.plus(Modifiers::SHIFT),
-        key,
-    ))
+const fn ctrl_shift(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
 }
 
 impl Command {
@@ -210,7 +207,7 @@ impl Command {
 
     /// Its keys.
     pub fn shortcut(self) -> Option<KeyboardShortcut> {
-        match self {
+        Some(match self {
             Self::Open => ctrl(Key::O),
             Self::Save => ctrl(Key::S),
             Self::SaveAs => ctrl_shift(Key::S),
@@ -228,8 +225,8 @@ impl Command {
             Self::ToggleOrthographic => plain(Key::Num5),
             Self::SmallerBrush => plain(Key::OpenBracket),
             Self::LargerBrush => plain(Key::CloseBracket),
-            _ => None,
-        }
+            _ => return None,
+        })
     }
 
     /// Whether it can be asked for now.
