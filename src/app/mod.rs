@@ -14,7 +14,7 @@ use crate::io::project::{Autosaves, Recoverable};
 use crate::math::Camera;
 use crate::math::camera::View;
 use crate::view::commands::{self, Command, Mode};
-use crate::view::panels::{self, Panels};
+use crate::view::panels::{self, Hierarchy};
 use crate::view::scene::Shading;
 use crate::view::theme;
 use crate::view::viewport::Viewport;
@@ -73,7 +73,7 @@ pub fn run(file: Option<PathBuf>) -> Result<(), String> {
 pub struct SinewApp {
     editor: Editor,
     viewport: Viewport,
-    panels: Panels,
+    hierarchy: Hierarchy,
     dialog: Option<PathDialog>,
     /// What to do once the artist has said what becomes of unsaved changes.
     pending: Option<Pending>,
@@ -139,7 +139,7 @@ impl SinewApp {
             recovering,
             editor,
             viewport: Viewport::default(),
-            panels: Panels::default(),
+            hierarchy: Hierarchy::default(),
             dialog: None,
             pending: None,
             after_save: None,
@@ -476,13 +476,21 @@ impl eframe::App for SinewApp {
             .default_size(280.0)
             .size_range(220.0..=480.0)
             .show(ui, |ui| {
-                panels::properties_ui(ui, &mut self.editor, mode);
-                let n_findings = self.editor.findings().len();
-                ui.separator();
-                ui.toggle_value(&mut self.show_problems, format!("Problems ({n_findings})"))
-                    .on_hover_text("What the import found in this file.");
-                ui.separator();
-                self.panels.hierarchy_ui(ui, &mut self.editor);
+                // The list keeps its place: what changes with mode and selection stands below it.
+                Panel::bottom("properties")
+                    .frame(Frame::new())
+                    .show(ui, |ui| {
+                        ui.add_space(4.0);
+                        panels::properties_ui(ui, &mut self.editor, mode);
+                        ui.separator();
+                        let n_findings = self.editor.findings().len();
+                        ui.toggle_value(
+                            &mut self.show_problems,
+                            format!("Problems ({n_findings})"),
+                        )
+                        .on_hover_text("What the import found in this file.");
+                    });
+                self.hierarchy.show_ui(ui, &mut self.editor);
             });
         Panel::top("header").frame(bar).show(ui, |ui| {
             asked.extend(panels::header_ui(ui, &self.editor, &self.viewport));

@@ -1,0 +1,34 @@
+//! What the import and the project found.
+
+use crate::editor::Editor;
+use crate::finding::Severity;
+use crate::view::theme;
+use egui::{RichText, ScrollArea, Ui};
+use egui_material_icons::icons;
+
+/// Import findings and the like.
+pub fn problems_ui(ui: &mut Ui, editor: &Editor) {
+    let findings = editor.findings();
+    if findings.is_empty() {
+        ui.label(RichText::new("No problems in this model.").color(theme::TEXT_DIM));
+        return;
+    }
+    ScrollArea::vertical()
+        .id_salt("problems")
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            for finding in findings {
+                ui.horizontal_wrapped(|ui| {
+                    let (icon, colour) = match finding.severity {
+                        Severity::Error => (icons::ICON_ERROR, theme::ERROR),
+                        Severity::Warning => (icons::ICON_WARNING, theme::ACCENT),
+                        Severity::Info => (icons::ICON_INFO, theme::TEXT_DIM),
+                    };
+                    ui.label(icon.rich_text().size(14.0).color(colour))
+                        .on_hover_text(finding.severity.label());
+                    ui.label(RichText::new(&finding.place).color(theme::TEXT_DIM));
+                    ui.label(&finding.message);
+                });
+            }
+        });
+}

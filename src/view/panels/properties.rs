@@ -1,0 +1,100 @@
+//! What the mode and the selection need.
+
+use crate::editor::Editor;
+use crate::view::commands::Mode;
+use crate::view::theme;
+use crate::weights::falloff::Falloff;
+use egui::{RichText, Ui};
+
+/// What the mode and the selection need: the brush, the active bone.
+pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
+    let active = editor.document().session().active_joint;
+    ui.heading(match mode {
+        Mode::Select => "Selection",
+        Mode::Paint => "Brush",
+    });
+    match active {
+        Some(joint) => {
+            ui.horizontal(|ui| {
+                ui.label("Active bone");
+                let label = editor.document().skeleton().label(joint);
+                ui.add(egui::Label::new(RichText::new(label).color(theme::ACCENT)).truncate());
+            });
+            for (mesh, heat) in editor.heat() {
+                let n = heat.values.iter().filter(|w| **w > 0.0).count();
+                let name = editor
+                    .document()
+                    .meshes()
+                    .get(mesh)
+                    .map_or("", |m| m.geometry.name.as_str());
+                ui.label(
+                    RichText::new(format!(
+                        "moves {n} of {} points of {name}",
+                        heat.values.len()
+                    ))
+                    .color(theme::TEXT_DIM),
+                );
+            }
+        }
+        None => {
+            ui.label("Click a bone in the view or in the list.");
+        }
+    }
+    if mode != Mode::Paint {
+        return;
+    }
+    let brush = editor.brush_mut();
+    egui::Grid::new("brush")
+        .num_columns(2)
+        .spacing([8.0, 4.0])
+        .show(ui, |ui| {
+            let row = |ui: &mut Ui, label: &str, about: &str, slider: egui::Slider<'_>| {
+                let name = ui.label(label);
+                ui.add(slider).labelled_by(name.id).on_hover_text(about);
+                ui.end_row();
+            };
+            row(
+                ui,
+                "Weight",
+                "What a stroke at full strength adds.",
+                egui::Slider::new(&mut brush.weight, 0.0..=1.0),
+            );
+            row(
+                ui,
+                "Strength",
+                "How much of it one stroke adds.",
+                egui::Slider::new(&mut brush.strength, 0.0..=1.0),
+            );
+            let radius = egui::Slider::new(&mut brush.radius_px, 1.0..=500.0)
+                .logarithmic(true)
+                .suffix(" px")
+                .integer();
+            row(
+                ui,
+                "Radius",
+                "Size of the brush on the screen ( [ and ] ).",
+                radius,
+            );
+            row(
+                ui,
+                "Influences",
+                "Most bones a painted point may follow.",
+                egui::Slider::new(&mut brush.max_influences, 1..=8),
+            );
+            let name = ui.label("Falloff");
+            egui::ComboBox::from_id_salt("falloff")
+                .selected_text(brush.falloff.label())
+                .show_ui(ui, |ui| {
+                    for falloff in Falloff::ALL {
+                        ui.selectable_value(&mut brush.falloff, falloff, falloff.label());
+                    }
+                })
+                .response
+                .labelled_by(name.id);
+            ui.end_row();
+        });
+    ui.checkbox(&mut brush.front_faces_only, "Front faces only")
+        .on_hover_text("Leave points alone that face away from you.");
+    ui.checkbox(&mut brush.normalise, "Normalise")
+        .on_hover_text("Keep each point's weights at a sum of 1.");
+}
