@@ -488,3 +488,149 @@ fn unsaved_work_is_kept_aside_and_offered_until_it_is_saved() {
     h.settle();
     assert!(h.editor.recoverable().is_empty());
 }
+
+#[test]
+fn edits_made_while_a_model_loads_are_asked_about() {
+    let mut h = EditorHarness::new();
+    let forearm = h.joint("forearm");
+    h.editor.select_joint(Some(JointIndex(forearm)));
+    let elbow = h.place_of(forearm);
+    h.editor.open(OpenRequest::Sample("hand".into()));
+    h.start_drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
+    h.editor.finish_tool();
+    h.settle();
+    assert_eq!(h.editor.model_name(), "sample arm", "the stroke stays");
+    assert_eq!(h.editor.waiting_model().as_deref(), Some("the sample hand"));
+    h.editor.give_up_waiting_model();
+    h.settle();
+    assert_eq!(
+        (h.editor.model_name().as_str(), h.editor.history().n_undo()),
+        ("sample arm", 1)
+    );
+    h.editor.open(OpenRequest::Sample("hand".into()));
+    h.settle();
+    assert_eq!(
+        h.editor.model_name(),
+        "sample hand",
+        "nothing was edited since it was asked for"
+    );
+}
+
+#[test]
+fn a_save_in_the_middle_of_a_stroke_ends_it_as_one_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut h = EditorHarness::new();
+    let forearm = h.joint("forearm");
+    h.editor.select_joint(Some(JointIndex(forearm)));
+    let elbow = h.place_of(forearm);
+    h.start_drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
+    h.editor.save_as(&folder.path().join("arm"));
+    assert!(!h.editor.is_painting());
+    h.pointer(PointerKind::Drag, elbow - Vec2::new(0.05, 0.0), false);
+    h.pointer(PointerKind::Release, elbow, false);
+    h.settle();
+    assert_eq!(h.editor.history().n_undo(), 1);
+    assert!(!h.editor.history().is_modified());
+    assert!(
+        folder.path().join("arm.ron").is_file(),
+        "the ending is added"
+    );
+}
+
+#[test]
+fn a_project_whose_model_moved_is_relinked_and_an_autosave_is_never_saved_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let (model, moved) = (
+        folder.path().join("arm.glb"),
+        folder.path().join("moved.glb"),
+    );
+    let arm = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/arm.glb");
+    std::fs::copy(arm, &model).unwrap();
+    let autosaves = Autosaves::in_folder(folder.path().join("autosave"));
+    let mut h = EditorHarness {
+        editor: Editor::new(Some(autosaves), || {}).unwrap(),
+        notices: Vec::new(),
+    };
+    h.editor.open(OpenRequest::Path(model.clone()));
+    h.settle();
+    let forearm = h.joint("forearm");
+    h.editor.select_joint(Some(JointIndex(forearm)));
+    let elbow = h.place_of(forearm);
+    let project = folder.path().join("arm.ron");
+    h.editor.save_as(&project);
+    h.settle();
+    h.drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
+    h.editor.autosave_now();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while h.editor.recoverable().is_empty() {
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let autosave = h.editor.recoverable()[0].path.clone();
+    std::fs::rename(&model, &moved).unwrap();
+    for (request, is_autosave) in [
+        (OpenRequest::Path(project.clone()), false),
+        (OpenRequest::Autosave(autosave), true),
+    ] {
+        let mut other = EditorHarness::on(request);
+        let relink = other
+            .editor
+            .relink()
+            .cloned()
+            .expect("the model is missing");
+        assert_eq!(
+            (relink.missing.file_name(), relink.is_autosave),
+            (model.file_name(), is_autosave)
+        );
+        other.editor.open(OpenRequest::Relink {
+            project: relink.project,
+            model: moved.clone(),
+            is_autosave,
+        });
+        other.settle();
+        assert_eq!(other.editor.relink(), None);
+        let saves_to = other.editor.project_path().unwrap().canonicalize().unwrap();
+        assert_eq!(saves_to, project.canonicalize().unwrap());
+        assert!(other.editor.history().is_modified());
+        let rows = |h: &EditorHarness| {
+            h.editor
+                .document()
+                .meshes()
+                .values()
+                .next()
+                .unwrap()
+                .influences
+                .clone()
+        };
+        assert_eq!(
+            rows(&other) == rows(&h),
+            is_autosave,
+            "the stroke is in the autosave only"
+        );
+    }
+}
+
+#[test]
+fn the_model_itself_is_never_exported_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("arm.glb");
+    std::fs::copy(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/arm.glb"),
+        &model,
+    )
+    .unwrap();
+    let before = std::fs::read(&model).unwrap();
+    let mut h = EditorHarness::on(OpenRequest::Path(model.clone()));
+    let forearm = h.joint("forearm");
+    h.editor.select_joint(Some(JointIndex(forearm)));
+    let elbow = h.place_of(forearm);
+    h.drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
+    h.editor.export(&model, &ExportOptions::default());
+    h.settle();
+    assert!(
+        h.last_notice().contains("is the model itself"),
+        "{}",
+        h.last_notice()
+    );
+    assert_eq!(std::fs::read(&model).unwrap(), before);
+}
