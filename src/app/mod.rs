@@ -430,9 +430,9 @@ impl eframe::App for SinewApp {
             self.dialog.is_some() || self.pending.is_some() || !self.recoverable.is_empty();
         if !is_modal {
             let is_painting = self.editor.is_painting();
-            // A stroke under way is one step: only taking it back may cut in.
+            // A stroke under way is one step: little may cut in.
             let pressed = commands::pressed(&ctx).into_iter();
-            asked.extend(pressed.filter(|c| !is_painting || *c == Command::Undo));
+            asked.extend(pressed.filter(|c| !is_painting || c.may_end_a_stroke()));
         }
         let side = Frame::new()
             .fill(theme::PANEL)

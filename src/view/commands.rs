@@ -229,6 +229,11 @@ impl Command {
         })
     }
 
+    /// Whether it may be asked for by key while a stroke is under way: taking it back, or ending it with its mode.
+    pub fn may_end_a_stroke(self) -> bool {
+        matches!(self, Self::Undo | Self::SetMode(_) | Self::SwapMode)
+    }
+
     /// Whether it can be asked for now.
     pub fn is_enabled(self, editor: &Editor) -> bool {
         let has_model = !editor.document().skeleton().is_empty();
