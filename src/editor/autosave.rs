@@ -100,9 +100,9 @@ impl Editor {
         if let Some(job) = &self.autosave.running {
             match job.try_result() {
                 Err(JobError::NotReady) => return,
-                Ok(Ok(path)) => self.keep_autosave(path),
+                Ok(Ok(path)) => self.keep_autosave(&path),
                 Ok(Err(ProjectError::Cancelled(_))) | Err(JobError::Failed) => {
-                    self.autosave.revision = None
+                    self.autosave.revision = None;
                 }
                 Ok(Err(error)) => {
                     // Once is enough: it would come back each minute.
@@ -130,14 +130,14 @@ impl Editor {
         }
     }
 
-    fn keep_autosave(&mut self, path: PathBuf) {
+    fn keep_autosave(&mut self, path: &Path) {
         if std::mem::take(&mut self.autosave.discard_running) {
-            self.discard_recoverable(&path);
+            self.discard_recoverable(path);
         } else if let Some(older) = self
             .autosave
             .file
-            .replace(path.clone())
-            .filter(|older| *older != path)
+            .replace(path.to_owned())
+            .filter(|older| older != path)
         {
             self.discard_recoverable(&older);
         }

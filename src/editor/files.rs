@@ -195,7 +195,7 @@ impl Editor {
                         request,
                         revision,
                         job,
-                    })
+                    });
                 }
                 Err(error) => self.say_error(error.to_string()),
                 // Edits made while it was loading are asked about before they give way.

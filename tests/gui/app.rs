@@ -172,9 +172,15 @@ fn work_that_was_not_saved_is_offered_again() {
     paint(&mut window);
     let painted = window.document().clone();
     let autosaves = Autosaves::in_folder(window.folder.path().join("autosave"));
+    window.harness.state_mut().editor_mut().autosave_now();
     window.wait("an autosave", |_| !autosaves.recoverable().is_empty());
     let mut again = Window::beside(&window, "arm.glb");
-    assert!(again.says("Recovered work") && again.says("arm"));
+    let start = std::time::Instant::now();
+    while !again.says("Recovered work") {
+        assert!(start.elapsed().as_secs() < 30, "nothing is offered");
+        again.harness.step();
+    }
+    assert!(again.says("arm"));
     again.click(Role::Button, "Restore");
     assert!(same_weights(again.document(), &painted));
     assert!(
