@@ -10,7 +10,7 @@ use sinew::document::{
 use sinew::evaluate::{InstanceUpdate, Request, Worker};
 use sinew::io::{gltf_build, import_bytes, project};
 use sinew::math::Transform;
-use sinew::sample::{SampleKind, sample};
+use sinew::sample::SampleModel;
 use sinew::skeleton::{Joint, JointIndex, Skeleton};
 use sinew::skinning::Rows;
 use sinew::task::Task;
@@ -23,7 +23,7 @@ const N_JOINTS: u16 = 60;
 fn main() {
     brush(1000, 8);
     shared_mesh(84, 150);
-    projects(1_000_000);
+    projects(1000);
 }
 
 /// The median of `n` runs.
@@ -40,17 +40,18 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
 }
 
 fn row(name: &str, time: Duration, note: &str) {
-    println!("{name:58} {:10.3} ms  {note}", time.as_secs_f64() * 1e3);
+    println!("{name:58} {:10.4} ms  {note}", time.as_secs_f64() * 1e3);
 }
 
-/// A square of `side` x `side` points with `n_influences` each, drawn by `n_skins` instances with a skin each.
-fn square(side: usize, n_influences: u16, n_skins: u32) -> Document {
+/// A square of `side` x `side` points with `n_influences` each.
+fn square_model(side: usize, n_influences: u16) -> SampleModel {
     let mut primitive = PrimitiveSource::default();
     for i in 0..side * side {
         let (x, y) = (i % side, i / side);
         primitive
             .positions
             .push(Vec3::new(x as f32, y as f32, 0.0) / side as f32);
+        primitive.normals.push(Vec3::Z);
         let first = (x * usize::from(N_JOINTS) / side) as u16;
         let weight = |k: u16| f32::from(k + 1) / f32::from(n_influences * (n_influences + 1) / 2);
         primitive
@@ -68,12 +69,6 @@ fn square(side: usize, n_influences: u16, n_skins: u32) -> Document {
                 .push([at(x + 1, y), at(x + 1, y + 1), at(x, y + 1)]);
         }
     }
-    let built = MeshSource {
-        name: "square".into(),
-        primitives: vec![primitive],
-        morph_names: Vec::new(),
-    }
-    .build();
     let joints = (0..u32::from(N_JOINTS)).map(|j| Joint {
         name: format!("joint {j}"),
         parent: j.checked_sub(1).map(JointIndex),
@@ -90,6 +85,25 @@ fn square(side: usize, n_influences: u16, n_skins: u32) -> Document {
             .map(|j| DAffine3::from_translation(DVec3::new(-f64::from(j + 1) / 60.0, 0.0, 0.0)))
             .collect(),
     };
+    SampleModel {
+        name: "square".into(),
+        joints: joints.collect(),
+        skin,
+        mesh: MeshSource {
+            name: "square".into(),
+            primitives: vec![primitive],
+            morph_names: Vec::new(),
+        },
+        clips: Vec::new(),
+    }
+}
+
+/// The square, drawn by `n_skins` instances with a skin each.
+fn square(side: usize, n_influences: u16, n_skins: u32) -> Document {
+    let SampleModel {
+        joints, skin, mesh, ..
+    } = square_model(side, n_influences);
+    let built = mesh.build();
     let mesh = MeshItem {
         geometry: Arc::new(built.mesh),
         source_influences: built.influences.clone(),
@@ -99,7 +113,7 @@ fn square(side: usize, n_influences: u16, n_skins: u32) -> Document {
     };
     let ids = 0..n_skins;
     Document::new(Parts {
-        skeleton: Arc::new(Skeleton::new(joints.collect()).unwrap()),
+        skeleton: Arc::new(Skeleton::new(joints).unwrap()),
         meshes: [(MeshId(0), Arc::new(mesh))].into(),
         skins: ids
             .clone()
@@ -253,8 +267,9 @@ fn shared_mesh(n_skins: u32, side: usize) {
     );
 }
 
-fn projects(n_points: usize) {
-    let glb = gltf_build::to_glb(&sample(SampleKind::Cylinder, n_points));
+fn projects(side: usize) {
+    let n_points = side * side;
+    let glb = gltf_build::to_glb(&square_model(side, 4));
     println!(
         "\nproject of a fully painted model of {n_points} points x 4 influences, model of {} MB",
         glb.len() >> 20
@@ -273,9 +288,20 @@ fn projects(n_points: usize) {
         .positions
         .iter()
         .map(|p| {
-            // Smooth weights of four influences over the two joints, as painting leaves them.
-            let w = 0.5 + 0.5 * (p.x * 0.6).tanh();
-            vec![(0, (1.0 - w) * 0.999_9), (1, 1.0 - (1.0 - w) * 0.999_9)]
+            // Four joints around the point, weighted smoothly, with a little of the unevenness of a hand.
+            let x = p.x * f32::from(N_JOINTS - 4);
+            let first = (x as u16).min(N_JOINTS - 4);
+            let uneven = (p.x * 941.0 + p.y * 613.0).sin() * 0.002;
+            let raw = [0, 1, 2, 3]
+                .map(|k: u16| (-(x - f32::from(first + k)).powi(2)).exp() + 0.01 + uneven.abs());
+            let sum: f32 = raw.iter().sum();
+            let w = raw.map(|w| w / sum);
+            vec![
+                (first, w[0]),
+                (first + 1, w[1]),
+                (first + 2, w[2]),
+                (first + 3, 1.0 - w[0] - w[1] - w[2]),
+            ]
         })
         .collect();
     let points = (0..mesh.n_points() as u32).collect();
