@@ -57,13 +57,13 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
                 ui,
                 "Weight",
                 "What a stroke at full strength adds.",
-                egui::Slider::new(&mut brush.weight, 0.0..=1.0),
+                egui::Slider::new(&mut brush.weight, 0.0..=1.0).fixed_decimals(2),
             );
             row(
                 ui,
                 "Strength",
                 "How much of it one stroke adds.",
-                egui::Slider::new(&mut brush.strength, 0.0..=1.0),
+                egui::Slider::new(&mut brush.strength, 0.0..=1.0).fixed_decimals(2),
             );
             let radius = egui::Slider::new(&mut brush.radius_px, 1.0..=500.0)
                 .logarithmic(true)
