@@ -1,8 +1,9 @@
 //! Dialogs: paths to open, save and export; unsaved changes; recovery.
 
 use crate::editor::Editor;
-use crate::io::gltf_export::ExportOptions;
+use crate::io::gltf_export::{Container, ExportOptions};
 use crate::io::project::Recoverable;
+use crate::view::theme;
 use crossbeam_channel::{Receiver, bounded};
 use eframe::egui;
 use egui::text_selection::CCursorRange;
@@ -34,6 +35,12 @@ pub(super) struct PathDialog {
     influences: usize,
     browsing: Option<Receiver<Option<PathBuf>>>,
     asked_focus: bool,
+    /// Why what was typed cannot be used.
+    fault: Option<String>,
+    /// The project that is open: saving over it asks nothing.
+    own: Option<PathBuf>,
+    /// An existing file that the artist was asked about.
+    to_replace: Option<PathBuf>,
 }
 
 impl PathDialog {
@@ -85,6 +92,9 @@ impl PathDialog {
             influences: 4,
             browsing: None,
             asked_focus: false,
+            fault: None,
+            own: editor.project_path().cloned(),
+            to_replace: None,
         }
     }
 
@@ -148,14 +158,16 @@ impl PathDialog {
                     }
                 });
             }
-            let exists = match self.purpose {
-                PathPurpose::Save => crate::io::project_path(&self.typed()).is_file(),
-                PathPurpose::Export => self.typed().is_file(),
-                PathPurpose::Open | PathPurpose::Relink => false,
-            };
-            if exists {
-                ui.label(RichText::new("This file exists and will be replaced.").color(crate::view::theme::ACCENT));
+            if self.to_replace.as_ref().is_some_and(|asked| *asked != self.target()) {
+                self.to_replace = None;
             }
+            if let Some(fault) = &self.fault {
+                ui.label(RichText::new(fault).color(theme::ERROR));
+            } else if let Some(path) = &self.to_replace {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                ui.label(RichText::new(format!("{name} exists. Replace it?")).color(theme::ACCENT));
+            }
+            let verb = if self.to_replace.is_some() { "Replace" } else { verb };
             ui.add_space(8.0);
             ui.horizontal(|ui| {
                 let ready = !self.path.trim().is_empty();
@@ -181,11 +193,50 @@ impl PathDialog {
         }
     }
 
-    fn chosen(&self) -> Answer {
+    /// Where the file will be: projects get their ending.
+    fn target(&self) -> PathBuf {
+        match self.purpose {
+            PathPurpose::Save => crate::io::project_path(&self.typed()),
+            _ => self.typed(),
+        }
+    }
+
+    /// The path, once it can be used and an existing file may be replaced; else what is wrong is shown.
+    fn chosen(&mut self) -> Answer {
         if self.path.trim().is_empty() {
-            Answer::Open
-        } else {
-            Answer::Chosen(self.typed())
+            return Answer::Open;
+        }
+        self.fault = self.find_fault();
+        if self.fault.is_some() {
+            return Answer::Open;
+        }
+        let target = self.target();
+        let writes = matches!(self.purpose, PathPurpose::Save | PathPurpose::Export);
+        let asks = writes && target.is_file() && self.own.as_ref() != Some(&target);
+        if asks && self.to_replace.as_ref() != Some(&target) {
+            self.to_replace = Some(target);
+            return Answer::Open;
+        }
+        Answer::Chosen(self.typed())
+    }
+
+    fn find_fault(&self) -> Option<String> {
+        let typed = self.typed();
+        let folder = typed.parent().filter(|f| !f.as_os_str().is_empty());
+        match self.purpose {
+            PathPurpose::Open | PathPurpose::Relink if !typed.exists() => {
+                Some(format!("There is no file \"{}\".", typed.display()))
+            }
+            PathPurpose::Open | PathPurpose::Relink => None,
+            PathPurpose::Save if crate::io::is_model(&typed) => {
+                Some("A project ends in .ron; to write a model, export it.".to_owned())
+            }
+            PathPurpose::Export if Container::of_path(&typed).is_none() => {
+                Some("A model ends in .glb or .gltf.".to_owned())
+            }
+            PathPurpose::Save | PathPurpose::Export => folder
+                .filter(|folder| !folder.is_dir())
+                .map(|folder| format!("There is no folder \"{}\".", folder.display())),
         }
     }
 
@@ -259,6 +310,9 @@ pub(super) fn unsaved_ui(ctx: &egui::Context, name: &str) -> Unsaved {
             }
         });
     });
+    if ctx.input(|i| i.key_pressed(Key::Enter)) && matches!(answer, Unsaved::Asking) {
+        answer = Unsaved::Save;
+    }
     if modal.should_close() && matches!(answer, Unsaved::Asking) {
         answer = Unsaved::Cancel;
     }

@@ -21,12 +21,14 @@ use crate::view::viewport::Viewport;
 use crossbeam_channel::{Receiver, bounded};
 use dialogs::{Answer, PathDialog, PathPurpose};
 use eframe::egui;
-use egui::{CentralPanel, Frame, Margin, Panel, Ui, ViewportCommand};
+use egui::{CentralPanel, Frame, Margin, Panel, ScrollArea, Ui, ViewportCommand};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How long a notice stays in the status bar.
 const NOTICE_TIME: Duration = Duration::from_secs(8);
+/// Height that the bone list keeps, however much the brush has to say.
+const MIN_LIST_HEIGHT: f32 = 120.0;
 /// Between looks at whether an autosave is due, while nothing else happens.
 const IDLE_TICK: Duration = Duration::from_secs(20);
 
@@ -74,6 +76,10 @@ pub struct SinewApp {
     editor: Editor,
     viewport: Viewport,
     hierarchy: Hierarchy,
+    /// Height that the properties asked for in the last frame.
+    properties_height: f32,
+    /// How surfaces looked before painting began.
+    shading_before: Shading,
     dialog: Option<PathDialog>,
     /// What to do once the artist has said what becomes of unsaved changes.
     pending: Option<Pending>,
@@ -140,6 +146,8 @@ impl SinewApp {
             editor,
             viewport: Viewport::default(),
             hierarchy: Hierarchy::default(),
+            properties_height: 0.0,
+            shading_before: Shading::default(),
             dialog: None,
             pending: None,
             after_save: None,
@@ -238,10 +246,17 @@ impl SinewApp {
     }
 
     fn set_mode(&mut self, mode: Mode) {
-        self.viewport.mode = mode;
-        // Who paints wants to see what is painted.
-        if mode == Mode::Paint {
-            self.viewport.options.shading = Shading::Weights;
+        let was = std::mem::replace(&mut self.viewport.mode, mode);
+        // Who paints wants to see what is painted, and afterwards what was seen before.
+        let shading = &mut self.viewport.options.shading;
+        match (was, mode) {
+            (Mode::Select, Mode::Paint) => {
+                self.shading_before = std::mem::replace(shading, Shading::Weights)
+            }
+            (Mode::Paint, Mode::Select) if *shading == Shading::Weights => {
+                *shading = self.shading_before
+            }
+            _ => {}
         }
     }
 
@@ -391,14 +406,11 @@ impl eframe::App for SinewApp {
         }
         let dt = f64::from(ctx.input(|i| i.stable_dt));
         self.editor.poll(dt);
-        while let Some(notice) = self.editor.take_notice() {
-            // What went wrong stays to be read, whatever else there is to say.
-            let keep = self.notice.as_ref().is_some_and(|(_, is_error, since)| {
-                *is_error && !notice.is_error && since.elapsed() < NOTICE_TIME
-            });
-            if !keep {
-                self.notice = Some((notice.text, notice.is_error, Instant::now()));
-            }
+        let notices: Vec<_> = std::iter::from_fn(|| self.editor.take_notice()).collect();
+        // Of several at once what went wrong is the one to read.
+        let notice = notices.iter().rfind(|n| n.is_error).or(notices.last());
+        if let Some(notice) = notice {
+            self.notice = Some((notice.text.clone(), notice.is_error, Instant::now()));
         }
         if let Ok(found) = self.recovering.try_recv() {
             self.recoverable = found;
@@ -456,7 +468,7 @@ impl eframe::App for SinewApp {
                 .notice
                 .as_ref()
                 .map(|(text, is_error, _)| (text.as_str(), *is_error));
-            panels::status_bar_ui(ui, &mut self.editor, mode, notice);
+            panels::status_bar_ui(ui, &mut self.editor, mode, notice, &mut self.show_problems);
         });
         Panel::bottom("timeline").frame(bar).show(ui, |ui| {
             asked.extend(panels::timeline_ui(ui, &mut self.editor));
@@ -477,20 +489,25 @@ impl eframe::App for SinewApp {
             .size_range(220.0..=480.0)
             .show(ui, |ui| {
                 // The list keeps its place: what changes with mode and selection stands below it.
-                Panel::bottom("properties")
-                    .frame(Frame::new())
-                    .show(ui, |ui| {
-                        ui.add_space(4.0);
-                        panels::properties_ui(ui, &mut self.editor, mode);
-                        ui.separator();
-                        let n_findings = self.editor.findings().len();
-                        ui.toggle_value(
-                            &mut self.show_problems,
-                            format!("Problems ({n_findings})"),
-                        )
-                        .on_hover_text("What the import found in this file.");
-                    });
-                self.hierarchy.show_ui(ui, &mut self.editor);
+                // The list keeps its place and a few rows: what changes with mode and selection stands below it, and
+                // scrolls where there is no room.
+                let available = ui.available_height();
+                let list = (available - self.properties_height).max(MIN_LIST_HEIGHT.min(available));
+                ui.allocate_ui(egui::vec2(ui.available_width(), list), |ui| {
+                    ui.set_min_height(list);
+                    self.hierarchy.show_ui(ui, &mut self.editor);
+                });
+                let top = ui.cursor().top();
+                ui.separator();
+                let heading = ui.cursor().top() - top;
+                let scrolled = ScrollArea::vertical().id_salt("properties").show(ui, |ui| {
+                    panels::properties_ui(ui, &mut self.editor, mode);
+                });
+                let needed = scrolled.content_size.y + heading + 2.0 * ui.spacing().item_spacing.y;
+                if (needed - self.properties_height).abs() > 0.5 {
+                    self.properties_height = needed;
+                    ui.ctx().request_repaint();
+                }
             });
         Panel::top("header").frame(bar).show(ui, |ui| {
             asked.extend(panels::header_ui(ui, &self.editor, &self.viewport));

@@ -194,14 +194,18 @@ impl Editor {
         }
     }
 
+    /// Frames the finite ones of `points`, but never less than a part of the model: a short bone is seen in its place.
     fn frame_points(&mut self, points: &[Vec3]) {
-        let finite = points.iter().copied().filter(|p| p.is_finite());
-        let (low, high) = finite.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| {
-            (low.min(p), high.max(p))
-        });
-        if low.is_finite() && high.is_finite() {
+        const LEAST: f32 = 0.15;
+        let shown = self
+            .displayed
+            .values()
+            .flat_map(|d| d.positions.iter().copied());
+        let least = bounds(shown).map_or(0.0, |(low, high)| (high - low).length() * 0.5 * LEAST);
+        if let Some((low, high)) = bounds(points.iter().copied()) {
+            let radius = (high - low).length() * 0.5;
             self.camera_mut()
-                .frame((low + high) * 0.5, (high - low).length() * 0.5);
+                .frame((low + high) * 0.5, radius.max(least));
         }
     }
 
@@ -218,4 +222,12 @@ impl Editor {
             }
         }
     }
+}
+
+/// The corners of the box around the finite ones of `points`.
+fn bounds(points: impl Iterator<Item = Vec3>) -> Option<(Vec3, Vec3)> {
+    let finite = points.filter(|p| p.is_finite());
+    finite.fold(None, |bounds: Option<(Vec3, Vec3)>, p| {
+        Some(bounds.map_or((p, p), |(low, high)| (low.min(p), high.max(p))))
+    })
 }

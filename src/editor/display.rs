@@ -29,6 +29,8 @@ pub struct Heat {
     pub joint: u16,
     /// n_points: 0 - 1, or -1 where the bone has no influence at all.
     pub values: Arc<Vec<f32>>,
+    /// How many points the bone moves.
+    pub n_moved: usize,
     /// Grows whenever a value changes.
     pub generation: u64,
 }
@@ -39,6 +41,7 @@ impl Heat {
         let mut heat = Self {
             joint,
             values: Arc::new(vec![-1.0; item.influences.len()]),
+            n_moved: 0,
             generation,
         };
         heat.update(item, 0..item.influences.chunks().len() as u32);
@@ -56,6 +59,8 @@ impl Heat {
             let first = chunk as usize * CHUNK;
             for (value, row) in values[first..].iter_mut().zip(rows.iter()) {
                 let weight = row.weight_of(self.joint);
+                self.n_moved -= usize::from(*value > 0.0);
+                self.n_moved += usize::from(weight > 0.0);
                 *value = if weight > 0.0 { weight } else { -1.0 };
             }
         }

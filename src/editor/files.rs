@@ -2,6 +2,7 @@
 
 use super::Editor;
 use crate::evaluate::{Job, JobError};
+use crate::finding::Severity;
 use crate::io::gltf_export::{ExportError, ExportOptions, ExportReport, export_to_file};
 use crate::io::project::{self, ProjectError};
 use crate::io::{OpenError, OpenedModel, open_any, open_autosave, open_relinked, open_sample};
@@ -285,6 +286,17 @@ impl Editor {
                 "The model changed since the project was saved; what still fits was kept (see Problems), and saving asks \
                  for a name.",
             );
+        }
+        let n_problems = opened
+            .findings
+            .iter()
+            .filter(|f| f.severity > Severity::Info)
+            .count();
+        if n_problems > 0 && !opened.source_changed {
+            self.say(format!(
+                "{} has {n_problems} problems; press Problems to see them.",
+                request.name()
+            ));
         }
         let is_from_project = !matches!(request, OpenRequest::Sample(_)) && opened.is_project;
         self.set_document(opened.document, opened.findings, project);

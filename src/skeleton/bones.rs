@@ -21,6 +21,8 @@ pub struct Bone {
 
 /// Half width of a bone, relative to its length.
 const SLIMNESS: f32 = 0.075;
+/// Half width of a joint's diamond at least, relative to the size of the skeleton.
+const SMALLEST: f32 = 0.008;
 
 /// The bones of a pose: one from each shown joint to each shown child, and a virtual tail where there is none.
 ///
@@ -73,8 +75,21 @@ pub fn bones(
             bone_to(head + along.as_vec3().normalize_or_zero() * length);
         }
     }
-    // Long bones are not clubs, short ones stay visible: half widths near that of the average bone.
-    let typical = (total_length / bones.len().max(1) as f32 * SLIMNESS).max(1e-5);
+    // Long bones are not clubs, short ones stay visible: half widths near that of the average bone. Where no joint has
+    // children the size of the whole gives the measure.
+    let (low, high) = bones
+        .iter()
+        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), b| {
+            (low.min(b.head), high.max(b.head))
+        });
+    let spread = if bones.len() > 1 {
+        low.distance(high)
+    } else {
+        0.0
+    };
+    let typical = (total_length / bones.len().max(1) as f32 * SLIMNESS)
+        .max(spread * SMALLEST)
+        .max(1e-5);
     for bone in &mut bones {
         let no_extent = bone.radius < typical * 0.02;
         bone.radius = bone.radius.clamp(typical * 0.35, typical * 1.6);

@@ -76,6 +76,11 @@ impl WeightBrush {
             return Vec::new();
         };
         let mut actions = vec![ToolAction::Commit];
+        if stroke.touched.is_empty() {
+            actions.push(ToolAction::Say(
+                "No point lies under the brush; ] makes it larger.".into(),
+            ));
+        }
         if !stroke.limited.is_empty() {
             actions.push(ToolAction::Say(format!(
                 "{} points had more influences than the brush allows; their smallest ones went.",

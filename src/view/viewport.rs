@@ -168,8 +168,11 @@ impl Viewport {
         if response.clicked()
             && let Some(at) = response.interact_pointer_pos()
         {
-            let bone = bone_at(editor, at);
-            editor.select_joint(bone);
+            let bone = bone_at(editor, at).filter(|_| self.options.show_bones);
+            // Only the empty background means "nothing": beside a bone one easily hits the skin.
+            if bone.is_some() || editor.surface_at(ndc(at, rect), size(rect)).is_none() {
+                editor.select_joint(bone);
+            }
         }
     }
 
@@ -195,6 +198,13 @@ impl Viewport {
             && self.drag == Drag::None
             && !modifiers.alt;
         if began && ui.input(|i| i.pointer.primary_pressed()) {
+            if self.options.show_bones
+                && editor.document().session().active_joint.is_none()
+                && let Some(bone) = editor.pick_bone(ndc(at, rect), size(rect))
+            {
+                editor.select_joint(Some(bone));
+                return;
+            }
             self.drag = Drag::Stroke;
             editor.pointer(&event(PointerKind::Press));
         } else if self.drag == Drag::Stroke {

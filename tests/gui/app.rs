@@ -217,7 +217,11 @@ fn a_save_that_fails_loses_nothing() {
     let nowhere = window.folder.path().join("no folder").join("arm.ron");
     window.write(&nowhere.display().to_string());
     window.click(Role::Button, "Save");
-    assert!(window.says("arm.ron"), "a sentence names the file");
+    assert!(
+        window.says("There is no folder"),
+        "the dialog says why and stays"
+    );
+    window.click(Role::Button, "Cancel");
     assert!(window.document().same_content(&painted));
     assert!(window.editor().history().is_modified());
     assert_eq!(
@@ -225,6 +229,26 @@ fn a_save_that_fails_loses_nothing() {
         "arm.glb",
         "nothing else was opened"
     );
+}
+
+#[test]
+fn another_file_is_only_replaced_after_a_second_yes() {
+    let mut window = Window::on("arm.glb");
+    paint(&mut window);
+    let path = window.folder.path().join("old.ron");
+    std::fs::write(&path, "another project").unwrap();
+    window.key(Modifiers::COMMAND, Key::S);
+    window.write(&path.with_extension("").display().to_string());
+    window.key(Modifiers::NONE, Key::Enter);
+    assert!(window.says("old.ron exists. Replace it?"));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "another project");
+    window.click(Role::Button, "Replace");
+    assert_ne!(std::fs::read_to_string(&path).unwrap(), "another project");
+    assert!(!window.editor().history().is_modified());
+    // Its own file is saved to without a question.
+    window.stroke();
+    window.key(Modifiers::COMMAND, Key::S);
+    assert!(!window.editor().history().is_modified());
 }
 
 #[test]

@@ -117,9 +117,12 @@ fn painting_that_cannot_be_says_why() {
     let bone = window.bones()[0];
     window.key(Modifiers::NONE, Key::Tab);
     let before = window.document().clone();
+    // A press on a bone would make it active: without bones in the view there is only skin.
+    window.choose("View", "Show bones");
     window.stroke();
     assert!(window.says("No bone is active."));
     assert!(window.document().same_content(&before));
+    window.choose("View", "Show bones");
     window.select(bone);
     let label = window.document().skeleton().label(bone);
     window.click(Role::CheckBox, &format!("Lock {label}"));
@@ -137,6 +140,19 @@ fn painting_that_cannot_be_says_why() {
         vec2(6.0, 6.0),
     );
     assert!(window.document().same_content(&before));
+}
+
+#[test]
+fn in_paint_mode_the_first_press_on_a_bone_makes_it_active() {
+    let mut window = Window::on("arm.glb");
+    window.key(Modifiers::NONE, Key::Tab);
+    let bone = window.editor().bones()[1];
+    let at = window.place(bone.head.midpoint(bone.tail));
+    window.press(at);
+    window.release(at);
+    window.settle();
+    assert_eq!(window.document().session().active_joint, Some(bone.joint));
+    assert_eq!(window.editor().history().n_undo(), 0);
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl Hierarchy {
                         let colour = if is_locked {
                             theme::ACCENT
                         } else {
-                            theme::TEXT_DIM.gamma_multiply(0.5)
+                            theme::TEXT_DIM.gamma_multiply(0.28)
                         };
                         let button = egui::Button::new(icon.rich_text().size(14.0).color(colour))
                             .frame(false);

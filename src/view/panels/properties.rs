@@ -20,21 +20,7 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
                 let label = editor.document().skeleton().label(joint);
                 ui.add(egui::Label::new(RichText::new(label).color(theme::ACCENT)).truncate());
             });
-            for (mesh, heat) in editor.heat() {
-                let n = heat.values.iter().filter(|w| **w > 0.0).count();
-                let name = editor
-                    .document()
-                    .meshes()
-                    .get(mesh)
-                    .map_or("", |m| m.geometry.name.as_str());
-                ui.label(
-                    RichText::new(format!(
-                        "moves {n} of {} points of {name}",
-                        heat.values.len()
-                    ))
-                    .color(theme::TEXT_DIM),
-                );
-            }
+            moved_ui(ui, editor);
         }
         None => {
             ui.label("Click a bone in the view or in the list.");
@@ -97,4 +83,33 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
         .on_hover_text("Leave points alone that face away from you.");
     ui.checkbox(&mut brush.normalise, "Normalise")
         .on_hover_text("Keep each point's weights at a sum of 1.");
+}
+
+/// How many points the active bone moves: one line, the meshes under the pointer.
+fn moved_ui(ui: &mut Ui, editor: &Editor) {
+    let moved: Vec<_> = editor
+        .heat()
+        .iter()
+        .filter(|(_, heat)| heat.n_moved > 0)
+        .collect();
+    let (n, all) = moved.iter().fold((0, 0), |(n, all), (_, heat)| {
+        (n + heat.n_moved, all + heat.values.len())
+    });
+    let text = match moved.len() {
+        0 => "moves no points".to_owned(),
+        1 => format!("moves {n} of {all} points"),
+        n_meshes => format!("moves {n} of {all} points of {n_meshes} meshes"),
+    };
+    let name = |id| {
+        editor
+            .document()
+            .meshes()
+            .get(id)
+            .map_or("", |m| m.geometry.name.as_str())
+    };
+    let each = moved
+        .iter()
+        .map(|(id, heat)| format!("{}: {} of {}", name(id), heat.n_moved, heat.values.len()));
+    ui.label(RichText::new(text).color(theme::TEXT_DIM))
+        .on_hover_text(each.collect::<Vec<_>>().join("\n"));
 }

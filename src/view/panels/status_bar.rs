@@ -1,12 +1,19 @@
 //! The bottom row: hints, the job under way, figures.
 
 use crate::editor::Editor;
+use crate::finding::Severity;
 use crate::view::commands::Mode;
 use crate::view::theme;
 use egui::{Align, Layout, RichText, Role, Sense, Ui, WidgetInfo};
 
 /// Hints, the job under way, and what the last re-skin took.
-pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode, notice: Option<(&str, bool)>) {
+pub fn status_bar_ui(
+    ui: &mut Ui,
+    editor: &mut Editor,
+    mode: Mode,
+    notice: Option<(&str, bool)>,
+    show_problems: &mut bool,
+) {
     let mut cancel = false;
     let hint = match mode {
         Mode::Select => {
@@ -35,6 +42,7 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode, notice: Optio
                     .size(11.0),
             )
             .on_hover_text("Points on screen, and what the latest deformation took on its thread.");
+            problems_button_ui(ui, editor, show_problems);
             if let Some(job) = editor.job() {
                 let stop = ui
                     .button("Cancel")
@@ -63,4 +71,17 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode, notice: Optio
     }
     // The bar is one row, whatever it says.
     ui.allocate_response(egui::Vec2::ZERO, Sense::hover());
+}
+
+/// Shows or hides the problems; their number, coloured by the worst.
+fn problems_button_ui(ui: &mut Ui, editor: &Editor, shown: &mut bool) {
+    let findings = editor.findings();
+    let label = RichText::new(format!("Problems ({})", findings.len()));
+    let label = match findings.iter().map(|f| f.severity).max() {
+        Some(Severity::Error) => label.color(theme::ERROR),
+        Some(Severity::Warning) => label.color(theme::ACCENT),
+        _ => label,
+    };
+    ui.toggle_value(shown, label)
+        .on_hover_text("What was found in this file.");
 }
