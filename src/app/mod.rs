@@ -251,10 +251,10 @@ impl SinewApp {
         let shading = &mut self.viewport.options.shading;
         match (was, mode) {
             (Mode::Select, Mode::Paint) => {
-                self.shading_before = std::mem::replace(shading, Shading::Weights)
+                self.shading_before = std::mem::replace(shading, Shading::Weights);
             }
             (Mode::Paint, Mode::Select) if *shading == Shading::Weights => {
-                *shading = self.shading_before
+                *shading = self.shading_before;
             }
             _ => {}
         }
