@@ -78,6 +78,8 @@ pub struct SinewApp {
     hierarchy: Hierarchy,
     /// Height that the properties asked for in the last frame.
     properties_height: f32,
+    /// Height of the header in the last frame.
+    header_height: f32,
     /// How surfaces looked before painting began.
     shading_before: Shading,
     dialog: Option<PathDialog>,
@@ -147,6 +149,7 @@ impl SinewApp {
             viewport: Viewport::default(),
             hierarchy: Hierarchy::default(),
             properties_height: 0.0,
+            header_height: 0.0,
             shading_before: Shading::default(),
             dialog: None,
             pending: None,
@@ -509,9 +512,15 @@ impl eframe::App for SinewApp {
                     ui.ctx().request_repaint();
                 }
             });
-        Panel::top("header").frame(bar).show(ui, |ui| {
+        let header = Panel::top("header").frame(bar).show(ui, |ui| {
             asked.extend(panels::header_ui(ui, &self.editor, &self.viewport));
         });
+        // A row more or less shows in the next frame.
+        let height = header.response.rect.height();
+        if (height - self.header_height).abs() > 0.5 {
+            self.header_height = height;
+            ctx.request_repaint();
+        }
         CentralPanel::no_frame().show(ui, |ui| self.viewport.show_ui(ui, &mut self.editor));
         self.dialogs_ui(&ctx);
         for command in asked {

@@ -1,7 +1,7 @@
 //! The command line: the same core without a window, for pipelines.
 //!
-//! The way of the data: arguments ([`args`]) -> a loaded document ([`load`]) with the stack and pose the flags ask for
-//! ([`scene`]) -> one subcommand a file.
+//! The way of the data: arguments ([`args`]) -> a loaded document (`load`) with the stack and pose the flags ask for
+//! (`scene`) -> one subcommand a file.
 //!
 //! Invariant: exit 0 done, 1 the input is at fault, 2 wrong use; an error is one sentence on stderr.
 

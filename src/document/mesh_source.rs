@@ -7,6 +7,9 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
+/// Share of the surface whose authored normals may lie along it before none of them is believed.
+const MISFIT: f32 = 0.4;
+
 /// Different points at one position that a vertex is compared with. Beyond them it becomes a point of its own: a file
 /// whose positions are all equal must not take quadratic time.
 const CROWD: usize = 64;
@@ -101,11 +104,19 @@ impl MeshSource {
         }
         debug_assert_eq!(first_vertex as usize, n_vertices);
 
-        let authored = vertices.normals;
+        let mut findings = Vec::new();
+        let mut authored = vertices.normals;
+        if normals::misfit(&authored, &positions, &point_of_vertex, &triangles) > MISFIT {
+            authored.fill(Vec3::ZERO);
+            findings.push(Finding::warning(
+                format!("mesh \"{}\"", self.name),
+                "Its normals lie along the surface instead of standing on it; it is shown with normals from its faces. \
+                 Exports keep the file's own.",
+            ));
+        }
         let vertex_normals = normals::complete(authored, &positions, &point_of_vertex, &triangles);
         let merged = normals::merge(positions.len(), &point_of_vertex, &vertex_normals);
 
-        let mut findings = Vec::new();
         if split_seams > 0 {
             let places = if split_seams == 1 {
                 "1 place holds".to_owned()
@@ -372,6 +383,23 @@ mod tests {
                 .message
                 .starts_with("1 place holds vertices")
         );
+    }
+
+    #[test]
+    fn normals_that_lie_along_the_surface_are_not_believed() {
+        let mut source = quad([0.1, 0.2, 0.3, 0.2]);
+        source.primitives[0].normals = vec![Vec3::Y; 6];
+        let built = source.build();
+        assert!(
+            built.mesh.normals.iter().all(|n| n.z.abs() > 0.99),
+            "{:?}",
+            built.mesh.normals
+        );
+        assert_eq!(built.findings.len(), 1);
+        // Turned inside out is no misfit: that is how mirrored parts come.
+        let mut source = quad([0.1, 0.2, 0.3, 0.2]);
+        source.primitives[0].normals = vec![Vec3::NEG_Z; 6];
+        assert!(source.build().findings.is_empty());
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl WriteError {
     }
 }
 
-/// Makes `path` hold `bytes` in one step, as [`replace`] does.
+/// Makes `path` hold `bytes` in one step: until then it holds what it held.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     replace(path, bytes, &mut Disk, &Task::new())
 }

@@ -47,6 +47,32 @@ pub(crate) fn complete(
     normals
 }
 
+/// The share of the surface, by area, whose authored normals stand at more than 60 degrees to their face's, whichever
+/// way its winding says is out: near 0 for a sound mesh, whatever its hard edges. Faces without normals do not count.
+pub(crate) fn misfit(
+    normals: &[Vec3],
+    positions: &[Vec3],
+    point_of_vertex: &[u32],
+    triangles: &[[u32; 3]],
+) -> f32 {
+    let (mut all, mut bad) = (0.0, 0.0);
+    for t in triangles {
+        let [a, b, c] = t.map(|v| positions[point_of_vertex[v as usize] as usize]);
+        let face = (b - a).cross(c - a);
+        let mean: Vec3 = t.iter().map(|&v| normals[v as usize]).sum();
+        let (area, length) = (face.length(), mean.length());
+        if area > 0.0 && length > 0.0 && length.is_finite() {
+            all += area;
+            bad += if face.dot(mean).abs() < 0.5 * area * length {
+                area
+            } else {
+                0.0
+            };
+        }
+    }
+    if all > 0.0 { bad / all } else { 0.0 }
+}
+
 /// Merges equal normals at each point; the result is sorted by point.
 pub(crate) fn merge(n_points: usize, point_of_vertex: &[u32], vertex_normals: &[Vec3]) -> Merged {
     // Vertices by point: a counting sort keeps file order within a point.

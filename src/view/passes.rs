@@ -161,20 +161,14 @@ impl Passes {
             }
             // three-d passes `first` on as OpenGL's offset, which is in bytes.
             let first_byte = primitive.triangles.start * 3 * size_of::<u32>() as u32;
-            for (cull, depth_bias) in [(Cull::Back, 0.0), (Cull::Front, BACK_FACE_BIAS)] {
-                program.use_uniform("depth_bias", depth_bias);
-                gpu.bind(program);
-                program.draw_subset_of_elements(
-                    RenderStates {
-                        cull,
-                        ..RenderStates::default()
-                    },
-                    frame.viewport,
-                    gpu.triangles(),
-                    first_byte,
-                    primitive.triangles.len() as u32 * 3,
-                );
-            }
+            gpu.bind(program);
+            program.draw_subset_of_elements(
+                RenderStates::default(),
+                frame.viewport,
+                gpu.triangles(),
+                first_byte,
+                primitive.triangles.len() as u32 * 3,
+            );
         }
 
         let wire = options.shading == Shading::Wire;
@@ -250,10 +244,6 @@ impl Passes {
         draw(in_front, 1.0);
     }
 }
-
-/// Depth by which back faces stand behind: where a shell lies on a surface inside out (an outline, a solidified copy)
-/// the side that looks at the eye is seen, without flicker.
-const BACK_FACE_BIAS: f32 = 4e-5;
 
 /// Over what is there, in front of what is there, leaving depth and alpha.
 const BLENDED: RenderStates = RenderStates {

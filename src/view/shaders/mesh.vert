@@ -1,6 +1,5 @@
 uniform mat4 clip_from_view;
 uniform mat4 view_from_world;
-uniform float depth_bias;
 
 in vec3 position;
 in vec3 normal;
@@ -28,5 +27,4 @@ void main() {
     heat_value = heat;
 #endif
     gl_Position = clip_from_view * p;
-    gl_Position.z += depth_bias * gl_Position.w;
 }
