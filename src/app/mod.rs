@@ -8,7 +8,6 @@
 
 mod dialogs;
 
-use crate::document::Edit;
 use crate::editor::{Editor, OpenRequest};
 use crate::io::project::{Autosaves, Recoverable};
 use crate::math::Camera;
@@ -530,13 +529,5 @@ impl eframe::App for SinewApp {
 
     fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
         self.viewport.free();
-    }
-}
-
-/// What a test needs to make an edit without the mouse.
-impl SinewApp {
-    /// Applies an edit as one undo step.
-    pub fn apply(&mut self, edit: Edit, label: &str) -> Result<(), crate::document::EditError> {
-        self.editor.apply(edit, label)
     }
 }

@@ -239,14 +239,6 @@ impl Document {
                 .zip(&other.meshes)
                 .all(|((ia, a), (ib, b))| ia == ib && same_mesh(a, b))
     }
-
-    /// Whether anything an export would write differs from the source: weights, pose, clips, names.
-    pub fn is_edited(&self) -> bool {
-        self.pose != self.rest_pose
-            || self.skeleton != self.source_skeleton
-            || self.clips != *self.source_clips
-            || self.meshes.values().any(|m| !m.edited_chunks().is_empty())
-    }
 }
 
 impl MeshItem {

@@ -267,7 +267,6 @@ impl Editor {
                         text = format!("{text} {}", finding.message);
                     }
                     self.say(text);
-                    self.export_report = Some(report);
                 }
                 Ok(Err(ExportError::Cancelled(_))) => {
                     self.say("The export was cancelled; nothing was written.");
@@ -342,11 +341,6 @@ impl Editor {
     /// Forgets the project whose model was not found.
     pub fn give_up_relink(&mut self) {
         self.relink = None;
-    }
-
-    /// What the latest export did.
-    pub fn export_report(&self) -> Option<&ExportReport> {
-        self.export_report.as_ref()
     }
 }
 

@@ -20,7 +20,6 @@ use crate::document::{Dirty, Document, Edit, EditError, History, InstanceId, Mes
 use crate::evaluate::{Lane, Request, Worker};
 use crate::finding::Finding;
 use crate::io::OpenedModel;
-use crate::io::gltf_export::ExportReport;
 use crate::io::project::Autosaves;
 use crate::skeleton::Bone;
 use crate::tools::WeightBrush;
@@ -55,7 +54,6 @@ pub struct Editor {
     project_path: Option<PathBuf>,
     state: EvaluationState,
     relink: Option<Relink>,
-    export_report: Option<ExportReport>,
     /// A model that is ready but would take the place of edits made while it was loading.
     opened: Option<(OpenRequest, OpenedModel)>,
     autosave: Autosave,
@@ -113,7 +111,6 @@ impl Editor {
             project_path: None,
             state: EvaluationState::default(),
             relink: None,
-            export_report: None,
             opened: None,
             autosave: Autosave::new(autosaves),
             n_dropped_said: 0,

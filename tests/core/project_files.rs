@@ -98,7 +98,14 @@ fn the_projects_of_the_repository_open_and_save_as_they_are() {
         let opened = opened(&path);
         assert_eq!(opened.findings, [], "{name}");
         assert!(!opened.source_changed, "{name}");
-        assert!(opened.document.is_edited(), "{name}");
+        assert!(
+            opened
+                .document
+                .meshes()
+                .values()
+                .any(|m| !m.edited_points().is_empty()),
+            "{name}"
+        );
         let project = to_project(&opened.document, Some(&path)).unwrap();
         let text = to_text(&project).unwrap();
         // The version of Sinew is the one line that may change.
