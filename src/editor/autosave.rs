@@ -93,6 +93,7 @@ impl Editor {
             place.save(&document, project.as_deref(), task)
         });
         self.autosave.running = Some(job);
+        self.autosave.discard_running = false;
     }
 
     /// Collects an autosave that is done and starts the next when there is something new and enough time has passed.
@@ -112,6 +113,8 @@ impl Editor {
                 }
             }
             self.autosave.running = None;
+            // However it ended: the next one is wanted again.
+            self.autosave.discard_running = false;
         }
         if !self.history.is_modified() {
             // Everything was undone: nothing is lost with the file.
@@ -131,7 +134,7 @@ impl Editor {
     }
 
     fn keep_autosave(&mut self, path: &Path) {
-        if std::mem::take(&mut self.autosave.discard_running) {
+        if self.autosave.discard_running {
             self.discard_recoverable(path);
         } else if let Some(older) = self
             .autosave

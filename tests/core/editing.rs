@@ -634,3 +634,34 @@ fn the_model_itself_is_never_exported_over() {
     );
     assert_eq!(std::fs::read(&model).unwrap(), before);
 }
+
+#[test]
+fn an_autosave_that_was_not_wanted_does_not_take_the_next_one_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let autosaves = Autosaves::in_folder(folder.path().join("autosave"));
+    let mut h = EditorHarness {
+        editor: Editor::new(Some(autosaves), || {}).unwrap(),
+        notices: Vec::new(),
+    };
+    h.editor.open(OpenRequest::Sample("arm".into()));
+    h.settle();
+    let forearm = h.joint("forearm");
+    h.editor.select_joint(Some(JointIndex(forearm)));
+    let elbow = h.place_of(forearm);
+    h.drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
+    // The export keeps the lane busy, so that the autosave is cancelled before it begins.
+    h.editor
+        .export(&folder.path().join("arm.glb"), &ExportOptions::default());
+    h.editor.autosave_now();
+    h.editor.discard_autosave();
+    h.settle();
+    h.editor.autosave_now();
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let mut polls_after = 0;
+    while polls_after < 20 {
+        h.editor.poll(0.0);
+        polls_after += usize::from(!h.editor.recoverable().is_empty());
+        assert!(Instant::now() < deadline, "the second autosave is gone");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
