@@ -140,7 +140,7 @@ impl PathDialog {
                     state.cursor.set_char_range(Some(all));
                     state.store(ctx, response.id);
                 }
-                if response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter)) {
+                if response.lost_focus() && take_enter(ui.ctx()) {
                     answer = self.chosen();
                 }
                 let browse = egui::Button::new("Browse…");
@@ -278,6 +278,11 @@ impl PathDialog {
     }
 }
 
+/// Whether Enter was pressed; the press is used up, so that it answers one dialog and not the next one too.
+fn take_enter(ctx: &egui::Context) -> bool {
+    ctx.input_mut(|i| i.consume_key(egui::Modifiers::NONE, Key::Enter))
+}
+
 fn home() -> PathBuf {
     directories::UserDirs::new().map_or_else(PathBuf::new, |dirs| dirs.home_dir().to_owned())
 }
@@ -310,7 +315,7 @@ pub(super) fn unsaved_ui(ctx: &egui::Context, name: &str) -> Unsaved {
             }
         });
     });
-    if ctx.input(|i| i.key_pressed(Key::Enter)) && matches!(answer, Unsaved::Asking) {
+    if matches!(answer, Unsaved::Asking) && take_enter(ctx) {
         answer = Unsaved::Save;
     }
     if modal.should_close() && matches!(answer, Unsaved::Asking) {

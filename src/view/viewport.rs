@@ -193,10 +193,9 @@ impl Viewport {
             size_px: size(rect),
             invert: modifiers.ctrl,
         };
-        let began = down
-            && response.is_pointer_button_down_on()
-            && self.drag == Drag::None
-            && !modifiers.alt;
+        // A quick click comes and goes within one frame; it is a dab all the same.
+        let here = response.is_pointer_button_down_on() || response.clicked();
+        let began = here && self.drag == Drag::None && !modifiers.alt;
         if began && ui.input(|i| i.pointer.primary_pressed()) {
             if self.options.show_bones
                 && editor.document().session().active_joint.is_none()
@@ -205,8 +204,12 @@ impl Viewport {
                 editor.select_joint(Some(bone));
                 return;
             }
-            self.drag = Drag::Stroke;
             editor.pointer(&event(PointerKind::Press));
+            if down {
+                self.drag = Drag::Stroke;
+            } else {
+                editor.pointer(&event(PointerKind::Release));
+            }
         } else if self.drag == Drag::Stroke {
             if ui.input(|i| i.key_pressed(egui::Key::Escape)) {
                 editor.cancel_tool();
