@@ -20,8 +20,14 @@ mod textures;
 
 #[cfg(feature = "gui")]
 pub mod commands;
+#[cfg(feature = "gui")]
+pub mod frame;
 pub mod heat;
 pub mod joints;
+#[cfg(feature = "gui")]
+pub mod layout;
+#[cfg(feature = "gui")]
+pub mod mode;
 pub mod offscreen;
 #[cfg(feature = "gui")]
 pub mod panels;
