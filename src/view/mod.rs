@@ -19,11 +19,17 @@ mod programs;
 mod textures;
 
 #[cfg(feature = "gui")]
+pub mod chord;
+#[cfg(feature = "gui")]
 pub mod commands;
 #[cfg(feature = "gui")]
 pub mod frame;
 pub mod heat;
+#[cfg(feature = "gui")]
+pub mod hints;
 pub mod joints;
+#[cfg(feature = "gui")]
+pub mod keymap;
 #[cfg(feature = "gui")]
 pub mod layout;
 #[cfg(feature = "gui")]
@@ -37,6 +43,8 @@ pub mod renderer;
 pub mod scene;
 #[cfg(feature = "gui")]
 pub mod theme;
+#[cfg(feature = "gui")]
+pub mod toasts;
 #[cfg(feature = "gui")]
 pub mod viewport;
 

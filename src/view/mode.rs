@@ -4,7 +4,9 @@ use egui_material_icons::{MaterialIcon, icons};
 use serde::{Deserialize, Serialize};
 
 /// What the left button does in the viewport.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum Mode {
     /// Picks bones and points.
     #[default]
