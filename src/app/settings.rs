@@ -4,6 +4,7 @@
 
 use crate::io::write_atomically;
 use crate::view::frame::Workspace;
+use crate::view::keymap::KeyMap;
 use crate::view::layout::Arrangement;
 use crate::view::theme::ThemeChoice;
 use serde::{Deserialize, Serialize};
@@ -60,6 +61,8 @@ pub struct Settings {
     pub version: u32,
     /// Colours.
     pub theme: ThemeChoice,
+    /// The keys: a preset, and what was changed.
+    pub key_map: KeyMap,
     /// Size of everything, on top of what the system says.
     pub ui_scale: f32,
     /// The workspace that is open.
@@ -81,6 +84,7 @@ impl Default for Settings {
         Self {
             version: VERSION,
             theme: ThemeChoice::default(),
+            key_map: KeyMap::default(),
             ui_scale: 1.0,
             workspace: Workspace::default(),
             layouts: BTreeMap::new(),

@@ -28,6 +28,7 @@ use glam::DAffine3;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Something the artist should read, once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub struct Editor {
     notices: VecDeque<Notice>,
     job: Option<FileJob>,
     project_path: Option<PathBuf>,
+    /// When the project was last saved here.
+    saved_at: Option<Instant>,
     state: EvaluationState,
     relink: Option<Relink>,
     /// A model that is ready but would take the place of edits made while it was loading.
@@ -109,6 +112,7 @@ impl Editor {
             notices: VecDeque::new(),
             job: None,
             project_path: None,
+            saved_at: None,
             state: EvaluationState::default(),
             relink: None,
             opened: None,
@@ -198,6 +202,19 @@ impl Editor {
     /// The project file, once saved or opened.
     pub fn project_path(&self) -> Option<&PathBuf> {
         self.project_path.as_ref()
+    }
+
+    /// When the project was last saved, since it was opened.
+    pub fn saved_at(&self) -> Option<Instant> {
+        self.saved_at
+    }
+
+    /// Keeps what went wrong among the problems, so that it can be read again.
+    pub fn note_problem(&mut self, text: &str) {
+        let finding = Finding::error("Sinew", text);
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
     }
 
     /// Seconds of the latest re-skin.
@@ -325,6 +342,7 @@ impl Editor {
         self.history = History::default();
         self.findings = findings;
         self.project_path = project_path;
+        self.saved_at = None;
         self.model_serial += 1;
         self.displayed.clear();
         self.world.clear();

@@ -37,6 +37,18 @@ pub struct Dock {
     shown: Vec<(PanelKind, Rect)>,
 }
 
+impl Default for Dock {
+    /// No panels: stands in while the panels of another are drawn.
+    fn default() -> Self {
+        Self {
+            tree: Tree::empty(Id::NULL),
+            floating: Vec::new(),
+            maximised: None,
+            shown: Vec::new(),
+        }
+    }
+}
+
 impl Dock {
     /// The panels as `arrangement` has them. `name` differs for each dock of the program.
     pub fn new(name: &str, arrangement: &Arrangement) -> Self {

@@ -10,14 +10,16 @@ mod problems;
 mod properties;
 mod status_bar;
 mod timeline;
+mod tool_bar;
 
 pub use header::header_ui;
 pub use hierarchy::Hierarchy;
 pub use menu_bar::{item_ui, menu_bar_ui};
 pub use problems::problems_ui;
 pub use properties::properties_ui;
-pub use status_bar::status_bar_ui;
+pub use status_bar::{Status, status_bar_ui};
 pub use timeline::timeline_ui;
+pub use tool_bar::{TOOL_BAR_WIDTH, tool_bar_ui};
 
 use super::commands::Command;
 use crate::editor::Editor;
