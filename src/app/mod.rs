@@ -170,8 +170,8 @@ impl SinewApp {
         // The keys of the interface's size are commands, to be found and changed like all others.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
         ctx.set_zoom_factor(chosen.ui_scale);
-        let welcome = (file.is_none() && chosen.show_welcome)
-            .then(|| Welcome::new(&chosen.recents, ctx));
+        let welcome =
+            (file.is_none() && chosen.show_welcome).then(|| Welcome::new(&chosen.recents, ctx));
         let workspace = chosen.workspace;
         let dock = Dock::new(workspace.label(), &chosen.layout(workspace));
         let waker = ctx.clone();
@@ -274,7 +274,9 @@ impl SinewApp {
     /// The workspace `by` tabs further, around the ends.
     fn step_workspace(&mut self, by: usize) {
         let all = Workspace::ALL;
-        let at = all.iter().position(|w| *w == self.settings.settings.workspace);
+        let at = all
+            .iter()
+            .position(|w| *w == self.settings.settings.workspace);
         self.use_workspace(all[(at.unwrap_or(0) + by) % all.len()]);
     }
 

@@ -133,9 +133,10 @@ impl Settings {
         }
         self.ui_scale = self.ui_scale.clamp(*SCALES.start(), *SCALES.end());
         self.recents.truncate(N_RECENT);
-        self.window_size = self
-            .window_size
-            .filter(|size| size.iter().all(|s| s.is_finite() && (100.0..20_000.0).contains(s)));
+        self.window_size = self.window_size.filter(|size| {
+            size.iter()
+                .all(|s| s.is_finite() && (100.0..20_000.0).contains(s))
+        });
         self
     }
 }
@@ -258,7 +259,10 @@ fn read(path: &Path) -> (Settings, Option<String>) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Default::default(),
         Err(error) => {
-            let text = format!("The settings in \"{}\" cannot be read: {error}.", path.display());
+            let text = format!(
+                "The settings in \"{}\" cannot be read: {error}.",
+                path.display()
+            );
             return (Settings::default(), Some(text));
         }
     };
@@ -334,7 +338,10 @@ mod tests {
         fs::write(&path, "(theme: Purple, ui_scale: much").unwrap();
         let mut file = SettingsFile::open(Some(path.clone()));
         assert_eq!(file.settings, Settings::default());
-        assert!(file.take_notice().is_some_and(|n| n.contains("settings.ron.kept")));
+        assert!(
+            file.take_notice()
+                .is_some_and(|n| n.contains("settings.ron.kept"))
+        );
         assert!(file.take_notice().is_none());
         assert!(folder.path().join("settings.ron.kept").exists() && !path.exists());
     }

@@ -74,7 +74,9 @@ pub(super) fn beside(autosave: &Path) -> PathBuf {
 pub(super) fn keep(picture: Image, path: PathBuf, tidied: Option<Thumbnails>) {
     let job = move || {
         if let Some(png) = encode(picture)
-            && path.parent().is_some_and(|f| std::fs::create_dir_all(f).is_ok())
+            && path
+                .parent()
+                .is_some_and(|f| std::fs::create_dir_all(f).is_ok())
         {
             let _ = write_atomically(&path, &png);
         }
@@ -82,13 +84,17 @@ pub(super) fn keep(picture: Image, path: PathBuf, tidied: Option<Thumbnails>) {
             thumbnails.tidy();
         }
     };
-    let _ = std::thread::Builder::new().name("thumbnail".into()).spawn(job);
+    let _ = std::thread::Builder::new()
+        .name("thumbnail".into())
+        .spawn(job);
 }
 
 /// The same at once, when the program ends.
 pub(super) fn keep_now(picture: Image, path: &Path) {
     if let Some(png) = encode(picture)
-        && path.parent().is_some_and(|f| std::fs::create_dir_all(f).is_ok())
+        && path
+            .parent()
+            .is_some_and(|f| std::fs::create_dir_all(f).is_ok())
     {
         let _ = write_atomically(path, &png);
     }
@@ -141,7 +147,9 @@ impl Gallery {
                 let _ = send.send(load(&path));
                 ctx.request_repaint();
             };
-            let spawned = std::thread::Builder::new().name("thumbnail".into()).spawn(job);
+            let spawned = std::thread::Builder::new()
+                .name("thumbnail".into())
+                .spawn(job);
             spawned.map_or(Picture::Missing, |_| Picture::Loading(receive))
         });
         if let Picture::Loading(receive) = entry {

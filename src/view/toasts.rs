@@ -106,11 +106,7 @@ fn toast_ui(ctx: &Context, toast: &Toast, corner: Pos2, width: f32) -> f32 {
     let palette = theme::choice(ctx).palette();
     let font = TextStyle::Body.resolve(&style);
     let mut job = LayoutJob::default();
-    job.append(
-        &toast.text,
-        0.0,
-        TextFormat::simple(font, palette.text),
-    );
+    job.append(&toast.text, 0.0, TextFormat::simple(font, palette.text));
     job.wrap.max_width = width - 2.0 * PADDING - 2.0 * (ICON + PADDING);
     job.wrap.max_rows = 6;
     let galley = ctx.fonts_mut(|fonts| fonts.layout_job(job));
@@ -123,7 +119,11 @@ fn toast_ui(ctx: &Context, toast: &Toast, corner: Pos2, width: f32) -> f32 {
         .fade_in(false)
         .show(ctx, |ui| {
             let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-            let role = if toast.is_error { Role::Alert } else { Role::Status };
+            let role = if toast.is_error {
+                Role::Alert
+            } else {
+                Role::Status
+            };
             response.widget_info(|| WidgetInfo::labeled(role, true, &toast.text));
             ctx.accesskit_node_builder(response.id, |node| {
                 let live = if toast.is_error {
@@ -159,7 +159,8 @@ fn icon_ui(ui: &Ui, text: WidgetText, at: Pos2, colour: Color32) {
     let galley = text.into_galley(ui, None, f32::INFINITY, TextStyle::Body);
     let rect = Rect::from_min_size(at, Vec2::splat(ICON));
     let place = Align2::CENTER_CENTER.align_size_within_rect(galley.size(), rect);
-    ui.painter().galley_with_override_text_color(place.min, galley, colour);
+    ui.painter()
+        .galley_with_override_text_color(place.min, galley, colour);
 }
 
 /// The button in the upper right corner of an error; only it takes the pointer.
@@ -177,7 +178,9 @@ fn dismiss_ui(ctx: &Context, id: u64, corner: Pos2) -> bool {
                 .min_size(Vec2::splat(24.0));
             let response = ui.add(button);
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Dismiss"));
-            response.on_hover_text("Put this message away; Problems keeps it.").clicked()
+            response
+                .on_hover_text("Put this message away; Problems keeps it.")
+                .clicked()
         })
         .inner
 }

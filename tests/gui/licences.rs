@@ -19,7 +19,9 @@ struct Package {
 fn packages(all: bool) -> Option<Vec<Package>> {
     let mut command = Command::new(env!("CARGO"));
     command.args(["metadata", "--format-version=1", "--locked", "--offline"]);
-    command.args(["--features=gui"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    command
+        .args(["--features=gui"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
     if !all {
         let rustc = Command::new("rustc").arg("-vV").output().ok()?;
         let text = String::from_utf8(rustc.stdout).ok()?;
@@ -85,7 +87,15 @@ fn licence_files(package: &Package) -> Vec<(String, String)> {
     for folder in [package.folder.clone(), package.folder.join("fonts")] {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().to_uppercase();
-            let speaks = ["LICEN", "COPYING", "COPYRIGHT", "UNLICENSE", "OFL", "UFL", "HACK-"];
+            let speaks = [
+                "LICEN",
+                "COPYING",
+                "COPYRIGHT",
+                "UNLICENSE",
+                "OFL",
+                "UFL",
+                "HACK-",
+            ];
             let is_text = !name.ends_with(".TTF") && !name.ends_with(".RS");
             if is_text
                 && speaks.iter().any(|s| name.contains(s))
@@ -119,7 +129,10 @@ const TEXTS: &[(&str, &str)] = &[
     ("Apache-2.0", "TERMS AND CONDITIONS FOR USE, REPRODUCTION"),
     ("Zlib", "provided 'as-is', without any express"),
     ("BSD-3-Clause", "Neither the name"),
-    ("BSD-2-Clause", "Redistribution and use in source and binary forms"),
+    (
+        "BSD-2-Clause",
+        "Redistribution and use in source and binary forms",
+    ),
     ("ISC", "Permission to use, copy, modify, and/or distribute"),
     ("MPL-2.0", "Mozilla Public License Version 2.0"),
     ("BSL-1.0", "Boost Software License"),
@@ -181,7 +194,11 @@ fn every_package_in_the_program_is_named_with_its_licence() {
         missing.join("\n")
     );
     for package in &used {
-        assert!(!package.licence.is_empty(), "{} has no licence", package.name);
+        assert!(
+            !package.licence.is_empty(),
+            "{} has no licence",
+            package.name
+        );
     }
     for (licence, sign) in TEXTS.iter().take(6) {
         assert!(text.contains(sign), "the text of {licence}");

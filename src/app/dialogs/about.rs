@@ -15,7 +15,10 @@ pub(in crate::app) fn about_ui(ctx: &egui::Context) -> bool {
         ui.set_width(620.0_f32.min(screen.x - 48.0));
         ui.heading(format!("Sinew {}", env!("CARGO_PKG_VERSION")));
         ui.label(env!("CARGO_PKG_DESCRIPTION"));
-        ui.label(format!("Free software: {}, at your choice.", env!("CARGO_PKG_LICENSE")));
+        ui.label(format!(
+            "Free software: {}, at your choice.",
+            env!("CARGO_PKG_LICENSE")
+        ));
         ui.add_space(4.0);
         ui.separator();
         ui.label(RichText::new("Made with").strong());

@@ -10,7 +10,9 @@ pub(super) mod welcome;
 
 use crate::view::theme;
 use eframe::egui;
-use egui::{Align2, Color32, CornerRadius, Image, Key, Rect, Sense, StrokeKind, TextureHandle, Ui, Vec2};
+use egui::{
+    Align2, Color32, CornerRadius, Image, Key, Rect, Sense, StrokeKind, TextureHandle, Ui, Vec2,
+};
 use egui_material_icons::icons;
 
 /// Whether Enter was pressed; the press is used up, so that it answers one dialog and not the next one too.

@@ -1,8 +1,8 @@
 //! A path to open, save, export, or to find a model again.
 
+use super::take_enter;
 use crate::editor::Editor;
 use crate::io::gltf_export::{Container, ExportOptions};
-use super::take_enter;
 use crate::view::theme;
 use crossbeam_channel::{Receiver, bounded};
 use eframe::egui;

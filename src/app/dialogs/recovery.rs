@@ -61,11 +61,15 @@ fn item_ui(ui: &mut Ui, item: &Recoverable, gallery: &mut Gallery, answer: &mut 
             let about = RichText::new(about(item)).color(dim);
             ui.add(egui::Label::new(about).truncate());
             ui.horizontal(|ui| {
-                let restore = ui.button("Restore").on_hover_text("Open it as it was last kept.");
+                let restore = ui
+                    .button("Restore")
+                    .on_hover_text("Open it as it was last kept.");
                 if restore.clicked() {
                     *answer = Recovery::Restore(item.path.clone());
                 }
-                let discard = ui.button("Discard").on_hover_text("Give this work up for good.");
+                let discard = ui
+                    .button("Discard")
+                    .on_hover_text("Give this work up for good.");
                 if discard.clicked() {
                     *answer = Recovery::Discard(item.path.clone());
                 }

@@ -26,7 +26,10 @@ pub(in crate::app) fn unsaved_ui(ctx: &egui::Context, name: &str) -> Unsaved {
                 answer = Unsaved::Save;
             }
             let discard = ui.button("Discard changes");
-            if discard.on_hover_text("Go on; the changes are lost.").clicked() {
+            if discard
+                .on_hover_text("Go on; the changes are lost.")
+                .clicked()
+            {
                 answer = Unsaved::Discard;
             }
             let cancel = ui.button("Cancel").on_hover_text("Go back  (Esc)");

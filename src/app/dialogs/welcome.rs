@@ -17,7 +17,11 @@ const SAMPLES: [(&str, &str, &str); 4] = [
     ("arm", "Arm", "An elbow and a wrist: bend, twist, paint."),
     ("hand", "Hand", "Five fingers: many bones close together."),
     ("mannequin", "Mannequin", "A whole figure with clips."),
-    ("cylinder", "Cylinder", "Two bones: the plainest case there is."),
+    (
+        "cylinder",
+        "Cylinder",
+        "Two bones: the plainest case there is.",
+    ),
 ];
 
 /// The welcome while it shows.
@@ -44,7 +48,9 @@ impl Welcome {
             let _ = send.send(paths.iter().map(|path| path.is_file()).collect());
             ctx.request_repaint();
         };
-        let _ = std::thread::Builder::new().name("recents".into()).spawn(job);
+        let _ = std::thread::Builder::new()
+            .name("recents".into())
+            .spawn(job);
         Self {
             exists: Vec::new(),
             looking,
@@ -158,7 +164,11 @@ fn recent_ui(
             thumbnail_ui(ui, picture, 83.0);
             ui.vertical(|ui| {
                 ui.spacing_mut().item_spacing.y = 2.0;
-                let colour = if exists { palette.text } else { palette.text_dim };
+                let colour = if exists {
+                    palette.text
+                } else {
+                    palette.text_dim
+                };
                 let line = |ui: &mut Ui, text: RichText| {
                     ui.add(egui::Label::new(text).truncate().selectable(false));
                 };
@@ -182,10 +192,16 @@ fn recent_ui(
 /// Open, and the samples.
 fn begin_ui(ui: &mut Ui, chosen: &mut Chosen) {
     ui.label(RichText::new("Begin").strong());
-    let open = Button::new((icons::ICON_FOLDER_OPEN.rich_text().size(16.0), "Open glTF or project…"));
+    let open = Button::new((
+        icons::ICON_FOLDER_OPEN.rich_text().size(16.0),
+        "Open glTF or project…",
+    ));
     let response = ui.add(open.min_size(Vec2::new(ui.available_width(), 28.0)));
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Open glTF or project…"));
-    if response.on_hover_text(Command::Open.tooltip(ui.ctx())).clicked() {
+    if response
+        .on_hover_text(Command::Open.tooltip(ui.ctx()))
+        .clicked()
+    {
         *chosen = Chosen::Run(Command::Open);
     }
     ui.add_space(4.0);
@@ -240,7 +256,10 @@ fn choices_ui(ui: &mut Ui, file: &mut SettingsFile, chosen: &mut Chosen) {
                         ui.selectable_value(&mut choice, theme, theme.label());
                     }
                 });
-            combo.response.labelled_by(name.id).on_hover_text("Colours of the window.");
+            combo
+                .response
+                .labelled_by(name.id)
+                .on_hover_text("Colours of the window.");
             if choice != before {
                 *chosen = Chosen::Run(Command::UseTheme(choice));
             }

@@ -28,8 +28,7 @@ pub(super) fn panel_frame_ui(ui: &mut Ui, host: &mut dyn PanelHost, panel: Panel
         PanelKind::Viewport => Margin::ZERO,
         _ => Margin::symmetric(8, 4),
     };
-    ui.painter()
-        .rect_filled(rect, 0.0, ui.visuals().panel_fill);
+    ui.painter().rect_filled(rect, 0.0, ui.visuals().panel_fill);
     Frame::new().inner_margin(margin).show(ui, |ui| {
         ui.set_min_size(ui.available_size());
         host.panel_ui(ui, panel);
@@ -37,12 +36,7 @@ pub(super) fn panel_frame_ui(ui: &mut Ui, host: &mut dyn PanelHost, panel: Panel
 }
 
 /// A small button of a panel's heading: what it does, and to which panel.
-pub(super) fn heading_button_ui(
-    ui: &mut Ui,
-    icon: MaterialIcon,
-    label: &str,
-    about: &str,
-) -> bool {
+pub(super) fn heading_button_ui(ui: &mut Ui, icon: MaterialIcon, label: &str, about: &str) -> bool {
     let text = icon
         .rich_text()
         .size(14.0)
@@ -118,8 +112,10 @@ impl Behavior<PanelKind> for Look<'_> {
         let close = if state.closable { 22.0 } else { 0.0 };
         let size = Vec2::new(galley.size().x + 16.0 + close, ui.available_height());
         let (_, rect) = ui.allocate_space(size);
+        // The title drags, the button beside it closes.
+        let (title_rect, button) = rect.split_left_right_at_x(rect.right() - close);
         let response = ui
-            .interact(rect, id, Sense::click_and_drag())
+            .interact(title_rect, id, Sense::click_and_drag())
             .on_hover_cursor(egui::CursorIcon::Grab)
             .on_hover_text("Drag to dock it elsewhere.");
         response.widget_info(|| WidgetInfo::selected(Role::Tab, true, state.active, &title));
@@ -145,10 +141,7 @@ impl Behavior<PanelKind> for Look<'_> {
             ui.painter().galley(at.min, galley, colour);
         }
         if state.closable {
-            let button = Rect::from_center_size(
-                rect.right_center() - Vec2::new(12.0, 0.0),
-                Vec2::splat(18.0),
-            );
+            let button = Rect::from_center_size(button.center(), Vec2::splat(18.0));
             self.close_ui(ui, button, id, tiles, tile, &title);
         }
         if response.middle_clicked() {

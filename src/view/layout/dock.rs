@@ -109,8 +109,7 @@ impl Dock {
         }
         if !self.is_floating(panel) {
             self.set_docked(panel, true);
-            self.tree
-                .make_active(|_, tile| *tile == Tile::Pane(panel));
+            self.tree.make_active(|_, tile| *tile == Tile::Pane(panel));
         }
     }
 
@@ -145,7 +144,9 @@ impl Dock {
             Rect::from_min_size(Pos2::new(160.0, 120.0), Vec2::new(320.0, 320.0)),
             |(_, rect)| rect.translate(Vec2::new(-48.0, -48.0)),
         );
-        let size = rect.size().clamp(Vec2::new(240.0, 160.0), Vec2::new(640.0, 480.0));
+        let size = rect
+            .size()
+            .clamp(Vec2::new(240.0, 160.0), Vec2::new(640.0, 480.0));
         self.set_docked(panel, false);
         self.maximised = None;
         self.floating.push(Floating {
@@ -404,7 +405,11 @@ fn read(tree: &Tree<PanelKind>, id: TileId) -> Option<Node> {
     match tree.tiles.get(id)? {
         Tile::Pane(panel) => Some(Node::Panel(*panel)),
         Tile::Container(Container::Tabs(tabs)) => {
-            let nodes: Vec<_> = tabs.children.iter().filter_map(|&c| read(tree, c)).collect();
+            let nodes: Vec<_> = tabs
+                .children
+                .iter()
+                .filter_map(|&c| read(tree, c))
+                .collect();
             let front = tabs.children.iter().position(|c| Some(*c) == tabs.active);
             match <[Node; 1]>::try_from(nodes) {
                 Ok([only]) => Some(only),

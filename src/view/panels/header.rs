@@ -45,11 +45,18 @@ pub fn header_ui(
     let title = |text: &'static str| if is_narrow { "" } else { text };
     ui.spacing_mut().item_spacing.x = 4.0;
     ui.horizontal(|ui| {
-        menu_ui(ui, "Mode", view.mode.icon(), view.mode.label(), "What the left button does.", |ui| {
-            for mode in Mode::ALL {
-                item_ui(ui, Command::SetMode(mode), editor, is_on, &mut asked);
-            }
-        });
+        menu_ui(
+            ui,
+            "Mode",
+            view.mode.icon(),
+            view.mode.label(),
+            "What the left button does.",
+            |ui| {
+                for mode in Mode::ALL {
+                    item_ui(ui, Command::SetMode(mode), editor, is_on, &mut asked);
+                }
+            },
+        );
         ui.separator();
         let shadings = Command::all().filter_map(|c| match c {
             Command::Show(shading) => Some(shading),
@@ -57,34 +64,62 @@ pub fn header_ui(
         });
         for shading in shadings {
             let on = view.options.shading == shading;
-            choice_ui(ui, Command::Show(shading), shading_icon(shading), on, editor, &mut asked);
+            choice_ui(
+                ui,
+                Command::Show(shading),
+                shading_icon(shading),
+                on,
+                editor,
+                &mut asked,
+            );
         }
         ui.separator();
         let about = "What is drawn over the model.";
-        menu_ui(ui, "Overlays", icons::ICON_LAYERS, title("Overlays"), about, |ui| {
-            for command in OVERLAYS {
-                item_ui(ui, command, editor, is_on, &mut asked);
-            }
-        });
+        menu_ui(
+            ui,
+            "Overlays",
+            icons::ICON_LAYERS,
+            title("Overlays"),
+            about,
+            |ui| {
+                for command in OVERLAYS {
+                    item_ui(ui, command, editor, is_on, &mut asked);
+                }
+            },
+        );
         let (icon, text) = if editor.document().session().camera.orthographic {
             (icons::ICON_GRID_ON, title("Orthographic"))
         } else {
             (icons::ICON_VIEW_IN_AR, title("Perspective"))
         };
-        menu_ui(ui, "Projection", icon, text, "How space is seen, and from where.", |ui| {
-            item_ui(ui, Command::ToggleOrthographic, editor, is_on, &mut asked);
-            ui.separator();
-            for command in VIEWS {
-                item_ui(ui, command, editor, is_on, &mut asked);
-            }
-        });
+        menu_ui(
+            ui,
+            "Projection",
+            icon,
+            text,
+            "How space is seen, and from where.",
+            |ui| {
+                item_ui(ui, Command::ToggleOrthographic, editor, is_on, &mut asked);
+                ui.separator();
+                for command in VIEWS {
+                    item_ui(ui, command, editor, is_on, &mut asked);
+                }
+            },
+        );
         let method = Command::UseMethod(editor.method()).label();
         let about = "How bones bend the surface.";
-        menu_ui(ui, "Method", icons::ICON_BLUR_ON, title(method), about, |ui| {
-            for method in [SkinningMethod::Lbs, SkinningMethod::Dqs] {
-                item_ui(ui, Command::UseMethod(method), editor, is_on, &mut asked);
-            }
-        });
+        menu_ui(
+            ui,
+            "Method",
+            icons::ICON_BLUR_ON,
+            title(method),
+            about,
+            |ui| {
+                for method in [SkinningMethod::Lbs, SkinningMethod::Dqs] {
+                    item_ui(ui, Command::UseMethod(method), editor, is_on, &mut asked);
+                }
+            },
+        );
     });
     asked
 }

@@ -43,7 +43,11 @@ pub fn menu_bar_ui(
 /// One tab of the workspaces; the open one is amber and underlined.
 fn workspace_tab_ui(ui: &mut Ui, tab: Workspace, is_open: bool, asked: &mut Vec<Command>) {
     let palette = theme::palette(ui);
-    let colour = if is_open { palette.accent } else { palette.text };
+    let colour = if is_open {
+        palette.accent
+    } else {
+        palette.text
+    };
     let text = RichText::new(tab.label()).color(colour);
     let response = ui.add(egui::Button::new(text).frame_when_inactive(false));
     response.widget_info(|| WidgetInfo::selected(Role::Tab, true, is_open, tab.label()));

@@ -101,7 +101,8 @@ fn tool_ui(
     if is_on {
         let side = response.rect.left() - 3.0;
         let y = response.rect.shrink(4.0).y_range();
-        ui.painter().vline(side, y, Stroke::new(2.0, palette.accent));
+        ui.painter()
+            .vline(side, y, Stroke::new(2.0, palette.accent));
     }
     response.widget_info(|| match on {
         Some(on) => WidgetInfo::selected(Role::Button, enabled, on, command.label()),
