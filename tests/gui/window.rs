@@ -167,6 +167,8 @@ impl Window {
     #[track_caller]
     pub(crate) fn click(&mut self, role: Role, label: &str) {
         self.harness.get_by_role_and_label(role, label).click();
+        // What it opens shows in the frame after.
+        self.harness.step();
         self.settle();
     }
 
@@ -184,6 +186,7 @@ impl Window {
             .find(|n| is_menu_item(n.accesskit_node().role()));
         node.unwrap_or_else(|| panic!("no {item} in {menu}"))
             .click();
+        self.harness.step();
         self.settle();
     }
 

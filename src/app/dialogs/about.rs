@@ -1,8 +1,9 @@
 //! Version and licences.
 
+use super::modal;
 use crate::view::theme;
 use eframe::egui;
-use egui::{Id, Modal, RichText, ScrollArea, TextStyle};
+use egui::{RichText, ScrollArea, TextStyle};
 
 /// What Sinew is made with; a test sees to it that nothing is missing.
 const LICENCES: &str = include_str!("../../../assets/licences.txt");
@@ -11,7 +12,7 @@ const LICENCES: &str = include_str!("../../../assets/licences.txt");
 pub(in crate::app) fn about_ui(ctx: &egui::Context) -> bool {
     let mut stays = true;
     let screen = ctx.content_rect().size();
-    let modal = Modal::new(Id::unique("about")).show(ctx, |ui| {
+    let modal = modal(ctx, "about").show(ctx, |ui| {
         ui.set_width(620.0_f32.min(screen.x - 48.0));
         ui.heading(format!("Sinew {}", env!("CARGO_PKG_VERSION")));
         ui.label(env!("CARGO_PKG_DESCRIPTION"));

@@ -10,7 +10,7 @@ pub(super) mod welcome;
 
 use crate::view::theme;
 use eframe::egui;
-use egui::{
+use egui::{Frame, Id, Modal, 
     Align2, Color32, CornerRadius, Image, Key, Rect, Sense, StrokeKind, TextureHandle, Ui, Vec2,
 };
 use egui_material_icons::icons;
@@ -18,6 +18,12 @@ use egui_material_icons::icons;
 /// Whether Enter was pressed; the press is used up, so that it answers one dialog and not the next one too.
 fn take_enter(ctx: &egui::Context) -> bool {
     ctx.input_mut(|i| i.consume_key(egui::Modifiers::NONE, Key::Enter))
+}
+
+/// A dialog called `name`, padded and as tall as the window allows.
+fn modal(ctx: &egui::Context, name: &str) -> Modal {
+    let frame = Frame::popup(&ctx.global_style()).inner_margin(16.0);
+    Modal::new(Id::unique(("dialog", name))).frame(frame)
 }
 
 /// A thumbnail, or an empty frame where there is none.

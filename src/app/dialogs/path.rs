@@ -1,13 +1,13 @@
 //! A path to open, save, export, or to find a model again.
 
-use super::take_enter;
+use super::{modal, take_enter};
 use crate::editor::Editor;
 use crate::io::gltf_export::{Container, ExportOptions};
 use crate::view::theme;
 use crossbeam_channel::{Receiver, bounded};
 use eframe::egui;
 use egui::text_selection::CCursorRange;
-use egui::{Id, Modal, RichText, Role, TextEdit, WidgetInfo};
+use egui::{RichText, Role, TextEdit, WidgetInfo};
 use std::path::PathBuf;
 
 /// What a path is asked for.
@@ -123,7 +123,7 @@ impl PathDialog {
             PathPurpose::Relink => ("Find the model", "Open"),
         };
         let mut answer = Answer::Open;
-        let modal = Modal::new(Id::unique("path dialog")).show(ctx, |ui| {
+        let modal = modal(ctx, "path dialog").show(ctx, |ui| {
             ui.set_width(460.0);
             ui.heading(title);
             ui.label(&self.about);

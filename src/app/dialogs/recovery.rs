@@ -1,12 +1,12 @@
 //! Work that was not saved when Sinew last ended, with a picture of each.
 
-use super::thumbnail_ui;
+use super::{modal, thumbnail_ui};
 use crate::app::settings::age;
 use crate::app::thumbnails::{Gallery, beside};
 use crate::io::project::Recoverable;
 use crate::view::theme;
 use eframe::egui;
-use egui::{Id, Modal, RichText, Role, ScrollArea, Ui, WidgetInfo};
+use egui::{RichText, Role, ScrollArea, Ui, WidgetInfo};
 use std::path::{Path, PathBuf};
 
 /// What the artist says of recovered work.
@@ -24,7 +24,7 @@ pub(in crate::app) fn recovery_ui(
     gallery: &mut Gallery,
 ) -> Recovery {
     let mut answer = Recovery::Asking;
-    let modal = Modal::new(Id::unique("recovery")).show(ctx, |ui| {
+    let modal = modal(ctx, "recovery").show(ctx, |ui| {
         ui.set_width(500.0_f32.min(ctx.content_rect().width() - 48.0));
         ui.heading("Recovered work");
         ui.label("Sinew ended before these were saved.");

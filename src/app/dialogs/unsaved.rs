@@ -1,8 +1,7 @@
 //! What becomes of unsaved changes.
 
-use super::take_enter;
+use super::{modal, take_enter};
 use eframe::egui;
-use egui::{Id, Modal};
 
 /// What the artist says of unsaved changes.
 pub(in crate::app) enum Unsaved {
@@ -15,7 +14,7 @@ pub(in crate::app) enum Unsaved {
 /// Asks what becomes of unsaved changes.
 pub(in crate::app) fn unsaved_ui(ctx: &egui::Context, name: &str) -> Unsaved {
     let mut answer = Unsaved::Asking;
-    let modal = Modal::new(Id::unique("unsaved")).show(ctx, |ui| {
+    let modal = modal(ctx, "unsaved").show(ctx, |ui| {
         ui.set_width(380.0);
         ui.heading("Save your changes?");
         ui.label(format!("{name} has changes that are not saved."));

@@ -1,6 +1,6 @@
 //! The first thing on screen: recent work, samples, and what to choose once.
 
-use super::thumbnail_ui;
+use super::{modal, thumbnail_ui};
 use crate::app::settings::{Recent, SettingsFile};
 use crate::app::thumbnails::{Gallery, Thumbnails};
 use crate::view::commands::Command;
@@ -8,7 +8,7 @@ use crate::view::keymap::{self, Preset};
 use crate::view::theme::{self, ThemeChoice};
 use crossbeam_channel::{Receiver, bounded};
 use eframe::egui;
-use egui::{Button, Id, Modal, RichText, Role, ScrollArea, Sense, Ui, Vec2, WidgetInfo};
+use egui::{Button, RichText, Role, ScrollArea, Sense, Ui, Vec2, WidgetInfo};
 use egui_material_icons::icons;
 use std::path::PathBuf;
 
@@ -70,7 +70,7 @@ impl Welcome {
         }
         let mut chosen = Chosen::Nothing;
         let screen = ctx.content_rect().size();
-        let modal = Modal::new(Id::unique("welcome")).show(ctx, |ui| {
+        let modal = modal(ctx, "welcome").show(ctx, |ui| {
             ui.set_width(680.0_f32.min(screen.x - 48.0));
             ui.heading("Welcome to Sinew");
             let dim = theme::palette(ui).text_dim;

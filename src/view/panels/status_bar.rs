@@ -75,8 +75,10 @@ fn hints_ui(ui: &mut Ui, mode: Mode) {
     let mut job = LayoutJob::default();
     job.append(mode.label(), 0.0, format(palette.text));
     for (i, (what, does)) in hints(mode, modifiers, preset).iter().enumerate() {
-        job.append(what, if i == 0 { 16.0 } else { 12.0 }, format(palette.text));
-        job.append(does, 4.0, format(palette.text_dim));
+        // Spaces, so that it is also read aloud word by word.
+        let gap = if i == 0 { "     " } else { "   " };
+        job.append(&format!("{gap}{what} "), 0.0, format(palette.text));
+        job.append(does, 0.0, format(palette.text_dim));
     }
     ui.add(Label::new(job).truncate().selectable(false));
 }
