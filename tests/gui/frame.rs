@@ -245,11 +245,6 @@ fn toasts_take_neither_the_focus_nor_the_pointer() {
     let mut window = Window::on("arm.glb");
     window.harness.get_by_label("Filter bones").focus();
     window.harness.step();
-    window
-        .harness
-        .state_mut()
-        .editor_mut()
-        .toggle_lock(sinew::skeleton::JointIndex(0));
     window.drop_file(window.folder.path().join("nowhere.glb"));
     assert!(window.says("nowhere.glb") && window.has(Role::Alert, &error_text(&window)));
     let field = window.harness.get_by_label("Filter bones");
@@ -363,6 +358,12 @@ fn recovered_work_shows_a_preview_and_the_steps() {
 
     let mut again = Window::with_folders(Some(&asset("cylinder.glb")), places());
     again.wait_until("the offer", |w| w.says("Recovered work"));
+    for node in again.harness.root().children_recursive() {
+        let node = node.accesskit_node();
+        if let Some(text) = node.label().or_else(|| node.value()) {
+            println!("{:?} {text}", node.role());
+        }
+    }
     assert!(again.says("2 unsaved steps") && again.has(Role::Image, "Preview of arm.glb"));
     again.harness.step();
     again.picture("recovery");
