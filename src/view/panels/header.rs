@@ -12,7 +12,7 @@ use egui::{Button, Role, Ui, Vec2, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
 
 /// Below this width the drop-downs show their icons alone.
-const NARROW: f32 = 560.0;
+const NARROW: f32 = 640.0;
 
 /// What can lie over the picture, in the order of the popover.
 const OVERLAYS: [Command; 5] = [
@@ -151,7 +151,7 @@ fn menu_ui(
         ui.menu_button((icon, text, arrow), content).response
     };
     response.widget_info(|| {
-        let label = if text.is_empty() {
+        let label = if text.is_empty() || text == name {
             name.to_owned()
         } else {
             format!("{name}: {text}")
