@@ -160,9 +160,10 @@ impl History {
         step.bytes = step.edits.iter().map(Edit::heap_bytes).sum::<usize>()
             + step.label.len()
             + size_of::<Step>()
-            + self.undo.back().map_or(0, |previous| {
-                step.before.bytes_beside(&previous.after)
-            })
+            + self
+                .undo
+                .back()
+                .map_or(0, |previous| step.before.bytes_beside(&previous.after))
             + step.after.bytes_beside(&step.before);
         for undone in self.redo.drain(..) {
             self.bytes -= undone.bytes;

@@ -52,7 +52,10 @@ pub fn grow(topology: &Topology, points: &PointSet, n_points: usize) -> PointSet
         let known = from.word(index);
         (0..64.min(n_points as u32 - first)).fold(known, |word, i| {
             let reached = word >> i & 1 == 1
-                || topology.neighbours(first + i).iter().any(|&q| from.contains(q));
+                || topology
+                    .neighbours(first + i)
+                    .iter()
+                    .any(|&q| from.contains(q));
             word | u64::from(reached) << i
         })
     };

@@ -102,10 +102,7 @@ impl PointSet {
 
     /// Whether both have a point in common.
     pub fn intersects(&self, other: &Self) -> bool {
-        self.words
-            .iter()
-            .zip(&other.words)
-            .any(|(a, b)| a & b != 0)
+        self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
     }
 
     /// How many points are in the set.
@@ -145,7 +142,11 @@ impl PointSet {
     }
 
     fn trim(&mut self) {
-        let n = self.words.iter().rposition(|&w| w != 0).map_or(0, |i| i + 1);
+        let n = self
+            .words
+            .iter()
+            .rposition(|&w| w != 0)
+            .map_or(0, |i| i + 1);
         self.words.truncate(n);
     }
 }
@@ -188,7 +189,10 @@ mod tests {
     fn the_inverse_ends_with_the_mesh() {
         let mut a = set(&[0, 64, 500]);
         a.invert(66);
-        assert_eq!((a.count(), a.contains(65), a.contains(66)), (64, true, false));
+        assert_eq!(
+            (a.count(), a.contains(65), a.contains(66)),
+            (64, true, false)
+        );
         a.invert(66);
         assert_eq!(a, set(&[0, 64]));
     }

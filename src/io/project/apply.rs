@@ -2,7 +2,9 @@
 
 use super::ProjectError;
 use super::clips;
-use super::format::{ClipEntry, JointPose, MeshPoints, MeshWeights, Named, Project, Renamed, StackEntry};
+use super::format::{
+    ClipEntry, JointPose, MeshPoints, MeshWeights, Named, Project, Renamed, StackEntry,
+};
 use super::names::Names;
 use super::{points, rows};
 use crate::document::{ClipId, Document, Edit, MeshId, Session};

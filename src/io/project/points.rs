@@ -58,7 +58,10 @@ pub(super) fn restore(runs: &[PointRuns], mesh: &Mesh) -> Result<PointSet, Strin
             }
             let bytes = block::from_text(&bits.data, bits.n_vertices.div_ceil(8) as usize)?;
             for (v, &point) in vertices.iter().enumerate() {
-                if bytes.get(v / 8).is_some_and(|byte| byte >> (v % 8) & 1 == 1) {
+                if bytes
+                    .get(v / 8)
+                    .is_some_and(|byte| byte >> (v % 8) & 1 == 1)
+                {
                     set.insert(point);
                 }
             }
@@ -73,7 +76,11 @@ pub(super) fn place(entry: &MeshPoints) -> String {
 }
 
 /// What the session takes for `mesh`: no entry where `set` is empty.
-pub(super) fn keep(sets: &mut crate::document::session::PointsOfMeshes, mesh: MeshId, set: PointSet) {
+pub(super) fn keep(
+    sets: &mut crate::document::session::PointsOfMeshes,
+    mesh: MeshId,
+    set: PointSet,
+) {
     if !set.is_empty() {
         sets.insert(mesh, set.into());
     }
@@ -101,9 +108,16 @@ fn runs(mesh: &Mesh, set: &PointSet) -> Result<Vec<PointRuns>, String> {
             ..PointRuns::default()
         };
         if runs.len() <= MAX_TEXT_RUNS {
-            entry.runs = runs.into_iter().map(|r| (r.start, r.end - r.start)).collect();
+            entry.runs = runs
+                .into_iter()
+                .map(|r| (r.start, r.end - r.start))
+                .collect();
         } else {
-            let mut bytes: Vec<u8> = marked.words().iter().flat_map(|w| w.to_le_bytes()).collect();
+            let mut bytes: Vec<u8> = marked
+                .words()
+                .iter()
+                .flat_map(|w| w.to_le_bytes())
+                .collect();
             bytes.resize(vertices.len().div_ceil(8), 0);
             entry.bits = Some(PointBits {
                 n_vertices: vertices.len() as u32,
