@@ -35,6 +35,7 @@ pub mod offscreen;
 pub mod panels;
 #[cfg(feature = "gui")]
 pub mod picture;
+pub mod points;
 pub mod renderer;
 pub mod scene;
 #[cfg(feature = "gui")]
@@ -45,5 +46,6 @@ pub mod viewport;
 pub use gl::PixelRect;
 pub use joints::{BoneShape, BoneState, shape_bones};
 pub use offscreen::{Offscreen, OffscreenError, WindowlessGl, render_to_image};
+pub use points::PointMarks;
 pub use renderer::{RenderError, Renderer};
 pub use scene::{Scene, SceneMesh, Shading, Theme, ViewOptions, frame_bounds};
