@@ -2,9 +2,11 @@
 
 use super::SinewApp;
 use super::dialogs::{PathDialog, PathPurpose};
+use crate::document::session::SelectKind;
 use crate::editor::OpenRequest;
 use crate::math::Camera;
 use crate::math::camera::View;
+use crate::tools::SelectShape;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
@@ -37,8 +39,29 @@ impl SinewApp {
             // panels: Rename
             // founder: Preferences
 
-            // select: SelectBones, SelectPoints, SelectAll, SelectNone, SelectInverse, SelectLinked, SelectMore,
-            // SelectLess, SelectMoved, SelectBox, SelectCircle, SelectLasso, Hide, HideOthers, ShowAll, Isolate
+            // select:
+            Command::SelectBones => self.editor.set_select_kind(SelectKind::Bones),
+            Command::SelectPoints => self.editor.set_select_kind(SelectKind::Points),
+            Command::SelectAll => self.editor.select_all(),
+            Command::SelectNone => self.editor.select_none(),
+            Command::SelectInverse => self.editor.select_inverse(),
+            Command::SelectLinked => self.editor.select_linked(),
+            Command::SelectMore => self.editor.select_more(),
+            Command::SelectLess => self.editor.select_less(),
+            Command::SelectMoved => self.editor.select_moved_points(),
+            Command::SelectBox => self.arm_select(SelectShape::Box),
+            Command::SelectCircle => self.arm_select(SelectShape::Circle),
+            Command::SelectLasso => self.arm_select(SelectShape::Lasso),
+            Command::SelectThrough => {
+                let through = self.editor.document().session().select_through;
+                self.editor.set_select_through(!through);
+            }
+            Command::Hide => self.editor.hide_selected(),
+            Command::HideOthers => {
+                self.editor.hide_unselected();
+            }
+            Command::ShowAll => self.editor.show_all(),
+            Command::Isolate => self.editor.toggle_isolate(),
 
             // looks: all of the view
             Command::Show(shading) => options.shading = shading,
@@ -90,6 +113,10 @@ impl SinewApp {
             Command::ToggleGrid => options.show_grid,
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
+            Command::SelectBones => self.editor.select_kind() == SelectKind::Bones,
+            Command::SelectPoints => self.editor.select_kind() == SelectKind::Points,
+            Command::SelectThrough => self.editor.document().session().select_through,
+            Command::Isolate => self.editor.is_isolated(),
             Command::ToggleLoop => self.editor.document().session().playback.looping,
             Command::UseMethod(method) => self.editor.method() == method,
             Command::SetMode(mode) => self.viewport.mode == mode,
@@ -118,7 +145,19 @@ impl SinewApp {
         (camera.yaw, camera.pitch) = (direction.yaw, direction.pitch);
     }
 
+    /// The next drag in the viewport selects by this shape; a mode that paints gives way.
+    fn arm_select(&mut self, shape: SelectShape) {
+        if self.viewport.mode == Mode::Paint {
+            self.set_mode(Mode::Select);
+        }
+        self.editor.arm_select(Some(shape));
+    }
+
     fn scale_brush(&mut self, factor: f32) {
+        if self.editor.select_tool().armed() == Some(SelectShape::Circle) {
+            self.editor.resize_select_circle(factor);
+            return;
+        }
         let brush = self.editor.brush_mut();
         brush.radius_px = (brush.radius_px * factor).clamp(1.0, 500.0);
     }

@@ -150,7 +150,7 @@ impl GpuMesh {
         }
         self.hidden = hidden.cloned();
         self.edges = None;
-        let mut shown = Vec::with_capacity(mesh.triangles.len());
+        let mut shown: Vec<[u32; 3]> = Vec::with_capacity(mesh.triangles.len());
         self.ranges.clear();
         for primitive in &mesh.primitives {
             let (start, end) = (primitive.triangles.start, primitive.triangles.end);

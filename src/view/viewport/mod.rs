@@ -46,6 +46,7 @@ enum Drag {
     Orbit,
     Pan,
     Stroke,
+    Select,
 }
 
 impl Viewport {
@@ -73,6 +74,7 @@ impl Viewport {
         if response.clicked() || response.drag_started() {
             response.request_focus();
         }
+        self.size_select_circle(ui, &response, editor);
         self.navigate(ui, &response, editor);
         for command in std::mem::take(&mut self.asked) {
             self.answer(command, ui, &response, editor);
@@ -80,17 +82,23 @@ impl Viewport {
         match self.mode {
             Mode::Select => {
                 self.end_stroke(&response, editor);
-                self.select(&response, editor);
+                self.select(ui, &response, editor);
             }
+            Mode::Pose if self.is_selecting(editor) => self.select(ui, &response, editor),
             Mode::Pose => {
                 self.end_stroke(&response, editor);
                 self.pose(ui, &response, editor);
             }
-            Mode::Paint => self.paint(ui, &response, editor),
+            Mode::Paint => {
+                self.end_select(&response, editor);
+                self.paint(ui, &response, editor);
+            }
         }
         self.draw(ui, rect, editor);
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
+        } else {
+            self.select_overlay(ui, &response, editor);
         }
         if let Some(joint) = self.hovered.filter(|_| self.mode != Mode::Paint) {
             let label = editor.document().skeleton().label(joint);
