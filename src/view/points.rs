@@ -132,11 +132,13 @@ impl PointPass {
             };
             look.draw(context, &self.program, frame.viewport, gpu, others);
         }
+        let size = (0.8 * spacing).clamp(3.5, 7.0);
         let look = Look {
             fill: SELECTED,
             outline: DARK,
-            size: (0.8 * spacing).clamp(3.0, 7.0) * scale,
-            rim: (0.12 * spacing).clamp(0.5, 1.2) * scale,
+            size: size * scale,
+            // Where dots are close the accent must not drown in rims.
+            rim: (0.3 * (size - 2.5)).clamp(0.3, 1.2) * scale,
             opacity: 1.0,
         };
         let selected = &dots.selected_elements;
