@@ -12,8 +12,10 @@ mod commands;
 pub mod display;
 mod files;
 mod pointer;
+mod probing;
 pub mod selecting;
 
+pub use commands::LockSet;
 pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
 pub use selecting::BonesSeen;

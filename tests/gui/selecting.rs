@@ -177,6 +177,13 @@ fn a_circle_paints_the_selection_and_the_wheel_sizes_it() {
     assert!(n_points(&w) < painted / 2);
     w.key(Modifiers::NONE, Key::Escape);
     assert_eq!(w.editor().select_tool().armed(), None);
+    // The right button ends it too, and brings no menu.
+    w.key(Modifiers::NONE, Key::C);
+    w.button(at, PointerButton::Secondary, true, Modifiers::NONE);
+    w.button(at, PointerButton::Secondary, false, Modifiers::NONE);
+    w.settle();
+    assert_eq!(w.editor().select_tool().armed(), None);
+    assert!(!w.says("Invert selection"));
 }
 
 #[test]

@@ -205,7 +205,11 @@ impl Viewport {
                 is_idle_circle && i.pointer.secondary_pressed(),
             )
         });
-        let ends = escape || enter || (secondary && response.contains_pointer());
+        let secondary = secondary && response.contains_pointer();
+        if secondary {
+            self.block_menu();
+        }
+        let ends = escape || enter || secondary;
         if ends {
             editor.cancel_select();
             if self.drag == Drag::Select {
