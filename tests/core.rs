@@ -40,6 +40,8 @@ mod samples;
 mod seed_004;
 #[path = "core/seed_papers.rs"]
 mod seed_papers;
+#[path = "core/selecting.rs"]
+mod selecting;
 #[path = "core/shared.rs"]
 mod shared;
 #[path = "core/skinning.rs"]

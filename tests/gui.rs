@@ -18,5 +18,7 @@ mod painting;
 mod pixels;
 #[path = "gui/renderer.rs"]
 mod renderer;
+#[path = "gui/selecting.rs"]
+mod selecting;
 #[path = "gui/window.rs"]
 mod window;

@@ -2,9 +2,11 @@
 
 use super::SinewApp;
 use super::dialogs::{PathDialog, PathPurpose};
+use crate::document::session::SelectKind;
 use crate::editor::{LockSet, OpenRequest};
 use crate::math::Camera;
 use crate::math::camera::View;
+use crate::tools::SelectShape;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
@@ -36,8 +38,29 @@ impl SinewApp {
             Command::Redo => self.editor.redo(),
             // panels: Rename
 
-            // select: SelectBones, SelectPoints, SelectAll, SelectNone, SelectInverse, SelectLinked, SelectMore,
-            // SelectLess, SelectMoved, SelectBox, SelectCircle, SelectLasso, Hide, HideOthers, ShowAll, Isolate
+            // select:
+            Command::SelectBones => self.editor.set_select_kind(SelectKind::Bones),
+            Command::SelectPoints => self.editor.set_select_kind(SelectKind::Points),
+            Command::SelectAll => self.editor.select_all(),
+            Command::SelectNone => self.editor.select_none(),
+            Command::SelectInverse => self.editor.select_inverse(),
+            Command::SelectLinked => self.editor.select_linked(),
+            Command::SelectMore => self.editor.select_more(),
+            Command::SelectLess => self.editor.select_less(),
+            Command::SelectMoved => self.editor.select_moved_points(),
+            Command::SelectBox => self.arm_select(SelectShape::Box),
+            Command::SelectCircle => self.arm_select(SelectShape::Circle),
+            Command::SelectLasso => self.arm_select(SelectShape::Lasso),
+            Command::SelectThrough => {
+                let through = self.editor.document().session().select_through;
+                self.editor.set_select_through(!through);
+            }
+            Command::Hide => self.editor.hide_selected(),
+            Command::HideOthers => {
+                self.editor.hide_unselected();
+            }
+            Command::ShowAll => self.editor.show_all(),
+            Command::Isolate => self.editor.toggle_isolate(),
 
             // looks: all of the view
             Command::Show(shading) => options.shading = shading,
@@ -107,6 +130,10 @@ impl SinewApp {
             Command::ToggleGrid => options.show_grid,
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
+            Command::SelectBones => self.editor.select_kind() == SelectKind::Bones,
+            Command::SelectPoints => self.editor.select_kind() == SelectKind::Points,
+            Command::SelectThrough => self.editor.document().session().select_through,
+            Command::Isolate => self.editor.is_isolated(),
             Command::LockActive => {
                 let document = self.editor.document();
                 let active = document.session().active_joint;
@@ -140,7 +167,19 @@ impl SinewApp {
         (camera.yaw, camera.pitch) = (direction.yaw, direction.pitch);
     }
 
+    /// The next drag in the viewport selects by this shape; a mode that paints gives way.
+    fn arm_select(&mut self, shape: SelectShape) {
+        if self.viewport.mode == Mode::Paint {
+            self.set_mode(Mode::Select);
+        }
+        self.editor.arm_select(Some(shape));
+    }
+
     fn scale_brush(&mut self, factor: f32) {
+        if self.editor.select_tool().armed() == Some(SelectShape::Circle) {
+            self.editor.resize_select_circle(factor);
+            return;
+        }
         let brush = self.editor.brush_mut();
         brush.radius_px = (brush.radius_px * factor).clamp(1.0, 500.0);
     }

@@ -28,7 +28,7 @@ impl Editor {
             self.cancel_tool();
             return;
         }
-        self.cancel_select();
+        self.take_back_select();
         if let Some(dirty) = self.history.undo(&mut self.document) {
             self.refresh(&dirty);
             self.selection_changed();
@@ -41,7 +41,7 @@ impl Editor {
         if self.brush.is_active() {
             return;
         }
-        self.cancel_select();
+        self.take_back_select();
         if let Some(dirty) = self.history.redo(&mut self.document) {
             self.refresh(&dirty);
             self.selection_changed();
