@@ -19,14 +19,26 @@ mod programs;
 mod textures;
 
 #[cfg(feature = "gui")]
+pub mod chord;
+#[cfg(feature = "gui")]
 pub mod commands;
+#[cfg(feature = "gui")]
+pub mod frame;
 pub mod heat;
 pub mod joints;
+#[cfg(feature = "gui")]
+pub mod keymap;
+#[cfg(feature = "gui")]
+pub mod mode;
+#[cfg(feature = "gui")]
+pub mod mouse;
 pub mod offscreen;
 #[cfg(feature = "gui")]
 pub mod panels;
 #[cfg(feature = "gui")]
 pub mod picture;
+#[cfg(feature = "gui")]
+pub mod pie;
 pub mod renderer;
 pub mod scene;
 #[cfg(feature = "gui")]
