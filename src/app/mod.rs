@@ -14,7 +14,7 @@ use crate::io::project::{Autosaves, Recoverable};
 use crate::view::commands::Command;
 use crate::view::keymap;
 use crate::view::mode::Mode;
-use crate::view::panels::{self, Hierarchy};
+use crate::view::panels::{self, Hierarchy, Timeline};
 use crate::view::scene::Shading;
 use crate::view::theme;
 use crate::view::viewport::Viewport;
@@ -76,6 +76,7 @@ pub struct SinewApp {
     editor: Editor,
     viewport: Viewport,
     hierarchy: Hierarchy,
+    timeline: Timeline,
     /// Height that the properties asked for in the last frame.
     properties_height: f32,
     /// Height of the header in the last frame.
@@ -150,6 +151,7 @@ impl SinewApp {
             editor,
             viewport: Viewport::default(),
             hierarchy: Hierarchy::default(),
+            timeline: Timeline::default(),
             properties_height: 0.0,
             header_height: 0.0,
             mode_before: Mode::Paint,
@@ -410,9 +412,13 @@ impl eframe::App for SinewApp {
                 .map(|(text, is_error, _)| (text.as_str(), *is_error));
             panels::status_bar_ui(ui, &mut self.editor, mode, notice, &mut self.show_problems);
         });
-        Panel::bottom("timeline").frame(bar).show(ui, |ui| {
-            asked.extend(panels::timeline_ui(ui, &mut self.editor));
-        });
+        Panel::bottom("timeline")
+            .frame(bar)
+            .resizable(true)
+            .default_size(124.0)
+            .show(ui, |ui| {
+                asked.extend(self.timeline.show_ui(ui, &mut self.editor));
+            });
         if self.show_problems {
             Panel::bottom("problems")
                 .frame(side)

@@ -14,6 +14,7 @@ pub mod display;
 mod files;
 pub mod playback;
 mod pointer;
+mod probing;
 pub mod selecting;
 
 pub use display::{Displayed, Heat};

@@ -124,6 +124,25 @@ impl Editor {
             });
     }
 
+    /// Plays from the present time on.
+    pub fn loop_from_here(&mut self) {
+        let now = self.playback().time_secs;
+        if let Some((_, end)) = self.play_range() {
+            self.set_play_range(Some((now, end)));
+        }
+    }
+
+    /// Plays up to the present time.
+    pub fn loop_to_here(&mut self) {
+        let (now, frame) = (
+            self.playback().time_secs,
+            1.0 / f64::from(self.playback().fps.max(1)),
+        );
+        if let Some((start, _)) = self.play_range() {
+            self.set_play_range(Some((start.min(now - frame), now)));
+        }
+    }
+
     /// Start and end of what is played, seconds: the loop range, else the clip on screen.
     pub fn play_range(&self) -> Option<(f64, f64)> {
         let clip = self.clip_range()?;
