@@ -16,5 +16,7 @@ mod painting;
 mod pixels;
 #[path = "gui/renderer.rs"]
 mod renderer;
+#[path = "gui/timeline.rs"]
+mod timeline;
 #[path = "gui/window.rs"]
 mod window;
