@@ -68,6 +68,10 @@ impl SinewApp {
             Command::ToggleXray => options.xray_bones = !options.xray_bones,
             Command::ToggleGrid => options.show_grid = !options.show_grid,
             Command::ToggleWire => options.wire_overlay = !options.wire_overlay,
+            // Over the timeline it is the clip that is framed.
+            Command::FrameAll if self.timeline.is_hovered() => {
+                self.timeline.frame_clip(&self.editor);
+            }
             Command::FrameAll => self.editor.frame_all(),
             Command::FrameSelected => self.editor.frame_selected(),
             Command::ViewFront => self.look(View::Front),
@@ -100,8 +104,27 @@ impl SinewApp {
             Command::SmallerBrush => self.scale_brush(1.0 / 1.2),
             Command::LargerBrush => self.scale_brush(1.2),
 
-            // timeline: the rest of the animation
             Command::PlayPause => self.editor.toggle_play(),
+            Command::KeyPose => self.editor.key_pose(),
+            Command::DeleteKeys => self.editor.delete_keys(),
+            Command::NextKey => self.editor.next_key(),
+            Command::PreviousKey => self.editor.previous_key(),
+            Command::NextFrame => self.editor.step_frames(1),
+            Command::PreviousFrame => self.editor.step_frames(-1),
+            Command::FirstFrame => self.editor.jump_to_start(),
+            Command::LastFrame => self.editor.jump_to_end(),
+            Command::ToggleLoop => {
+                let looping = self.editor.playback().looping;
+                self.editor.set_looping(!looping);
+            }
+            Command::SetLoopStart => self.editor.loop_from_here(),
+            Command::SetLoopEnd => self.editor.loop_to_here(),
+            Command::ClearLoop => self.editor.set_play_range(None),
+            Command::NewClip => self.editor.new_clip(),
+            Command::DuplicateClip => self.editor.duplicate_clip(),
+            Command::RenameClip => self.timeline.start_renaming(&self.editor),
+            Command::DeleteClip => self.editor.delete_clip(),
+            Command::ShowMyPose => self.editor.show_clip(None),
 
             Command::UseMethod(method) => self.editor.set_method(method),
 

@@ -7,10 +7,12 @@
 //! Invariant: nothing here waits: files and deformation run on their threads.
 //! Invariant: every change of the document is an undo step with a name.
 
+mod animating;
 mod autosave;
 mod commands;
 pub mod display;
 mod files;
+pub mod playback;
 mod pointer;
 mod probing;
 pub mod selecting;
@@ -63,6 +65,8 @@ pub struct Editor {
     /// A model that is ready but would take the place of edits made while it was loading.
     opened: Option<(OpenRequest, OpenedModel)>,
     autosave: Autosave,
+    /// Keys that the artist is moving along the ruler.
+    key_drag: Option<animating::KeyDrag>,
     /// Steps the history has given up, as far as the artist was told.
     n_dropped_said: usize,
     frame_when_shown: bool,
@@ -120,6 +124,7 @@ impl Editor {
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
+            key_drag: None,
             n_dropped_said: 0,
             frame_when_shown: false,
             model_serial: 0,
@@ -345,6 +350,7 @@ impl Editor {
         self.state.first_valid = self.state.posted + 1;
         self.relink = None;
         self.opened = None;
+        self.key_drag = None;
         self.n_dropped_said = 0;
         self.autosave.start_document(None);
         self.rebuild_heat();

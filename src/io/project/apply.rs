@@ -298,6 +298,11 @@ impl Opening {
             .playback
             .clip
             .filter(|id| self.document.clips().contains_key(id));
+        session.playback.fps = session.playback.fps.clamp(1, 1000);
+        session.playback.range = session
+            .playback
+            .range
+            .filter(|(start, end)| *start >= 0.0 && start < end);
         *self.document.session_mut() = session;
     }
 
