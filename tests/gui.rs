@@ -12,6 +12,8 @@ mod frame;
 mod licences;
 #[path = "gui/looks.rs"]
 mod looks;
+#[path = "gui/overlays.rs"]
+mod overlays;
 #[path = "gui/paint_callback.rs"]
 mod paint_callback;
 #[path = "gui/painting.rs"]
@@ -20,5 +22,9 @@ mod painting;
 mod pixels;
 #[path = "gui/renderer.rs"]
 mod renderer;
+#[path = "gui/selecting.rs"]
+mod selecting;
+#[path = "gui/timeline.rs"]
+mod timeline;
 #[path = "gui/window.rs"]
 mod window;

@@ -27,6 +27,8 @@ impl SinewApp {
             || !self.recoverable.is_empty()
             || self.welcome.is_some()
             || self.shows_about
+            || self.overlay.is_shown()
+            || self.pie.is_some()
     }
 
     /// Opens something, after asking what becomes of unsaved changes.

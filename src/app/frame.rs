@@ -3,6 +3,7 @@
 use super::confirm::Pending;
 use super::{SinewApp, thumbnails};
 use crate::editor::OpenRequest;
+use crate::view::keymap::{self, KeyMap};
 use eframe::egui;
 use egui::{Ui, ViewportCommand};
 use std::path::PathBuf;
@@ -173,6 +174,14 @@ impl SinewApp {
         if let Some(size) = size.filter(|_| is_own) {
             let size = [(size.x * scale).round(), (size.y * scale).round()];
             self.settings.settings.window_size = Some(size);
+        }
+    }
+
+    /// Remembers the keys, wherever they were changed.
+    pub(super) fn note_keys(&mut self, ctx: &egui::Context) {
+        let map = keymap::of(ctx);
+        if *map != self.settings.settings.key_map {
+            self.settings.settings.key_map = KeyMap::clone(&map);
         }
     }
 

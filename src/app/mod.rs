@@ -8,8 +8,12 @@
 
 mod confirm;
 mod dialogs;
+mod find_command;
 mod frame;
+mod help;
 mod memory;
+mod overlay;
+mod preferences;
 mod run;
 pub mod settings;
 mod shell;
@@ -23,7 +27,8 @@ use crate::view::frame::Workspace;
 use crate::view::keymap;
 use crate::view::layout::{Arrangement, Dock};
 use crate::view::mode::Mode;
-use crate::view::panels::Hierarchy;
+use crate::view::panels::{Hierarchy, Timeline};
+use crate::view::pie::Pie;
 use crate::view::scene::Shading;
 use crate::view::theme;
 use crate::view::toasts::Toasts;
@@ -34,6 +39,7 @@ use dialogs::path::PathDialog;
 use dialogs::welcome::Welcome;
 use eframe::egui;
 use memory::Memory;
+use overlay::Overlay;
 use settings::{SCALES, SettingsFile};
 use std::path::PathBuf;
 use thumbnails::{Gallery, Thumbnails};
@@ -107,6 +113,7 @@ pub struct SinewApp {
     editor: Editor,
     viewport: Viewport,
     hierarchy: Hierarchy,
+    timeline: Timeline,
     dock: Dock,
     settings: SettingsFile,
     toasts: Toasts,
@@ -118,6 +125,8 @@ pub struct SinewApp {
     /// How surfaces looked before painting began.
     shading_before: Shading,
     dialog: Option<PathDialog>,
+    overlay: Overlay,
+    pie: Option<Pie>,
     welcome: Option<Welcome>,
     shows_about: bool,
     /// What to do once the artist has said what becomes of unsaved changes.
@@ -182,6 +191,7 @@ impl SinewApp {
             editor,
             viewport: Viewport::default(),
             hierarchy: Hierarchy::default(),
+            timeline: Timeline::default(),
             dock,
             toasts: Toasts::default(),
             memory: Memory::default(),
@@ -189,6 +199,8 @@ impl SinewApp {
             mode_before: Mode::Paint,
             shading_before: Shading::default(),
             dialog: None,
+            overlay: Overlay::default(),
+            pie: None,
             welcome,
             shows_about: false,
             pending: None,

@@ -1,7 +1,6 @@
 //! What is drawn: bars at the edges, the docked panels between them, toasts and dialogs above.
 
 use super::SinewApp;
-use crate::view::commands::Command;
 use crate::view::frame::PanelKind;
 use crate::view::keymap;
 use crate::view::layout::PanelHost;
@@ -43,6 +42,9 @@ impl SinewApp {
         let over = view.map_or_else(|| ctx.content_rect(), |(_, rect)| *rect);
         self.toasts.show(&ctx, over);
         self.dialogs_ui(&ctx);
+        let chosen = self.overlay_ui(&ctx);
+        self.asked.extend(chosen);
+        self.note_keys(&ctx);
         for command in std::mem::take(&mut self.asked) {
             self.run_command(command, &ctx);
         }
@@ -103,6 +105,7 @@ impl SinewApp {
         });
         self.asked.extend(asked);
         CentralPanel::no_frame().show(ui, |ui| self.viewport.show_ui(ui, &mut self.editor));
+        self.asked.append(&mut self.viewport.chosen);
     }
 }
 
@@ -118,7 +121,7 @@ impl PanelHost for SinewApp {
                 });
             }
             PanelKind::Timeline => {
-                let asked: Vec<Command> = panels::timeline_ui(ui, &mut self.editor);
+                let asked = self.timeline.show_ui(ui, &mut self.editor);
                 self.asked.extend(asked);
             }
             PanelKind::Problems => panels::problems_ui(ui, &self.editor),

@@ -2,33 +2,53 @@
 
 use super::{Editor, Heat};
 use crate::deform::{DeformStack, SkinningMethod};
-use crate::document::session::BrushOptions;
-use crate::document::{ClipId, Edit};
+use crate::document::session::{BrushOptions, SelectKind};
+use crate::document::{Edit, MeshId};
 use crate::math::Camera;
 use crate::skeleton::JointIndex;
 use glam::Vec3;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// Which bones' weights are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockSet {
+    /// All but the active one's.
+    Others,
+    /// Those that were free.
+    Inverse,
+    /// None.
+    None,
+}
 
 impl Editor {
     /// Takes the newest step back, or cancels the stroke under way.
     pub fn undo(&mut self) {
+        if self.is_dragging_keys() {
+            self.cancel_key_drag();
+            return;
+        }
         if self.brush.is_active() {
             self.cancel_tool();
             return;
         }
+        self.take_back_select();
         if let Some(dirty) = self.history.undo(&mut self.document) {
             self.refresh(&dirty);
+            self.selection_changed();
             self.rebuild_heat();
         }
     }
 
     /// Does the step undone last again.
     pub fn redo(&mut self) {
-        if self.brush.is_active() {
+        if self.brush.is_active() || self.is_dragging_keys() {
             return;
         }
+        self.take_back_select();
         if let Some(dirty) = self.history.redo(&mut self.document) {
             self.refresh(&dirty);
+            self.selection_changed();
             self.rebuild_heat();
         }
     }
@@ -52,6 +72,33 @@ impl Editor {
             locked.insert(joint);
             "Lock bone"
         };
+        if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
+            self.say_error(error.to_string());
+        }
+    }
+
+    /// Locks the weights of every bone but the active one, of none, or of those that were free.
+    pub fn set_locks(&mut self, locks: LockSet) {
+        self.finish_tool();
+        let joints = (0..self.document.skeleton().len() as u32).map(JointIndex);
+        let before = self.document.locked();
+        let active = self.document.session().active_joint;
+        let mask = self.document.skin_joint_mask();
+        let joints = joints.filter(|j| mask[j.get()]);
+        let (locked, label): (BTreeSet<JointIndex>, _) = match locks {
+            LockSet::Others => (
+                joints.filter(|&j| Some(j) != active).collect(),
+                "Lock other bones",
+            ),
+            LockSet::Inverse => (
+                joints.filter(|j| !before.contains(j)).collect(),
+                "Invert locks",
+            ),
+            LockSet::None => (BTreeSet::new(), "Unlock all bones"),
+        };
+        if locked == *before {
+            return;
+        }
         if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
             self.say_error(error.to_string());
         }
@@ -95,70 +142,6 @@ impl Editor {
         self.history.commit(&self.document);
     }
 
-    /// Shows a clip from its start, or the artist's pose.
-    pub fn show_clip(&mut self, clip: Option<ClipId>) {
-        let start = clip
-            .and_then(|id| self.document.clips().get(&id))
-            .map(|c| f64::from(c.start_secs()));
-        let playback = &mut self.document.session_mut().playback;
-        playback.clip = clip.filter(|_| start.is_some());
-        playback.time_secs = start.unwrap_or(0.0);
-        playback.playing &= start.is_some();
-        self.state.stale = true;
-    }
-
-    /// Shows the clip at a time.
-    pub fn set_time(&mut self, time_secs: f64) {
-        self.document.session_mut().playback.time_secs = time_secs;
-        self.state.stale = true;
-    }
-
-    /// Starts or stops playing; without a clip on screen the first one is shown.
-    pub fn toggle_play(&mut self) {
-        if self.document.session().playback.clip.is_none() {
-            let first = self.document.clips().keys().next().copied();
-            self.show_clip(first);
-        }
-        let playback = &mut self.document.session_mut().playback;
-        playback.playing = !playback.playing && playback.clip.is_some();
-    }
-
-    /// Whether time runs.
-    pub fn is_playing(&self) -> bool {
-        self.document.session().playback.playing
-    }
-
-    /// Start and end of the clip on screen, seconds.
-    pub fn clip_range(&self) -> Option<(f64, f64)> {
-        let clip = self
-            .document
-            .clips()
-            .get(&self.document.session().playback.clip?)?;
-        Some((f64::from(clip.start_secs()), f64::from(clip.end_secs())))
-    }
-
-    pub(super) fn advance_playback(&mut self, dt_secs: f64) -> bool {
-        let playback = self.document.session().playback;
-        let Some((start, end)) = self.clip_range().filter(|_| playback.playing) else {
-            return false;
-        };
-        let mut time = playback.time_secs + dt_secs.clamp(0.0, 0.25) * playback.speed;
-        let mut playing = true;
-        if time > end {
-            if playback.looping && end > start {
-                time = start + (time - start) % (end - start);
-            } else {
-                time = end;
-                playing = false;
-            }
-        }
-        let session = &mut self.document.session_mut().playback;
-        session.time_secs = time;
-        session.playing = playing;
-        self.state.stale = true;
-        true
-    }
-
     /// The brush, to change.
     pub fn brush_mut(&mut self) -> &mut BrushOptions {
         &mut self.document.session_mut().brush
@@ -171,27 +154,53 @@ impl Editor {
 
     /// Moves the camera back until everything on screen fits.
     pub fn frame_all(&mut self) {
-        let points = self
-            .displayed
-            .values()
-            .flat_map(|d| d.positions.iter().copied());
-        self.frame_points(&points.collect::<Vec<_>>());
+        let points = self.shown_positions(|_| true);
+        self.frame_points(&points);
     }
 
-    /// Moves the camera to the selected bones, or to everything where none is selected.
+    /// Moves the camera to the selected bones or points, whichever are picked, or to everything where none is selected.
     pub fn frame_selected(&mut self) {
-        let selected = &self.document.session().selected_joints;
-        let ends: Vec<Vec3> = self
-            .bones()
-            .iter()
-            .filter(|bone| selected.contains(&bone.joint))
-            .flat_map(|bone| [bone.head, bone.tail])
-            .collect();
-        if ends.is_empty() {
+        let session = self.document.session();
+        let selected: Vec<Vec3> = match session.select_kind {
+            SelectKind::Bones => self
+                .bones()
+                .iter()
+                .filter(|bone| session.selected_joints.contains(&bone.joint))
+                .flat_map(|bone| [bone.head, bone.tail])
+                .collect(),
+            SelectKind::Points => {
+                let is_selected = |(mesh, point): (MeshId, u32)| {
+                    let set = session.selected_points.get(&mesh);
+                    set.is_some_and(|set| set.contains(point))
+                };
+                self.shown_positions(is_selected)
+            }
+        };
+        if selected.is_empty() {
             self.frame_all();
         } else {
-            self.frame_points(&ends);
+            self.frame_points(&selected);
         }
+    }
+
+    /// Where those points are that are `wanted` and not hidden.
+    fn shown_positions(&self, wanted: impl Fn((MeshId, u32)) -> bool) -> Vec<Vec3> {
+        let session = self.document.session();
+        let mut positions = Vec::new();
+        for (id, displayed) in &self.displayed {
+            let Some(instance) = self.document.instances().get(id) else {
+                continue;
+            };
+            if session.hidden_instances.contains(id) {
+                continue;
+            }
+            let hidden = session.hidden_points.get(&instance.mesh);
+            let shown = (0..).zip(displayed.positions.iter()).filter(|&(point, _)| {
+                hidden.is_none_or(|set| !set.contains(point)) && wanted((instance.mesh, point))
+            });
+            positions.extend(shown.map(|(_, &at)| at));
+        }
+        positions
     }
 
     /// Frames the finite ones of `points`, but never less than a part of the model: a short bone is seen in its place.

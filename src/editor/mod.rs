@@ -7,14 +7,20 @@
 //! Invariant: nothing here waits: files and deformation run on their threads.
 //! Invariant: every change of the document is an undo step with a name.
 
+mod animating;
 mod autosave;
 mod commands;
 pub mod display;
 mod files;
+pub mod playback;
 mod pointer;
+mod probing;
+pub mod selecting;
 
+pub use commands::LockSet;
 pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
+pub use selecting::BonesSeen;
 
 use crate::document::{Dirty, Document, Edit, EditError, History, InstanceId, MeshId};
 use crate::evaluate::{Lane, Request, Worker};
@@ -25,6 +31,7 @@ use crate::skeleton::Bone;
 use crate::tools::WeightBrush;
 use autosave::Autosave;
 use glam::DAffine3;
+use selecting::Selecting;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -46,6 +53,7 @@ pub struct Editor {
     worker: Worker,
     lane: Lane,
     brush: WeightBrush,
+    selecting: Selecting,
     displayed: BTreeMap<InstanceId, Displayed>,
     heat: BTreeMap<MeshId, Heat>,
     world: Vec<DAffine3>,
@@ -60,6 +68,8 @@ pub struct Editor {
     /// A model that is ready but would take the place of edits made while it was loading.
     opened: Option<(OpenRequest, OpenedModel)>,
     autosave: Autosave,
+    /// Keys that the artist is moving along the ruler.
+    key_drag: Option<animating::KeyDrag>,
     /// Steps the history has given up, as far as the artist was told.
     n_dropped_said: usize,
     frame_when_shown: bool,
@@ -105,6 +115,7 @@ impl Editor {
             worker: Worker::spawn(move || theirs())?,
             lane: Lane::spawn(move || wake())?,
             brush: WeightBrush::default(),
+            selecting: Selecting::default(),
             displayed: BTreeMap::new(),
             heat: BTreeMap::new(),
             world: Vec::new(),
@@ -117,6 +128,7 @@ impl Editor {
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
+            key_drag: None,
             n_dropped_said: 0,
             frame_when_shown: false,
             model_serial: 0,
@@ -149,14 +161,18 @@ impl Editor {
         &self.world
     }
 
-    /// The bones on screen; none before the first result.
+    /// The bones on screen, without hidden ones; none before the first result.
     pub fn bones(&self) -> Vec<Bone> {
         let skeleton = self.document.skeleton();
         if self.world.len() != skeleton.len() {
             return Vec::new();
         }
         let shown = self.document.skin_joint_mask();
-        crate::skeleton::bones::bones(skeleton, &self.world, |j| shown[j.get()])
+        let hidden = &self.document.session().hidden_joints;
+        let mut bones = crate::skeleton::bones::bones(skeleton, &self.world, |j| shown[j.get()]);
+        // Afterwards, so that a parent keeps its shape when its children are hidden.
+        bones.retain(|bone| !hidden.contains(&bone.joint));
+        bones
     }
 
     /// Grows with each model opened: names GPU buffers.
@@ -338,6 +354,7 @@ impl Editor {
         project_path: Option<PathBuf>,
     ) {
         self.brush = WeightBrush::default();
+        self.reset_selecting();
         self.document = document;
         self.history = History::default();
         self.findings = findings;
@@ -351,6 +368,7 @@ impl Editor {
         self.state.first_valid = self.state.posted + 1;
         self.relink = None;
         self.opened = None;
+        self.key_drag = None;
         self.n_dropped_said = 0;
         self.autosave.start_document(None);
         self.rebuild_heat();

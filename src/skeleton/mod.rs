@@ -8,10 +8,14 @@
 
 pub mod bones;
 pub mod clip;
+pub mod clip_edit;
+pub mod clip_keys;
 pub mod joint;
 pub mod pose;
 
 pub use bones::Bone;
 pub use clip::{Channel, Clip, Interpolation, Property};
+pub use clip_edit::KeyIndex;
+pub use clip_keys::KeyMark;
 pub use joint::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use pose::Pose;

@@ -34,11 +34,16 @@ pub mod keymap;
 pub mod layout;
 #[cfg(feature = "gui")]
 pub mod mode;
+#[cfg(feature = "gui")]
+pub mod mouse;
 pub mod offscreen;
 #[cfg(feature = "gui")]
 pub mod panels;
 #[cfg(feature = "gui")]
 pub mod picture;
+#[cfg(feature = "gui")]
+pub mod pie;
+pub mod points;
 pub mod renderer;
 pub mod scene;
 #[cfg(feature = "gui")]
@@ -51,5 +56,6 @@ pub mod viewport;
 pub use gl::PixelRect;
 pub use joints::{BoneShape, BoneState, shape_bones};
 pub use offscreen::{Offscreen, OffscreenError, WindowlessGl, render_to_image};
+pub use points::PointMarks;
 pub use renderer::{RenderError, Renderer};
 pub use scene::{Scene, SceneMesh, Shading, Theme, ViewOptions, frame_bounds};

@@ -81,7 +81,7 @@ impl Welcome {
                 let recents = file.settings.recents.clone();
                 self.recents_ui(&mut columns[0], &recents, thumbnails, gallery, &mut chosen);
                 begin_ui(&mut columns[1], &mut chosen);
-                choices_ui(&mut columns[1], file, &mut chosen);
+                choices_ui(&mut columns[1], &mut chosen);
             });
             ui.add_space(8.0);
             ui.separator();
@@ -221,7 +221,7 @@ fn begin_ui(ui: &mut Ui, chosen: &mut Chosen) {
 }
 
 /// Keys and colours.
-fn choices_ui(ui: &mut Ui, file: &mut SettingsFile, chosen: &mut Chosen) {
+fn choices_ui(ui: &mut Ui, chosen: &mut Chosen) {
     ui.label(RichText::new("Your hands and eyes").strong());
     egui::Grid::new("welcome choices")
         .num_columns(2)
@@ -242,7 +242,6 @@ fn choices_ui(ui: &mut Ui, file: &mut SettingsFile, chosen: &mut Chosen) {
             if preset != map.preset {
                 let mut map = (*map).clone();
                 map.preset = preset;
-                file.settings.key_map = map.clone();
                 keymap::set(ui.ctx(), map);
             }
             ui.end_row();

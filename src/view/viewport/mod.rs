@@ -1,11 +1,13 @@
 //! The viewport: the picture, and what the mouse does over it: one file a mode.
 
 mod gpu;
+mod menu;
 mod navigate;
 mod paint;
 mod pose;
 mod select;
 
+use super::commands::Command;
 use super::mode::Mode;
 use super::picture::Picture;
 use super::renderer::Renderer;
@@ -14,9 +16,10 @@ use super::theme;
 use crate::document::Image;
 use crate::editor::Editor;
 use crate::skeleton::JointIndex;
-use egui::{Pos2, Rect, Role, Sense, Ui, WidgetInfo};
+use egui::{Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
 use glam::Vec2;
 use gpu::Gpu;
+use paint::Adjust;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,8 +30,14 @@ pub struct Viewport {
     pub mode: Mode,
     /// How the scene is drawn.
     pub options: ViewOptions,
+    /// Commands that need to know what is under the pointer: answered when the viewport is shown next.
+    pub asked: Vec<Command>,
+    /// Commands chosen in the viewport's own menus, for the app to run.
+    pub chosen: Vec<Command>,
+    menu_blocked: bool,
     hovered: Option<JointIndex>,
     drag: Drag,
+    adjust: Option<Adjust>,
     pivot: glam::Vec3,
     /// Where the pointer was last: outside of the window it has no place.
     pointer: Pos2,
@@ -43,6 +52,7 @@ enum Drag {
     Orbit,
     Pan,
     Stroke,
+    Select,
 }
 
 impl Viewport {
@@ -89,21 +99,32 @@ impl Viewport {
         if response.clicked() || response.drag_started() {
             response.request_focus();
         }
+        self.size_select_circle(ui, &response, editor);
         self.navigate(ui, &response, editor);
+        for command in std::mem::take(&mut self.asked) {
+            self.answer(command, ui, &response, editor);
+        }
         match self.mode {
             Mode::Select => {
                 self.end_stroke(&response, editor);
-                self.select(&response, editor);
+                self.select(ui, &response, editor);
             }
+            Mode::Pose if self.is_selecting(editor) => self.select(ui, &response, editor),
             Mode::Pose => {
                 self.end_stroke(&response, editor);
                 self.pose(ui, &response, editor);
             }
-            Mode::Paint => self.paint(ui, &response, editor),
+            Mode::Paint => {
+                self.end_select(&response, editor);
+                self.paint(ui, &response, editor);
+            }
         }
+        self.menu_ui(&response, editor);
         self.draw(ui, rect, editor);
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
+        } else {
+            self.select_overlay(ui, &response, editor);
         }
         if let Some(joint) = self.hovered.filter(|_| self.mode != Mode::Paint) {
             let label = editor.document().skeleton().label(joint);
@@ -111,8 +132,32 @@ impl Viewport {
         }
     }
 
+    /// Does what a command asks for that needs to know what is under the pointer.
+    fn answer(&mut self, command: Command, ui: &Ui, response: &Response, editor: &mut Editor) {
+        let at = ui
+            .ctx()
+            .pointer_latest_pos()
+            .filter(|&at| response.rect.contains(at));
+        match command {
+            Command::BrushRadius | Command::BrushStrength | Command::BrushWeight => {
+                self.begin_adjust(command, at.unwrap_or(response.rect.center()), editor);
+            }
+            Command::SampleWeight => {
+                if let Some(at) = at {
+                    editor.sample_weight(ndc(at, response.rect), size(response.rect));
+                }
+            }
+            Command::PickBone => {
+                if let Some(at) = at {
+                    editor.pick_bone_in_skin(ndc(at, response.rect), size(response.rect));
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn draw(&self, ui: &Ui, rect: Rect, editor: &Editor) {
-        let moving = self.drag != Drag::None || editor.is_playing();
+        let moving = !matches!(self.drag, Drag::None | Drag::Select) || editor.is_playing();
         let options = ViewOptions {
             samples: if moving { 0 } else { self.options.samples },
             pixels_per_point: ui.pixels_per_point(),

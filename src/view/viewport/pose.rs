@@ -6,7 +6,7 @@ use egui::{Response, Ui};
 
 impl Viewport {
     /// A click picks the bone to pose.
-    pub(super) fn pose(&mut self, _ui: &Ui, response: &Response, editor: &mut Editor) {
-        self.select(response, editor);
+    pub(super) fn pose(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
+        self.select(ui, response, editor);
     }
 }

@@ -1,0 +1,127 @@
+//! What lies over the window for a moment: commands by name, help, preferences, pies.
+
+use super::SinewApp;
+use super::find_command::{FindCommand, Found};
+use super::help::help_ui;
+use super::preferences::Preferences;
+use super::settings::Settings;
+use crate::view::commands::Command;
+use crate::view::mode::Mode;
+use crate::view::pie::{Pie, PieAnswer};
+use crate::view::theme::ThemeChoice;
+use eframe::egui;
+use egui::Ui;
+
+/// The one that is shown.
+#[derive(Default)]
+pub(super) enum Overlay {
+    #[default]
+    None,
+    FindCommand(FindCommand),
+    Help,
+    Preferences(Preferences),
+}
+
+impl Overlay {
+    pub(super) fn is_shown(&self) -> bool {
+        !matches!(self, Self::None)
+    }
+}
+
+impl SinewApp {
+    /// Opens what a command of the help or the preferences asks for.
+    pub(super) fn open_overlay(&mut self, command: Command, ctx: &egui::Context) {
+        match command {
+            Command::FindCommand => self.overlay = Overlay::FindCommand(FindCommand::default()),
+            Command::ShowKeys => self.overlay = Overlay::Help,
+            Command::Preferences => self.overlay = Overlay::Preferences(Preferences::default()),
+            Command::ModePie => {
+                let modes = Mode::ALL.map(Command::SetMode);
+                self.pie = Some(Pie::new("Mode", &modes, ctx));
+            }
+            Command::LockPie => {
+                let locks = [
+                    Command::LockActive,
+                    Command::LockOthers,
+                    Command::InvertLocks,
+                    Command::UnlockAll,
+                ];
+                self.pie = Some(Pie::new("Lock", &locks, ctx));
+            }
+            _ => {}
+        }
+    }
+
+    /// Draws what is shown; the command that was chosen in it.
+    pub(super) fn overlay_ui(&mut self, ctx: &egui::Context) -> Option<Command> {
+        let mut chosen = None;
+        let stays = match &mut self.overlay {
+            Overlay::None => true,
+            Overlay::FindCommand(list) => match list.show(ctx, &self.editor) {
+                Found::Open => true,
+                Found::Closed => false,
+                Found::Run(command) => {
+                    chosen = Some(command);
+                    false
+                }
+            },
+            Overlay::Help => help_ui(ctx, self.viewport.mode),
+            Overlay::Preferences(dialog) => {
+                let settings = &mut self.settings.settings;
+                dialog.show(ctx, |ui| chosen = interface_ui(ui, settings))
+            }
+        };
+        if !stays {
+            self.overlay = Overlay::None;
+        }
+        if let Some(pie) = self.pie.take() {
+            match pie.show(ctx, &self.editor, &|command| self.is_on(command)) {
+                PieAnswer::Open => self.pie = Some(pie),
+                PieAnswer::Closed => {}
+                PieAnswer::Run(command) => chosen = Some(command),
+            }
+        }
+        chosen
+    }
+}
+
+/// Theme, size and welcome: the part of the preferences that is not about keys.
+fn interface_ui(ui: &mut Ui, settings: &mut Settings) -> Option<Command> {
+    let mut chosen = None;
+    egui::Grid::new("interface")
+        .num_columns(2)
+        .spacing([16.0, 4.0])
+        .show(ui, |ui| {
+            ui.strong("Theme");
+            ui.horizontal(|ui| {
+                for theme in ThemeChoice::ALL {
+                    let command = Command::UseTheme(theme);
+                    let radio = ui.radio(settings.theme == theme, theme.label());
+                    if radio.on_hover_text(command.about()).clicked() {
+                        chosen = Some(command);
+                    }
+                }
+            });
+            ui.end_row();
+            ui.strong("Size");
+            ui.horizontal(|ui| {
+                for (command, text) in [
+                    (Command::SmallerInterface, "Smaller"),
+                    (Command::NormalInterface, "Normal"),
+                    (Command::LargerInterface, "Larger"),
+                ] {
+                    let button = ui.button(text);
+                    if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
+                        chosen = Some(command);
+                    }
+                }
+                ui.label(format!("{:.0} %", settings.ui_scale * 100.0));
+            });
+            ui.end_row();
+            ui.strong("Welcome");
+            ui.checkbox(&mut settings.show_welcome, "Show at start")
+                .on_hover_text("Recent files and samples, when Sinew starts without a file.");
+            ui.end_row();
+        });
+    chosen
+}
