@@ -8,7 +8,10 @@
 
 pub mod bones;
 pub mod clip;
+pub mod ik;
 pub mod joint;
+pub mod mirror;
+pub mod orientation;
 pub mod pose;
 
 pub use bones::Bone;
