@@ -4,12 +4,13 @@ use super::{Dirty, Document, Edit, EditError, MeshId};
 use crate::skeleton::JointIndex;
 use std::collections::{BTreeSet, VecDeque};
 
-/// What was selected: restored with the step it belongs to.
+/// What was selected, and whether the pose was keyed: restored with the step it belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Selection {
     active_joint: Option<JointIndex>,
     active_mesh: Option<MeshId>,
     joints: BTreeSet<JointIndex>,
+    unkeyed: bool,
 }
 
 impl Selection {
@@ -19,14 +20,27 @@ impl Selection {
             active_joint: session.active_joint,
             active_mesh: session.active_mesh,
             joints: session.selected_joints.clone(),
+            unkeyed: session.playback.unkeyed,
         }
     }
 
-    fn restore(&self, document: &mut Document) {
+    /// `with_pose`: the step posed, so whether that is keyed belongs to it; else time may have moved on since.
+    fn restore(&self, document: &mut Document, with_pose: bool) {
         let session = document.session_mut();
+        if with_pose {
+            session.playback.unkeyed = self.unkeyed;
+        }
         session.active_joint = self.active_joint;
         session.active_mesh = self.active_mesh;
         session.selected_joints.clone_from(&self.joints);
+    }
+}
+
+impl Step {
+    /// Whether the pose on screen comes and goes with the step.
+    fn poses(&self) -> bool {
+        let is_pose = |edit: &Edit| matches!(edit, Edit::Pose { .. } | Edit::MorphWeights { .. });
+        self.before.unkeyed != self.after.unkeyed || self.edits.iter().any(is_pose)
     }
 }
 
@@ -170,7 +184,7 @@ impl History {
             return Dirty::default();
         };
         self.revision += 1;
-        step.before.restore(document);
+        step.before.restore(document, true);
         revert(document, &mut step.edits)
     }
 
@@ -179,7 +193,7 @@ impl History {
         self.commit(document);
         let mut step = self.undo.pop_back()?;
         let dirty = revert(document, &mut step.edits);
-        step.before.restore(document);
+        step.before.restore(document, step.poses());
         self.position -= 1;
         self.revision += 1;
         self.redo.push(step);
@@ -197,7 +211,7 @@ impl History {
                 dirty.merge(stale);
             }
         }
-        step.after.restore(document);
+        step.after.restore(document, step.poses());
         self.position += 1;
         self.revision += 1;
         self.undo.push_back(step);

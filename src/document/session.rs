@@ -22,6 +22,9 @@ pub struct Playback {
     /// Whether time runs. Not saved: a project opens at rest.
     #[serde(skip)]
     pub playing: bool,
+    /// Whether the artist's pose is shown over the clip, because it has not been keyed yet.
+    #[serde(skip)]
+    pub unkeyed: bool,
 }
 
 impl Default for Playback {
@@ -32,8 +35,43 @@ impl Default for Playback {
             speed: 1.0,
             looping: true,
             playing: false,
+            unkeyed: false,
         }
     }
+}
+
+/// What a transform does to bones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum TransformKind {
+    /// They change place.
+    Move,
+    /// They turn about their heads.
+    #[default]
+    Rotate,
+    /// They grow and shrink.
+    Scale,
+}
+
+/// Whose axes a transform goes along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum PoseSpace {
+    /// The bone's own.
+    #[default]
+    Local,
+    /// The world's.
+    World,
+    /// Those of the bone's parent.
+    Parent,
+}
+
+/// The posing tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PoseOptions {
+    /// The gizmo.
+    pub gizmo: TransformKind,
+    /// Its axes.
+    pub space: PoseSpace,
 }
 
 /// The weight brush.
@@ -89,4 +127,14 @@ pub struct Session {
     pub active_mesh: Option<MeshId>,
     /// The selection.
     pub selected_joints: BTreeSet<JointIndex>,
+    /// The posing tools.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pose: PoseOptions,
+    /// Joints that stay in their place while what is above them moves.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub pins: BTreeSet<JointIndex>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

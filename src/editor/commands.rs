@@ -16,6 +16,10 @@ impl Editor {
             self.cancel_tool();
             return;
         }
+        if self.is_posing() {
+            self.cancel_transform();
+            return;
+        }
         if let Some(dirty) = self.history.undo(&mut self.document) {
             self.refresh(&dirty);
             self.rebuild_heat();
@@ -24,7 +28,7 @@ impl Editor {
 
     /// Does the step undone last again.
     pub fn redo(&mut self) {
-        if self.brush.is_active() {
+        if self.brush.is_active() || self.is_posing() {
             return;
         }
         if let Some(dirty) = self.history.redo(&mut self.document) {

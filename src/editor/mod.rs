@@ -12,9 +12,11 @@ mod commands;
 pub mod display;
 mod files;
 mod pointer;
+mod posing;
 
 pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
+pub use posing::ResetPart;
 
 use crate::document::{Dirty, Document, Edit, EditError, History, InstanceId, MeshId};
 use crate::evaluate::{Lane, Request, Worker};
@@ -45,6 +47,7 @@ pub struct Editor {
     worker: Worker,
     lane: Lane,
     brush: WeightBrush,
+    posing: posing::Posing,
     displayed: BTreeMap<InstanceId, Displayed>,
     heat: BTreeMap<MeshId, Heat>,
     world: Vec<DAffine3>,
@@ -102,6 +105,7 @@ impl Editor {
             worker: Worker::spawn(move || theirs())?,
             lane: Lane::spawn(move || wake())?,
             brush: WeightBrush::default(),
+            posing: posing::Posing::default(),
             displayed: BTreeMap::new(),
             heat: BTreeMap::new(),
             world: Vec::new(),
@@ -321,6 +325,7 @@ impl Editor {
         project_path: Option<PathBuf>,
     ) {
         self.brush = WeightBrush::default();
+        self.posing.forget_model();
         self.document = document;
         self.history = History::default();
         self.findings = findings;

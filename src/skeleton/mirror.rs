@@ -152,10 +152,15 @@ impl PosedJoint {
     ///
     /// It is the world's turn and way from rest that are carried over, so the axes of the two joints may differ.
     pub fn carried_to(&self, rest: &Transform, spaces: [DMat3; 2], map: DMat3) -> Transform {
+        if self.local == self.rest {
+            return *rest;
+        }
         let [own, parent] = spaces;
         // From this joint's parent space to the other's, by way of the world and the mirror.
         let between = parent.transpose() * map * self.spaces[1];
-        let turn = self.local.rotation * self.rest.rotation.inverse();
+        // The true inverse: a file's rotation is unit only to six digits.
+        let unturn = self.rest.rotation.conjugate() * self.rest.rotation.length_squared().recip();
+        let turn = self.local.rotation * unturn;
         let turn = turn_in_space_of(between, turn);
         let moved = between * (self.local.translation - self.rest.translation);
         let axes = own.transpose() * map * self.spaces[0];

@@ -6,9 +6,16 @@
 //! Invariant: a tool never changes the document itself; what it knows of a stroke ends with the stroke.
 
 pub mod brush;
+pub mod gizmo;
 pub mod pointer;
+pub mod screen;
 pub mod surface;
+pub mod transform;
+pub mod typed;
 
 pub use brush::WeightBrush;
+pub use gizmo::{Gizmo, Handle};
 pub use pointer::{PointerEvent, PointerKind, ToolAction, ToolContext};
+pub use screen::Screen;
 pub use surface::SurfaceView;
+pub use transform::{Axis, Constraint, Finesse, Transforming};

@@ -5,25 +5,13 @@
 
 use super::typed::TypedNumber;
 use super::{Handle, Screen};
-use crate::document::session::PoseSpace;
+use crate::document::session::{PoseSpace, TransformKind};
 use crate::skeleton::orientation::{orientation, turn_in_space};
 use crate::skeleton::{JointIndex, Pose, Skeleton};
 use crate::math::Transform;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec2, Vec3};
 use std::collections::BTreeSet;
 use std::f64::consts::{PI, TAU};
-
-/// What happens to the joints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum TransformKind {
-    /// They change place.
-    Move,
-    /// They turn about their heads.
-    #[default]
-    Rotate,
-    /// They grow and shrink.
-    Scale,
-}
 
 /// An axis of a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -235,8 +223,7 @@ impl Transforming {
         if axis.dot(to_eye).abs() < EDGE_ON {
             let centre = self.screen.project(self.pivot).unwrap_or(self.start_px);
             // The near side of the ring moves along axis x (to the eye).
-            let per_metre = 1.0 / self.screen.metres_per_px(self.pivot);
-            let tangent = axis.cross(to_eye) * per_metre.recip() * 10.0;
+            let tangent = axis.cross(to_eye) * self.screen.metres_per_px(self.pivot) * 10.0;
             let ahead = self.screen.project(self.pivot + tangent).unwrap_or(centre);
             self.turning = Turning::Tangent {
                 along_px: (ahead - centre).normalize_or(Vec2::X),

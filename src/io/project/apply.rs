@@ -284,6 +284,7 @@ impl Opening {
         let n_joints = self.document.skeleton().len();
         session.active_joint = session.active_joint.filter(|j| j.get() < n_joints);
         session.selected_joints.retain(|j| j.get() < n_joints);
+        session.pins.retain(|j| j.get() < n_joints);
         session.active_mesh = session
             .active_mesh
             .filter(|id| self.document.meshes().contains_key(id));
