@@ -13,10 +13,12 @@ pub mod display;
 mod files;
 mod pointer;
 mod posing;
+pub mod selecting;
 
 pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
 pub use posing::ResetPart;
+pub use selecting::BonesSeen;
 
 use crate::document::{Dirty, Document, Edit, EditError, History, InstanceId, MeshId};
 use crate::evaluate::{Lane, Request, Worker};
@@ -27,6 +29,7 @@ use crate::skeleton::Bone;
 use crate::tools::WeightBrush;
 use autosave::Autosave;
 use glam::DAffine3;
+use selecting::Selecting;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -48,6 +51,7 @@ pub struct Editor {
     lane: Lane,
     brush: WeightBrush,
     posing: posing::Posing,
+    selecting: Selecting,
     displayed: BTreeMap<InstanceId, Displayed>,
     heat: BTreeMap<MeshId, Heat>,
     world: Vec<DAffine3>,
@@ -106,6 +110,7 @@ impl Editor {
             lane: Lane::spawn(move || wake())?,
             brush: WeightBrush::default(),
             posing: posing::Posing::default(),
+            selecting: Selecting::default(),
             displayed: BTreeMap::new(),
             heat: BTreeMap::new(),
             world: Vec::new(),
@@ -149,14 +154,18 @@ impl Editor {
         &self.world
     }
 
-    /// The bones on screen; none before the first result.
+    /// The bones on screen, without hidden ones; none before the first result.
     pub fn bones(&self) -> Vec<Bone> {
         let skeleton = self.document.skeleton();
         if self.world.len() != skeleton.len() {
             return Vec::new();
         }
         let shown = self.document.skin_joint_mask();
-        crate::skeleton::bones::bones(skeleton, &self.world, |j| shown[j.get()])
+        let hidden = &self.document.session().hidden_joints;
+        let mut bones = crate::skeleton::bones::bones(skeleton, &self.world, |j| shown[j.get()]);
+        // Afterwards, so that a parent keeps its shape when its children are hidden.
+        bones.retain(|bone| !hidden.contains(&bone.joint));
+        bones
     }
 
     /// Grows with each model opened: names GPU buffers.
@@ -202,6 +211,11 @@ impl Editor {
     /// The project file, once saved or opened.
     pub fn project_path(&self) -> Option<&PathBuf> {
         self.project_path.as_ref()
+    }
+
+    /// How many snapshots were given to the worker.
+    pub fn n_snapshots(&self) -> u64 {
+        self.state.posted
     }
 
     /// Seconds of the latest re-skin.
@@ -326,6 +340,7 @@ impl Editor {
     ) {
         self.brush = WeightBrush::default();
         self.posing.forget_model();
+        self.reset_selecting();
         self.document = document;
         self.history = History::default();
         self.findings = findings;
