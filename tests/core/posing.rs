@@ -401,24 +401,24 @@ enum Act {
 
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
-        prop::collection::vec(0..64u32, 0..4).prop_map(Act::Select),
-        (0..3u8).prop_map(Act::Begin),
-        (0..3u8, 0..3u8).prop_map(|(k, a)| Act::Grab(k, a)),
-        (0..64u32).prop_map(Act::Reach),
+        1 => prop::collection::vec(0..64u32, 0..4).prop_map(Act::Select),
+        1 => (0..3u8).prop_map(Act::Begin),
+        1 => (0..3u8, 0..3u8).prop_map(|(k, a)| Act::Grab(k, a)),
+        1 => (0..64u32).prop_map(Act::Reach),
         6 => (0.0..1.0f32, 0.0..1.0f32, any::<bool>(), any::<bool>())
             .prop_map(|(x, y, s, p)| Act::To(x, y, s, p)),
-        (0..3u8, any::<bool>()).prop_map(|(a, p)| Act::Axis(a, p)),
-        prop::sample::select(vec!['1', '9', '-', '.']).prop_map(Act::Type),
+        1 => (0..3u8, any::<bool>()).prop_map(|(a, p)| Act::Axis(a, p)),
+        1 => prop::sample::select(vec!['1', '9', '-', '.']).prop_map(Act::Type),
         2 => Just(Act::Confirm),
-        Just(Act::Cancel),
-        (0..4u8).prop_map(Act::Reset),
-        Just(Act::Copy),
-        any::<bool>().prop_map(Act::Paste),
-        Just(Act::Pin),
-        Just(Act::Undo),
-        Just(Act::Redo),
-        any::<bool>().prop_map(Act::Clip),
-        (0.0..2.0f64).prop_map(Act::Time),
+        1 => Just(Act::Cancel),
+        1 => (0..4u8).prop_map(Act::Reset),
+        1 => Just(Act::Copy),
+        1 => any::<bool>().prop_map(Act::Paste),
+        1 => Just(Act::Pin),
+        1 => Just(Act::Undo),
+        1 => Just(Act::Redo),
+        1 => any::<bool>().prop_map(Act::Clip),
+        1 => (0.0..2.0f64).prop_map(Act::Time),
     ]
 }
 
