@@ -376,7 +376,8 @@ impl eframe::App for SinewApp {
         let mut asked = Vec::new();
         let is_modal =
             self.dialog.is_some() || self.pending.is_some() || !self.recoverable.is_empty();
-        if !is_modal {
+        // A transform under way takes the keys itself: X is an axis then.
+        if !is_modal && self.editor.transforming().is_none() {
             let is_painting = self.editor.is_painting();
             // A stroke under way is one step: little may cut in.
             let pressed = keymap::of(&ctx)

@@ -14,12 +14,13 @@ use crate::document::{Edit, EditError};
 use crate::math::Transform;
 use crate::skeleton::ik::Chain;
 use crate::skeleton::mirror::Mirror;
+use crate::skeleton::orientation::orientation;
 use crate::skeleton::{JointIndex, Pose, Skeleton};
 use crate::tools::transform::step_label;
 use crate::tools::{Axis, Finesse, Handle, Screen, Transforming};
 use chains::Held;
 use clipboard::PoseCopy;
-use glam::Vec2;
+use glam::{DMat3, Vec2, Vec3};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -114,6 +115,26 @@ impl Editor {
         } else {
             session.selected_joints.clone()
         }
+    }
+
+    /// Where the gizmo stands, and its axes: at the active bone of those to pose, as it is on screen. `None` where none is
+    /// selected or shown.
+    pub fn gizmo_frame(&self) -> Option<(Vec3, [Vec3; 3])> {
+        let joints = self.joints_to_pose();
+        let active = self.document.session().active_joint;
+        let joint = active.filter(|j| joints.contains(j));
+        let joint = joint.or(joints.first().copied())?;
+        let world = self.world.get(joint.get())?;
+        let parent = self.document.skeleton().joint(joint).parent;
+        let map = match self.pose_options().space {
+            PoseSpace::World => DMat3::IDENTITY,
+            PoseSpace::Local => orientation(world.matrix3),
+            PoseSpace::Parent => parent
+                .and_then(|parent| self.world.get(parent.get()))
+                .map_or(DMat3::IDENTITY, |parent| orientation(parent.matrix3)),
+        };
+        let axes = [map.x_axis, map.y_axis, map.z_axis].map(|axis| axis.as_vec3());
+        Some((world.translation.as_vec3(), axes))
     }
 
     /// Starts to transform the selected bones with the pointer at `at_px` of a viewport of `size_px`; with `handle` as

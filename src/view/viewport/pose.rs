@@ -2,9 +2,9 @@
 
 use super::{Drag, Viewport, ndc, size};
 use crate::document::session::TransformKind;
-use crate::editor::Editor;
+use crate::editor::{BonesSeen, Editor};
 use crate::skeleton::JointIndex;
-use crate::tools::{Axis, Constraint, Finesse, Gizmo, Handle, Screen};
+use crate::tools::{Axis, Constraint, Finesse, Gizmo, Handle, Screen, SelectOp};
 use crate::view::commands::Command;
 use crate::view::keymap;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Response, Ui};
@@ -41,7 +41,7 @@ impl Viewport {
         let rect = response.rect;
         let screen = screen(editor, rect);
         let gizmo = gizmo(editor, &screen);
-        let free = self.drag == Drag::None && editor.select_tool().is_idle();
+        let free = self.drag == Drag::None && is_plain(editor);
         let at = response.hover_pos().filter(|_| free && !any_down);
         self.aim(editor, gizmo.as_ref(), &screen, at.map(|at| px(at, rect)));
 
@@ -59,10 +59,42 @@ impl Viewport {
                 return;
             }
         }
-        self.select(ui, response, editor);
+        self.pick(response, editor, free);
         if self.pose.handle.is_some() {
             // The handle is what the pointer means.
             self.hovered = None;
+        }
+    }
+
+    /// A click picks a bone, also through the skin; Shift adds it, Ctrl takes it away.
+    fn pick(&mut self, response: &Response, editor: &mut Editor, free: bool) {
+        if !free {
+            self.select(response, editor);
+            return;
+        }
+        let rect = response.rect;
+        let seen = if self.options.show_bones {
+            BonesSeen::Through
+        } else {
+            BonesSeen::None
+        };
+        let at = response.hover_pos();
+        self.hovered = at
+            .filter(|_| self.options.show_bones)
+            .and_then(|at| editor.pick_bone(ndc(at, rect), size(rect)));
+        if response.clicked()
+            && let Some(at) = response.interact_pointer_pos()
+        {
+            let modifiers = response.ctx.input(|i| i.modifiers);
+            let op = if modifiers.shift {
+                SelectOp::Extend
+            } else if modifiers.command {
+                SelectOp::Subtract
+            } else {
+                SelectOp::Replace
+            };
+            let joint = editor.pick_for_selection(ndc(at, rect), size(rect), seen);
+            editor.pick_joint(joint, op);
         }
     }
 
@@ -123,7 +155,7 @@ impl Viewport {
             editor.begin_reach(pin, origin, size)
         } else if let Some(handle) = self.pose.handle {
             editor.begin_transform(handle.kind, Some(handle), origin, size)
-        } else if self.options.show_bones && !editor.select_tool().is_armed() {
+        } else if self.options.show_bones {
             let at = ndc(rect.min + egui::vec2(origin.x, origin.y), rect);
             let end = editor.pick_bone(at, size);
             end.is_some_and(|end| editor.begin_reach(end, origin, size))
@@ -164,7 +196,6 @@ impl Viewport {
         } else if right {
             editor.cancel_transform();
             self.pose.spent = true;
-            self.block_menu();
         } else if (self.pose.held && released) || (!self.pose.held && pressed) {
             editor.confirm_transform();
             self.pose.spent = !self.pose.held;
@@ -176,6 +207,12 @@ impl Viewport {
         self.pose.pin = None;
         ui.ctx().request_repaint();
     }
+}
+
+/// Whether no box, circle or lasso is asked for or being drawn.
+fn is_plain(editor: &Editor) -> bool {
+    let tool = editor.select_tool();
+    tool.armed().is_none() && !tool.is_active()
 }
 
 /// The gizmo of the bones to pose, where they are on screen.
