@@ -13,8 +13,10 @@ pub mod display;
 mod files;
 mod pointer;
 mod posing;
+mod probing;
 pub mod selecting;
 
+pub use commands::LockSet;
 pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
 pub use posing::ResetPart;

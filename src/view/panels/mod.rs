@@ -17,7 +17,7 @@ pub use hierarchy::Hierarchy;
 pub use menu_bar::{item_ui, menu_bar_ui};
 pub use pose::pose_properties_ui;
 pub use problems::problems_ui;
-pub use properties::properties_ui;
+pub use properties::{brush_ui, properties_ui};
 pub use status_bar::status_bar_ui;
 pub use timeline::timeline_ui;
 

@@ -1,6 +1,7 @@
 //! The viewport: the picture, and what the mouse does over it: one file a mode.
 
 mod gpu;
+mod menu;
 mod navigate;
 mod paint;
 mod pose;
@@ -30,6 +31,9 @@ pub struct Viewport {
     pub options: ViewOptions,
     /// Commands that need to know what is under the pointer: answered when the viewport is shown next.
     pub asked: Vec<Command>,
+    /// Commands chosen in the viewport's own menus, for the app to run.
+    pub chosen: Vec<Command>,
+    menu_blocked: bool,
     hovered: Option<JointIndex>,
     drag: Drag,
     adjust: Option<Adjust>,
@@ -93,6 +97,7 @@ impl Viewport {
         if self.mode != Mode::Pose {
             self.end_pose(editor);
         }
+        self.menu_ui(&response, editor);
         self.draw(ui, rect, editor);
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
@@ -108,7 +113,10 @@ impl Viewport {
 
     /// Does what a command asks for that needs to know what is under the pointer.
     fn answer(&mut self, command: Command, ui: &Ui, response: &Response, editor: &mut Editor) {
-        let at = ui.ctx().pointer_latest_pos().filter(|&at| response.rect.contains(at));
+        let at = ui
+            .ctx()
+            .pointer_latest_pos()
+            .filter(|&at| response.rect.contains(at));
         match command {
             Command::BrushRadius | Command::BrushStrength | Command::BrushWeight => {
                 self.begin_adjust(command, at.unwrap_or(response.rect.center()), editor);

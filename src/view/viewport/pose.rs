@@ -196,6 +196,7 @@ impl Viewport {
         } else if right {
             editor.cancel_transform();
             self.pose.spent = true;
+            self.block_menu();
         } else if (self.pose.held && released) || (!self.pose.held && pressed) {
             editor.confirm_transform();
             self.pose.spent = !self.pose.held;
