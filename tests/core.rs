@@ -32,6 +32,8 @@ mod models;
 mod normals;
 #[path = "core/oracle.rs"]
 mod oracle;
+#[path = "core/posing.rs"]
+mod posing;
 #[path = "core/project.rs"]
 mod project;
 #[path = "core/project_files.rs"]

@@ -391,7 +391,8 @@ impl eframe::App for SinewApp {
             || !self.recoverable.is_empty()
             || self.overlay.is_shown()
             || self.pie.is_some();
-        if !is_modal {
+        // A transform under way takes the keys itself: X is an axis then.
+        if !is_modal && self.editor.transforming().is_none() {
             let is_painting = self.editor.is_painting();
             // A stroke under way is one step: little may cut in.
             let pressed = keymap::of(&ctx)

@@ -32,6 +32,10 @@ impl Editor {
             self.cancel_tool();
             return;
         }
+        if self.is_posing() {
+            self.cancel_transform();
+            return;
+        }
         self.take_back_select();
         if let Some(dirty) = self.history.undo(&mut self.document) {
             self.refresh(&dirty);
@@ -42,7 +46,7 @@ impl Editor {
 
     /// Does the step undone last again.
     pub fn redo(&mut self) {
-        if self.brush.is_active() || self.is_dragging_keys() {
+        if self.brush.is_active() || self.is_dragging_keys() || self.is_posing() {
             return;
         }
         self.take_back_select();
