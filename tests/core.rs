@@ -1,7 +1,11 @@
 //! Integration tests of the core and the command line: one binary, so that they link once.
 
+#[path = "core/animating.rs"]
+mod animating;
 #[path = "core/cli.rs"]
 mod cli;
+#[path = "core/clip_edit.rs"]
+mod clip_edit;
 #[path = "core/documents.rs"]
 mod documents;
 #[path = "core/editing.rs"]
@@ -28,6 +32,8 @@ mod models;
 mod normals;
 #[path = "core/oracle.rs"]
 mod oracle;
+#[path = "core/posing.rs"]
+mod posing;
 #[path = "core/project.rs"]
 mod project;
 #[path = "core/project_files.rs"]

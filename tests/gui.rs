@@ -20,5 +20,7 @@ mod pixels;
 mod renderer;
 #[path = "gui/selecting.rs"]
 mod selecting;
+#[path = "gui/timeline.rs"]
+mod timeline;
 #[path = "gui/window.rs"]
 mod window;

@@ -2,12 +2,13 @@
 
 use super::SinewApp;
 use super::dialogs::{PathDialog, PathPurpose};
-use crate::document::session::SelectKind;
-use crate::editor::{LockSet, OpenRequest};
+use crate::document::session::{SelectKind, TransformKind};
+use crate::editor::{LockSet, OpenRequest, ResetPart};
 use crate::math::Camera;
 use crate::math::camera::View;
 use crate::tools::SelectShape;
 use crate::view::commands::Command;
+use crate::view::keymap::{self, Preset};
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
 use crate::view::theme;
@@ -68,6 +69,10 @@ impl SinewApp {
             Command::ToggleXray => options.xray_bones = !options.xray_bones,
             Command::ToggleGrid => options.show_grid = !options.show_grid,
             Command::ToggleWire => options.wire_overlay = !options.wire_overlay,
+            // Over the timeline it is the clip that is framed.
+            Command::FrameAll if self.timeline.is_hovered() => {
+                self.timeline.frame_clip(&self.editor);
+            }
             Command::FrameAll => self.editor.frame_all(),
             Command::FrameSelected => self.editor.frame_selected(),
             Command::ViewFront => self.look(View::Front),
@@ -78,8 +83,28 @@ impl SinewApp {
                 camera.orthographic = !camera.orthographic;
             }
 
-            // pose: PoseMove, PoseRotate, PoseScale, CycleSpace, ClearLocation, ClearRotation, ClearScale, ResetPose,
-            // CopyPose, PastePose, PasteFlipped, TogglePin
+            // pose
+            Command::PoseMove => self.pose_by(command, TransformKind::Move, ctx),
+            Command::PoseRotate => self.pose_by(command, TransformKind::Rotate, ctx),
+            Command::PoseScale => self.pose_by(command, TransformKind::Scale, ctx),
+            Command::CycleSpace => self.editor.cycle_pose_space(),
+            Command::ClearLocation => self.editor.reset_pose(ResetPart::Location),
+            Command::ClearRotation => self.editor.reset_pose(ResetPart::Rotation),
+            Command::ClearScale => self.editor.reset_pose(ResetPart::Scale),
+            Command::ResetPose => self.editor.reset_pose(ResetPart::All),
+            Command::CopyPose => {
+                let n = self.editor.copy_pose();
+                // With nothing on the system's clipboard, Ctrl+V would not reach the window at all.
+                ctx.copy_text(format!("Pose of {n} bones"));
+            }
+            Command::PastePose => {
+                self.editor.paste_pose(false);
+            }
+            Command::PasteFlipped => {
+                self.editor.paste_pose(true);
+            }
+            Command::TogglePin => self.editor.toggle_pins(),
+
             Command::BrushRadius
             | Command::BrushStrength
             | Command::BrushWeight
@@ -100,8 +125,27 @@ impl SinewApp {
             Command::SmallerBrush => self.scale_brush(1.0 / 1.2),
             Command::LargerBrush => self.scale_brush(1.2),
 
-            // timeline: the rest of the animation
             Command::PlayPause => self.editor.toggle_play(),
+            Command::KeyPose => self.editor.key_pose(),
+            Command::DeleteKeys => self.editor.delete_keys(),
+            Command::NextKey => self.editor.next_key(),
+            Command::PreviousKey => self.editor.previous_key(),
+            Command::NextFrame => self.editor.step_frames(1),
+            Command::PreviousFrame => self.editor.step_frames(-1),
+            Command::FirstFrame => self.editor.jump_to_start(),
+            Command::LastFrame => self.editor.jump_to_end(),
+            Command::ToggleLoop => {
+                let looping = self.editor.playback().looping;
+                self.editor.set_looping(!looping);
+            }
+            Command::SetLoopStart => self.editor.loop_from_here(),
+            Command::SetLoopEnd => self.editor.loop_to_here(),
+            Command::ClearLoop => self.editor.set_play_range(None),
+            Command::NewClip => self.editor.new_clip(),
+            Command::DuplicateClip => self.editor.duplicate_clip(),
+            Command::RenameClip => self.timeline.start_renaming(&self.editor),
+            Command::DeleteClip => self.editor.delete_clip(),
+            Command::ShowMyPose => self.editor.show_clip(None),
 
             Command::UseMethod(method) => self.editor.set_method(method),
 
@@ -158,6 +202,15 @@ impl SinewApp {
             self.shading_before = std::mem::replace(shading, Shading::Weights);
         } else if was == Mode::Paint && *shading == Shading::Weights {
             *shading = self.shading_before;
+        }
+    }
+
+    /// In the Maya preset a key chooses the gizmo; in Blender's the transform begins at once.
+    fn pose_by(&mut self, command: Command, kind: TransformKind, ctx: &egui::Context) {
+        self.set_mode(Mode::Pose);
+        self.editor.set_gizmo(kind);
+        if keymap::of(ctx).preset == Preset::Blender {
+            self.viewport.asked.push(command);
         }
     }
 

@@ -37,9 +37,9 @@ pub mod offscreen;
 pub mod panels;
 #[cfg(feature = "gui")]
 pub mod picture;
-pub mod points;
 #[cfg(feature = "gui")]
 pub mod pie;
+pub mod points;
 pub mod renderer;
 pub mod scene;
 #[cfg(feature = "gui")]

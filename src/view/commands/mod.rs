@@ -207,6 +207,8 @@ pub enum Command {
     NewClip,
     /// The same clip again.
     DuplicateClip,
+    /// Give the clip another name.
+    RenameClip,
     /// Take the clip out.
     DeleteClip,
     /// The pose without a clip.

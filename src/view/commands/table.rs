@@ -241,6 +241,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Animation, Command::ClearLoop, "animate.loop_clear", "Loop whole clip", "Play all of the clip again."),
     row(Group::Animation, Command::NewClip, "animate.new", "New clip", "Add an empty clip and show it.").part(),
     row(Group::Animation, Command::DuplicateClip, "animate.duplicate", "Duplicate clip", "Add a copy of the clip and show it."),
+    row(Group::Animation, Command::RenameClip, "animate.rename", "Rename clip", "Give the clip on screen another name."),
     row(Group::Animation, Command::DeleteClip, "animate.delete", "Delete clip", "Take the clip out of the model."),
     row(Group::Animation, Command::ShowMyPose, "animate.my_pose", "Show my pose", "Show the pose you made, without a clip.").part(),
     row(Group::Skinning, Command::UseMethod(SkinningMethod::Lbs), "skin.lbs", "Linear blend", "Linear blend skinning, as every glTF viewer draws it: joints collapse when they bend or twist."),
