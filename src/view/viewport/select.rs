@@ -6,7 +6,7 @@ use crate::editor::{BonesSeen, Editor};
 use crate::tools::{PointerKind, Region, SelectOp, SelectShape};
 use crate::view::theme;
 use egui::{
-    Align2, CursorIcon, Key, Modifiers, Pos2, Rect, Response, Shape, Stroke, TextStyle, Ui,
+    Align2, CursorIcon, Event, Key, Modifiers, Pos2, Rect, Response, Shape, Stroke, TextStyle, Ui,
 };
 use glam::Vec2;
 
