@@ -1,11 +1,11 @@
 //! Where the artist was: camera, playback, selection, tool options. Saved with the project, never part of undo.
 
-use super::{ClipId, MeshId};
+use super::{ClipId, InstanceId, MeshId};
 use crate::math::Camera;
 use crate::skeleton::JointIndex;
 use crate::weights::falloff::Falloff;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is shown at which moment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,4 +89,13 @@ pub struct Session {
     pub active_mesh: Option<MeshId>,
     /// The selection.
     pub selected_joints: BTreeSet<JointIndex>,
+    /// Bones that are not shown.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub hidden_joints: BTreeSet<JointIndex>,
+    /// Objects that are not drawn.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub hidden_instances: BTreeSet<InstanceId>,
+    /// Colours that the artist gave to bones, sRGB; the others have one by default.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub joint_colours: BTreeMap<JointIndex, [u8; 3]>,
 }

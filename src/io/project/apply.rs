@@ -284,6 +284,8 @@ impl Opening {
         let n_joints = self.document.skeleton().len();
         session.active_joint = session.active_joint.filter(|j| j.get() < n_joints);
         session.selected_joints.retain(|j| j.get() < n_joints);
+        session.hidden_joints.retain(|j| j.get() < n_joints);
+        session.joint_colours.retain(|j, _| j.get() < n_joints);
         session.active_mesh = session
             .active_mesh
             .filter(|id| self.document.meshes().contains_key(id));
