@@ -119,38 +119,42 @@ impl Editor {
         };
     }
 
-    /// Shows or hides bones.
-    pub fn show_joints(&mut self, joints: impl IntoIterator<Item = JointIndex>, show: bool) {
+    /// Hides or shows a bone.
+    pub fn set_joint_hidden(&mut self, joint: JointIndex, hide: bool) {
         let hidden = &mut self.document.session_mut().hidden_joints;
-        for joint in joints {
-            if show {
-                hidden.remove(&joint);
-            } else {
-                hidden.insert(joint);
-            }
-        }
-        self.picture_serial += 1;
-    }
-
-    /// Hides all bones of skins but `joints`.
-    pub fn isolate_joints(&mut self, joints: &BTreeSet<JointIndex>) {
-        let mask = self.document.skin_joint_mask();
-        self.document.session_mut().hidden_joints = (0..mask.len() as u32)
-            .map(JointIndex)
-            .filter(|j| mask[j.get()] && !joints.contains(j))
-            .collect();
-        self.picture_serial += 1;
-    }
-
-    /// Shows or hides an object.
-    pub fn show_instance(&mut self, instance: InstanceId, show: bool) {
-        let hidden = &mut self.document.session_mut().hidden_instances;
-        if show {
-            hidden.remove(&instance);
+        if hide {
+            hidden.insert(joint);
         } else {
-            hidden.insert(instance);
+            hidden.remove(&joint);
         }
         self.picture_serial += 1;
+    }
+
+    /// Hides or shows an object.
+    pub fn set_instance_hidden(&mut self, instance: InstanceId, hide: bool) {
+        let hidden = &mut self.document.session_mut().hidden_instances;
+        if hide {
+            hidden.insert(instance);
+        } else {
+            hidden.remove(&instance);
+        }
+        self.picture_serial += 1;
+    }
+
+    /// Makes the mesh of an object the active one.
+    pub fn set_active_mesh(&mut self, instance: InstanceId) {
+        if let Some(instance) = self.document.instances().get(&instance) {
+            let mesh = instance.mesh;
+            self.document.session_mut().active_mesh = Some(mesh);
+        }
+    }
+
+    /// Moves the camera to an object.
+    pub fn frame_instance(&mut self, instance: InstanceId) {
+        if let Some(shown) = self.displayed.get(&instance) {
+            let positions = shown.positions.clone();
+            self.frame_points(&positions);
+        }
     }
 
     /// Sets a morph weight of the object that `joint` draws; inside a step opened with [`Editor::begin_step`] a whole
