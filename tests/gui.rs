@@ -12,6 +12,8 @@ mod looks;
 mod paint_callback;
 #[path = "gui/painting.rs"]
 mod painting;
+#[path = "gui/panels.rs"]
+mod panels;
 #[path = "gui/pixels.rs"]
 mod pixels;
 #[path = "gui/renderer.rs"]

@@ -60,7 +60,13 @@ pub(super) fn row_ui(
         (is_active, is_selected, is_cursor),
     );
     let is_folded = list.tree.is_collapsed(item);
-    response.widget_info(|| WidgetInfo::selected(Role::TreeItem, true, is_selected, &row.label));
+    response.widget_info(|| {
+        let label = match item {
+            Item::Joint(_) => row.label.clone(),
+            Item::Object(_) => format!("{} (object)", row.label),
+        };
+        WidgetInfo::selected(Role::TreeItem, true, is_selected, label)
+    });
     let (depth, n_below) = (row.depth, row.n_below);
     ui.ctx().accesskit_node_builder(id, |node| {
         node.set_level(depth + 1);
