@@ -8,6 +8,8 @@ mod commands;
 mod figure;
 #[path = "gui/looks.rs"]
 mod looks;
+#[path = "gui/overlays.rs"]
+mod overlays;
 #[path = "gui/paint_callback.rs"]
 mod paint_callback;
 #[path = "gui/painting.rs"]

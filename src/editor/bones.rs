@@ -1,14 +1,15 @@
 //! What the list of bones can change: names, locks, colours, what is hidden.
 
 use super::Editor;
-use crate::document::{Edit, InstanceId};
+use crate::document::session::SelectKind;
+use crate::document::{Edit, InstanceId, MeshId};
+use crate::mesh::PointSet;
 use crate::skeleton::JointIndex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Editor {
-    /// Selects exactly `joints`; `active` is painted and shown in the heat map. Hidden ones are selected too: their rows
-    /// are seen.
+    /// Selects exactly `joints`, as far as they are shown; `active` is painted and shown in the heat map.
     pub fn select_joints(
         &mut self,
         joints: impl IntoIterator<Item = JointIndex>,
@@ -17,11 +18,38 @@ impl Editor {
         let n = self.document.skeleton().len();
         let session = self.document.session_mut();
         session.selected_joints = joints.into_iter().filter(|j| j.get() < n).collect();
+        session.deselect_hidden();
         let active = active.filter(|j| j.get() < n);
-        if session.active_joint != active {
-            session.active_joint = active;
+        let active_changed = std::mem::replace(&mut session.active_joint, active) != active;
+        self.selection_changed();
+        if active_changed {
             self.rebuild_heat();
         }
+    }
+
+    /// Selects exactly `points` of `mesh`, as far as they are shown; from now on points are picked.
+    pub fn select_points(&mut self, mesh: MeshId, points: &[u32]) {
+        let Some(n) = self
+            .document
+            .meshes()
+            .get(&mesh)
+            .map(|m| m.influences.len())
+        else {
+            return;
+        };
+        self.set_select_kind(SelectKind::Points);
+        let set: PointSet = points
+            .iter()
+            .copied()
+            .filter(|&p| (p as usize) < n)
+            .collect();
+        let session = self.document.session_mut();
+        session.selected_points.clear();
+        if !set.is_empty() {
+            session.selected_points.insert(mesh, Arc::new(set));
+        }
+        session.deselect_hidden();
+        self.selection_changed();
     }
 
     /// `joint` and everything below it.
@@ -117,28 +145,6 @@ impl Editor {
             Some(colour) => colours.insert(joint, colour),
             None => colours.remove(&joint),
         };
-    }
-
-    /// Hides or shows a bone.
-    pub fn set_joint_hidden(&mut self, joint: JointIndex, hide: bool) {
-        let hidden = &mut self.document.session_mut().hidden_joints;
-        if hide {
-            hidden.insert(joint);
-        } else {
-            hidden.remove(&joint);
-        }
-        self.picture_serial += 1;
-    }
-
-    /// Hides or shows an object.
-    pub fn set_instance_hidden(&mut self, instance: InstanceId, hide: bool) {
-        let hidden = &mut self.document.session_mut().hidden_instances;
-        if hide {
-            hidden.insert(instance);
-        } else {
-            hidden.remove(&instance);
-        }
-        self.picture_serial += 1;
     }
 
     /// Makes the mesh of an object the active one.

@@ -2,12 +2,24 @@
 
 use super::{Editor, Heat};
 use crate::deform::{DeformStack, SkinningMethod};
-use crate::document::session::BrushOptions;
-use crate::document::{ClipId, Edit};
+use crate::document::session::{BrushOptions, SelectKind};
+use crate::document::{ClipId, Edit, MeshId};
 use crate::math::Camera;
 use crate::skeleton::JointIndex;
 use glam::Vec3;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// Which bones' weights are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockSet {
+    /// All but the active one's.
+    Others,
+    /// Those that were free.
+    Inverse,
+    /// None.
+    None,
+}
 
 impl Editor {
     /// Takes the newest step back, or cancels the stroke under way.
@@ -16,8 +28,10 @@ impl Editor {
             self.cancel_tool();
             return;
         }
+        self.cancel_select();
         if let Some(dirty) = self.history.undo(&mut self.document) {
             self.refresh(&dirty);
+            self.selection_changed();
             self.rebuild_heat();
         }
     }
@@ -27,8 +41,10 @@ impl Editor {
         if self.brush.is_active() {
             return;
         }
+        self.cancel_select();
         if let Some(dirty) = self.history.redo(&mut self.document) {
             self.refresh(&dirty);
+            self.selection_changed();
             self.rebuild_heat();
         }
     }
@@ -52,6 +68,33 @@ impl Editor {
             locked.insert(joint);
             "Lock bone"
         };
+        if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
+            self.say_error(error.to_string());
+        }
+    }
+
+    /// Locks the weights of every bone but the active one, of none, or of those that were free.
+    pub fn set_locks(&mut self, locks: LockSet) {
+        self.finish_tool();
+        let joints = (0..self.document.skeleton().len() as u32).map(JointIndex);
+        let before = self.document.locked();
+        let active = self.document.session().active_joint;
+        let mask = self.document.skin_joint_mask();
+        let joints = joints.filter(|j| mask[j.get()]);
+        let (locked, label): (BTreeSet<JointIndex>, _) = match locks {
+            LockSet::Others => (
+                joints.filter(|&j| Some(j) != active).collect(),
+                "Lock other bones",
+            ),
+            LockSet::Inverse => (
+                joints.filter(|j| !before.contains(j)).collect(),
+                "Invert locks",
+            ),
+            LockSet::None => (BTreeSet::new(), "Unlock all bones"),
+        };
+        if locked == *before {
+            return;
+        }
         if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
             self.say_error(error.to_string());
         }
@@ -171,27 +214,53 @@ impl Editor {
 
     /// Moves the camera back until everything on screen fits.
     pub fn frame_all(&mut self) {
-        let points = self
-            .displayed
-            .values()
-            .flat_map(|d| d.positions.iter().copied());
-        self.frame_points(&points.collect::<Vec<_>>());
+        let points = self.shown_positions(|_| true);
+        self.frame_points(&points);
     }
 
-    /// Moves the camera to the selected bones, or to everything where none is selected.
+    /// Moves the camera to the selected bones or points, whichever are picked, or to everything where none is selected.
     pub fn frame_selected(&mut self) {
-        let selected = &self.document.session().selected_joints;
-        let ends: Vec<Vec3> = self
-            .bones()
-            .iter()
-            .filter(|bone| selected.contains(&bone.joint))
-            .flat_map(|bone| [bone.head, bone.tail])
-            .collect();
-        if ends.is_empty() {
+        let session = self.document.session();
+        let selected: Vec<Vec3> = match session.select_kind {
+            SelectKind::Bones => self
+                .bones()
+                .iter()
+                .filter(|bone| session.selected_joints.contains(&bone.joint))
+                .flat_map(|bone| [bone.head, bone.tail])
+                .collect(),
+            SelectKind::Points => {
+                let is_selected = |(mesh, point): (MeshId, u32)| {
+                    let set = session.selected_points.get(&mesh);
+                    set.is_some_and(|set| set.contains(point))
+                };
+                self.shown_positions(is_selected)
+            }
+        };
+        if selected.is_empty() {
             self.frame_all();
         } else {
-            self.frame_points(&ends);
+            self.frame_points(&selected);
         }
+    }
+
+    /// Where those points are that are `wanted` and not hidden.
+    fn shown_positions(&self, wanted: impl Fn((MeshId, u32)) -> bool) -> Vec<Vec3> {
+        let session = self.document.session();
+        let mut positions = Vec::new();
+        for (id, displayed) in &self.displayed {
+            let Some(instance) = self.document.instances().get(id) else {
+                continue;
+            };
+            if session.hidden_instances.contains(id) {
+                continue;
+            }
+            let hidden = session.hidden_points.get(&instance.mesh);
+            let shown = (0..).zip(displayed.positions.iter()).filter(|&(point, _)| {
+                hidden.is_none_or(|set| !set.contains(point)) && wanted((instance.mesh, point))
+            });
+            positions.extend(shown.map(|(_, &at)| at));
+        }
+        positions
     }
 
     /// Frames the finite ones of `points`, but never less than a part of the model: a short bone is seen in its place.

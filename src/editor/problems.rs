@@ -4,6 +4,7 @@ use super::{Editor, FileJob};
 use crate::document::MeshId;
 use crate::document::checks::{ModelChecks, ModelReport};
 use crate::document::fixes::{self, Fixed};
+use crate::document::session::SelectKind;
 use crate::evaluate::{Job, JobError, Lane};
 use crate::finding::{Finding, Fix, Place};
 use crate::skeleton::JointIndex;
@@ -228,6 +229,7 @@ impl Editor {
         match &finding.target {
             Some(Place::Joints(joints)) => {
                 let joints: Vec<JointIndex> = joints.iter().copied().map(JointIndex).collect();
+                self.set_select_kind(SelectKind::Bones);
                 self.select_joints(joints.iter().copied(), joints.first().copied());
                 self.frame_selected();
             }
@@ -237,6 +239,7 @@ impl Editor {
             }
             Some(Place::Points { mesh, points }) => {
                 self.document.session_mut().active_mesh = Some(MeshId(*mesh));
+                self.select_points(MeshId(*mesh), points);
                 self.frame_points_of(MeshId(*mesh), Some(points));
             }
             None => return false,

@@ -18,7 +18,7 @@ pub use hierarchy::Hierarchy;
 pub use history::history_ui;
 pub use menu_bar::{item_ui, menu_bar_ui};
 pub use problems::{problems_title, problems_ui};
-pub use properties::properties_ui;
+pub use properties::{brush_ui, properties_ui};
 pub use status_bar::status_bar_ui;
 pub use timeline::timeline_ui;
 

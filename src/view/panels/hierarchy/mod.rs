@@ -13,6 +13,7 @@ mod tree;
 use super::super::commands::Command;
 use super::super::{keymap, theme};
 use crate::document::InstanceId;
+use crate::document::session::SelectKind;
 use crate::editor::Editor;
 use crate::skeleton::JointIndex;
 use egui::{
@@ -273,12 +274,13 @@ impl Hierarchy {
             }
             Act::HideObject(id, hide) => editor.set_instance_hidden(id, hide),
             Act::Isolate(joint) => {
-                let kept = editor.with_children(joint);
-                let mask = editor.document().skin_joint_mask();
-                for (j, _) in mask.iter().enumerate().filter(|(_, bone)| **bone) {
-                    let j = JointIndex(j as u32);
-                    editor.set_joint_hidden(j, !kept.contains(&j));
+                if editor.is_isolated() {
+                    editor.toggle_isolate();
                 }
+                editor.set_select_kind(SelectKind::Bones);
+                editor.select_joints(editor.with_children(joint), Some(joint));
+                self.shown = Some(joint);
+                editor.toggle_isolate();
             }
             Act::SelectChildren(joint) => {
                 editor.select_joints(editor.with_children(joint), Some(joint));

@@ -4,8 +4,8 @@ use crate::editor::Editor;
 use crate::weights::falloff::Falloff;
 use egui::Ui;
 
-/// The brush: what a stroke does.
-pub(super) fn brush_ui(ui: &mut Ui, editor: &mut Editor) {
+/// The weight brush, also under the right button.
+pub fn brush_ui(ui: &mut Ui, editor: &mut Editor) {
     let brush = editor.brush_mut();
     egui::Grid::new("brush")
         .num_columns(2)

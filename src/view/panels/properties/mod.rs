@@ -5,6 +5,9 @@ mod brush;
 mod clip;
 mod morphs;
 mod object;
+mod points;
+
+pub use brush::brush_ui;
 
 use crate::editor::Editor;
 use crate::view::mode::Mode;
@@ -17,9 +20,12 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
         return;
     }
     if mode == Mode::Paint {
-        section_ui(ui, "Brush", |ui| brush::brush_ui(ui, editor));
+        section_ui(ui, "Brush", |ui| brush_ui(ui, editor));
     }
     section_ui(ui, "Bone", |ui| bone::bone_ui(ui, editor, mode));
+    if points::has_points(editor) {
+        section_ui(ui, "Points", |ui| points::points_ui(ui, editor));
+    }
     if object::has_object(editor) {
         section_ui(ui, "Object", |ui| object::object_ui(ui, editor));
     }
