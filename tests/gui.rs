@@ -20,5 +20,9 @@ mod panels;
 mod pixels;
 #[path = "gui/renderer.rs"]
 mod renderer;
+#[path = "gui/selecting.rs"]
+mod selecting;
+#[path = "gui/timeline.rs"]
+mod timeline;
 #[path = "gui/window.rs"]
 mod window;

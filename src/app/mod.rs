@@ -18,7 +18,7 @@ use crate::io::project::{Autosaves, Recoverable};
 use crate::view::commands::Command;
 use crate::view::keymap;
 use crate::view::mode::Mode;
-use crate::view::panels::{self, Hierarchy};
+use crate::view::panels::{self, Hierarchy, Timeline};
 use crate::view::pie::Pie;
 use crate::view::scene::Shading;
 use crate::view::theme;
@@ -82,6 +82,7 @@ pub struct SinewApp {
     editor: Editor,
     viewport: Viewport,
     hierarchy: Hierarchy,
+    timeline: Timeline,
     /// Height that the properties asked for in the last frame.
     properties_height: f32,
     /// Height of the header in the last frame.
@@ -158,6 +159,7 @@ impl SinewApp {
             editor,
             viewport: Viewport::default(),
             hierarchy: Hierarchy::default(),
+            timeline: Timeline::default(),
             properties_height: 0.0,
             header_height: 0.0,
             mode_before: Mode::Paint,
@@ -389,7 +391,8 @@ impl eframe::App for SinewApp {
             || !self.recoverable.is_empty()
             || self.overlay.is_shown()
             || self.pie.is_some();
-        if !is_modal {
+        // A transform under way takes the keys itself: X is an axis then.
+        if !is_modal && self.editor.transforming().is_none() {
             let is_painting = self.editor.is_painting();
             // A stroke under way is one step: little may cut in.
             let pressed = keymap::of(&ctx)
@@ -423,9 +426,13 @@ impl eframe::App for SinewApp {
                 .map(|(text, is_error, _)| (text.as_str(), *is_error));
             panels::status_bar_ui(ui, &mut self.editor, mode, notice, &mut self.show_problems);
         });
-        Panel::bottom("timeline").frame(bar).show(ui, |ui| {
-            asked.extend(panels::timeline_ui(ui, &mut self.editor));
-        });
+        Panel::bottom("timeline")
+            .frame(bar)
+            .resizable(true)
+            .default_size(124.0)
+            .show(ui, |ui| {
+                asked.extend(self.timeline.show_ui(ui, &mut self.editor));
+            });
         if self.show_problems {
             Panel::bottom("problems")
                 .frame(side)

@@ -7,12 +7,15 @@
 //! Invariant: nothing here waits: files and deformation run on their threads.
 //! Invariant: every change of the document is an undo step with a name.
 
+mod animating;
 mod autosave;
 mod bones;
 mod commands;
 pub mod display;
 mod files;
+pub mod playback;
 mod pointer;
+mod posing;
 mod probing;
 mod problems;
 pub mod selecting;
@@ -20,6 +23,7 @@ pub mod selecting;
 pub use commands::LockSet;
 pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
+pub use posing::ResetPart;
 pub use problems::Message;
 pub use selecting::BonesSeen;
 
@@ -54,6 +58,7 @@ pub struct Editor {
     worker: Worker,
     lane: Lane,
     brush: WeightBrush,
+    posing: posing::Posing,
     selecting: Selecting,
     displayed: BTreeMap<InstanceId, Displayed>,
     heat: BTreeMap<MeshId, Heat>,
@@ -67,6 +72,8 @@ pub struct Editor {
     /// A model that is ready but would take the place of edits made while it was loading.
     opened: Option<(OpenRequest, OpenedModel)>,
     autosave: Autosave,
+    /// Keys that the artist is moving along the ruler.
+    key_drag: Option<animating::KeyDrag>,
     /// Steps the history has given up, as far as the artist was told.
     n_dropped_said: usize,
     frame_when_shown: bool,
@@ -112,6 +119,7 @@ impl Editor {
             worker: Worker::spawn(move || theirs())?,
             lane: Lane::spawn(move || wake())?,
             brush: WeightBrush::default(),
+            posing: posing::Posing::default(),
             selecting: Selecting::default(),
             displayed: BTreeMap::new(),
             heat: BTreeMap::new(),
@@ -124,6 +132,7 @@ impl Editor {
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
+            key_drag: None,
             n_dropped_said: 0,
             frame_when_shown: false,
             model_serial: 0,
@@ -213,6 +222,11 @@ impl Editor {
     /// The project file, once saved or opened.
     pub fn project_path(&self) -> Option<&PathBuf> {
         self.project_path.as_ref()
+    }
+
+    /// How many snapshots were given to the worker.
+    pub fn n_snapshots(&self) -> u64 {
+        self.state.posted
     }
 
     /// Seconds of the latest re-skin.
@@ -342,6 +356,7 @@ impl Editor {
         project_path: Option<PathBuf>,
     ) {
         self.brush = WeightBrush::default();
+        self.posing.forget_model();
         self.reset_selecting();
         self.document = document;
         self.history = History::default();
@@ -355,6 +370,7 @@ impl Editor {
         self.state.first_valid = self.state.posted + 1;
         self.relink = None;
         self.opened = None;
+        self.key_drag = None;
         self.n_dropped_said = 0;
         self.autosave.start_document(None);
         self.rebuild_heat();

@@ -4,6 +4,7 @@ use crate::document::Document;
 use crate::finding::{Finding, Place, counted};
 use crate::math::Transform;
 use crate::skeleton::JointIndex;
+use crate::skeleton::mirror::Mirror;
 use glam::DMat3;
 use std::collections::BTreeSet;
 
@@ -27,21 +28,14 @@ const MOST_NAMES: usize = 4;
 pub(super) fn badges(document: &Document, n_moved: &[u32]) -> Vec<Badges> {
     let skeleton = document.skeleton();
     let in_skin = document.skin_joint_mask();
-    let names: BTreeSet<String> = skeleton
-        .joints()
-        .iter()
-        .map(|j| without_number(&j.name).to_lowercase())
-        .collect();
+    let unpaired: BTreeSet<JointIndex> = Mirror::new(skeleton).unpaired().collect();
     let is_scaled = |t: &Transform| !t.stretch.abs_diff_eq(DMat3::IDENTITY, SCALE_TOLERANCE);
     (0..skeleton.len())
         .map(|j| {
             let joint = &skeleton.joints()[j];
-            let partner = other_side(&joint.name);
             Badges {
                 unweighted: in_skin[j] && n_moved.get(j) == Some(&0),
-                unpaired: in_skin[j]
-                    && partner
-                        .is_some_and(|name| !names.contains(&without_number(&name).to_lowercase())),
+                unpaired: in_skin[j] && unpaired.contains(&JointIndex(j as u32)),
                 scaled: is_scaled(&joint.rest)
                     || document.pose().locals.get(j).is_some_and(is_scaled),
             }
@@ -133,90 +127,4 @@ fn lengthless(document: &Document, in_skin: &[bool]) -> Vec<bool> {
                 })
         })
         .collect()
-}
-
-/// The name of the bone on the other side: "Arm.L" gives "Arm.R"; `None` for a name without a side.
-///
-/// A side is the word left or right at the border of a word, or a lone L or R between separators.
-pub fn other_side(name: &str) -> Option<String> {
-    const WORDS: [(&str, &str); 6] = [
-        ("left", "right"),
-        ("Left", "Right"),
-        ("LEFT", "RIGHT"),
-        ("right", "left"),
-        ("Right", "Left"),
-        ("RIGHT", "LEFT"),
-    ];
-    for (word, other) in WORDS {
-        for (at, _) in name.match_indices(word) {
-            let before = name[..at].chars().next_back();
-            let after = name[at + word.len()..].chars().next();
-            let starts_low = word.starts_with(char::is_lowercase);
-            let begins =
-                before.is_none_or(|c| !c.is_alphabetic() || (!starts_low && c.is_lowercase()));
-            let ends = after.is_none_or(|c| !c.is_lowercase());
-            if begins && ends {
-                return Some(format!(
-                    "{}{other}{}",
-                    &name[..at],
-                    &name[at + word.len()..]
-                ));
-            }
-        }
-    }
-    let is_border =
-        |c: Option<char>| c.is_none_or(|c| matches!(c, '.' | '_' | '-' | ' ' | ':' | '|'));
-    for (at, letter) in name.char_indices() {
-        let other = match letter {
-            'L' => 'R',
-            'R' => 'L',
-            'l' => 'r',
-            'r' => 'l',
-            _ => continue,
-        };
-        let before = name[..at].chars().next_back();
-        let after = name[at + 1..].chars().next();
-        // A name that is nothing but the letter has no side.
-        if is_border(before) && is_border(after) && name.len() > 1 {
-            return Some(format!("{}{other}{}", &name[..at], &name[at + 1..]));
-        }
-    }
-    None
-}
-
-/// The name without the number that exporters append: "Leg_012" gives "Leg".
-fn without_number(name: &str) -> &str {
-    let text = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    match text.strip_suffix(['_', '.']) {
-        Some(bare) if text.len() < name.len() && !bare.is_empty() => bare,
-        _ => name,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sides_are_words_or_lone_letters() {
-        let side = |name| other_side(name);
-        assert_eq!(side("Arm.L").as_deref(), Some("Arm.R"));
-        assert_eq!(side("hand_r_01").as_deref(), Some("hand_l_01"));
-        assert_eq!(
-            side("mixamorig:LeftHand").as_deref(),
-            Some("mixamorig:RightHand")
-        );
-        assert_eq!(side("b_RightLeg01_019").as_deref(), Some("b_LeftLeg01_019"));
-        assert_eq!(side("upper left arm").as_deref(), Some("upper right arm"));
-        for none in ["Bright", "Spine", "leftover", "L", "Roll", "Neck.001"] {
-            assert_eq!(side(none), None, "{none}");
-        }
-    }
-
-    #[test]
-    fn an_exporters_number_is_no_part_of_a_name() {
-        assert_eq!(without_number("b_LeftLeg01_015"), "b_LeftLeg01");
-        assert_eq!(without_number("Spine2"), "Spine2");
-        assert_eq!(without_number("_01"), "_01");
-    }
 }

@@ -10,7 +10,7 @@ mod bones;
 pub(super) mod seams;
 mod weights;
 
-pub use bones::{Badges, other_side};
+pub use bones::Badges;
 
 use super::{Document, MeshId, MeshItem};
 use crate::finding::{Finding, Severity};

@@ -50,7 +50,7 @@ pub fn history_ui(ui: &mut Ui, editor: &mut Editor) {
         };
         let (state, icon, colour) = match row.index.cmp(&present) {
             std::cmp::Ordering::Less => ("done", None, palette.text),
-            std::cmp::Ordering::Equal => ("now", Some(icons::ICON_ARROW_RIGHT), palette.accent),
+            std::cmp::Ordering::Equal => ("now", Some(icons::ICON_PLAY_ARROW), palette.accent),
             std::cmp::Ordering::Greater => ("undone", Some(icons::ICON_UNDO), palette.text_dim),
         };
         let rect = row.rect;

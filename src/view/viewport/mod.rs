@@ -5,6 +5,7 @@ mod menu;
 mod navigate;
 mod paint;
 mod pose;
+mod pose_overlay;
 mod select;
 
 use super::commands::Command;
@@ -36,6 +37,7 @@ pub struct Viewport {
     hovered: Option<JointIndex>,
     drag: Drag,
     adjust: Option<Adjust>,
+    pose: pose::PoseDrag,
     pivot: glam::Vec3,
     /// Where the pointer was last: outside of the window it has no place.
     pointer: Pos2,
@@ -50,6 +52,7 @@ enum Drag {
     Orbit,
     Pan,
     Stroke,
+    Select,
 }
 
 impl Viewport {
@@ -77,6 +80,7 @@ impl Viewport {
         if response.clicked() || response.drag_started() {
             response.request_focus();
         }
+        self.size_select_circle(ui, &response, editor);
         self.navigate(ui, &response, editor);
         for command in std::mem::take(&mut self.asked) {
             self.answer(command, ui, &response, editor);
@@ -84,18 +88,30 @@ impl Viewport {
         match self.mode {
             Mode::Select => {
                 self.end_stroke(&response, editor);
-                self.select(&response, editor);
+                self.select(ui, &response, editor);
             }
+            Mode::Pose if self.is_selecting(editor) => self.select(ui, &response, editor),
             Mode::Pose => {
                 self.end_stroke(&response, editor);
                 self.pose(ui, &response, editor);
             }
-            Mode::Paint => self.paint(ui, &response, editor),
+            Mode::Paint => {
+                self.end_select(&response, editor);
+                self.paint(ui, &response, editor);
+            }
+        }
+        if self.mode != Mode::Pose {
+            self.end_pose(editor);
         }
         self.menu_ui(&response, editor);
         self.draw(ui, rect, editor);
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
+        } else {
+            self.select_overlay(ui, &response, editor);
+        }
+        if self.mode == Mode::Pose {
+            self.pose_overlay_ui(ui, &response, editor);
         }
         if let Some(joint) = self.hovered.filter(|_| self.mode != Mode::Paint) {
             let label = editor.document().skeleton().label(joint);
@@ -123,12 +139,14 @@ impl Viewport {
                     editor.pick_bone_in_skin(ndc(at, response.rect), size(response.rect));
                 }
             }
-            _ => {}
+            _ => self.answer_pose(command, ui, response, editor),
         }
     }
 
     fn draw(&self, ui: &Ui, rect: Rect, editor: &Editor) {
-        let moving = self.drag != Drag::None || editor.is_playing();
+        let moving = !matches!(self.drag, Drag::None | Drag::Select)
+            || editor.is_playing()
+            || editor.is_posing();
         let options = ViewOptions {
             samples: if moving { 0 } else { self.options.samples },
             pixels_per_point: ui.pixels_per_point(),

@@ -173,7 +173,7 @@ impl Hierarchy {
             }
             if tool_ui(
                 ui,
-                icons::ICON_LOCK_OPEN,
+                icons::ICON_LOCK_OPEN_RIGHT,
                 "Unlock all",
                 "Let all weights change again.",
                 None,

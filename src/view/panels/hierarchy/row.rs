@@ -15,13 +15,11 @@ use egui::{
 use egui_material_icons::{MaterialIcon, icons};
 
 /// Space that a level of the tree moves its rows in.
-const INDENT: f32 = 12.0;
+const INDENT: f32 = 10.0;
 /// Levels beyond this many move in no further.
 const MOST_LEVELS: usize = 14;
 /// Width of a column with an icon.
 const ICON: f32 = 20.0;
-/// Width of the column with the number of points.
-const COUNT: f32 = 46.0;
 /// Width of the column with the colour.
 const SWATCH: f32 = 18.0;
 
@@ -101,8 +99,7 @@ pub(super) fn row_ui(
                 .and_then(|mesh| editor.document().meshes().get(&mesh))
                 .map_or(0, |m| m.geometry.n_points());
             let right = eye.left() - SWATCH - 4.0;
-            paint_count(ui, rect, right, points, palette.text_dim);
-            right - COUNT
+            paint_count(ui, rect, right, points, palette.text_dim) - 4.0
         }
     };
     let name = Rect::from_min_max(
@@ -215,8 +212,7 @@ fn bone_columns_ui(
     let report = editor.report();
     let mut right = swatch.left() - 4.0;
     let n_moved = report.n_moved.get(joint.get()).copied().unwrap_or(0) as usize;
-    paint_count(ui, rect, right, n_moved, palette.text_dim);
-    right -= COUNT;
+    right = paint_count(ui, rect, right, n_moved, palette.text_dim) - 4.0;
     let badges = report.badges.get(joint.get()).copied().unwrap_or_default();
     for (icon, what, why) in shown_badges(badges) {
         let place = Rect::from_min_max(pos2(right - 16.0, rect.top()), pos2(right, rect.bottom()));
@@ -279,12 +275,14 @@ fn paint_icon(ui: &Ui, rect: Rect, icon: MaterialIcon, colour: Color32) {
     );
 }
 
-fn paint_count(ui: &Ui, rect: Rect, right: f32, n: usize, colour: Color32) {
-    let text = if n == 0 { "0".to_owned() } else { thousands(n) };
-    let font = FontId::proportional(11.0);
+/// Draws a number that ends at `right`; where it begins.
+fn paint_count(ui: &Ui, rect: Rect, right: f32, n: usize, colour: Color32) -> f32 {
     let at = pos2(right, rect.center().y);
-    ui.painter()
-        .text(at, Align2::RIGHT_CENTER, text, font, colour);
+    let font = FontId::proportional(11.0);
+    let painter = ui.painter();
+    painter
+        .text(at, Align2::RIGHT_CENTER, thousands(n), font, colour)
+        .left()
 }
 
 fn fold_ui(ui: &Ui, id: Id, rect: Rect, label: &str, is_folded: bool, palette: &Palette) -> bool {
@@ -335,7 +333,7 @@ fn lock_ui(
     let icon = if is_locked {
         icons::ICON_LOCK
     } else {
-        icons::ICON_LOCK_OPEN
+        icons::ICON_LOCK_OPEN_RIGHT
     };
     let response = switch_ui(ui, id.with("lock"), rect, icon, is_locked, palette);
     response.widget_info(|| {

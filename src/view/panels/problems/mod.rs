@@ -3,9 +3,11 @@
 mod messages;
 
 use super::list::{List, memory_id};
+use crate::document::MeshId;
 use crate::document::checks;
 use crate::editor::Editor;
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Place, Severity, counted};
+use crate::skeleton::JointIndex;
 use crate::view::theme::{self, Palette};
 use egui::{
     Align2, Color32, FontId, RichText, Role, TextStyle, TextWrapMode, Ui, Vec2, WidgetInfo,
@@ -52,7 +54,7 @@ pub fn problems_ui(ui: &mut Ui, editor: &mut Editor) {
     let id = memory_id("problems");
     let mut memory: Memory = ui.data(|data| data.get_temp(id)).unwrap_or_default();
     let counts = checks::count(editor.problems());
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         let tabs = [
             (
@@ -77,10 +79,10 @@ pub fn problems_ui(ui: &mut Ui, editor: &mut Editor) {
         }
         for (i, severity) in SEVERITIES.into_iter().enumerate() {
             let (icon, colour) = sign(severity, theme::palette(ui));
-            let label = many(severity);
+            let label = format!("{}s", severity.label());
             let text = (
                 icon.rich_text().size(14.0).color(colour),
-                format!("{} {label}", counts[i]),
+                counted(counts[i], severity.label()),
             );
             let response = ui.add(egui::Button::selectable(memory.shown[i], text));
             response.widget_info(|| {
@@ -177,7 +179,7 @@ fn findings_ui(ui: &mut Ui, editor: &mut Editor, memory: &mut Memory) {
         let left = rect.left() + SEVERITY;
         let place = paint_text(
             ui,
-            &finding.place,
+            &place(editor, finding),
             left,
             (right - left) * 0.45,
             middle,
@@ -270,10 +272,21 @@ fn one(severity: Severity) -> &'static str {
     }
 }
 
-fn many(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "errors",
-        Severity::Warning => "warnings",
-        Severity::Info => "infos",
+/// Where it is, as the artist calls it: a place in the file only where nothing better is known.
+fn place(editor: &Editor, finding: &Finding) -> String {
+    let document = editor.document();
+    let is_of_file = |list: &str| finding.place.starts_with(list);
+    match &finding.target {
+        Some(Place::Mesh(mesh)) if is_of_file("meshes[") => {
+            let item = document.meshes().get(&MeshId(*mesh));
+            let name = item.map(|item| item.geometry.name.as_str());
+            name.filter(|name| !name.is_empty())
+                .map_or_else(|| finding.place.clone(), |name| format!("mesh \"{name}\""))
+        }
+        Some(Place::Joints(joints)) if is_of_file("nodes[") => match joints[..] {
+            [joint] => format!("node \"{}\"", document.skeleton().label(JointIndex(joint))),
+            _ => finding.place.clone(),
+        },
+        _ => finding.place.clone(),
     }
 }

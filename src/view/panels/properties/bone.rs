@@ -5,13 +5,12 @@ use crate::editor::Editor;
 use crate::finding::{counted, thousands};
 use crate::skeleton::JointIndex;
 use crate::view::joint_colour::joint_colour;
-use crate::view::mode::Mode;
+use crate::view::panels::pose::pose_properties_ui;
 use crate::view::theme;
 use egui::{Id, Key, RichText, Role, TextEdit, Ui, WidgetInfo};
-use glam::EulerRot;
 
 /// The active bone: its name, its place in the tree, what it moves, its pose.
-pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor, _mode: Mode) {
+pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor) {
     let document = editor.document();
     let Some(joint) = document.session().active_joint else {
         let dim = theme::palette(ui).text_dim;
@@ -90,7 +89,7 @@ pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor, _mode: Mode) {
             editor.set_joint_colour(joint, Some([colour.r(), colour.g(), colour.b()]));
         }
     });
-    pose_ui(ui, editor, joint);
+    pose_properties_ui(ui, editor);
     if let Some(parent) = go_to {
         editor.select_joint(Some(parent));
     }
@@ -111,7 +110,7 @@ fn name_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
     let hint = editor.document().skeleton().label(joint);
     let field = TextEdit::singleline(&mut text)
         .hint_text(hint)
-        .desired_width(ui.available_width().max(60.0));
+        .desired_width((ui.available_width() - 4.0).max(60.0));
     let response = ui
         .add(field)
         .labelled_by(label.id)
@@ -125,33 +124,6 @@ fn name_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
         }
     }
     ui.end_row();
-}
-
-/// The pose on screen of the bone, in its parent's space.
-fn pose_ui(ui: &mut Ui, editor: &Editor, joint: JointIndex) {
-    let pose = editor.document().shown_pose();
-    let Some(local) = pose.locals.get(joint.get()) else {
-        return;
-    };
-    rows_ui(ui, "pose of the bone", |ui| {
-        let place = local.translation.to_array().map(|x| format!("{x:.3}"));
-        fact_ui(
-            ui,
-            "Location",
-            format!("{} m", place.join("  ")),
-            "In the space of the parent.",
-        );
-        let (x, y, z) = local.rotation.to_euler(EulerRot::XYZ);
-        let turn = [x, y, z].map(|a| format!("{:.1}°", a.to_degrees()));
-        fact_ui(
-            ui,
-            "Rotation",
-            turn.join("  "),
-            "In the space of the parent: X, then Y, then Z.",
-        );
-        let scale = local.scale().to_array().map(|x| format!("{x:.3}"));
-        fact_ui(ui, "Scale", scale.join("  "), "");
-    });
 }
 
 /// From the joint to its first child in the rest pose.

@@ -22,7 +22,7 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
     if mode == Mode::Paint {
         section_ui(ui, "Brush", |ui| brush_ui(ui, editor));
     }
-    section_ui(ui, "Bone", |ui| bone::bone_ui(ui, editor, mode));
+    section_ui(ui, "Bone", |ui| bone::bone_ui(ui, editor));
     if points::has_points(editor) {
         section_ui(ui, "Points", |ui| points::points_ui(ui, editor));
     }
