@@ -1,5 +1,7 @@
 //! Integration tests of the core and the command line: one binary, so that they link once.
 
+#[path = "core/checks.rs"]
+mod checks;
 #[path = "core/animating.rs"]
 mod animating;
 #[path = "core/cli.rs"]
@@ -32,6 +34,8 @@ mod models;
 mod normals;
 #[path = "core/oracle.rs"]
 mod oracle;
+#[path = "core/posing.rs"]
+mod posing;
 #[path = "core/project.rs"]
 mod project;
 #[path = "core/project_files.rs"]

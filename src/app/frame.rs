@@ -58,13 +58,9 @@ impl SinewApp {
 
     fn show_notices(&mut self) {
         while let Some(notice) = self.editor.take_notice() {
-            if notice.is_error {
-                self.editor.note_problem(&notice.text);
-            }
             self.toasts.say(notice.text, notice.is_error);
         }
         if let Some(text) = self.settings.take_notice() {
-            self.editor.note_problem(&text);
             self.toasts.say(text, true);
         }
     }

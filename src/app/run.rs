@@ -3,13 +3,14 @@
 use super::SinewApp;
 use super::dialogs::path::{PathDialog, PathPurpose};
 use super::dialogs::welcome::Welcome;
-use crate::document::session::SelectKind;
-use crate::editor::{LockSet, OpenRequest};
+use crate::document::session::{SelectKind, TransformKind};
+use crate::editor::{LockSet, OpenRequest, ResetPart};
 use crate::math::Camera;
 use crate::math::camera::View;
 use crate::tools::SelectShape;
 use crate::view::commands::Command;
 use crate::view::frame::Workspace;
+use crate::view::keymap::{self, Preset};
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
 use eframe::egui;
@@ -37,7 +38,11 @@ impl SinewApp {
 
             Command::Undo => self.editor.undo(),
             Command::Redo => self.editor.redo(),
-            // panels: Rename
+            Command::Rename => {
+                if let Some(joint) = self.editor.document().session().active_joint {
+                    self.hierarchy.start_rename(joint, &self.editor);
+                }
+            }
 
             // select:
             Command::SelectBones => self.editor.set_select_kind(SelectKind::Bones),
@@ -83,8 +88,28 @@ impl SinewApp {
                 camera.orthographic = !camera.orthographic;
             }
 
-            // pose: PoseMove, PoseRotate, PoseScale, CycleSpace, ClearLocation, ClearRotation, ClearScale, ResetPose,
-            // CopyPose, PastePose, PasteFlipped, TogglePin
+            // pose
+            Command::PoseMove => self.pose_by(command, TransformKind::Move, ctx),
+            Command::PoseRotate => self.pose_by(command, TransformKind::Rotate, ctx),
+            Command::PoseScale => self.pose_by(command, TransformKind::Scale, ctx),
+            Command::CycleSpace => self.editor.cycle_pose_space(),
+            Command::ClearLocation => self.editor.reset_pose(ResetPart::Location),
+            Command::ClearRotation => self.editor.reset_pose(ResetPart::Rotation),
+            Command::ClearScale => self.editor.reset_pose(ResetPart::Scale),
+            Command::ResetPose => self.editor.reset_pose(ResetPart::All),
+            Command::CopyPose => {
+                let n = self.editor.copy_pose();
+                // With nothing on the system's clipboard, Ctrl+V would not reach the window at all.
+                ctx.copy_text(format!("Pose of {n} bones"));
+            }
+            Command::PastePose => {
+                self.editor.paste_pose(false);
+            }
+            Command::PasteFlipped => {
+                self.editor.paste_pose(true);
+            }
+            Command::TogglePin => self.editor.toggle_pins(),
+
             Command::BrushRadius
             | Command::BrushStrength
             | Command::BrushWeight
@@ -206,6 +231,15 @@ impl SinewApp {
             self.shading_before = std::mem::replace(shading, Shading::Weights);
         } else if was == Mode::Paint && *shading == Shading::Weights {
             *shading = self.shading_before;
+        }
+    }
+
+    /// In the Maya preset a key chooses the gizmo; in Blender's the transform begins at once.
+    fn pose_by(&mut self, command: Command, kind: TransformKind, ctx: &egui::Context) {
+        self.set_mode(Mode::Pose);
+        self.editor.set_gizmo(kind);
+        if keymap::of(ctx).preset == Preset::Blender {
+            self.viewport.asked.push(command);
         }
     }
 

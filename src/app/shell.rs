@@ -14,7 +14,8 @@ impl SinewApp {
     pub(super) fn shell_ui(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         let is_modal = self.is_modal();
-        if !is_modal {
+        // A transform under way takes the keys itself: X is an axis then.
+        if !is_modal && self.editor.transforming().is_none() {
             let is_painting = self.editor.is_painting();
             // A stroke under way is one step: little may cut in.
             let pressed = keymap::of(&ctx)
@@ -50,7 +51,7 @@ impl SinewApp {
         }
     }
 
-    /// Menu bar with workspaces, status bar, tool bar.
+    /// Menu bar with workspaces, status bar.
     fn bars_ui(&mut self, ui: &mut Ui) {
         let fill = theme::palette(ui).panel;
         let bar = Frame::new()
@@ -72,17 +73,6 @@ impl SinewApp {
             .show(ui, |ui| {
                 panels::status_bar_ui(ui, &mut self.editor, &status);
             });
-        if self.settings.settings.show_tool_bar {
-            Panel::left("tools")
-                .frame(bar.inner_margin(Margin::symmetric(6, 6)))
-                .exact_size(TOOL_BAR_WIDTH)
-                .resizable(false)
-                .show(ui, |ui| {
-                    let is_on = |command| self.is_on(command);
-                    let mode = self.viewport.mode;
-                    asked.extend(panels::tool_bar_ui(ui, mode, &self.editor, &is_on));
-                });
-        }
         self.asked.extend(asked);
     }
 
@@ -93,15 +83,26 @@ impl SinewApp {
         self.dock = dock;
     }
 
-    /// The viewport under its header.
+    /// The viewport beside the tool bar and under its header.
     fn viewport_ui(&mut self, ui: &mut Ui) {
         let bar = Frame::new()
             .fill(theme::palette(ui).panel)
             .inner_margin(Margin::symmetric(theme::PADDING, 2));
         let mut asked = Vec::new();
+        if self.settings.settings.show_tool_bar {
+            Panel::left("tools")
+                .frame(Frame::new().fill(theme::palette(ui).panel).inner_margin(Margin::symmetric(6, 6)))
+                .exact_size(TOOL_BAR_WIDTH)
+                .resizable(false)
+                .show(ui, |ui| {
+                    let is_on = |command| self.is_on(command);
+                    let mode = self.viewport.mode;
+                    asked.extend(panels::tool_bar_ui(ui, mode, &self.editor, &is_on));
+                });
+        }
         Panel::top("header").frame(bar).show(ui, |ui| {
             let is_on = |command| self.is_on(command);
-            asked = panels::header_ui(ui, &self.editor, &self.viewport, &is_on);
+            asked.extend(panels::header_ui(ui, &self.editor, &self.viewport, &is_on));
         });
         self.asked.extend(asked);
         CentralPanel::no_frame().show(ui, |ui| self.viewport.show_ui(ui, &mut self.editor));
@@ -114,7 +115,10 @@ impl PanelHost for SinewApp {
         let mode = self.viewport.mode;
         match panel {
             PanelKind::Viewport => self.viewport_ui(ui),
-            PanelKind::Hierarchy => self.hierarchy.show_ui(ui, &mut self.editor),
+            PanelKind::Hierarchy => {
+                let asked = self.hierarchy.show_ui(ui, &mut self.editor);
+                self.asked.extend(asked);
+            }
             PanelKind::Properties => {
                 ScrollArea::vertical().id_salt("properties").show(ui, |ui| {
                     panels::properties_ui(ui, &mut self.editor, mode);
@@ -124,16 +128,14 @@ impl PanelHost for SinewApp {
                 let asked = self.timeline.show_ui(ui, &mut self.editor);
                 self.asked.extend(asked);
             }
-            PanelKind::Problems => panels::problems_ui(ui, &self.editor),
-            PanelKind::History => {}
+            PanelKind::Problems => panels::problems_ui(ui, &mut self.editor),
+            PanelKind::History => panels::history_ui(ui, &mut self.editor)
         }
     }
 
     fn panel_title(&self, panel: PanelKind) -> String {
         match panel {
-            PanelKind::Problems if !self.editor.findings().is_empty() => {
-                format!("{} ({})", panel.label(), self.editor.findings().len())
-            }
+            PanelKind::Problems => panels::problems_title(&self.editor),
             _ => panel.label().to_owned(),
         }
     }

@@ -32,6 +32,10 @@ impl Editor {
             self.cancel_tool();
             return;
         }
+        if self.is_posing() {
+            self.cancel_transform();
+            return;
+        }
         self.take_back_select();
         if let Some(dirty) = self.history.undo(&mut self.document) {
             self.refresh(&dirty);
@@ -42,7 +46,7 @@ impl Editor {
 
     /// Does the step undone last again.
     pub fn redo(&mut self) {
-        if self.brush.is_active() || self.is_dragging_keys() {
+        if self.brush.is_active() || self.is_dragging_keys() || self.is_posing() {
             return;
         }
         self.take_back_select();
@@ -120,7 +124,7 @@ impl Editor {
             SkinningMethod::Dqs => "Use dual quaternion skinning",
         };
         self.finish_tool();
-        self.history.begin(&self.document, label);
+        self.history.begin_setting(&self.document, label, "method");
         let changes: Vec<_> = self
             .document
             .meshes()
@@ -204,7 +208,7 @@ impl Editor {
     }
 
     /// Frames the finite ones of `points`, but never less than a part of the model: a short bone is seen in its place.
-    fn frame_points(&mut self, points: &[Vec3]) {
+    pub(super) fn frame_points(&mut self, points: &[Vec3]) {
         const LEAST: f32 = 0.15;
         let shown = self
             .displayed

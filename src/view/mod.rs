@@ -27,6 +27,8 @@ pub mod frame;
 pub mod heat;
 #[cfg(feature = "gui")]
 pub mod hints;
+#[cfg(feature = "gui")]
+pub mod joint_colour;
 pub mod joints;
 #[cfg(feature = "gui")]
 pub mod keymap;

@@ -256,9 +256,9 @@ fn toasts_take_neither_the_focus_nor_the_pointer() {
     assert!(
         window
             .editor()
-            .findings()
+            .messages()
             .iter()
-            .any(|f| f.message.contains("nowhere.glb"))
+            .any(|m| m.text.contains("nowhere.glb"))
     );
     // A click through it picks in the viewport: nothing there, so nothing is selected.
     let toast = window.harness.get_by_role(Role::Alert).rect();

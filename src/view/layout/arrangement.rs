@@ -41,6 +41,9 @@ pub struct Arrangement {
     pub floating: Vec<Floating>,
 }
 
+/// What parts add up to that keep their proportions, and the part with the viewport, which takes what is left.
+pub(super) const WHOLE: f32 = 1000.0;
+
 /// Size of a part that has none yet.
 const ANY_SIZE: f32 = 200.0;
 
@@ -85,20 +88,20 @@ impl Arrangement {
     /// The layout a workspace begins with.
     pub fn of_workspace(workspace: Workspace) -> Self {
         let (side, list, below) = match workspace {
-            Workspace::Rig => (288.0, 320.0, 112.0),
-            Workspace::Weights => (288.0, 240.0, 112.0),
-            Workspace::Animate => (264.0, 320.0, 208.0),
+            Workspace::Rig => (288.0, 600.0, 150.0),
+            Workspace::Weights => (288.0, 450.0, 150.0),
+            Workspace::Animate => (288.0, 560.0, 224.0),
         };
         let panel = Node::Panel;
         let column = Node::Column(vec![
             (list, panel(PanelKind::Hierarchy)),
-            (320.0, panel(PanelKind::Properties)),
+            (WHOLE - list, panel(PanelKind::Properties)),
         ]);
-        let above = Node::Row(vec![(900.0, panel(PanelKind::Viewport)), (side, column)]);
+        let above = Node::Row(vec![(WHOLE, panel(PanelKind::Viewport)), (side, column)]);
         let tabs = [PanelKind::Timeline, PanelKind::Problems, PanelKind::History];
         let tabs = Node::Tabs(0, tabs.map(panel).to_vec());
         Self {
-            root: Node::Column(vec![(600.0, above), (below, tabs)]),
+            root: Node::Column(vec![(WHOLE, above), (below, tabs)]),
             closed: BTreeSet::new(),
             floating: Vec::new(),
         }

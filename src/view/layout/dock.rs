@@ -1,8 +1,8 @@
 //! The panels of a workspace while it is open.
 
-use super::arrangement::{Arrangement, Floating, Node};
+use super::arrangement::{Arrangement, Floating, Node, WHOLE};
 use super::behavior::{Look, heading_button_ui, heading_buttons_ui, panel_frame_ui};
-use super::fit::{TAB_BAR, fit};
+use super::fit::{TAB_BAR, fit, holds_viewport};
 use crate::view::frame::PanelKind;
 use egui::{Frame, Id, Pos2, Rect, RichText, Ui, Vec2};
 use egui_material_icons::icons;
@@ -417,9 +417,23 @@ fn read(tree: &Tree<PanelKind>, id: TileId) -> Option<Node> {
             }
         }
         Tile::Container(Container::Linear(linear)) => {
-            let sized = linear.children.iter();
-            // Whole points: less is not seen, and the file stays readable.
-            let sized = sized.filter_map(|&c| Some((linear.shares[c].round(), read(tree, c)?)));
+            // Sizes that follow from the window's are not kept, so that an untouched layout stays as it came.
+            let views: Vec<bool> = linear
+                .children
+                .iter()
+                .map(|&c| holds_viewport(tree, c))
+                .collect();
+            let sum: f32 = linear.children.iter().map(|&c| linear.shares[c]).sum();
+            let is_proportional = !views.contains(&true);
+            let sized = linear.children.iter().zip(views);
+            let sized = sized.filter_map(|(&c, is_view)| {
+                let size = match linear.shares[c] {
+                    _ if is_view => WHOLE,
+                    share if is_proportional => (share * WHOLE / sum).round(),
+                    share => share.round(),
+                };
+                Some((size, read(tree, c)?))
+            });
             match linear.dir {
                 LinearDir::Horizontal => Some(Node::Row(sized.collect())),
                 LinearDir::Vertical => Some(Node::Column(sized.collect())),

@@ -79,7 +79,8 @@ fn share_out(wanted: &[f32], is_view: &[bool], along: f32) -> Vec<f32> {
     sizes
 }
 
-fn holds_viewport(tree: &Tree<PanelKind>, id: TileId) -> bool {
+/// Whether a part is, or holds, the viewport.
+pub(super) fn holds_viewport(tree: &Tree<PanelKind>, id: TileId) -> bool {
     match tree.tiles.get(id) {
         Some(Tile::Pane(panel)) => *panel == PanelKind::Viewport,
         Some(Tile::Container(container)) => container.children().any(|&c| holds_viewport(tree, c)),

@@ -5,6 +5,7 @@ use crate::view::hints::hints;
 use crate::view::keymap;
 use crate::view::mode::Mode;
 use crate::view::theme;
+use crate::view::viewport::select_hint;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Button, Label, Layout, RichText, Role, TextStyle, Ui, WidgetInfo};
 
@@ -57,7 +58,7 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
             );
         }
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            hints_ui(ui, status.mode);
+            hints_ui(ui, editor, status.mode);
         });
     });
     if cancel {
@@ -66,7 +67,7 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
 }
 
 /// The mode, and what the mouse does with the keys that are held.
-fn hints_ui(ui: &mut Ui, mode: Mode) {
+fn hints_ui(ui: &mut Ui, editor: &Editor, mode: Mode) {
     let palette = theme::palette(ui);
     let modifiers = ui.input(|i| i.modifiers);
     let preset = keymap::of(ui.ctx()).preset;
@@ -74,6 +75,11 @@ fn hints_ui(ui: &mut Ui, mode: Mode) {
     let format = |colour| TextFormat::simple(font.clone(), colour);
     let mut job = LayoutJob::default();
     job.append(mode.label(), 0.0, format(palette.text));
+    if let Some(hint) = select_hint(editor) {
+        job.append(&format!("     {hint}"), 0.0, format(palette.text));
+        ui.add(Label::new(job).truncate().selectable(false));
+        return;
+    }
     for (i, (what, does)) in hints(mode, modifiers, preset).iter().enumerate() {
         // Spaces, so that it is also read aloud word by word.
         let gap = if i == 0 { "     " } else { "   " };
@@ -116,9 +122,19 @@ fn figures_ui(ui: &mut Ui, editor: &Editor, status: &Status, is_narrow: bool) {
 /// "2 bones, 14 points".
 fn selection(editor: &Editor) -> String {
     let session = editor.document().session();
-    match session.selected_joints.len() {
-        0 => "nothing selected".to_owned(),
-        1 => "1 bone".to_owned(),
-        n => format!("{n} bones"),
+    let points = session.selected_points.values().map(|set| set.count());
+    let counts = [
+        (session.selected_joints.len(), "bone"),
+        (points.sum(), "point"),
+    ];
+    let parts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| {
+        let many = if *n == 1 { "" } else { "s" };
+        format!("{n} {what}{many}")
+    });
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() {
+        "nothing selected".to_owned()
+    } else {
+        parts.join(", ")
     }
 }

@@ -5,6 +5,7 @@ mod menu;
 mod navigate;
 mod paint;
 mod pose;
+mod pose_overlay;
 mod select;
 
 use super::commands::Command;
@@ -20,6 +21,7 @@ use egui::{Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
 use glam::Vec2;
 use gpu::Gpu;
 use paint::Adjust;
+pub use select::select_hint;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -38,6 +40,7 @@ pub struct Viewport {
     hovered: Option<JointIndex>,
     drag: Drag,
     adjust: Option<Adjust>,
+    pose: pose::PoseDrag,
     pivot: glam::Vec3,
     /// Where the pointer was last: outside of the window it has no place.
     pointer: Pos2,
@@ -119,12 +122,18 @@ impl Viewport {
                 self.paint(ui, &response, editor);
             }
         }
+        if self.mode != Mode::Pose {
+            self.end_pose(editor);
+        }
         self.menu_ui(&response, editor);
         self.draw(ui, rect, editor);
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
         } else {
             self.select_overlay(ui, &response, editor);
+        }
+        if self.mode == Mode::Pose {
+            self.pose_overlay_ui(ui, &response, editor);
         }
         if let Some(joint) = self.hovered.filter(|_| self.mode != Mode::Paint) {
             let label = editor.document().skeleton().label(joint);
@@ -152,12 +161,14 @@ impl Viewport {
                     editor.pick_bone_in_skin(ndc(at, response.rect), size(response.rect));
                 }
             }
-            _ => {}
+            _ => self.answer_pose(command, ui, response, editor),
         }
     }
 
     fn draw(&self, ui: &Ui, rect: Rect, editor: &Editor) {
-        let moving = !matches!(self.drag, Drag::None | Drag::Select) || editor.is_playing();
+        let moving = !matches!(self.drag, Drag::None | Drag::Select)
+            || editor.is_playing()
+            || editor.is_posing();
         let options = ViewOptions {
             samples: if moving { 0 } else { self.options.samples },
             pixels_per_point: ui.pixels_per_point(),
