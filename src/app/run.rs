@@ -189,7 +189,7 @@ impl SinewApp {
     }
 
     /// Of a command that switches something, whether it is on.
-    pub(super) fn is_on(&self, command: Command) -> Option<bool> {
+    pub fn is_on(&self, command: Command) -> Option<bool> {
         let options = &self.viewport.options;
         Some(match command {
             Command::Show(shading) => options.shading == shading,

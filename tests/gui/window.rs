@@ -14,6 +14,7 @@ use sinew::editor::Editor;
 use sinew::io::project::Autosaves;
 use sinew::skeleton::JointIndex;
 use sinew::view::WindowlessGl;
+use sinew::view::commands::Command;
 use sinew::view::commands::table::TABLE;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -198,6 +199,22 @@ impl Window {
             .find(|n| n.accesskit_node().role() == Role::Button);
         button.unwrap_or_else(|| panic!("no {label}")).click();
         self.settle();
+    }
+
+    /// Finds a command by its label (F3) and runs it.
+    #[track_caller]
+    pub(crate) fn find_and_run(&mut self, command: Command) {
+        self.harness.key_press(Key::F3);
+        self.harness.step();
+        let label = command.full_label(self.editor());
+        self.harness.event(Event::Text(label.clone()));
+        self.harness.step();
+        self.harness.step();
+        self.harness
+            .get_by_role_and_label(Role::ListBoxOption, &label)
+            .click();
+        self.harness.step();
+        self.harness.step();
     }
 
     /// Writes into the focused field.
