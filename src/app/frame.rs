@@ -72,10 +72,10 @@ impl SinewApp {
         let saved_at = self.editor.saved_at();
         let is_saved = saved_at.is_some() && saved_at != self.noted.saved_at;
         self.noted.saved_at = saved_at;
-        if is_opened || is_saved {
-            if let Some(file) = self.open_file() {
-                self.settings.settings.note_recent(&file);
-            }
+        if (is_opened || is_saved)
+            && let Some(file) = self.open_file()
+        {
+            self.settings.settings.note_recent(&file);
         }
         if is_saved {
             self.ask_for_thumbnail();
