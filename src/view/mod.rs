@@ -11,6 +11,7 @@
 //! Invariant: once warm, drawing the same meshes in new poses allocates nothing that grows with them.
 
 mod cgmath_border;
+mod curvature;
 mod gl;
 mod gpu_mesh;
 mod grid;
@@ -29,13 +30,16 @@ pub mod panels;
 pub mod picture;
 pub mod renderer;
 pub mod scene;
+pub mod scenery;
 #[cfg(feature = "gui")]
 pub mod theme;
 #[cfg(feature = "gui")]
 pub mod viewport;
 
 pub use gl::PixelRect;
+pub use heat::Ramp;
 pub use joints::{BoneShape, BoneState, shape_bones};
 pub use offscreen::{Offscreen, OffscreenError, WindowlessGl, render_to_image};
 pub use renderer::{RenderError, Renderer};
 pub use scene::{Scene, SceneMesh, Shading, Theme, ViewOptions, frame_bounds};
+pub use scenery::Scenery;
