@@ -162,10 +162,10 @@ impl PathDialog {
                 self.to_replace = None;
             }
             if let Some(fault) = &self.fault {
-                ui.label(RichText::new(fault).color(theme::ERROR));
+                ui.label(RichText::new(fault).color(theme::palette(ui).error));
             } else if let Some(path) = &self.to_replace {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
-                ui.label(RichText::new(format!("{name} exists. Replace it?")).color(theme::ACCENT));
+                ui.label(RichText::new(format!("{name} exists. Replace it?")).color(theme::palette(ui).accent));
             }
             let verb = if self.to_replace.is_some() { "Replace" } else { verb };
             ui.add_space(8.0);

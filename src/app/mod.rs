@@ -7,12 +7,13 @@
 //! Invariant: dialogs never block: files are chosen on a thread, or typed.
 
 mod dialogs;
+mod run;
 
 use crate::editor::{Editor, OpenRequest};
 use crate::io::project::{Autosaves, Recoverable};
-use crate::math::Camera;
-use crate::math::camera::View;
-use crate::view::commands::{self, Command, Mode};
+use crate::view::commands::Command;
+use crate::view::keymap;
+use crate::view::mode::Mode;
 use crate::view::panels::{self, Hierarchy};
 use crate::view::scene::Shading;
 use crate::view::theme;
@@ -79,6 +80,8 @@ pub struct SinewApp {
     properties_height: f32,
     /// Height of the header in the last frame.
     header_height: f32,
+    /// The mode before this one.
+    mode_before: Mode,
     /// How surfaces looked before painting began.
     shading_before: Shading,
     dialog: Option<PathDialog>,
@@ -149,6 +152,7 @@ impl SinewApp {
             hierarchy: Hierarchy::default(),
             properties_height: 0.0,
             header_height: 0.0,
+            mode_before: Mode::Paint,
             shading_before: Shading::default(),
             dialog: None,
             pending: None,
@@ -201,76 +205,6 @@ impl SinewApp {
             ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
             self.title = title;
         }
-    }
-
-    fn run_command(&mut self, command: Command, ctx: &egui::Context) {
-        if !command.is_enabled(&self.editor) {
-            return;
-        }
-        let options = &mut self.viewport.options;
-        match command {
-            Command::Open => self.dialog = Some(PathDialog::new(PathPurpose::Open, &self.editor)),
-            Command::Sample(name) => self.open(OpenRequest::Sample(name.into())),
-            Command::Save => match self.editor.project_path().cloned() {
-                Some(path) => self.editor.save_as(&path),
-                None => self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor)),
-            },
-            Command::SaveAs => self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor)),
-            Command::Export => {
-                self.dialog = Some(PathDialog::new(PathPurpose::Export, &self.editor));
-            }
-            Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
-            Command::Undo => self.editor.undo(),
-            Command::Redo => self.editor.redo(),
-            Command::SetMode(mode) => self.set_mode(mode),
-            Command::SwapMode => self.set_mode(match self.viewport.mode {
-                Mode::Select => Mode::Paint,
-                Mode::Paint => Mode::Select,
-            }),
-            Command::Show(shading) => options.shading = shading,
-            Command::ToggleBones => options.show_bones = !options.show_bones,
-            Command::ToggleGrid => options.show_grid = !options.show_grid,
-            Command::ToggleWire => options.wire_overlay = !options.wire_overlay,
-            Command::FrameAll => self.editor.frame_all(),
-            Command::FrameSelected => self.editor.frame_selected(),
-            Command::ViewFront => self.look(View::Front),
-            Command::ViewSide => self.look(View::Side),
-            Command::ViewTop => self.look(View::Top),
-            Command::ToggleOrthographic => {
-                let camera = self.editor.camera_mut();
-                camera.orthographic = !camera.orthographic;
-            }
-            Command::UseMethod(method) => self.editor.set_method(method),
-            Command::PlayPause => self.editor.toggle_play(),
-            Command::SmallerBrush => self.scale_brush(1.0 / 1.2),
-            Command::LargerBrush => self.scale_brush(1.2),
-        }
-    }
-
-    fn set_mode(&mut self, mode: Mode) {
-        let was = std::mem::replace(&mut self.viewport.mode, mode);
-        // Who paints wants to see what is painted, and afterwards what was seen before.
-        let shading = &mut self.viewport.options.shading;
-        match (was, mode) {
-            (Mode::Select, Mode::Paint) => {
-                self.shading_before = std::mem::replace(shading, Shading::Weights);
-            }
-            (Mode::Paint, Mode::Select) if *shading == Shading::Weights => {
-                *shading = self.shading_before;
-            }
-            _ => {}
-        }
-    }
-
-    fn look(&mut self, view: View) {
-        let direction = Camera::looking(view);
-        let camera = self.editor.camera_mut();
-        (camera.yaw, camera.pitch) = (direction.yaw, direction.pitch);
-    }
-
-    fn scale_brush(&mut self, factor: f32) {
-        let brush = self.editor.brush_mut();
-        brush.radius_px = (brush.radius_px * factor).clamp(1.0, 500.0);
     }
 
     /// Opens something, after asking what becomes of unsaved changes.
@@ -445,17 +379,21 @@ impl eframe::App for SinewApp {
         if !is_modal {
             let is_painting = self.editor.is_painting();
             // A stroke under way is one step: little may cut in.
-            let pressed = commands::pressed(&ctx).into_iter();
+            let pressed = keymap::of(&ctx)
+                .pressed(&ctx, self.viewport.mode)
+                .into_iter();
             asked.extend(pressed.filter(|c| !is_painting || c.may_end_a_stroke()));
         }
         let side = Frame::new()
-            .fill(theme::PANEL)
+            .fill(theme::palette(ui).panel)
             .inner_margin(Margin::same(theme::PADDING));
         let bar = Frame::new()
-            .fill(theme::PANEL)
+            .fill(theme::palette(ui).panel)
             .inner_margin(Margin::symmetric(theme::PADDING, 4));
         Panel::top("menu").frame(bar).show(ui, |ui| {
-            asked.extend(panels::menu_bar_ui(ui, &self.editor, &self.viewport));
+            asked.extend(panels::menu_bar_ui(ui, &self.editor, &|command| {
+                self.is_on(command)
+            }));
         });
         let mode = self.viewport.mode;
         if self

@@ -20,9 +20,17 @@ mod programs;
 mod textures;
 
 #[cfg(feature = "gui")]
+pub mod chord;
+#[cfg(feature = "gui")]
 pub mod commands;
+#[cfg(feature = "gui")]
+pub mod frame;
 pub mod heat;
 pub mod joints;
+#[cfg(feature = "gui")]
+pub mod keymap;
+#[cfg(feature = "gui")]
+pub mod mode;
 pub mod offscreen;
 #[cfg(feature = "gui")]
 pub mod panels;

@@ -1,57 +1,170 @@
 //! The look: colours, sizes, fonts.
 
 use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle, Vec2, Visuals};
+use serde::{Deserialize, Serialize};
 
-/// Behind panels.
-pub const PANEL: Color32 = Color32::from_rgb(0x2B, 0x2D, 0x30);
-/// Behind text fields and lists.
-pub const FIELD: Color32 = Color32::from_rgb(0x1F, 0x20, 0x23);
-/// Text.
-pub const TEXT: Color32 = Color32::from_rgb(0xD6, 0xD8, 0xDB);
-/// Text that explains; 4.5 : 1 on panels.
-pub const TEXT_DIM: Color32 = Color32::from_rgb(0x9D, 0xA1, 0xA7);
-/// The active thing, and nothing else.
-pub const ACCENT: Color32 = Color32::from_rgb(0xE8, 0xA3, 0x3D);
-/// What went wrong.
-pub const ERROR: Color32 = Color32::from_rgb(0xF0, 0x7C, 0x84);
+/// The colours the artist chose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ThemeChoice {
+    /// Light text on dark grey.
+    #[default]
+    Dark,
+    /// Dark text on light grey.
+    Light,
+    /// White on black, strong lines.
+    HighContrast,
+}
+
+impl ThemeChoice {
+    /// Every theme.
+    pub const ALL: [Self; 3] = [Self::Dark, Self::Light, Self::HighContrast];
+
+    /// Its name.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Dark => "Dark",
+            Self::Light => "Light",
+            Self::HighContrast => "High contrast",
+        }
+    }
+
+    /// Its colours.
+    pub fn palette(self) -> &'static Palette {
+        match self {
+            Self::Dark => &DARK,
+            Self::Light => &LIGHT,
+            Self::HighContrast => &HIGH_CONTRAST,
+        }
+    }
+}
+
+/// The colours of the interface by what they are for. Text is at least 4.5 : 1 on panels and fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Palette {
+    /// Behind panels.
+    pub panel: Color32,
+    /// Behind text fields and lists.
+    pub field: Color32,
+    /// Every other row of a list.
+    pub stripe: Color32,
+    /// Buttons at rest.
+    pub button: Color32,
+    /// Buttons under the pointer.
+    pub button_hovered: Color32,
+    /// Buttons that are pressed.
+    pub button_pressed: Color32,
+    /// Lines between panels.
+    pub line: Color32,
+    /// Text.
+    pub text: Color32,
+    /// Text that explains.
+    pub text_dim: Color32,
+    /// The active thing, and nothing else.
+    pub accent: Color32,
+    /// Behind what is selected.
+    pub selected: Color32,
+    /// What went wrong.
+    pub error: Color32,
+    /// The X axis.
+    pub x: Color32,
+    /// The Y axis.
+    pub y: Color32,
+    /// The Z axis.
+    pub z: Color32,
+    /// Lines and text over the viewport.
+    pub overlay: Color32,
+    /// Behind them, so that they are seen on any surface.
+    pub overlay_halo: Color32,
+}
+
+const fn rgb(hex: u32) -> Color32 {
+    Color32::from_rgb((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
+}
+
+const DARK: Palette = Palette {
+    panel: rgb(0x2B2D30),
+    field: rgb(0x1F2023),
+    stripe: rgb(0x303236),
+    button: rgb(0x3A3D42),
+    button_hovered: rgb(0x484C52),
+    button_pressed: rgb(0x555A61),
+    line: rgb(0x3C3F44),
+    text: rgb(0xD6D8DB),
+    text_dim: rgb(0x9DA1A7),
+    accent: rgb(0xE8A33D),
+    selected: rgb(0x5A4522),
+    error: rgb(0xF07C84),
+    x: rgb(0xE0525B),
+    y: rgb(0x7FB238),
+    z: rgb(0x4C8BE0),
+    overlay: rgb(0xF2F3F5),
+    overlay_halo: Color32::from_rgba_premultiplied(0, 0, 0, 150),
+};
+
+const LIGHT: Palette = Palette {
+    panel: rgb(0xE9EAEC),
+    field: rgb(0xFBFBFC),
+    stripe: rgb(0xE2E3E6),
+    button: rgb(0xD6D8DC),
+    button_hovered: rgb(0xC9CCD1),
+    button_pressed: rgb(0xB9BDC4),
+    line: rgb(0xC4C7CC),
+    text: rgb(0x1E2023),
+    text_dim: rgb(0x53575D),
+    accent: rgb(0x8A5200),
+    selected: rgb(0xF3D9AE),
+    error: rgb(0xAE1D2B),
+    x: rgb(0xC22F3A),
+    y: rgb(0x4C7A12),
+    z: rgb(0x2462B8),
+    overlay: rgb(0x17181A),
+    overlay_halo: Color32::from_rgba_premultiplied(170, 170, 170, 170),
+};
+
+const HIGH_CONTRAST: Palette = Palette {
+    panel: rgb(0x000000),
+    field: rgb(0x101010),
+    stripe: rgb(0x161616),
+    button: rgb(0x242424),
+    button_hovered: rgb(0x3A3A3A),
+    button_pressed: rgb(0x505050),
+    line: rgb(0xB0B0B0),
+    text: rgb(0xFFFFFF),
+    text_dim: rgb(0xD8D8D8),
+    accent: rgb(0xFFC04D),
+    selected: rgb(0x5C4200),
+    error: rgb(0xFF9AA2),
+    x: rgb(0xFF7A82),
+    y: rgb(0xA6E04C),
+    z: rgb(0x7DB2FF),
+    overlay: rgb(0xFFFFFF),
+    overlay_halo: Color32::from_rgba_premultiplied(0, 0, 0, 220),
+};
+
+/// The theme in use.
+pub fn choice(ctx: &egui::Context) -> ThemeChoice {
+    ctx.data(|data| data.get_temp(theme_id()))
+        .unwrap_or_default()
+}
+
+/// The colours in use.
+pub fn palette(ui: &egui::Ui) -> &'static Palette {
+    choice(ui.ctx()).palette()
+}
+
+fn theme_id() -> egui::Id {
+    egui::Id::unique("theme choice")
+}
 
 /// Height of a row of widgets.
 pub const ROW: f32 = 24.0;
 /// Space inside panels.
 pub const PADDING: i8 = 8;
 
-/// Gives `ctx` the dark theme, the sizes and the icon font.
+/// Gives `ctx` the sizes, the icon font and the dark theme.
 pub fn apply(ctx: &egui::Context) {
     egui_material_icons::initialize(ctx);
-    ctx.set_theme(egui::Theme::Dark);
-    let mut visuals = Visuals::dark();
-    visuals.panel_fill = PANEL;
-    visuals.window_fill = PANEL;
-    visuals.extreme_bg_color = FIELD;
-    visuals.faint_bg_color = Color32::from_rgb(0x30, 0x32, 0x36);
-    visuals.override_text_color = Some(TEXT);
-    visuals.weak_text_color = Some(TEXT_DIM);
-    visuals.selection.bg_fill = Color32::from_rgb(0x5A, 0x45, 0x22);
-    visuals.selection.stroke = Stroke::new(1.0, ACCENT);
-    visuals.hyperlink_color = ACCENT;
-    visuals.error_fg_color = ERROR;
-    visuals.warn_fg_color = ACCENT;
-    let radius = CornerRadius::same(4);
-    let widgets = &mut visuals.widgets;
-    for (state, fill) in [
-        (&mut widgets.noninteractive, PANEL),
-        (&mut widgets.inactive, Color32::from_rgb(0x3A, 0x3D, 0x42)),
-        (&mut widgets.hovered, Color32::from_rgb(0x48, 0x4C, 0x52)),
-        (&mut widgets.active, Color32::from_rgb(0x55, 0x5A, 0x61)),
-        (&mut widgets.open, Color32::from_rgb(0x42, 0x46, 0x4C)),
-    ] {
-        state.bg_fill = fill;
-        state.weak_bg_fill = fill;
-        state.corner_radius = radius;
-        state.expansion = 0.0;
-    }
-    widgets.noninteractive.bg_stroke = Stroke::new(1.0, Color32::from_rgb(0x3C, 0x3F, 0x44));
-    ctx.set_visuals_of(egui::Theme::Dark, visuals);
+    set(ctx, ThemeChoice::default());
     ctx.all_styles_mut(|style| {
         style.text_styles = [
             (
@@ -80,4 +193,42 @@ pub fn apply(ctx: &egui::Context) {
         style.spacing.window_margin = Margin::same(12);
         style.animation_time = 0.0;
     });
+}
+
+/// Puts a theme into use.
+pub fn set(ctx: &egui::Context, choice: ThemeChoice) {
+    ctx.data_mut(|data| data.insert_temp(theme_id(), choice));
+    let (theme, mut visuals) = match choice {
+        ThemeChoice::Light => (egui::Theme::Light, Visuals::light()),
+        ThemeChoice::Dark | ThemeChoice::HighContrast => (egui::Theme::Dark, Visuals::dark()),
+    };
+    let palette = choice.palette();
+    visuals.panel_fill = palette.panel;
+    visuals.window_fill = palette.panel;
+    visuals.extreme_bg_color = palette.field;
+    visuals.faint_bg_color = palette.stripe;
+    visuals.override_text_color = Some(palette.text);
+    visuals.weak_text_color = Some(palette.text_dim);
+    visuals.selection.bg_fill = palette.selected;
+    visuals.selection.stroke = Stroke::new(1.0, palette.accent);
+    visuals.hyperlink_color = palette.accent;
+    visuals.error_fg_color = palette.error;
+    visuals.warn_fg_color = palette.accent;
+    let radius = CornerRadius::same(4);
+    let widgets = &mut visuals.widgets;
+    for (state, fill) in [
+        (&mut widgets.noninteractive, palette.panel),
+        (&mut widgets.inactive, palette.button),
+        (&mut widgets.hovered, palette.button_hovered),
+        (&mut widgets.active, palette.button_pressed),
+        (&mut widgets.open, palette.button_hovered),
+    ] {
+        state.bg_fill = fill;
+        state.weak_bg_fill = fill;
+        state.corner_radius = radius;
+        state.expansion = 0.0;
+    }
+    widgets.noninteractive.bg_stroke = Stroke::new(1.0, palette.line);
+    ctx.set_theme(theme);
+    ctx.set_visuals_of(theme, visuals);
 }

@@ -7,7 +7,7 @@ use sinew::document::Document;
 use sinew::io::project::Autosaves;
 use sinew::io::{import_file, is_project};
 use sinew::task::Task;
-use sinew::view::commands::Mode;
+use sinew::view::mode::Mode;
 
 /// Selects a bone, goes to Paint and makes a stroke.
 fn paint(window: &mut Window) {

@@ -6,37 +6,44 @@ use egui_kittest::Node;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::deform::SkinningMethod;
 use sinew::view::Shading;
-use sinew::view::commands::{Command, Mode};
-use std::collections::BTreeMap;
+use sinew::view::commands::Command;
+use sinew::view::commands::table::{Group, TABLE};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Every menu of the bar.
-pub(crate) const MENUS: [&str; 5] = ["File", "Edit", "View", "Animation", "Skinning"];
-
-/// Label -> menu and whether it can be pressed, from opening every menu.
-fn items(window: &mut Window) -> BTreeMap<String, (&'static str, bool)> {
+/// Label -> menu and whether it can be pressed, from opening every menu and every submenu.
+fn items(window: &mut Window) -> BTreeMap<String, (Group, bool)> {
     let mut found = BTreeMap::new();
-    for menu in MENUS {
-        window.click(Role::Button, menu);
-        for node in window.harness.root().children_recursive() {
-            let node = node.accesskit_node();
-            if is_menu_item(node.role()) {
-                let label = node.label().expect("items have labels");
-                assert!(found.insert(label, (menu, !node.is_disabled())).is_none());
+    for group in Group::ALL {
+        let in_menu = TABLE.iter().filter(|row| row.group == group);
+        let submenus: BTreeSet<&str> = in_menu.map(|row| row.submenu).collect();
+        for submenu in submenus {
+            window.click(Role::Button, group.label());
+            if !submenu.is_empty() {
+                window.open_submenu(submenu);
             }
+            for node in window.harness.root().children_recursive() {
+                let node = node.accesskit_node();
+                if is_menu_item(node.role()) {
+                    let label = node.label().expect("items have labels");
+                    found.insert(label, (group, !node.is_disabled()));
+                }
+            }
+            window.key(Modifiers::NONE, Key::Escape);
+            window.key(Modifiers::NONE, Key::Escape);
         }
-        window.key(Modifiers::NONE, Key::Escape);
     }
     found
 }
 
 fn assert_all_commands_are_offered(window: &mut Window) {
     let items = items(window);
-    assert_eq!(items.len(), Command::ALL.len());
-    for &command in Command::ALL {
+    assert_eq!(items.len(), TABLE.len());
+    for command in Command::all() {
         let label = command.full_label(window.editor());
-        let (_, enabled) = items
+        let (group, enabled) = items
             .get(&label)
             .unwrap_or_else(|| panic!("{label} is in no menu"));
+        assert_eq!(*group, command.group(), "{label}");
         assert_eq!(*enabled, command.is_enabled(window.editor()), "{label}");
     }
     // The buttons of the header say the same.
@@ -222,7 +229,7 @@ fn tab_only_ever_swaps_the_mode() {
         assert!(focused.is_empty(), "press {i} went on to {focused:?}");
     }
     window.key(Modifiers::NONE, Key::Tab);
-    assert_eq!(window.app().viewport().mode, Mode::Paint);
+    assert_eq!(window.app().viewport().mode, sinew::view::mode::Mode::Paint);
     let radius = window.document().session().brush.radius_px;
     window.key(Modifiers::NONE, Key::CloseBracket);
     assert!(window.document().session().brush.radius_px > radius);

@@ -1,10 +1,10 @@
 //! What the whole window looks like: pixels, and where its texts are.
 
-use crate::commands::MENUS;
 use crate::window::{CTRL, Window, asset, is_menu_item};
 use egui::{Key, Modifiers, Rect, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use image::RgbaImage;
+use sinew::view::commands::table::Group;
 
 /// The part of a picture inside `rect`, points; a pixel in from its edge.
 fn part(picture: &RgbaImage, rect: Rect, scale: f32) -> RgbaImage {
@@ -159,7 +159,7 @@ fn everything_fits_into_windows_of_all_sizes() {
             assert_in_place(&mut window, &format!("{}-{scale}-{mode}", size[0]));
             window.key(Modifiers::NONE, Key::Tab);
         }
-        for (i, menu) in MENUS.iter().enumerate() {
+        for (i, menu) in Group::ALL.iter().map(|g| g.label()).enumerate() {
             window.click(Role::Button, menu);
             let screen = window.harness.ctx.content_rect();
             for item in window.harness.root().children_recursive() {

@@ -14,6 +14,7 @@ use sinew::editor::Editor;
 use sinew::io::project::Autosaves;
 use sinew::skeleton::JointIndex;
 use sinew::view::WindowlessGl;
+use sinew::view::commands::table::TABLE;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -142,12 +143,26 @@ impl Window {
     #[track_caller]
     pub(crate) fn choose(&mut self, menu: &str, item: &str) {
         self.click(Role::Button, menu);
+        let row = TABLE.iter().find(|row| row.label == item);
+        if let Some(row) = row.filter(|row| !row.submenu.is_empty()) {
+            self.open_submenu(row.submenu);
+        }
         let found = self.harness.get_all_by_label(item);
         let node = found
             .into_iter()
             .find(|n| is_menu_item(n.accesskit_node().role()));
         node.unwrap_or_else(|| panic!("no {item} in {menu}"))
             .click();
+        self.settle();
+    }
+
+    /// Opens a submenu of the open menu.
+    pub(crate) fn open_submenu(&mut self, label: &str) {
+        let found = self.harness.get_all_by_label_contains(label);
+        let button = found
+            .into_iter()
+            .find(|n| n.accesskit_node().role() == Role::Button);
+        button.unwrap_or_else(|| panic!("no {label}")).click();
         self.settle();
     }
 

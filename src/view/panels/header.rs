@@ -3,7 +3,8 @@
 use super::command_button_ui;
 use crate::deform::SkinningMethod;
 use crate::editor::Editor;
-use crate::view::commands::{Command, Mode};
+use crate::view::commands::Command;
+use crate::view::mode::Mode;
 use crate::view::scene::Shading;
 use crate::view::viewport::Viewport;
 use egui::Ui;
@@ -39,7 +40,7 @@ pub fn header_ui(ui: &mut Ui, editor: &Editor, view: &Viewport) -> Vec<Command> 
                 asked.push(command);
             }
         };
-        for mode in [Mode::Select, Mode::Paint] {
+        for mode in Mode::ALL {
             choice(ui, view.mode == mode, Command::SetMode(mode));
         }
         ui.separator();

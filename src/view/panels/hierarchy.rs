@@ -64,9 +64,9 @@ impl Hierarchy {
                             icons::ICON_LOCK_OPEN
                         };
                         let colour = if is_locked {
-                            theme::ACCENT
+                            theme::palette(ui).accent
                         } else {
-                            theme::TEXT_DIM.gamma_multiply(0.28)
+                            theme::palette(ui).text_dim.gamma_multiply(0.28)
                         };
                         let button = egui::Button::new(icon.rich_text().size(14.0).color(colour))
                             .frame(false);
@@ -90,9 +90,9 @@ impl Hierarchy {
                         ui.add_space(depth.min(12) as f32 * 10.0);
                         let chosen = active == Some(joint);
                         let text = RichText::new(&label).color(if chosen {
-                            theme::ACCENT
+                            theme::palette(ui).accent
                         } else {
-                            theme::TEXT
+                            theme::palette(ui).text
                         });
                         let response = ui.add(egui::Button::selectable(chosen, text).truncate());
                         if response.clicked() {

@@ -1,7 +1,7 @@
 //! What the mode and the selection need.
 
 use crate::editor::Editor;
-use crate::view::commands::Mode;
+use crate::view::mode::Mode;
 use crate::view::theme;
 use crate::weights::falloff::Falloff;
 use egui::{RichText, Ui};
@@ -11,6 +11,7 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
     let active = editor.document().session().active_joint;
     ui.heading(match mode {
         Mode::Select => "Selection",
+        Mode::Pose => "Pose",
         Mode::Paint => "Brush",
     });
     match active {
@@ -18,7 +19,10 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
             ui.horizontal(|ui| {
                 ui.label("Active bone");
                 let label = editor.document().skeleton().label(joint);
-                ui.add(egui::Label::new(RichText::new(label).color(theme::ACCENT)).truncate());
+                ui.add(
+                    egui::Label::new(RichText::new(label).color(theme::palette(ui).accent))
+                        .truncate(),
+                );
             });
             moved_ui(ui, editor);
         }
@@ -110,6 +114,6 @@ fn moved_ui(ui: &mut Ui, editor: &Editor) {
     let each = moved
         .iter()
         .map(|(id, heat)| format!("{}: {} of {}", name(id), heat.n_moved, heat.values.len()));
-    ui.label(RichText::new(text).color(theme::TEXT_DIM))
+    ui.label(RichText::new(text).color(theme::palette(ui).text_dim))
         .on_hover_text(each.collect::<Vec<_>>().join("\n"));
 }

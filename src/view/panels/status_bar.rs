@@ -2,7 +2,7 @@
 
 use crate::editor::Editor;
 use crate::finding::Severity;
-use crate::view::commands::Mode;
+use crate::view::mode::Mode;
 use crate::view::theme;
 use egui::{Align, Layout, RichText, Role, Sense, Ui, WidgetInfo};
 
@@ -19,14 +19,15 @@ pub fn status_bar_ui(
         Mode::Select => {
             "Click picks a bone · Middle drag orbits · Shift+middle pans · Wheel zooms · Tab paints"
         }
+        Mode::Pose => "Click picks a bone · Middle drag orbits · Shift+middle pans · Wheel zooms",
         Mode::Paint => {
             "Drag adds · Ctrl+drag subtracts · Esc takes the stroke back · [ ] radius · Tab selects"
         }
     };
     let text = match notice {
-        Some((text, true)) => RichText::new(text).color(theme::ERROR),
-        Some((text, false)) => RichText::new(text).color(theme::ACCENT),
-        None => RichText::new(hint).color(theme::TEXT_DIM),
+        Some((text, true)) => RichText::new(text).color(theme::palette(ui).error),
+        Some((text, false)) => RichText::new(text).color(theme::palette(ui).accent),
+        None => RichText::new(hint).color(theme::palette(ui).text_dim),
     };
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -37,7 +38,7 @@ pub fn status_bar_ui(
             );
             ui.label(
                 RichText::new(figures)
-                    .color(theme::TEXT_DIM)
+                    .color(theme::palette(ui).text_dim)
                     .monospace()
                     .size(11.0),
             )
@@ -78,8 +79,8 @@ fn problems_button_ui(ui: &mut Ui, editor: &Editor, shown: &mut bool) {
     let findings = editor.findings();
     let label = RichText::new(format!("Problems ({})", findings.len()));
     let label = match findings.iter().map(|f| f.severity).max() {
-        Some(Severity::Error) => label.color(theme::ERROR),
-        Some(Severity::Warning) => label.color(theme::ACCENT),
+        Some(Severity::Error) => label.color(theme::palette(ui).error),
+        Some(Severity::Warning) => label.color(theme::palette(ui).accent),
         _ => label,
     };
     ui.toggle_value(shown, label)

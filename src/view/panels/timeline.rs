@@ -18,7 +18,7 @@ pub fn timeline_ui(ui: &mut Ui, editor: &mut Editor) -> Vec<Command> {
             .map(|(&id, c)| (id, clip_label(id.0, &c.name)))
             .collect();
         if clips.is_empty() {
-            ui.label(RichText::new("No clips in this file.").color(theme::TEXT_DIM));
+            ui.label(RichText::new("No clips in this file.").color(theme::palette(ui).text_dim));
             return;
         }
         let playing = editor.is_playing();

@@ -1,0 +1,125 @@
+//! What each command does. One `match`, grouped as the menus are.
+
+use super::SinewApp;
+use super::dialogs::{PathDialog, PathPurpose};
+use crate::editor::OpenRequest;
+use crate::math::Camera;
+use crate::math::camera::View;
+use crate::view::commands::Command;
+use crate::view::mode::Mode;
+use crate::view::scene::Shading;
+use crate::view::theme;
+use eframe::egui;
+use egui::ViewportCommand;
+
+impl SinewApp {
+    /// Does what a command asks for, if it can be asked for now.
+    pub(super) fn run_command(&mut self, command: Command, ctx: &egui::Context) {
+        if !command.is_enabled(&self.editor) {
+            return;
+        }
+        let options = &mut self.viewport.options;
+        match command {
+            Command::Open => self.dialog = Some(PathDialog::new(PathPurpose::Open, &self.editor)),
+            Command::Sample(name) => self.open(OpenRequest::Sample(name.into())),
+            Command::Save => match self.editor.project_path().cloned() {
+                Some(path) => self.editor.save_as(&path),
+                None => self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor)),
+            },
+            Command::SaveAs => self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor)),
+            Command::Export => {
+                self.dialog = Some(PathDialog::new(PathPurpose::Export, &self.editor));
+            }
+            Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
+
+            Command::Undo => self.editor.undo(),
+            Command::Redo => self.editor.redo(),
+            // panels: Rename
+            // founder: Preferences
+
+            // select: SelectBones, SelectPoints, SelectAll, SelectNone, SelectInverse, SelectLinked, SelectMore,
+            // SelectLess, SelectMoved, SelectBox, SelectCircle, SelectLasso, Hide, HideOthers, ShowAll, Isolate
+
+            // looks: all of the view
+            Command::Show(shading) => options.shading = shading,
+            Command::ToggleBones => options.show_bones = !options.show_bones,
+            Command::ToggleXray => options.xray_bones = !options.xray_bones,
+            Command::ToggleGrid => options.show_grid = !options.show_grid,
+            Command::ToggleWire => options.wire_overlay = !options.wire_overlay,
+            Command::FrameAll => self.editor.frame_all(),
+            Command::FrameSelected => self.editor.frame_selected(),
+            Command::ViewFront => self.look(View::Front),
+            Command::ViewRight => self.look(View::Side),
+            Command::ViewTop => self.look(View::Top),
+            Command::ToggleOrthographic => {
+                let camera = self.editor.camera_mut();
+                camera.orthographic = !camera.orthographic;
+            }
+
+            // pose: PoseMove, PoseRotate, PoseScale, CycleSpace, ClearLocation, ClearRotation, ClearScale, ResetPose,
+            // CopyPose, PastePose, PasteFlipped, TogglePin
+
+            // founder: the rest of the weights
+            Command::SmallerBrush => self.scale_brush(1.0 / 1.2),
+            Command::LargerBrush => self.scale_brush(1.2),
+
+            // timeline: the rest of the animation
+            Command::PlayPause => self.editor.toggle_play(),
+
+            Command::UseMethod(method) => self.editor.set_method(method),
+
+            Command::SetMode(mode) => self.set_mode(mode),
+            Command::SwapMode => self.set_mode(self.mode_before),
+            // founder: ModePie
+            // frame: workspaces, panels, tool bar, interface size
+            Command::UseTheme(choice) => theme::set(ctx, choice),
+
+            // founder: FindCommand, ShowKeys
+            // frame: Welcome, About
+            _ => {}
+        }
+    }
+
+    /// Of a command that switches something, whether it is on.
+    pub(super) fn is_on(&self, command: Command) -> Option<bool> {
+        let options = &self.viewport.options;
+        Some(match command {
+            Command::Show(shading) => options.shading == shading,
+            Command::ToggleBones => options.show_bones,
+            Command::ToggleXray => options.xray_bones,
+            Command::ToggleGrid => options.show_grid,
+            Command::ToggleWire => options.wire_overlay,
+            Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
+            Command::ToggleLoop => self.editor.document().session().playback.looping,
+            Command::UseMethod(method) => self.editor.method() == method,
+            Command::SetMode(mode) => self.viewport.mode == mode,
+            _ => return None,
+        })
+    }
+
+    /// Changes what the left button does; who paints wants to see what is painted, and afterwards what was seen before.
+    pub(super) fn set_mode(&mut self, mode: Mode) {
+        let was = std::mem::replace(&mut self.viewport.mode, mode);
+        if was == mode {
+            return;
+        }
+        self.mode_before = was;
+        let shading = &mut self.viewport.options.shading;
+        if mode == Mode::Paint {
+            self.shading_before = std::mem::replace(shading, Shading::Weights);
+        } else if was == Mode::Paint && *shading == Shading::Weights {
+            *shading = self.shading_before;
+        }
+    }
+
+    fn look(&mut self, view: View) {
+        let direction = Camera::looking(view);
+        let camera = self.editor.camera_mut();
+        (camera.yaw, camera.pitch) = (direction.yaw, direction.pitch);
+    }
+
+    fn scale_brush(&mut self, factor: f32) {
+        let brush = self.editor.brush_mut();
+        brush.radius_px = (brush.radius_px * factor).clamp(1.0, 500.0);
+    }
+}

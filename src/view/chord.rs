@@ -1,0 +1,197 @@
+//! A key with the modifiers held: "Ctrl+Shift+Z".
+
+use egui::{Event, InputState, Key, Modifiers};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A key with exactly these modifiers held. Ctrl also stands for the Mac's command key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Chord {
+    /// Ctrl, or Command on a Mac.
+    pub ctrl: bool,
+    /// Shift.
+    pub shift: bool,
+    /// Alt, or Option on a Mac.
+    pub alt: bool,
+    /// The key.
+    pub key: Key,
+}
+
+impl Chord {
+    /// A key alone.
+    pub const fn key(key: Key) -> Self {
+        Self {
+            ctrl: false,
+            shift: false,
+            alt: false,
+            key,
+        }
+    }
+
+    /// The same with Ctrl.
+    #[must_use]
+    pub const fn ctrl(mut self) -> Self {
+        self.ctrl = true;
+        self
+    }
+
+    /// The same with Shift.
+    #[must_use]
+    pub const fn shift(mut self) -> Self {
+        self.shift = true;
+        self
+    }
+
+    /// The same with Alt.
+    #[must_use]
+    pub const fn alt(mut self) -> Self {
+        self.alt = true;
+        self
+    }
+
+    /// The chord of a key press, for learning a new shortcut.
+    pub fn pressed(key: Key, modifiers: Modifiers) -> Self {
+        Self {
+            ctrl: modifiers.command || modifiers.ctrl,
+            shift: modifiers.shift,
+            alt: modifiers.alt,
+            key,
+        }
+    }
+
+    fn matches(self, key: Key, modifiers: Modifiers) -> bool {
+        // Plus is Shift+Equals on many keyboards, a key of its own on others.
+        let is_plus = self.key == Key::Plus && matches!(key, Key::Plus | Key::Equals);
+        (self.key == key || is_plus)
+            && self.ctrl == (modifiers.command || modifiers.ctrl)
+            && self.alt == modifiers.alt
+            && (self.shift == modifiers.shift || is_plus && !self.shift)
+    }
+
+    /// Whether it was pressed this frame; the press is used up. Held keys count again only if `repeats`.
+    pub fn consume(self, input: &mut InputState, repeats: bool) -> bool {
+        let modifiers = input.modifiers;
+        let before = input.events.len();
+        let mut found = false;
+        input.events.retain(|event| {
+            let (is_it, counts) = match event {
+                Event::Key {
+                    key,
+                    pressed: true,
+                    repeat,
+                    modifiers,
+                    ..
+                } => (self.matches(*key, *modifiers), !*repeat || repeats),
+                // The windowing layer makes these of Ctrl+C, X and V.
+                Event::Copy => (self.matches(Key::C, modifiers), true),
+                Event::Cut => (self.matches(Key::X, modifiers), true),
+                Event::Paste(_) => (self.matches(Key::V, modifiers), true),
+                _ => (false, false),
+            };
+            found |= is_it && counts;
+            !is_it
+        });
+        found && input.events.len() < before
+    }
+}
+
+impl fmt::Display for Chord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (held, name) in [
+            (self.ctrl, "Ctrl+"),
+            (self.shift, "Shift+"),
+            (self.alt, "Alt+"),
+        ] {
+            if held {
+                f.write_str(name)?;
+            }
+        }
+        f.write_str(match self.key {
+            Key::OpenBracket => "[",
+            Key::CloseBracket => "]",
+            Key::Period => ".",
+            Key::Comma => ",",
+            Key::Slash => "/",
+            Key::Plus => "+",
+            Key::Minus => "-",
+            Key::ArrowLeft => "Left",
+            Key::ArrowRight => "Right",
+            Key::ArrowUp => "Up",
+            Key::ArrowDown => "Down",
+            key => key.name(),
+        })
+    }
+}
+
+impl std::str::FromStr for Chord {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut chord = Self::key(Key::Space);
+        let mut rest = text;
+        loop {
+            let found = ["Ctrl+", "Shift+", "Alt+"]
+                .into_iter()
+                .find_map(|m| rest.strip_prefix(m).map(|r| (m, r)));
+            let Some((modifier, after)) = found else {
+                break;
+            };
+            match modifier {
+                "Ctrl+" => chord.ctrl = true,
+                "Shift+" => chord.shift = true,
+                _ => chord.alt = true,
+            }
+            rest = after;
+        }
+        let key = match rest {
+            "+" => Some(Key::Plus),
+            "-" => Some(Key::Minus),
+            name => Key::from_name(name),
+        };
+        chord.key = key.ok_or_else(|| format!("\"{text}\" is not a key Sinew knows."))?;
+        Ok(chord)
+    }
+}
+
+impl Serialize for Chord {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Chord {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_reads_back_as_it_is_written() {
+        for &key in Key::ALL {
+            for chord in [
+                Chord::key(key),
+                Chord::key(key).ctrl().shift(),
+                Chord::key(key).alt(),
+            ] {
+                let text = chord.to_string();
+                assert_eq!(text.parse(), Ok(chord), "{text}");
+            }
+        }
+        assert!("Ctrl+Nonsense".parse::<Chord>().is_err());
+    }
+
+    #[test]
+    fn modifiers_must_be_exactly_those() {
+        let save = Chord::key(Key::S).ctrl();
+        assert!(save.matches(Key::S, Modifiers::COMMAND));
+        assert!(!save.matches(Key::S, Modifiers::COMMAND | Modifiers::SHIFT));
+        assert!(!save.matches(Key::S, Modifiers::NONE));
+        let grow = Chord::key(Key::Plus).ctrl();
+        assert!(grow.matches(Key::Equals, Modifiers::COMMAND | Modifiers::SHIFT));
+    }
+}

@@ -1,0 +1,57 @@
+//! When a command can be asked for.
+
+use super::Command;
+use crate::editor::Editor;
+
+impl Command {
+    /// Whether it can be asked for now.
+    pub fn is_enabled(self, editor: &Editor) -> bool {
+        let document = editor.document();
+        let session = document.session();
+        let has_model = !document.skeleton().is_empty();
+        let has_clip = session.playback.clip.is_some();
+        let has_joint = session.active_joint.is_some();
+        match self {
+            Self::Open
+            | Self::Sample(_)
+            | Self::Quit
+            | Self::Preferences
+            | Self::UseWorkspace(_)
+            | Self::NextWorkspace
+            | Self::PreviousWorkspace
+            | Self::ResetWorkspace
+            | Self::TogglePanel(_)
+            | Self::ToggleToolBar
+            | Self::MaximisePanel
+            | Self::UseTheme(_)
+            | Self::LargerInterface
+            | Self::SmallerInterface
+            | Self::NormalInterface
+            | Self::FindCommand
+            | Self::ShowKeys
+            | Self::Welcome
+            | Self::About => true,
+            Self::Save | Self::SaveAs | Self::Export => has_model && document.source().is_some(),
+            Self::Undo => editor.history().undo_label().is_some() || editor.is_painting(),
+            Self::Redo => editor.history().redo_label().is_some(),
+            Self::PlayPause => !document.clips().is_empty(),
+            Self::NextKey
+            | Self::PreviousKey
+            | Self::NextFrame
+            | Self::PreviousFrame
+            | Self::FirstFrame
+            | Self::LastFrame
+            | Self::ToggleLoop
+            | Self::SetLoopStart
+            | Self::SetLoopEnd
+            | Self::ClearLoop
+            | Self::DuplicateClip
+            | Self::DeleteClip
+            | Self::DeleteKeys
+            | Self::ShowMyPose => has_clip,
+            Self::Rename | Self::SelectMoved | Self::LockActive | Self::LockOthers => has_joint,
+            Self::UseMethod(_) => !document.skins().is_empty(),
+            _ => has_model,
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! What each command is called, what it does, where it stands, and its keys.
+
+use super::Command;
+use crate::deform::SkinningMethod;
+use crate::view::chord::Chord;
+use crate::view::frame::{PanelKind, Workspace};
+use crate::view::mode::Mode;
+use crate::view::scene::Shading;
+use crate::view::theme::ThemeChoice;
+use egui::Key;
+
+/// The menu a command stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Group {
+    /// Models and projects.
+    File,
+    /// Steps, names, preferences.
+    Edit,
+    /// What is selected and what is hidden.
+    Select,
+    /// Camera and looks.
+    View,
+    /// Bones in their places.
+    Pose,
+    /// Brush and locks.
+    Weights,
+    /// Clips, keys, time.
+    Animation,
+    /// How bones bend the surface.
+    Skinning,
+    /// Modes, panels, workspaces, theme.
+    Window,
+    /// How to find out.
+    Help,
+}
+
+impl Group {
+    /// Every menu, in the order of the bar.
+    pub const ALL: [Self; 10] = [
+        Self::File,
+        Self::Edit,
+        Self::Select,
+        Self::View,
+        Self::Pose,
+        Self::Weights,
+        Self::Animation,
+        Self::Skinning,
+        Self::Window,
+        Self::Help,
+    ];
+
+    /// Its title.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::File => "File",
+            Self::Edit => "Edit",
+            Self::Select => "Select",
+            Self::View => "View",
+            Self::Pose => "Pose",
+            Self::Weights => "Weights",
+            Self::Animation => "Animation",
+            Self::Skinning => "Skinning",
+            Self::Window => "Window",
+            Self::Help => "Help",
+        }
+    }
+}
+
+/// One command of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Which.
+    pub command: Command,
+    /// Its name in settings files; never changes.
+    pub id: &'static str,
+    /// What menus and buttons say.
+    pub label: &'static str,
+    /// What it does, in a sentence.
+    pub about: &'static str,
+    /// Its menu.
+    pub group: Group,
+    /// Its keys in the Blender preset, the one that is shown first.
+    pub blender: &'static [Chord],
+    /// Its keys in the Maya preset.
+    pub maya: &'static [Chord],
+    /// The modes in which its keys count.
+    pub modes: &'static [Mode],
+    /// The submenu it stands in; empty: none.
+    pub submenu: &'static str,
+    /// Whether a line stands above it in its menu.
+    pub starts_part: bool,
+}
+
+const fn row(
+    group: Group,
+    command: Command,
+    id: &'static str,
+    label: &'static str,
+    about: &'static str,
+) -> Row {
+    Row {
+        command,
+        id,
+        label,
+        about,
+        group,
+        blender: &[],
+        maya: &[],
+        modes: &Mode::ALL,
+        submenu: "",
+        starts_part: false,
+    }
+}
+
+impl Row {
+    /// The same keys in both presets.
+    const fn keys(mut self, keys: &'static [Chord]) -> Self {
+        self.blender = keys;
+        self.maya = keys;
+        self
+    }
+
+    /// Other keys in either preset.
+    const fn presets(mut self, blender: &'static [Chord], maya: &'static [Chord]) -> Self {
+        self.blender = blender;
+        self.maya = maya;
+        self
+    }
+
+    /// In a submenu.
+    const fn under(mut self, submenu: &'static str) -> Self {
+        self.submenu = submenu;
+        self
+    }
+
+    /// Under a line.
+    const fn part(mut self) -> Self {
+        self.starts_part = true;
+        self
+    }
+
+    /// Keys that count in some modes only.
+    const fn only_in(mut self, modes: &'static [Mode]) -> Self {
+        self.modes = modes;
+        self
+    }
+}
+
+/// Every command, menu by menu, in the order in which it is shown.
+pub const TABLE: &[Row] = &[
+    row(Group::File, Command::Open, "file.open", "Open…", "Open a glTF model or a Sinew project. You can also drop a file on the window.").keys(&[Chord::key(Key::O).ctrl()]),
+    row(Group::File, Command::Sample("arm"), "file.sample_arm", "Sample arm", "Open a model that comes with Sinew.").under("Samples"),
+    row(Group::File, Command::Sample("hand"), "file.sample_hand", "Sample hand", "Open a model that comes with Sinew.").under("Samples"),
+    row(Group::File, Command::Sample("mannequin"), "file.sample_mannequin", "Sample mannequin", "Open a model that comes with Sinew.").under("Samples"),
+    row(Group::File, Command::Sample("cylinder"), "file.sample_cylinder", "Sample cylinder", "Open a model that comes with Sinew.").under("Samples"),
+    row(Group::File, Command::Save, "file.save", "Save project", "Save what you changed as a project; the model's own file is never touched.").keys(&[Chord::key(Key::S).ctrl()]).part(),
+    row(Group::File, Command::SaveAs, "file.save_as", "Save project as…", "Save the project under another name.").keys(&[Chord::key(Key::S).ctrl().shift()]),
+    row(Group::File, Command::Export, "file.export", "Export glTF…", "Write a glTF file with your weights, clips and names; everything else as it came.").keys(&[Chord::key(Key::E).ctrl()]),
+    row(Group::File, Command::Quit, "file.quit", "Quit", "End Sinew.").keys(&[Chord::key(Key::Q).ctrl()]).part(),
+    row(Group::Edit, Command::Undo, "edit.undo", "Undo", "Take the newest step back.").presets(&[Chord::key(Key::Z).ctrl()], &[Chord::key(Key::Z).ctrl(), Chord::key(Key::Z)]),
+    row(Group::Edit, Command::Redo, "edit.redo", "Redo", "Do the step undone last again.").presets(&[Chord::key(Key::Z).ctrl().shift(), Chord::key(Key::Y).ctrl()], &[Chord::key(Key::Z).ctrl().shift(), Chord::key(Key::Y).ctrl(), Chord::key(Key::Z).shift()]),
+    row(Group::Edit, Command::Rename, "edit.rename", "Rename bone…", "Give the active bone another name.").keys(&[Chord::key(Key::F2)]).part(),
+    row(Group::Edit, Command::Preferences, "edit.preferences", "Preferences…", "Key map, navigation, theme and size of the interface.").keys(&[Chord::key(Key::Comma).ctrl()]).part(),
+    row(Group::Select, Command::SelectBones, "select.bones", "Select bones", "Clicks, boxes and loops pick bones."),
+    row(Group::Select, Command::SelectPoints, "select.points", "Select points", "Clicks, boxes and loops pick points of the surface."),
+    row(Group::Select, Command::SelectAll, "select.all", "Select all", "Select every bone, or every point.").presets(&[Chord::key(Key::A)], &[Chord::key(Key::A).ctrl().shift()]).part(),
+    row(Group::Select, Command::SelectNone, "select.none", "Select none", "Select nothing.").keys(&[Chord::key(Key::A).alt()]),
+    row(Group::Select, Command::SelectInverse, "select.inverse", "Invert selection", "Select what is not selected.").presets(&[Chord::key(Key::I).ctrl()], &[Chord::key(Key::I).ctrl().shift()]),
+    row(Group::Select, Command::SelectLinked, "select.linked", "Select linked", "Select the rest of each island of points, or of each chain of bones.").keys(&[Chord::key(Key::L).ctrl()]),
+    row(Group::Select, Command::SelectMore, "select.more", "Grow selection", "Select the neighbours too.").presets(&[Chord::key(Key::Plus).ctrl()], &[Chord::key(Key::Period).shift()]),
+    row(Group::Select, Command::SelectLess, "select.less", "Shrink selection", "Take the border out of the selection.").presets(&[Chord::key(Key::Minus).ctrl()], &[Chord::key(Key::Comma).shift()]),
+    row(Group::Select, Command::SelectMoved, "select.moved", "Select points of bone", "Select the points that the active bone moves.").keys(&[Chord::key(Key::L).shift()]),
+    row(Group::Select, Command::SelectBox, "select.box", "Box select", "Drag a box around what is meant. Shift adds, Ctrl takes away.").presets(&[Chord::key(Key::B)], &[Chord::key(Key::B).shift()]).only_in(&[Mode::Select, Mode::Pose]).part(),
+    row(Group::Select, Command::SelectCircle, "select.circle", "Circle select", "Select under a circle; the wheel sizes it, Esc ends it.").presets(&[Chord::key(Key::C)], &[Chord::key(Key::C).shift()]).only_in(&[Mode::Select, Mode::Pose]),
+    row(Group::Select, Command::SelectLasso, "select.lasso", "Lasso select", "Draw a loop around what is meant. Shift adds, Ctrl takes away.").presets(&[Chord::key(Key::C).shift()], &[Chord::key(Key::L).ctrl().shift()]).only_in(&[Mode::Select, Mode::Pose]),
+    row(Group::Select, Command::Hide, "select.hide", "Hide selected", "Hide what is selected.").presets(&[Chord::key(Key::H)], &[Chord::key(Key::H).ctrl()]).part(),
+    row(Group::Select, Command::HideOthers, "select.hide_others", "Hide unselected", "Hide what is not selected.").presets(&[Chord::key(Key::H).shift()], &[Chord::key(Key::H).alt()]),
+    row(Group::Select, Command::ShowAll, "select.show_all", "Show hidden", "Show everything that was hidden.").presets(&[Chord::key(Key::H).alt()], &[Chord::key(Key::H).ctrl().shift()]),
+    row(Group::Select, Command::Isolate, "select.isolate", "Isolate", "Show only what is selected; again brings the rest back.").presets(&[Chord::key(Key::Slash)], &[Chord::key(Key::I).shift()]),
+    row(Group::View, Command::Show(Shading::Textured), "view.textured", "Textured", "Show the model with its textures.").presets(&[], &[Chord::key(Key::Num6)]),
+    row(Group::View, Command::Show(Shading::Shaded), "view.shaded", "Shaded", "Show plain clay: the best light to judge form.").presets(&[], &[Chord::key(Key::Num5)]),
+    row(Group::View, Command::Show(Shading::Weights), "view.weights", "Weights", "Show the weights of the active bone; hatched grey where it has none.").presets(&[], &[Chord::key(Key::Num7)]),
+    row(Group::View, Command::Show(Shading::Wire), "view.wire", "Wire", "Show the edges.").presets(&[], &[Chord::key(Key::Num4)]),
+    row(Group::View, Command::ToggleBones, "view.bones", "Show bones", "Show or hide the bones.").part(),
+    row(Group::View, Command::ToggleXray, "view.xray", "Bones through skin", "Show bones, dimmed, through what hides them.").presets(&[Chord::key(Key::Z).alt()], &[Chord::key(Key::X).alt()]),
+    row(Group::View, Command::ToggleNames, "view.names", "Bone names", "Show or hide the names of bones."),
+    row(Group::View, Command::ToggleGrid, "view.grid", "Show grid", "Show or hide the ground grid."),
+    row(Group::View, Command::ToggleWire, "view.wire_overlay", "Wire over surface", "Draw fine edges over the surface."),
+    row(Group::View, Command::FrameAll, "view.frame_all", "Frame all", "Move the camera until everything fits.").presets(&[Chord::key(Key::Home)], &[Chord::key(Key::A), Chord::key(Key::Home)]).part(),
+    row(Group::View, Command::FrameSelected, "view.frame_selected", "Frame selected", "Move the camera to the selection.").presets(&[Chord::key(Key::Period)], &[Chord::key(Key::F)]),
+    row(Group::View, Command::ViewFront, "view.front", "Front view", "Look at the front, along the Z axis.").presets(&[Chord::key(Key::Num1)], &[]).under("Look from"),
+    row(Group::View, Command::ViewBack, "view.back", "Back view", "Look at the back.").presets(&[Chord::key(Key::Num1).ctrl()], &[]).under("Look from"),
+    row(Group::View, Command::ViewRight, "view.right", "Right view", "Look along the X axis.").presets(&[Chord::key(Key::Num3)], &[]).under("Look from"),
+    row(Group::View, Command::ViewLeft, "view.left", "Left view", "Look along the X axis from the other side.").presets(&[Chord::key(Key::Num3).ctrl()], &[]).under("Look from"),
+    row(Group::View, Command::ViewTop, "view.top", "Top view", "Look from above, along the Y axis.").presets(&[Chord::key(Key::Num7)], &[]).under("Look from"),
+    row(Group::View, Command::ViewBottom, "view.bottom", "Bottom view", "Look from below.").presets(&[Chord::key(Key::Num7).ctrl()], &[]).under("Look from"),
+    row(Group::View, Command::ViewOpposite, "view.opposite", "Opposite view", "Look from the other side.").presets(&[Chord::key(Key::Num9)], &[]).under("Look from"),
+    row(Group::View, Command::OrbitLeft, "view.orbit_left", "Orbit left", "Turn the view by 15 degrees.").presets(&[Chord::key(Key::Num4)], &[]).under("Look from"),
+    row(Group::View, Command::OrbitRight, "view.orbit_right", "Orbit right", "Turn the view by 15 degrees.").presets(&[Chord::key(Key::Num6)], &[]).under("Look from"),
+    row(Group::View, Command::OrbitUp, "view.orbit_up", "Orbit up", "Turn the view by 15 degrees.").presets(&[Chord::key(Key::Num8)], &[]).under("Look from"),
+    row(Group::View, Command::OrbitDown, "view.orbit_down", "Orbit down", "Turn the view by 15 degrees.").presets(&[Chord::key(Key::Num2)], &[]).under("Look from"),
+    row(Group::View, Command::ToggleOrthographic, "view.orthographic", "Orthographic", "Switch between perspective and parallel projection.").presets(&[Chord::key(Key::Num5)], &[]),
+    row(Group::Pose, Command::PoseMove, "pose.move", "Move", "Move the selected bones: X, Y, Z hold an axis, type a distance, Enter keeps, Esc takes back.").presets(&[Chord::key(Key::G)], &[Chord::key(Key::W)]).only_in(&[Mode::Select, Mode::Pose]),
+    row(Group::Pose, Command::PoseRotate, "pose.rotate", "Rotate", "Rotate the selected bones: X, Y, Z hold an axis, type an angle, Enter keeps, Esc takes back.").presets(&[Chord::key(Key::R)], &[Chord::key(Key::E)]).only_in(&[Mode::Select, Mode::Pose]),
+    row(Group::Pose, Command::PoseScale, "pose.scale", "Scale", "Scale the selected bones: X, Y, Z hold an axis, type a factor, Enter keeps, Esc takes back.").presets(&[Chord::key(Key::S)], &[Chord::key(Key::R)]).only_in(&[Mode::Select, Mode::Pose]),
+    row(Group::Pose, Command::CycleSpace, "pose.space", "Next axes", "Turn the axes: of the bone, of the world, of the parent.").presets(&[Chord::key(Key::Comma)], &[Chord::key(Key::W).ctrl()]).only_in(&[Mode::Select, Mode::Pose]).part(),
+    row(Group::Pose, Command::ClearLocation, "pose.clear_location", "Clear location", "Move the selected bones back to their rest place.").presets(&[Chord::key(Key::G).alt()], &[Chord::key(Key::W).alt()]).only_in(&[Mode::Select, Mode::Pose]).under("Clear").part(),
+    row(Group::Pose, Command::ClearRotation, "pose.clear_rotation", "Clear rotation", "Turn the selected bones back to rest.").presets(&[Chord::key(Key::R).alt()], &[Chord::key(Key::E).alt()]).only_in(&[Mode::Select, Mode::Pose]).under("Clear"),
+    row(Group::Pose, Command::ClearScale, "pose.clear_scale", "Clear scale", "Give the selected bones their rest size.").presets(&[Chord::key(Key::S).alt()], &[Chord::key(Key::R).alt()]).only_in(&[Mode::Select, Mode::Pose]).under("Clear"),
+    row(Group::Pose, Command::ResetPose, "pose.reset", "Reset pose", "Put the selected bones, or all, back to rest.").under("Clear"),
+    row(Group::Pose, Command::CopyPose, "pose.copy", "Copy pose", "Copy the pose of the selected bones, or of all.").keys(&[Chord::key(Key::C).ctrl()]).only_in(&[Mode::Select, Mode::Pose]).part(),
+    row(Group::Pose, Command::PastePose, "pose.paste", "Paste pose", "Give bones of the same names the copied pose.").keys(&[Chord::key(Key::V).ctrl()]).only_in(&[Mode::Select, Mode::Pose]),
+    row(Group::Pose, Command::PasteFlipped, "pose.paste_flipped", "Paste pose flipped", "Paste the copied pose with left and right swapped.").keys(&[Chord::key(Key::V).ctrl().shift()]).only_in(&[Mode::Select, Mode::Pose]),
+    row(Group::Pose, Command::TogglePin, "pose.pin", "Pin", "Hold the end of a chain in its place; dragging it bends the chain.").presets(&[Chord::key(Key::I).shift()], &[Chord::key(Key::P).ctrl()]).only_in(&[Mode::Select, Mode::Pose]).part(),
+    row(Group::Weights, Command::BrushRadius, "paint.radius", "Brush radius", "Move the pointer to size the brush; click keeps, Esc takes back.").presets(&[Chord::key(Key::F)], &[Chord::key(Key::B)]).only_in(&[Mode::Paint]),
+    row(Group::Weights, Command::BrushStrength, "paint.strength", "Brush strength", "Move the pointer to set the strength; click keeps, Esc takes back.").presets(&[Chord::key(Key::F).shift()], &[Chord::key(Key::M)]).only_in(&[Mode::Paint]),
+    row(Group::Weights, Command::BrushWeight, "paint.weight", "Brush weight", "Move the pointer to set the weight; click keeps, Esc takes back.").presets(&[Chord::key(Key::F).ctrl()], &[Chord::key(Key::N)]).only_in(&[Mode::Paint]),
+    row(Group::Weights, Command::SmallerBrush, "paint.smaller", "Smaller brush", "Make the brush smaller.").keys(&[Chord::key(Key::OpenBracket)]).part(),
+    row(Group::Weights, Command::LargerBrush, "paint.larger", "Larger brush", "Make the brush larger.").keys(&[Chord::key(Key::CloseBracket)]),
+    row(Group::Weights, Command::SwapWeight, "paint.swap", "Swap 1 and 0", "Paint with weight 0, and again with 1.").keys(&[Chord::key(Key::X)]).only_in(&[Mode::Paint]).part(),
+    row(Group::Weights, Command::SampleWeight, "paint.sample", "Sample weight", "Take the weight of the active bone under the pointer for the brush.").keys(&[Chord::key(Key::X).shift()]).only_in(&[Mode::Paint]),
+    row(Group::Weights, Command::PickBone, "paint.pick_bone", "Pick bone", "Make the bone that moves the surface under the pointer the active one.").keys(&[Chord::key(Key::X).ctrl().shift()]),
+    row(Group::Weights, Command::LockActive, "weights.lock", "Lock weights", "Keep the weights of the active bone as they are, or no longer.").part(),
+    row(Group::Weights, Command::LockOthers, "weights.lock_others", "Lock others", "Keep the weights of all bones but the active one."),
+    row(Group::Weights, Command::UnlockAll, "weights.unlock_all", "Unlock all", "Let all weights change."),
+    row(Group::Weights, Command::InvertLocks, "weights.invert_locks", "Invert locks", "Lock what is free and free what is locked."),
+    row(Group::Weights, Command::LockPie, "weights.lock_pie", "Locks…", "Choose what is locked by moving the pointer.").keys(&[Chord::key(Key::K)]),
+    row(Group::Animation, Command::PlayPause, "animate.play", "Play / pause", "Play the clip, or stop.").presets(&[Chord::key(Key::Space)], &[Chord::key(Key::Space), Chord::key(Key::V).alt()]),
+    row(Group::Animation, Command::KeyPose, "animate.key", "Key pose", "Keep the pose of the selected bones in the clip at this time.").presets(&[Chord::key(Key::I)], &[Chord::key(Key::S)]).part(),
+    row(Group::Animation, Command::DeleteKeys, "animate.delete_keys", "Delete keys", "Take the keys of the selected bones at this time out of the clip.").presets(&[Chord::key(Key::I).alt()], &[Chord::key(Key::S).alt()]),
+    row(Group::Animation, Command::NextKey, "animate.next_key", "Next key", "Go to the next key of the selected bones.").presets(&[Chord::key(Key::ArrowUp)], &[Chord::key(Key::Period)]).part(),
+    row(Group::Animation, Command::PreviousKey, "animate.previous_key", "Previous key", "Go to the key before, of the selected bones.").presets(&[Chord::key(Key::ArrowDown)], &[Chord::key(Key::Comma)]),
+    row(Group::Animation, Command::NextFrame, "animate.next_frame", "Next frame", "Go one frame on.").presets(&[Chord::key(Key::ArrowRight)], &[Chord::key(Key::Period).alt()]),
+    row(Group::Animation, Command::PreviousFrame, "animate.previous_frame", "Previous frame", "Go one frame back.").presets(&[Chord::key(Key::ArrowLeft)], &[Chord::key(Key::Comma).alt()]),
+    row(Group::Animation, Command::FirstFrame, "animate.first", "To start", "Go to the start of the clip or of the loop.").presets(&[Chord::key(Key::ArrowLeft).shift()], &[Chord::key(Key::V).alt().shift()]),
+    row(Group::Animation, Command::LastFrame, "animate.last", "To end", "Go to the end of the clip or of the loop.").keys(&[Chord::key(Key::ArrowRight).shift()]),
+    row(Group::Animation, Command::ToggleLoop, "animate.loop", "Loop", "Begin again at the end, or stop there.").part(),
+    row(Group::Animation, Command::SetLoopStart, "animate.loop_start", "Loop from here", "Begin the loop at this time."),
+    row(Group::Animation, Command::SetLoopEnd, "animate.loop_end", "Loop to here", "End the loop at this time."),
+    row(Group::Animation, Command::ClearLoop, "animate.loop_clear", "Loop whole clip", "Play all of the clip again."),
+    row(Group::Animation, Command::NewClip, "animate.new", "New clip", "Add an empty clip and show it.").part(),
+    row(Group::Animation, Command::DuplicateClip, "animate.duplicate", "Duplicate clip", "Add a copy of the clip and show it."),
+    row(Group::Animation, Command::DeleteClip, "animate.delete", "Delete clip", "Take the clip out of the model."),
+    row(Group::Animation, Command::ShowMyPose, "animate.my_pose", "Show my pose", "Show the pose you made, without a clip.").part(),
+    row(Group::Skinning, Command::UseMethod(SkinningMethod::Lbs), "skin.lbs", "Linear blend", "Linear blend skinning, as every glTF viewer draws it: joints collapse when they bend or twist."),
+    row(Group::Skinning, Command::UseMethod(SkinningMethod::Dqs), "skin.dqs", "Dual quaternion", "Dual quaternion skinning with two-phase scale: keeps the volume, bulges where joints bend."),
+    row(Group::Window, Command::SetMode(Mode::Select), "mode.select", "Select", "Click, box or lasso bones and points.").presets(&[], &[Chord::key(Key::Q)]),
+    row(Group::Window, Command::SetMode(Mode::Pose), "mode.pose", "Pose", "Move, rotate and scale bones with the gizmo."),
+    row(Group::Window, Command::SetMode(Mode::Paint), "mode.paint", "Paint", "Paint the weights of the active bone: drag adds, Ctrl subtracts."),
+    row(Group::Window, Command::SwapMode, "mode.swap", "Swap mode", "Go back to the mode before.").keys(&[Chord::key(Key::Tab)]).part(),
+    row(Group::Window, Command::ModePie, "mode.pie", "Modes…", "Choose a mode by moving the pointer.").keys(&[Chord::key(Key::Tab).ctrl()]),
+    row(Group::Window, Command::UseWorkspace(Workspace::Rig), "window.workspace_rig", "Rig workspace", "Look at the model and pick in it.").under("Workspaces").part(),
+    row(Group::Window, Command::UseWorkspace(Workspace::Weights), "window.workspace_weights", "Weights workspace", "Paint weights.").under("Workspaces"),
+    row(Group::Window, Command::UseWorkspace(Workspace::Animate), "window.workspace_animate", "Animate workspace", "Pose bones and key clips.").under("Workspaces"),
+    row(Group::Window, Command::NextWorkspace, "window.next_workspace", "Next workspace", "Go to the workspace to the right.").keys(&[Chord::key(Key::PageDown).ctrl()]).under("Workspaces"),
+    row(Group::Window, Command::PreviousWorkspace, "window.previous_workspace", "Previous workspace", "Go to the workspace to the left.").keys(&[Chord::key(Key::PageUp).ctrl()]).under("Workspaces"),
+    row(Group::Window, Command::ResetWorkspace, "window.reset_workspace", "Reset workspace", "Put the panels of this workspace back where they came.").under("Workspaces"),
+    row(Group::Window, Command::TogglePanel(PanelKind::Hierarchy), "window.panel_hierarchy", "Hierarchy panel", "Show or hide the hierarchy.").under("Panels"),
+    row(Group::Window, Command::TogglePanel(PanelKind::Properties), "window.panel_properties", "Properties panel", "Show or hide the properties.").presets(&[Chord::key(Key::N)], &[]).under("Panels"),
+    row(Group::Window, Command::TogglePanel(PanelKind::Timeline), "window.panel_timeline", "Timeline panel", "Show or hide the timeline.").under("Panels"),
+    row(Group::Window, Command::TogglePanel(PanelKind::Problems), "window.panel_problems", "Problems panel", "Show or hide the problems.").under("Panels"),
+    row(Group::Window, Command::TogglePanel(PanelKind::History), "window.panel_history", "History panel", "Show or hide the history.").under("Panels"),
+    row(Group::Window, Command::ToggleToolBar, "window.tool_bar", "Tool bar", "Show or hide the tool bar.").keys(&[Chord::key(Key::T)]).part(),
+    row(Group::Window, Command::MaximisePanel, "window.maximise", "Maximise panel", "Give the panel under the pointer all the room; again puts it back.").keys(&[Chord::key(Key::Space).ctrl()]),
+    row(Group::Window, Command::UseTheme(ThemeChoice::Dark), "window.theme_dark", "Dark theme", "Use the dark colours.").under("Theme"),
+    row(Group::Window, Command::UseTheme(ThemeChoice::Light), "window.theme_light", "Light theme", "Use the light colours.").under("Theme"),
+    row(Group::Window, Command::UseTheme(ThemeChoice::HighContrast), "window.theme_highcontrast", "High contrast theme", "Use the high contrast colours.").under("Theme"),
+    row(Group::Window, Command::LargerInterface, "window.larger", "Larger interface", "Make text and icons larger.").keys(&[Chord::key(Key::Plus).ctrl().alt()]).under("Interface size"),
+    row(Group::Window, Command::SmallerInterface, "window.smaller", "Smaller interface", "Make text and icons smaller.").keys(&[Chord::key(Key::Minus).ctrl().alt()]).under("Interface size"),
+    row(Group::Window, Command::NormalInterface, "window.normal", "Normal interface", "Text and icons at their normal size.").keys(&[Chord::key(Key::Num0).ctrl().alt()]).under("Interface size"),
+    row(Group::Help, Command::FindCommand, "help.find", "Find command…", "Find any command by its name and run it.").keys(&[Chord::key(Key::F3)]),
+    row(Group::Help, Command::ShowKeys, "help.keys", "Keys and mouse", "Show what the mouse and the keys do in this mode.").keys(&[Chord::key(Key::F1)]),
+    row(Group::Help, Command::Welcome, "help.welcome", "Welcome", "Recent projects, samples, key map and theme.").part(),
+    row(Group::Help, Command::About, "help.about", "About Sinew", "Version and licences."),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_row_explains_itself_and_is_called_something_of_its_own() {
+        let mut ids = BTreeSet::new();
+        let mut labels = BTreeSet::new();
+        for row in TABLE {
+            assert!(row.about.ends_with('.'), "{}", row.id);
+            assert!(ids.insert(row.id), "{}", row.id);
+            assert!(labels.insert(row.label), "{}", row.label);
+            assert_eq!(row.command.row().id, row.id);
+        }
+    }
+
+    #[test]
+    fn rows_of_a_menu_stand_together() {
+        let order: Vec<Group> = TABLE.iter().map(|row| row.group).collect();
+        assert!(order.is_sorted());
+    }
+}

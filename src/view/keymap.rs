@@ -1,0 +1,215 @@
+//! Which keys ask for which command: a preset and what the artist changed.
+
+use super::chord::Chord;
+use super::commands::Command;
+use super::commands::table::TABLE;
+use super::mode::Mode;
+use egui::{Context, FocusDirection, Id};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The keys that the artist's hands know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Preset {
+    /// G R S, numpad views, middle button orbits.
+    #[default]
+    Blender,
+    /// W E R, F frames, Alt and the buttons tumble, track and dolly.
+    Maya,
+}
+
+impl Preset {
+    /// Every preset.
+    pub const ALL: [Self; 2] = [Self::Blender, Self::Maya];
+
+    /// Its name.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Blender => "Blender",
+            Self::Maya => "Maya",
+        }
+    }
+}
+
+/// A preset and what the artist changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeyMap {
+    /// Where it starts from.
+    pub preset: Preset,
+    /// Command id -> its keys instead of the preset's. Ids that are not known (any more) do nothing.
+    overrides: BTreeMap<String, Vec<Chord>>,
+}
+
+/// Two commands that the same keys ask for in the same mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clash {
+    /// The one that gets the keys: it stands first in the table.
+    pub wins: Command,
+    /// The one that does not.
+    pub loses: Command,
+    /// The keys.
+    pub chord: Chord,
+}
+
+impl KeyMap {
+    /// A preset as it came.
+    pub fn preset(preset: Preset) -> Self {
+        Self {
+            preset,
+            overrides: BTreeMap::new(),
+        }
+    }
+
+    /// The keys of a command, the one to show first.
+    pub fn chords(&self, command: Command) -> &[Chord] {
+        let row = command.row();
+        match self.overrides.get(row.id) {
+            Some(chords) => chords,
+            None => match self.preset {
+                Preset::Blender => row.blender,
+                Preset::Maya => row.maya,
+            },
+        }
+    }
+
+    /// Whether the artist gave the command other keys.
+    pub fn is_changed(&self, command: Command) -> bool {
+        self.overrides.contains_key(command.row().id)
+    }
+
+    /// Gives the command other keys (none: it has no keys).
+    pub fn rebind(&mut self, command: Command, chords: Vec<Chord>) {
+        self.overrides.insert(command.row().id.to_owned(), chords);
+        // What equals the preset is no change.
+        let kept = std::mem::take(&mut self.overrides);
+        let plain = Self::preset(self.preset);
+        self.overrides = kept
+            .into_iter()
+            .filter(|(id, chords)| {
+                Command::by_id(id).is_none_or(|command| plain.chords(command) != chords)
+            })
+            .collect();
+    }
+
+    /// Gives the command the preset's keys back.
+    pub fn reset(&mut self, command: Command) {
+        self.overrides.remove(command.row().id);
+    }
+
+    /// Gives all commands the preset's keys back.
+    pub fn reset_all(&mut self) {
+        self.overrides.clear();
+    }
+
+    /// Keys that more than one command would have in the same mode.
+    pub fn clashes(&self) -> Vec<Clash> {
+        let mut clashes = Vec::new();
+        for (i, a) in TABLE.iter().enumerate() {
+            for b in &TABLE[i + 1..] {
+                if !a.modes.iter().any(|mode| b.modes.contains(mode)) {
+                    continue;
+                }
+                let shared = self
+                    .chords(a.command)
+                    .iter()
+                    .filter(|chord| self.chords(b.command).contains(chord));
+                clashes.extend(shared.map(|&chord| Clash {
+                    wins: a.command,
+                    loses: b.command,
+                    chord,
+                }));
+            }
+        }
+        clashes
+    }
+
+    /// The commands whose keys were pressed in `mode`, unless a text field has the focus.
+    pub fn pressed(&self, ctx: &Context, mode: Mode) -> Vec<Command> {
+        if ctx.text_edit_focused() {
+            return Vec::new();
+        }
+        let rows = TABLE.iter().filter(|row| row.modes.contains(&mode));
+        let asked: Vec<Command> = ctx.input_mut(|input| {
+            rows.map(|row| row.command)
+                .filter(|&command| {
+                    // Every chord is asked, so that two pressed in one frame are both used up.
+                    self.chords(command).iter().fold(false, |found, chord| {
+                        chord.consume(input, command.repeats()) || found
+                    })
+                })
+                .collect()
+        });
+        if asked
+            .iter()
+            .any(|command| matches!(command, Command::SwapMode | Command::ModePie))
+        {
+            // Else Tab would walk on to the next widget too, and stop working once it comes to a text field.
+            ctx.memory_mut(|memory| memory.move_focus(FocusDirection::None));
+        }
+        asked
+    }
+}
+
+/// The key map in use.
+pub fn of(ctx: &Context) -> Arc<KeyMap> {
+    ctx.data(|data| data.get_temp(key_map_id()))
+        .unwrap_or_default()
+}
+
+/// Puts a key map into use.
+pub fn set(ctx: &Context, map: KeyMap) {
+    ctx.data_mut(|data| data.insert_temp(key_map_id(), Arc::new(map)));
+}
+
+fn key_map_id() -> Id {
+    Id::unique("key map")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::Key;
+
+    #[test]
+    fn no_preset_clashes() {
+        for preset in Preset::ALL {
+            assert_eq!(KeyMap::preset(preset).clashes(), [], "{preset:?}");
+        }
+    }
+
+    #[test]
+    fn rebinding_warns_of_clashes_and_is_taken_back() {
+        let mut map = KeyMap::default();
+        map.rebind(Command::KeyPose, vec![Chord::key(Key::A)]);
+        let clash = map.clashes();
+        assert_eq!(clash.len(), 1);
+        assert_eq!(
+            (clash[0].wins, clash[0].loses),
+            (Command::SelectAll, Command::KeyPose)
+        );
+        map.rebind(Command::KeyPose, vec![Chord::key(Key::I)]);
+        assert_eq!(map, KeyMap::default());
+        map.rebind(Command::Save, Vec::new());
+        assert!(map.chords(Command::Save).is_empty());
+        map.reset(Command::Save);
+        assert_eq!(map, KeyMap::default());
+    }
+
+    #[test]
+    fn the_same_keys_may_serve_different_modes() {
+        let mut map = KeyMap::default();
+        map.rebind(Command::SwapWeight, vec![Chord::key(Key::R)]);
+        assert_eq!(map.clashes(), []);
+    }
+
+    #[test]
+    fn settings_keep_what_was_changed() {
+        let mut map = KeyMap::preset(Preset::Maya);
+        map.rebind(Command::Save, vec![Chord::key(Key::F12).shift()]);
+        let text = ron::to_string(&map).expect("a key map is written");
+        assert!(text.contains("Shift+F12"), "{text}");
+        assert_eq!(ron::from_str::<KeyMap>(&text), Ok(map));
+    }
+}

@@ -1,0 +1,52 @@
+//! The renderer behind the paint callback.
+
+use crate::view::gl::PixelRect;
+use crate::view::picture::Picture;
+use crate::view::renderer::Renderer;
+
+/// The renderer, made when the first callback hands over a context.
+#[derive(Default)]
+pub(super) struct Gpu {
+    pub(super) renderer: Option<Renderer>,
+    pub(super) failure: Option<String>,
+    /// The shaders do not compile here: no use to try again.
+    is_hopeless: bool,
+}
+
+impl Gpu {
+    pub(super) fn paint(
+        &mut self,
+        picture: &Picture,
+        info: &egui::PaintCallbackInfo,
+        painter: &egui_glow::Painter,
+    ) {
+        if self.renderer.is_none() && !self.is_hopeless {
+            match Renderer::new(painter.gl().clone()) {
+                Ok(renderer) => self.renderer = Some(renderer),
+                Err(error) => {
+                    self.is_hopeless = true;
+                    self.failure = Some(format!("The 3D view cannot be drawn: {error}"));
+                }
+            }
+        }
+        let Some(renderer) = &mut self.renderer else {
+            return;
+        };
+        let (viewport, clip) = (info.viewport_in_pixels(), info.clip_rect_in_pixels());
+        let rect = |v: egui::epaint::ViewportInPixels| PixelRect {
+            x: v.left_px,
+            y: v.from_bottom_px,
+            width: v.width_px,
+            height: v.height_px,
+        };
+        let painted = renderer.paint(
+            &picture.scene(),
+            rect(viewport),
+            rect(clip),
+            picture.stamp(),
+        );
+        self.failure = painted
+            .err()
+            .map(|error| format!("The 3D view cannot be drawn: {error}"));
+    }
+}

@@ -1,0 +1,136 @@
+//! The viewport: the picture, and what the mouse does over it: one file a mode.
+
+mod gpu;
+mod navigate;
+mod paint;
+mod pose;
+mod select;
+
+use super::mode::Mode;
+use super::picture::Picture;
+use super::renderer::Renderer;
+use super::scene::ViewOptions;
+use super::theme;
+use crate::editor::Editor;
+use crate::skeleton::JointIndex;
+use egui::{Pos2, Rect, Role, Sense, Ui, WidgetInfo};
+use glam::Vec2;
+use gpu::Gpu;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What the viewport remembers between frames.
+#[derive(Default)]
+pub struct Viewport {
+    /// What the left button does.
+    pub mode: Mode,
+    /// How the scene is drawn.
+    pub options: ViewOptions,
+    hovered: Option<JointIndex>,
+    drag: Drag,
+    pivot: glam::Vec3,
+    /// Where the pointer was last: outside of the window it has no place.
+    pointer: Pos2,
+    gpu: Arc<Mutex<Gpu>>,
+}
+
+/// What the pressed button is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Drag {
+    #[default]
+    None,
+    Orbit,
+    Pan,
+    Stroke,
+}
+
+impl Viewport {
+    /// Frees GPU memory; call with the context current.
+    pub fn free(&self) {
+        self.gpu
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .renderer = None;
+    }
+
+    /// How many 3D pictures were drawn.
+    pub fn n_pictures(&self) -> u64 {
+        let gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        gpu.renderer.as_ref().map_or(0, Renderer::n_pictures)
+    }
+
+    /// The viewport over all of the space left in `ui`.
+    pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
+        let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
+        response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, "Viewport"));
+        if rect.width() < 1.0 || rect.height() < 1.0 {
+            return;
+        }
+        if response.clicked() || response.drag_started() {
+            response.request_focus();
+        }
+        self.navigate(ui, &response, editor);
+        match self.mode {
+            Mode::Select => {
+                self.end_stroke(&response, editor);
+                self.select(&response, editor);
+            }
+            Mode::Pose => {
+                self.end_stroke(&response, editor);
+                self.pose(ui, &response, editor);
+            }
+            Mode::Paint => self.paint(ui, &response, editor),
+        }
+        self.draw(ui, rect, editor);
+        if self.mode == Mode::Paint {
+            self.brush_circle(ui, &response, editor);
+        }
+        if let Some(joint) = self.hovered.filter(|_| self.mode != Mode::Paint) {
+            let label = editor.document().skeleton().label(joint);
+            response.on_hover_text_at_pointer(label);
+        }
+    }
+
+    fn draw(&self, ui: &Ui, rect: Rect, editor: &Editor) {
+        let moving = self.drag != Drag::None || editor.is_playing();
+        let options = ViewOptions {
+            samples: if moving { 0 } else { self.options.samples },
+            pixels_per_point: ui.pixels_per_point(),
+            ..self.options
+        };
+        let picture = Picture::new(editor, options, self.hovered);
+        let gpu = self.gpu.clone();
+        let callback = egui_glow::CallbackFn::new(move |info, painter| {
+            let mut gpu = gpu.lock().unwrap_or_else(PoisonError::into_inner);
+            gpu.paint(&picture, &info, painter);
+        });
+        ui.painter().add(egui::PaintCallback {
+            rect,
+            callback: Arc::new(callback),
+        });
+        let failure = self
+            .gpu
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .failure
+            .clone();
+        if let Some(failure) = failure {
+            ui.painter().text(
+                rect.center(),
+                egui::Align2::CENTER_CENTER,
+                failure,
+                egui::TextStyle::Body.resolve(ui.style()),
+                theme::palette(ui).error,
+            );
+        }
+    }
+}
+
+fn ndc(at: Pos2, rect: Rect) -> Vec2 {
+    let x = (at.x - rect.left()) / rect.width() * 2.0 - 1.0;
+    let y = 1.0 - (at.y - rect.top()) / rect.height() * 2.0;
+    Vec2::new(x, y)
+}
+
+fn size(rect: Rect) -> Vec2 {
+    Vec2::new(rect.width(), rect.height())
+}
