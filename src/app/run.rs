@@ -49,7 +49,7 @@ impl SinewApp {
             Command::FrameAll => self.editor.frame_all(),
             Command::FrameSelected => self.editor.frame_selected(),
             Command::ViewFront => self.look(View::Front),
-            Command::ViewRight => self.look(View::Side),
+            Command::ViewRight => self.look(View::Right),
             Command::ViewTop => self.look(View::Top),
             Command::ToggleOrthographic => {
                 let camera = self.editor.camera_mut();
