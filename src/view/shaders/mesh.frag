@@ -132,33 +132,27 @@ vec3 hatch() {
 #endif
 
 #if SHADING == 2
-// A light strip in the mirror of the surface: it bends where the surface does.
-float light_strip(float place, float centre, float half_width, float soft) {
-    return 1.0 - smoothstep(half_width, half_width + soft, abs(place - centre));
-}
-
-// Grey clay in a tunnel of strip lights; hollows dark and cool, ridges bright and warm.
+// Grey clay between a soft box overhead, two faint strips at the sides and a strong rim; hollows dark and cool, ridges
+// bright and warm. What faces the eye would be flat: its slopes are lit as if they were steeper.
 vec3 form_light(vec3 n, vec3 v) {
+    vec3 steep = normalize(vec3(n.xy * 1.5, n.z));
+    float lit = smoothstep(-0.35, 1.0, dot(steep, vec3(-0.497, 0.704, 0.507)));
+    vec3 light = mix(vec3(0.016, 0.018, 0.024), vec3(0.40, 0.385, 0.36), lit * sqrt(lit));
+    light += vec3(0.030, 0.042, 0.062) * max(dot(steep, vec3(0.80, -0.46, 0.385)), 0.0);
     vec3 r = reflect(-v, n);
-    float key = 0.5 + 0.5 * dot(n, vec3(-0.485, 0.728, 0.485));
-    vec3 light = mix(vec3(0.030, 0.034, 0.042), vec3(0.50, 0.485, 0.46), key * key);
-    light += vec3(0.050, 0.062, 0.080) * max(dot(n, vec3(0.92, -0.12, 0.37)), 0.0);
-    float strips = 0.30 * light_strip(r.y, 0.55, 0.085, 0.10)
-        + 0.13 * light_strip(r.y, 0.02, 0.045, 0.09)
-        + 0.09 * light_strip(r.y, -0.52, 0.045, 0.10)
-        + 0.16 * light_strip(r.x, -0.62, 0.06, 0.12)
-        + 0.12 * light_strip(r.x, 0.62, 0.06, 0.12);
-    // The strips stand in front: a surface seen at a grazing angle mirrors none of them twice.
-    light += vec3(0.95, 0.97, 1.0) * strips * smoothstep(-0.35, 0.25, r.z);
+    float box = smoothstep(0.20, 0.48, r.y) * (1.0 - smoothstep(0.60, 0.86, r.y));
+    float strips = smoothstep(0.46, 0.60, abs(r.x)) * (1.0 - smoothstep(0.66, 0.82, abs(r.x)));
+    light += vec3(0.17, 0.17, 0.165) * box * (1.0 - 0.8 * r.x * r.x) + vec3(0.035, 0.040, 0.048) * strips;
     float grazing = 1.0 - max(dot(n, v), 0.0);
-    float rim = smoothstep(0.52, 0.98, grazing);
-    light += vec3(0.42, 0.46, 0.52) * rim * rim * (0.55 + 0.45 * n.y);
+    light *= 1.0 - 0.45 * smoothstep(0.28, 0.62, grazing);
+    float rim = smoothstep(0.60, 0.97, grazing);
+    light += vec3(0.50, 0.55, 0.62) * rim * rim * (0.62 + 0.38 * n.y);
     float curved = bend * bump;
     curved = curved / (1.0 + abs(curved));
-    float hollow = max(-curved, 0.0);
-    float ridge = max(curved - 0.45, 0.0);
-    light *= mix(vec3(1.0), vec3(0.30, 0.36, 0.46), min(1.5 * hollow, 1.0));
-    light += vec3(0.34, 0.31, 0.26) * ridge;
+    float hollow = max(-curved - 0.02, 0.0);
+    float ridge = max(curved - 0.36, 0.0);
+    light *= mix(vec3(1.0), vec3(0.20, 0.25, 0.36), min(1.9 * hollow, 1.0));
+    light += vec3(0.40, 0.365, 0.30) * ridge;
     return light;
 }
 #endif
@@ -240,10 +234,14 @@ void main() {
         + specular_light(n, v, RIM_DIRECTION, RIM_COLOR * 2.0, f0, rough)
         + surroundings(reflect(-v, n), rough) * mirrored(f0, rough, nv) * (reached * mix(1.0, 1.7, metal));
 #if DETAILED
-    result = mix(result, albedo, unlit);
+    result = mix(result, albedo / 0.82, unlit);
     result += emissive * texture(emissive_map, texture_uv).rgb;
     facing = mix(facing, 1.0, unlit);
 #endif
+#endif
+#if SHADING == 0
+    // White skin under all lamps keeps its form.
+    result *= 0.82;
 #endif
     result *= facing;
     float grazing = 1.0 - max(dot(n, v), 0.0);
