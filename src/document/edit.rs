@@ -6,6 +6,7 @@
 use super::{ClipId, Document, MeshId, invariants};
 use crate::deform::DeformStack;
 use crate::math::Transform;
+use crate::mesh::PointSet;
 use crate::skeleton::{Clip, JointIndex, Pose, Skeleton};
 use crate::skinning::Rows;
 use crate::skinning::influences::CHUNK;
@@ -367,7 +368,7 @@ impl Edit {
             Self::Influences(edit) => {
                 edit.points.capacity() * 4
                     + edit.rows.heap_bytes()
-                    + edit.touched.as_ref().map_or(0, |t| t.words.capacity() * 8)
+                    + edit.touched.as_ref().map_or(0, PointSet::heap_bytes)
             }
             Self::Pose { joints, .. } => joints.len() * (4 + size_of::<Transform>()),
             Self::MorphWeights { weights, .. } => weights.len() * 4,
@@ -425,34 +426,5 @@ fn length(what: &'static str, found: usize, expected: usize) -> Result<(), EditE
             found,
             expected,
         })
-    }
-}
-
-/// A set of points, one bit each.
-#[derive(Clone, Debug, Default)]
-struct PointSet {
-    words: Vec<u64>,
-}
-
-impl PointSet {
-    /// Whether `point` was not yet in the set.
-    fn insert(&mut self, point: u32) -> bool {
-        let (word, bit) = (point as usize / 64, 1u64 << (point % 64));
-        if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
-        }
-        let new = self.words[word] & bit == 0;
-        self.words[word] |= bit;
-        new
-    }
-}
-
-impl FromIterator<u32> for PointSet {
-    fn from_iter<T: IntoIterator<Item = u32>>(iter: T) -> Self {
-        let mut set = Self::default();
-        for point in iter {
-            set.insert(point);
-        }
-        set
     }
 }

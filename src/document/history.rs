@@ -1,8 +1,11 @@
 //! Undo and redo.
 
+use super::session::PointsOfMeshes;
 use super::{Dirty, Document, Edit, EditError, MeshId};
+use crate::mesh::PointSet;
 use crate::skeleton::JointIndex;
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// What was selected: restored with the step it belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,6 +13,7 @@ struct Selection {
     active_joint: Option<JointIndex>,
     active_mesh: Option<MeshId>,
     joints: BTreeSet<JointIndex>,
+    points: PointsOfMeshes,
 }
 
 impl Selection {
@@ -19,6 +23,7 @@ impl Selection {
             active_joint: session.active_joint,
             active_mesh: session.active_mesh,
             joints: session.selected_joints.clone(),
+            points: session.selected_points.clone(),
         }
     }
 
@@ -27,6 +32,18 @@ impl Selection {
         session.active_joint = self.active_joint;
         session.active_mesh = self.active_mesh;
         session.selected_joints.clone_from(&self.joints);
+        session.selected_points.clone_from(&self.points);
+        // What was hidden meanwhile stays hidden, and nothing hidden is selected.
+        session.deselect_hidden();
+    }
+
+    /// Bytes of the point sets that `other` does not share.
+    fn bytes_beside(&self, other: &Self) -> usize {
+        let shared = |(mesh, set): &(&MeshId, &Arc<PointSet>)| {
+            other.points.get(mesh).is_some_and(|s| Arc::ptr_eq(s, set))
+        };
+        let own = self.points.iter().filter(|entry| !shared(entry));
+        own.map(|(_, set)| set.heap_bytes()).sum()
     }
 }
 
@@ -142,7 +159,12 @@ impl History {
         step.after = Selection::of(document);
         step.bytes = step.edits.iter().map(Edit::heap_bytes).sum::<usize>()
             + step.label.len()
-            + size_of::<Step>();
+            + size_of::<Step>()
+            + self
+                .undo
+                .back()
+                .map_or(0, |previous| step.before.bytes_beside(&previous.after))
+            + step.after.bytes_beside(&step.before);
         for undone in self.redo.drain(..) {
             self.bytes -= undone.bytes;
             // The saved state was on the branch that is given up now.

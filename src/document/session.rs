@@ -1,11 +1,13 @@
 //! Where the artist was: camera, playback, selection, tool options. Saved with the project, never part of undo.
 
-use super::{ClipId, MeshId};
+use super::{ClipId, InstanceId, MeshId};
 use crate::math::Camera;
+use crate::mesh::PointSet;
 use crate::skeleton::JointIndex;
 use crate::weights::falloff::Falloff;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What is shown at which moment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,6 +75,19 @@ impl Default for BrushOptions {
     }
 }
 
+/// What clicks and the selection commands are about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum SelectKind {
+    /// Bones.
+    #[default]
+    Bones,
+    /// Points of meshes.
+    Points,
+}
+
+/// Points of several meshes; no mesh has an empty set. Cloning shares the sets.
+pub type PointsOfMeshes = BTreeMap<MeshId, Arc<PointSet>>;
+
 /// Where the artist was when the project was saved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -89,4 +104,44 @@ pub struct Session {
     pub active_mesh: Option<MeshId>,
     /// The selection.
     pub selected_joints: BTreeSet<JointIndex>,
+    /// Selected points. A project keeps them by vertices, not here.
+    #[serde(skip)]
+    pub selected_points: PointsOfMeshes,
+    /// Whether bones or points are picked.
+    #[serde(skip_serializing_if = "is_default")]
+    pub select_kind: SelectKind,
+    /// Boxes, circles and lassos also reach points that face away or are covered.
+    #[serde(skip_serializing_if = "is_default")]
+    pub select_through: bool,
+    /// Bones that are neither drawn nor picked.
+    #[serde(skip_serializing_if = "is_default")]
+    pub hidden_joints: BTreeSet<JointIndex>,
+    /// Points that are neither drawn, picked nor painted; a face with one of them is not drawn. A project keeps them by
+    /// vertices, not here.
+    #[serde(skip)]
+    pub hidden_points: PointsOfMeshes,
+    /// Objects that are neither drawn, picked nor painted.
+    #[serde(skip_serializing_if = "is_default")]
+    pub hidden_instances: BTreeSet<InstanceId>,
+}
+
+impl Session {
+    /// Takes everything hidden out of the selection.
+    pub fn deselect_hidden(&mut self) {
+        for (mesh, hidden) in &self.hidden_points {
+            let Some(selected) = self.selected_points.get_mut(mesh) else {
+                continue;
+            };
+            if selected.intersects(hidden) {
+                Arc::make_mut(selected).subtract(hidden);
+            }
+        }
+        self.selected_points.retain(|_, set| !set.is_empty());
+        let hidden = &self.hidden_joints;
+        self.selected_joints.retain(|joint| !hidden.contains(joint));
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

@@ -2,8 +2,8 @@
 
 use super::{Editor, Heat};
 use crate::deform::{DeformStack, SkinningMethod};
-use crate::document::session::BrushOptions;
-use crate::document::{ClipId, Edit};
+use crate::document::session::{BrushOptions, SelectKind};
+use crate::document::{ClipId, Edit, MeshId};
 use crate::math::Camera;
 use crate::skeleton::JointIndex;
 use glam::Vec3;
@@ -16,8 +16,10 @@ impl Editor {
             self.cancel_tool();
             return;
         }
+        self.cancel_select();
         if let Some(dirty) = self.history.undo(&mut self.document) {
             self.refresh(&dirty);
+            self.selection_changed();
             self.rebuild_heat();
         }
     }
@@ -27,8 +29,10 @@ impl Editor {
         if self.brush.is_active() {
             return;
         }
+        self.cancel_select();
         if let Some(dirty) = self.history.redo(&mut self.document) {
             self.refresh(&dirty);
+            self.selection_changed();
             self.rebuild_heat();
         }
     }
@@ -171,27 +175,53 @@ impl Editor {
 
     /// Moves the camera back until everything on screen fits.
     pub fn frame_all(&mut self) {
-        let points = self
-            .displayed
-            .values()
-            .flat_map(|d| d.positions.iter().copied());
-        self.frame_points(&points.collect::<Vec<_>>());
+        let points = self.shown_positions(|_| true);
+        self.frame_points(&points);
     }
 
-    /// Moves the camera to the selected bones, or to everything where none is selected.
+    /// Moves the camera to the selected bones or points, whichever are picked, or to everything where none is selected.
     pub fn frame_selected(&mut self) {
-        let selected = &self.document.session().selected_joints;
-        let ends: Vec<Vec3> = self
-            .bones()
-            .iter()
-            .filter(|bone| selected.contains(&bone.joint))
-            .flat_map(|bone| [bone.head, bone.tail])
-            .collect();
-        if ends.is_empty() {
+        let session = self.document.session();
+        let selected: Vec<Vec3> = match session.select_kind {
+            SelectKind::Bones => self
+                .bones()
+                .iter()
+                .filter(|bone| session.selected_joints.contains(&bone.joint))
+                .flat_map(|bone| [bone.head, bone.tail])
+                .collect(),
+            SelectKind::Points => {
+                let is_selected = |(mesh, point): (MeshId, u32)| {
+                    let set = session.selected_points.get(&mesh);
+                    set.is_some_and(|set| set.contains(point))
+                };
+                self.shown_positions(is_selected)
+            }
+        };
+        if selected.is_empty() {
             self.frame_all();
         } else {
-            self.frame_points(&ends);
+            self.frame_points(&selected);
         }
+    }
+
+    /// Where those points are that are `wanted` and not hidden.
+    fn shown_positions(&self, wanted: impl Fn((MeshId, u32)) -> bool) -> Vec<Vec3> {
+        let session = self.document.session();
+        let mut positions = Vec::new();
+        for (id, displayed) in &self.displayed {
+            let Some(instance) = self.document.instances().get(id) else {
+                continue;
+            };
+            if session.hidden_instances.contains(id) {
+                continue;
+            }
+            let hidden = session.hidden_points.get(&instance.mesh);
+            let shown = (0..).zip(displayed.positions.iter()).filter(|&(point, _)| {
+                hidden.is_none_or(|set| !set.contains(point)) && wanted((instance.mesh, point))
+            });
+            positions.extend(shown.map(|(_, &at)| at));
+        }
+        positions
     }
 
     /// Frames the finite ones of `points`, but never less than a part of the model: a short bone is seen in its place.

@@ -12,9 +12,11 @@ mod commands;
 pub mod display;
 mod files;
 mod pointer;
+pub mod selecting;
 
 pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
+pub use selecting::BonesSeen;
 
 use crate::document::{Dirty, Document, Edit, EditError, History, InstanceId, MeshId};
 use crate::evaluate::{Lane, Request, Worker};
@@ -25,6 +27,7 @@ use crate::skeleton::Bone;
 use crate::tools::WeightBrush;
 use autosave::Autosave;
 use glam::DAffine3;
+use selecting::Selecting;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -45,6 +48,7 @@ pub struct Editor {
     worker: Worker,
     lane: Lane,
     brush: WeightBrush,
+    selecting: Selecting,
     displayed: BTreeMap<InstanceId, Displayed>,
     heat: BTreeMap<MeshId, Heat>,
     world: Vec<DAffine3>,
@@ -102,6 +106,7 @@ impl Editor {
             worker: Worker::spawn(move || theirs())?,
             lane: Lane::spawn(move || wake())?,
             brush: WeightBrush::default(),
+            selecting: Selecting::default(),
             displayed: BTreeMap::new(),
             heat: BTreeMap::new(),
             world: Vec::new(),
@@ -145,14 +150,18 @@ impl Editor {
         &self.world
     }
 
-    /// The bones on screen; none before the first result.
+    /// The bones on screen, without hidden ones; none before the first result.
     pub fn bones(&self) -> Vec<Bone> {
         let skeleton = self.document.skeleton();
         if self.world.len() != skeleton.len() {
             return Vec::new();
         }
         let shown = self.document.skin_joint_mask();
-        crate::skeleton::bones::bones(skeleton, &self.world, |j| shown[j.get()])
+        let hidden = &self.document.session().hidden_joints;
+        let mut bones = crate::skeleton::bones::bones(skeleton, &self.world, |j| shown[j.get()]);
+        // Afterwards, so that a parent keeps its shape when its children are hidden.
+        bones.retain(|bone| !hidden.contains(&bone.joint));
+        bones
     }
 
     /// Grows with each model opened: names GPU buffers.
@@ -321,6 +330,7 @@ impl Editor {
         project_path: Option<PathBuf>,
     ) {
         self.brush = WeightBrush::default();
+        self.reset_selecting();
         self.document = document;
         self.history = History::default();
         self.findings = findings;

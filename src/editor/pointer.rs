@@ -1,20 +1,20 @@
 //! Pointer events on their way to the tool, and its wishes on their way to the document.
 
 use super::{Displayed, Editor};
-use crate::document::InstanceId;
+use crate::document::{Document, InstanceId};
 use crate::skeleton::{JointIndex, bones};
 use crate::tools::{PointerEvent, PointerKind, SurfaceView, ToolAction, ToolContext};
 use glam::{Vec2, Vec3};
 use std::collections::BTreeMap;
 
 /// How far from a bone a click still means it, logical pixels.
-const PICK_REACH_PX: f32 = 8.0;
+pub(super) const PICK_REACH_PX: f32 = 8.0;
 
 impl Editor {
     /// Hands a pointer event to the brush and does what it asks for.
     pub fn pointer(&mut self, event: &PointerEvent) {
         let camera = self.document.session().camera;
-        let mut surfaces = surfaces(&mut self.displayed);
+        let mut surfaces = surfaces(&mut self.displayed, &self.document);
         let mut context = ToolContext {
             document: &self.document,
             camera: &camera,
@@ -31,7 +31,7 @@ impl Editor {
             .session()
             .camera
             .ray(ndc, size_px.x / size_px.y.max(1.0));
-        let mut surfaces = surfaces(&mut self.displayed);
+        let mut surfaces = surfaces(&mut self.displayed, &self.document);
         let hits = surfaces
             .iter_mut()
             .filter_map(|(_, surface)| surface.cast_ray(&ray));
@@ -92,18 +92,26 @@ impl Editor {
     }
 }
 
-/// The displayed instances as tools see them.
-fn surfaces(displayed: &mut BTreeMap<InstanceId, Displayed>) -> Vec<(InstanceId, SurfaceView<'_>)> {
-    let view = |(&id, d): (&InstanceId, _)| {
-        let d: &mut Displayed = d;
+/// The displayed instances as tools see them: without those that are hidden.
+pub(super) fn surfaces<'a>(
+    displayed: &'a mut BTreeMap<InstanceId, Displayed>,
+    document: &'a Document,
+) -> Vec<(InstanceId, SurfaceView<'a>)> {
+    let session = document.session();
+    let view = |(&id, d): (&InstanceId, &'a mut Displayed)| {
+        if session.hidden_instances.contains(&id) {
+            return None;
+        }
+        let mesh = document.instances().get(&id)?.mesh;
         let view = SurfaceView {
             mesh: &d.mesh,
             positions: &d.positions,
             normals: &d.normals,
             index: &mut d.index,
             index_stale: &mut d.index_stale,
+            hidden: session.hidden_points.get(&mesh).map(AsRef::as_ref),
         };
-        (id, view)
+        Some((id, view))
     };
-    displayed.iter_mut().map(view).collect()
+    displayed.iter_mut().filter_map(view).collect()
 }

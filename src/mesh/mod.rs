@@ -7,10 +7,13 @@
 //! Invariant: points are in spatial order, so that neighbours in space are neighbours in memory.
 //! Invariant: vertices and triangles keep the order of the file.
 
+pub mod islands;
 pub mod normals;
+pub mod point_set;
 pub mod spatial;
 pub mod topology;
 
+pub use point_set::PointSet;
 pub use spatial::{SurfaceHit, SurfaceIndex};
 pub use topology::Topology;
 

@@ -53,36 +53,39 @@ impl SurfaceIndex {
         self.bvh.refit(&mut self.workspace);
     }
 
-    /// The nearest triangle that `ray` meets, from either side; of equals the lowest.
+    /// The nearest triangle that `ray` meets, from either side; of equals the lowest. Those that are not `shown` let it
+    /// through.
     pub fn cast_ray(
         &self,
         ray: &Ray,
         triangles: &[[u32; 3]],
         positions: &[Vec3],
+        shown: impl Fn(u32) -> bool,
     ) -> Option<SurfaceHit> {
         let query = parry3d::query::Ray::new(vector(ray.origin), vector(ray.direction));
         let (triangle, _) = self.bvh.cast_ray(&query, f32::MAX, |leaf, _| {
-            Some(intersect(ray, corners(triangles[leaf as usize], positions))?.distance)
+            let hit = intersect(ray, corners(triangles[leaf as usize], positions))?;
+            shown(leaf).then_some(hit.distance)
         })?;
         let hit = intersect(ray, corners(triangles[triangle as usize], positions))?;
         Some(SurfaceHit { triangle, ..hit })
     }
 }
 
-/// The nearest triangle that `ray` meets, found by asking every one on all threads; of equals the lowest.
+/// The nearest triangle that `ray` meets, found by asking every one on all threads; of equals the lowest. Those that are
+/// not `shown` let it through.
 pub fn cast_ray_at_all(
     ray: &Ray,
     triangles: &[[u32; 3]],
     positions: &[Vec3],
+    shown: impl Fn(u32) -> bool + Sync,
 ) -> Option<SurfaceHit> {
     const RUN: usize = 8192;
     let nearest = |run: usize, triangles: &[[u32; 3]]| {
         let hits = triangles.iter().enumerate().filter_map(|(i, &t)| {
             let hit = intersect(ray, corners(t, positions))?;
-            Some(SurfaceHit {
-                triangle: (run * RUN + i) as u32,
-                ..hit
-            })
+            let triangle = (run * RUN + i) as u32;
+            shown(triangle).then_some(SurfaceHit { triangle, ..hit })
         });
         hits.min_by(nearer)
     };
@@ -166,18 +169,28 @@ mod tests {
             origin: Vec3::new(41.2, 0.3, 5.0),
             direction: Vec3::NEG_Z,
         };
-        let hit = index.cast_ray(&down, &triangles, &positions).unwrap();
+        let hit = index
+            .cast_ray(&down, &triangles, &positions, |_| true)
+            .unwrap();
         assert_eq!((hit.triangle, hit.distance, hit.front), (82, 5.0, true));
         let up = Ray {
             origin: Vec3::new(41.2, 0.3, -5.0),
             direction: Vec3::Z,
         };
-        assert!(!index.cast_ray(&up, &triangles, &positions).unwrap().front);
+        assert!(
+            !index
+                .cast_ray(&up, &triangles, &positions, |_| true)
+                .unwrap()
+                .front
+        );
         let beside = Ray {
             origin: Vec3::new(41.2, 1.3, 5.0),
             direction: Vec3::NEG_Z,
         };
-        assert_eq!(index.cast_ray(&beside, &triangles, &positions), None);
+        assert_eq!(
+            index.cast_ray(&beside, &triangles, &positions, |_| true),
+            None
+        );
     }
 
     #[test]
@@ -202,14 +215,14 @@ mod tests {
                 direction,
             };
             let a = index
-                .cast_ray(&ray, &triangles, &positions)
+                .cast_ray(&ray, &triangles, &positions, |_| true)
                 .map(|h| h.distance);
-            let all = cast_ray_at_all(&ray, &triangles, &positions).map(|h| h.distance);
+            let all = cast_ray_at_all(&ray, &triangles, &positions, |_| true).map(|h| h.distance);
             assert_eq!(a, all);
             assert_eq!(
                 a,
                 fresh
-                    .cast_ray(&ray, &triangles, &positions)
+                    .cast_ray(&ray, &triangles, &positions, |_| true)
                     .map(|h| h.distance)
             );
             assert!(a.is_some());

@@ -3,6 +3,7 @@
 use super::Mesh;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Adjacency of a [`Mesh`], as compressed rows.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct Topology {
     normal_starts: Vec<u32>,
     /// For each point that shares its bind position, the next one there: a ring, however many there are.
     coincident: HashMap<u32, u32>,
+    /// Filled by the first call of [`Topology::islands`].
+    islands: OnceLock<Vec<u32>>,
 }
 
 impl Topology {
@@ -65,6 +68,7 @@ impl Topology {
             normal_faces,
             normal_starts,
             coincident: coincident(mesh),
+            islands: OnceLock::new(),
         }
     }
 
@@ -82,6 +86,17 @@ impl Topology {
     /// around all of them.
     pub fn next_coincident(&self, point: u32) -> Option<u32> {
         self.coincident.get(&point).copied()
+    }
+
+    /// Each point that shares its bind position, with the next one there; in no order.
+    pub fn coincident_pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.coincident.iter().map(|(&point, &next)| (point, next))
+    }
+
+    /// The number of each point's island (see [`super::islands`]). Computed at the first call.
+    pub fn islands(&self, n_points: usize) -> &[u32] {
+        self.islands
+            .get_or_init(|| super::islands::islands(self, n_points))
     }
 
     /// The entries of [`Mesh::normals`] that stand on `point`.

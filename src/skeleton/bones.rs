@@ -184,6 +184,11 @@ pub fn pick(
         .map(|(index, ..)| index)
 }
 
+/// How far along `ray` it comes closest to the bone.
+pub fn distance_along(ray: &Ray, bone: &Bone) -> f32 {
+    closest_on_segment(ray, bone.head, bone.tail).0
+}
+
 /// Where the line of `ray` and the segment come closest: (distance along the ray, point of the segment).
 fn closest_on_segment(ray: &Ray, head: Vec3, tail: Vec3) -> (f32, Vec3) {
     let segment = tail - head;

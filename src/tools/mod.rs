@@ -6,9 +6,15 @@
 //! Invariant: a tool never changes the document itself; what it knows of a stroke ends with the stroke.
 
 pub mod brush;
+pub mod depth;
 pub mod pointer;
+pub mod region;
+pub mod select;
 pub mod surface;
 
 pub use brush::WeightBrush;
+pub use depth::DepthBuffer;
 pub use pointer::{PointerEvent, PointerKind, ToolAction, ToolContext};
+pub use region::{Region, ScreenView};
+pub use select::{SelectAction, SelectEvent, SelectOp, SelectShape, SelectTool};
 pub use surface::SurfaceView;

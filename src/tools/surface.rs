@@ -1,7 +1,7 @@
 //! The displayed, deformed surface of an instance, as tools see it.
 
 use crate::math::Ray;
-use crate::mesh::{Mesh, SurfaceHit, SurfaceIndex, spatial};
+use crate::mesh::{Mesh, PointSet, SurfaceHit, SurfaceIndex, spatial};
 use glam::Vec3;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -25,15 +25,19 @@ pub struct SurfaceView<'a> {
     pub index: &'a mut Option<SurfaceIndex>,
     /// Whether `positions` changed since the index was fitted.
     pub index_stale: &'a mut bool,
+    /// Points that are hidden, and with them their faces: never hit, never reached.
+    pub hidden: Option<&'a PointSet>,
 }
 
 impl SurfaceView<'_> {
     /// Where `ray` first meets the surface.
     pub fn cast_ray(&mut self, ray: &Ray) -> Option<SurfaceHit> {
         let triangles = &self.mesh.topology().triangles;
+        let hidden = self.hidden;
+        let shown = |t: u32| shows(hidden, triangles[t as usize]);
         if triangles.len() > BRUTE_FORCE_TRIANGLES && *self.index_stale {
             // Refitting costs more than looking at every triangle once, and the next result makes it stale again.
-            return spatial::cast_ray_at_all(ray, triangles, self.positions);
+            return spatial::cast_ray_at_all(ray, triangles, self.positions, shown);
         }
         match self.index {
             Some(index) if *self.index_stale => index.refit(triangles, self.positions),
@@ -43,7 +47,7 @@ impl SurfaceView<'_> {
         *self.index_stale = false;
         self.index
             .as_ref()?
-            .cast_ray(ray, triangles, self.positions)
+            .cast_ray(ray, triangles, self.positions, shown)
     }
 
     /// The points within `radius` of `hit` along the surface, with their distances.
@@ -58,6 +62,9 @@ impl SurfaceView<'_> {
                     best: &mut HashMap<u32, f32>,
                     point: u32,
                     path: f32| {
+            if self.hidden.is_some_and(|hidden| hidden.contains(point)) {
+                return;
+            }
             if path * ACROSS_EDGES <= radius && best.get(&point).is_none_or(|&known| path < known) {
                 best.insert(point, path);
                 // Non-negative floats order as their bits.
@@ -97,9 +104,18 @@ impl SurfaceView<'_> {
         reached
     }
 
+    /// Whether the face of these points is drawn and hit: none of them is hidden.
+    pub fn shows(&self, triangle: [u32; 3]) -> bool {
+        shows(self.hidden, triangle)
+    }
+
     /// Whether `point` faces the eye that looks along `direction`.
     pub fn faces(&self, point: u32, direction: Vec3) -> bool {
         let mut normals = self.mesh.topology().normals_of_point(point);
         normals.any(|n| self.normals[n as usize].dot(direction) <= 0.0)
     }
+}
+
+fn shows(hidden: Option<&PointSet>, triangle: [u32; 3]) -> bool {
+    hidden.is_none_or(|hidden| !triangle.into_iter().any(|p| hidden.contains(p)))
 }

@@ -31,11 +31,15 @@ pub mod joints;
 pub mod keymap;
 #[cfg(feature = "gui")]
 pub mod mode;
+#[cfg(feature = "gui")]
+pub mod mouse;
 pub mod offscreen;
 #[cfg(feature = "gui")]
 pub mod panels;
 #[cfg(feature = "gui")]
 pub mod picture;
+#[cfg(feature = "gui")]
+pub mod pie;
 pub mod renderer;
 pub mod scene;
 pub mod scenery;

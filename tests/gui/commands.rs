@@ -120,7 +120,7 @@ fn items_of_the_view_menu_do_what_they_say() {
     }
     for (label, axis) in [
         ("Front view", glam::Vec3::Z),
-        ("Side view", glam::Vec3::X),
+        ("Right view", glam::Vec3::X),
         ("Top view", glam::Vec3::Y),
     ] {
         window.choose("View", label);

@@ -2,9 +2,11 @@
 
 use super::ProjectError;
 use super::clips;
-use super::format::{ClipEntry, JointPose, MeshWeights, Named, Project, Renamed, StackEntry};
+use super::format::{
+    ClipEntry, JointPose, MeshPoints, MeshWeights, Named, Project, Renamed, StackEntry,
+};
 use super::names::Names;
-use super::rows;
+use super::{points, rows};
 use crate::document::{ClipId, Document, Edit, MeshId, Session};
 use crate::finding::Finding;
 use crate::math::Transform;
@@ -53,6 +55,7 @@ pub fn apply_project(
     if let Some(session) = project.session {
         opening.session(session);
     }
+    opening.points(project.points);
     Ok((opening.document, opening.findings))
 }
 
@@ -284,6 +287,10 @@ impl Opening {
         let n_joints = self.document.skeleton().len();
         session.active_joint = session.active_joint.filter(|j| j.get() < n_joints);
         session.selected_joints.retain(|j| j.get() < n_joints);
+        session.hidden_joints.retain(|j| j.get() < n_joints);
+        session
+            .hidden_instances
+            .retain(|id| self.document.instances().contains_key(id));
         session.active_mesh = session
             .active_mesh
             .filter(|id| self.document.meshes().contains_key(id));
@@ -292,6 +299,35 @@ impl Opening {
             .clip
             .filter(|id| self.document.clips().contains_key(id));
         *self.document.session_mut() = session;
+    }
+
+    /// The selected and hidden points, after the session that takes them.
+    fn points(&mut self, entries: Vec<MeshPoints>) {
+        for entry in entries {
+            let found = self
+                .meshes
+                .find(entry.mesh, &entry.name, &mut self.findings);
+            let Some(id) = found.map(MeshId) else {
+                continue;
+            };
+            let Some(item) = self.document.meshes().get(&id) else {
+                continue;
+            };
+            let selected = points::restore(&entry.selected, &item.geometry);
+            let hidden = points::restore(&entry.hidden, &item.geometry);
+            let session = self.document.session_mut();
+            match (selected, hidden) {
+                (Ok(selected), Ok(hidden)) => {
+                    points::keep(&mut session.selected_points, id, selected);
+                    points::keep(&mut session.hidden_points, id, hidden);
+                    session.deselect_hidden();
+                }
+                (Err(why), _) | (_, Err(why)) => self.warn(
+                    points::place(&entry),
+                    format!("What was selected or hidden is left out: {why}."),
+                ),
+            }
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! What differs from the source: document -> project.
 
 use super::format::{JointPose, ModelRef, Named, Project, Renamed, StackEntry};
-use super::{ProjectError, VERSION, clips, paths, rows};
+use super::{ProjectError, VERSION, clips, paths, points, rows};
+use crate::document::session::{PointsOfMeshes, Session};
 use crate::document::{Document, Source};
 use crate::math::Transform;
 use std::path::Path;
@@ -35,7 +36,15 @@ pub fn to_project(
             .collect(),
         clips,
         removed_clips,
-        session: Some(document.session().clone()),
+        points: points::collect(document).map_err(|why| ProjectError::Damaged {
+            place: "selected points".into(),
+            why,
+        })?,
+        session: Some(Session {
+            selected_points: PointsOfMeshes::default(),
+            hidden_points: PointsOfMeshes::default(),
+            ..document.session().clone()
+        }),
     })
 }
 

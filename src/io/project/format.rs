@@ -39,6 +39,9 @@ pub struct Project {
     /// Clips of the source that the artist removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) removed_clips: Vec<Named>,
+    /// Selected and hidden points.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) points: Vec<MeshPoints>,
     /// Where the artist was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<Session>,
@@ -128,6 +131,41 @@ pub(super) struct RowBlock {
     pub(super) primitive: u32,
     pub(super) n_rows: u32,
     pub(super) n_influences: u32,
+    pub(super) data: String,
+}
+
+/// Selected and hidden points of one mesh.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MeshPoints {
+    pub(super) mesh: u32,
+    pub(super) name: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) selected: Vec<PointRuns>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) hidden: Vec<PointRuns>,
+}
+
+/// Points of one primitive, named by their vertices.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PointRuns {
+    /// The primitive; left out where it is the first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) primitive: u32,
+    /// (first vertex, how many), counted within the primitive.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) runs: Vec<(u32, u32)>,
+    /// A bit for each vertex, where there would be too many runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) bits: Option<PointBits>,
+}
+
+/// A bit for each vertex, lowest first, encoded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PointBits {
+    pub(super) n_vertices: u32,
     pub(super) data: String,
 }
 

@@ -23,6 +23,7 @@ mod format;
 mod migrate;
 mod names;
 mod paths;
+mod points;
 mod rows;
 
 pub use apply::apply_project;

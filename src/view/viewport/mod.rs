@@ -6,6 +6,7 @@ mod paint;
 mod pose;
 mod select;
 
+use super::commands::Command;
 use super::mode::Mode;
 use super::picture::Picture;
 use super::renderer::Renderer;
@@ -13,9 +14,10 @@ use super::scene::ViewOptions;
 use super::theme;
 use crate::editor::Editor;
 use crate::skeleton::JointIndex;
-use egui::{Pos2, Rect, Role, Sense, Ui, WidgetInfo};
+use egui::{Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
 use glam::Vec2;
 use gpu::Gpu;
+use paint::Adjust;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the viewport remembers between frames.
@@ -25,8 +27,11 @@ pub struct Viewport {
     pub mode: Mode,
     /// How the scene is drawn.
     pub options: ViewOptions,
+    /// Commands that need to know what is under the pointer: answered when the viewport is shown next.
+    pub asked: Vec<Command>,
     hovered: Option<JointIndex>,
     drag: Drag,
+    adjust: Option<Adjust>,
     pivot: glam::Vec3,
     /// Where the pointer was last: outside of the window it has no place.
     pointer: Pos2,
@@ -69,6 +74,9 @@ impl Viewport {
             response.request_focus();
         }
         self.navigate(ui, &response, editor);
+        for command in std::mem::take(&mut self.asked) {
+            self.answer(command, ui, &response, editor);
+        }
         match self.mode {
             Mode::Select => {
                 self.end_stroke(&response, editor);
@@ -87,6 +95,27 @@ impl Viewport {
         if let Some(joint) = self.hovered.filter(|_| self.mode != Mode::Paint) {
             let label = editor.document().skeleton().label(joint);
             response.on_hover_text_at_pointer(label);
+        }
+    }
+
+    /// Does what a command asks for that needs to know what is under the pointer.
+    fn answer(&mut self, command: Command, ui: &Ui, response: &Response, editor: &mut Editor) {
+        let at = ui.ctx().pointer_latest_pos().filter(|&at| response.rect.contains(at));
+        match command {
+            Command::BrushRadius | Command::BrushStrength | Command::BrushWeight => {
+                self.begin_adjust(command, at.unwrap_or(response.rect.center()), editor);
+            }
+            Command::SampleWeight => {
+                if let Some(at) = at {
+                    editor.sample_weight(ndc(at, response.rect), size(response.rect));
+                }
+            }
+            Command::PickBone => {
+                if let Some(at) = at {
+                    editor.pick_bone_in_skin(ndc(at, response.rect), size(response.rect));
+                }
+            }
+            _ => {}
         }
     }
 

@@ -1,12 +1,76 @@
 //! Paint mode: strokes and the brush circle.
 
 use super::{Drag, Viewport, ndc, size};
+use crate::document::session::BrushOptions;
 use crate::editor::Editor;
 use crate::tools::{PointerEvent, PointerKind};
+use crate::view::commands::Command;
 use crate::view::theme;
-use egui::{Color32, CursorIcon, Response, Stroke, Ui};
+use egui::{Color32, CursorIcon, Key, Modifiers, Pos2, Response, Stroke, Ui};
+
+/// A slider under the pointer: it moves with it until a click or Enter keeps the value, or Esc takes it back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Adjust {
+    what: Command,
+    origin: Pos2,
+    before: BrushOptions,
+}
+
+/// Pixels of pointer movement from weight 0 to 1.
+const ADJUST_PX: f32 = 200.0;
 
 impl Viewport {
+    /// Starts sizing the brush, or setting its strength or weight, at `origin`.
+    pub(super) fn begin_adjust(&mut self, what: Command, origin: Pos2, editor: &mut Editor) {
+        if self.drag == Drag::None {
+            self.adjust = Some(Adjust {
+                what,
+                origin,
+                before: *editor.brush_mut(),
+            });
+        }
+    }
+
+    /// Follows the pointer while the brush is being adjusted; whether it is.
+    fn adjust(&mut self, ui: &Ui, editor: &mut Editor) -> bool {
+        let Some(Adjust {
+            what,
+            origin,
+            before,
+        }) = self.adjust
+        else {
+            return false;
+        };
+        let (at, released, enter, escape) = ui.input_mut(|i| {
+            (
+                i.pointer.latest_pos().unwrap_or(origin),
+                i.pointer.primary_released(),
+                i.consume_key(Modifiers::NONE, Key::Enter),
+                i.consume_key(Modifiers::NONE, Key::Escape) || i.pointer.secondary_pressed(),
+            )
+        });
+        let moved = at.x - origin.x;
+        let brush = editor.brush_mut();
+        *brush = before;
+        if escape {
+            self.adjust = None;
+            return true;
+        }
+        match what {
+            Command::BrushRadius => {
+                brush.radius_px = (before.radius_px + moved).round().clamp(1.0, 500.0);
+            }
+            Command::BrushStrength => {
+                brush.strength = adjusted(before.strength, moved);
+            }
+            _ => brush.weight = adjusted(before.weight, moved),
+        }
+        if released || enter {
+            self.adjust = None;
+        }
+        true
+    }
+
     /// Keeps what was painted when the mode changes with the button down.
     pub(super) fn end_stroke(&mut self, response: &Response, editor: &mut Editor) {
         if self.drag == Drag::Stroke {
@@ -24,6 +88,9 @@ impl Viewport {
     pub(super) fn paint(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
         let rect = response.rect;
         self.hovered = None;
+        if self.adjust(ui, editor) {
+            return;
+        }
         let (modifiers, down, at) = ui.input(|i| {
             (
                 i.modifiers,
@@ -72,12 +139,13 @@ impl Viewport {
 
     /// The circle under the pointer.
     pub(super) fn brush_circle(&self, ui: &Ui, response: &Response, editor: &Editor) {
-        let at = if self.drag == Drag::Stroke {
-            ui.input(|i| i.pointer.latest_pos())
-        } else {
-            response.hover_pos()
+        let at = match (self.adjust, self.drag) {
+            (Some(adjust), _) => Some(adjust.origin),
+            (None, Drag::Stroke) => ui.input(|i| i.pointer.latest_pos()),
+            (None, Drag::None) => response.hover_pos(),
+            _ => None,
         };
-        let Some(at) = at.filter(|_| matches!(self.drag, Drag::None | Drag::Stroke)) else {
+        let Some(at) = at else {
             return;
         };
         ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
@@ -100,12 +168,24 @@ impl Viewport {
             brush.radius_px * brush.strength,
             Stroke::new(1.0, Color32::from_white_alpha(90)),
         );
+        let sign = if invert { "-" } else { "+" };
+        let text = match self.adjust.map(|adjust| adjust.what) {
+            Some(Command::BrushRadius) => format!("{:.0} px", brush.radius_px),
+            Some(Command::BrushStrength) => format!("strength {:.2}", brush.strength),
+            Some(_) => format!("weight {:.2}", brush.weight),
+            None => sign.to_owned(),
+        };
         painter.text(
             at,
             egui::Align2::CENTER_CENTER,
-            if invert { "-" } else { "+" },
+            text,
             egui::TextStyle::Body.resolve(ui.style()),
             Color32::WHITE,
         );
     }
+}
+
+/// A weight or strength moved by some pixels, in steps of a hundredth.
+fn adjusted(before: f32, moved_px: f32) -> f32 {
+    ((before + moved_px / ADJUST_PX) * 100.0).round().clamp(0.0, 100.0) / 100.0
 }

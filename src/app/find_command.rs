@@ -1,0 +1,144 @@
+//! F3: any command by its name.
+
+use crate::editor::Editor;
+use crate::view::commands::Command;
+use crate::view::theme;
+use eframe::egui;
+use egui::{Align, Key, Modal, Modifiers, RichText, Role, ScrollArea, TextEdit, WidgetInfo};
+
+/// The list of commands that match what is typed.
+#[derive(Default)]
+pub(super) struct FindCommand {
+    text: String,
+    /// The row that Enter runs.
+    chosen: usize,
+    asked_focus: bool,
+}
+
+/// What became of the list this frame.
+pub(super) enum Found {
+    /// It is still open.
+    Open,
+    Closed,
+    Run(Command),
+}
+
+impl FindCommand {
+    pub(super) fn show(&mut self, ctx: &egui::Context, editor: &Editor) -> Found {
+        let mut answer = Found::Open;
+        // Taken before the field, which would move its cursor to either end.
+        let (up, down, enter) = ctx.input_mut(|i| {
+            (
+                i.consume_key(Modifiers::NONE, Key::ArrowUp),
+                i.consume_key(Modifiers::NONE, Key::ArrowDown),
+                i.consume_key(Modifiers::NONE, Key::Enter),
+            )
+        });
+        let modal = Modal::new(egui::Id::unique("find command")).show(ctx, |ui| {
+            ui.set_width(520.0_f32.min(ui.ctx().content_rect().width() - 48.0));
+            ui.heading("Find command");
+            let field = TextEdit::singleline(&mut self.text)
+                .hint_text("What do you want to do?")
+                .desired_width(f32::INFINITY);
+            let response = ui.add(field);
+            response.widget_info(|| WidgetInfo::labeled(Role::SearchInput, true, "Find command"));
+            if !std::mem::replace(&mut self.asked_focus, true) {
+                response.request_focus();
+            }
+            if response.changed() {
+                self.chosen = 0;
+            }
+            let found = matching(&self.text, editor);
+            let n = found.len();
+            if up {
+                self.chosen = self.chosen.saturating_sub(1);
+            }
+            if down {
+                self.chosen = (self.chosen + 1).min(n.saturating_sub(1));
+            }
+            if n == 0 {
+                ui.label("No command is called that. Try another word, or Esc to go back.");
+            }
+            ScrollArea::vertical()
+                .max_height(12.0 * (theme::ROW + 4.0))
+                .auto_shrink([false, true])
+                .show(ui, |ui| {
+                    for (i, &command) in found.iter().enumerate() {
+                        let (response, enabled) =
+                            row_ui(ui, command, editor, i == self.chosen);
+                        if i == self.chosen && (up || down) {
+                            response.scroll_to_me(Some(Align::Center));
+                        }
+                        let entered = enter && i == self.chosen;
+                        if enabled && (response.clicked() || entered) {
+                            answer = Found::Run(command);
+                        }
+                    }
+                });
+        });
+        if modal.should_close() && matches!(answer, Found::Open) {
+            answer = Found::Closed;
+        }
+        answer
+    }
+}
+
+/// One command: its menu and name, what it does, its keys.
+fn row_ui(
+    ui: &mut egui::Ui,
+    command: Command,
+    editor: &Editor,
+    chosen: bool,
+) -> (egui::Response, bool) {
+    let palette = theme::palette(ui);
+    let enabled = command.is_enabled(editor);
+    let label = command.full_label(editor);
+    let colour = if enabled {
+        palette.text
+    } else {
+        palette.text_dim
+    };
+    let menu = RichText::new(format!("{} ›", command.group().label())).color(palette.text_dim);
+    let name = RichText::new(&label).color(colour);
+    let button = egui::Button::selectable(chosen, (menu, name))
+        .shortcut_text(command.keys(ui.ctx()))
+        .min_size(egui::vec2(ui.available_width(), theme::ROW));
+    let response = ui.add_enabled(enabled, button).on_hover_text(command.about());
+    let response = if enabled {
+        response
+    } else {
+        response.on_disabled_hover_text(format!("{} Not possible now.", command.about()))
+    };
+    response.widget_info(|| WidgetInfo::selected(Role::ListBoxOption, enabled, chosen, &label));
+    (response, enabled)
+}
+
+/// The commands whose menu, name or explanation have all words of `text`; names first, those that can be run first.
+fn matching(text: &str, editor: &Editor) -> Vec<Command> {
+    let text = text.to_lowercase();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let rank = |command: Command| {
+        let name = command.full_label(editor).to_lowercase();
+        let all = format!(
+            "{} {name} {}",
+            command.group().label().to_lowercase(),
+            command.about().to_lowercase()
+        );
+        if !words.iter().all(|word| all.contains(word)) {
+            return None;
+        }
+        let closeness = if name.starts_with(&text) {
+            0
+        } else if words.iter().all(|word| name.contains(word)) {
+            1
+        } else {
+            2
+        };
+        Some((!command.is_enabled(editor), closeness))
+    };
+    let mut found: Vec<_> = Command::all()
+        .filter_map(|command| Some((rank(command)?, command)))
+        .collect();
+    found.sort_by_key(|&(rank, _)| rank);
+    found.into_iter().map(|(_, command)| command).collect()
+}

@@ -1,0 +1,232 @@
+//! Preferences: the key map, with warnings where two commands have the same keys.
+
+use crate::view::chord::Chord;
+use crate::view::commands::Command;
+use crate::view::commands::table::Group;
+use crate::view::keymap::{self, KeyMap, Preset};
+use crate::view::theme;
+use eframe::egui;
+use egui::{Event, Key, Modal, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
+use egui_material_icons::icons;
+
+/// The dialog, and what it remembers while it is open.
+#[derive(Default)]
+pub(super) struct Preferences {
+    filter: String,
+    /// The command that waits for its new keys.
+    learning: Option<Command>,
+    /// Keys that another command has: (who wants them, the keys, who has them).
+    asked: Option<(Command, Chord, Command)>,
+}
+
+impl Preferences {
+    /// Shows the dialog; whether it stays open. `more` draws the parts that the app keeps.
+    pub(super) fn show(&mut self, ctx: &egui::Context, more: impl FnOnce(&mut Ui)) -> bool {
+        let mut map = KeyMap::clone(&keymap::of(ctx));
+        let before = map.clone();
+        self.learn(ctx, &mut map);
+        let mut close = false;
+        let modal = Modal::new(egui::Id::unique("preferences")).show(ctx, |ui| {
+            let screen = ui.ctx().content_rect().size();
+            ui.set_width(640.0_f32.min(screen.x - 48.0));
+            ui.heading("Preferences");
+            more(ui);
+            ui.separator();
+            ui.horizontal(|ui| {
+                ui.strong("Key map");
+                for preset in Preset::ALL {
+                    ui.radio_value(&mut map.preset, preset, preset.label())
+                        .on_hover_text(preset_about(preset));
+                }
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                    let changed = Command::all().any(|command| map.is_changed(command));
+                    let button = egui::Button::new("Reset all keys");
+                    let about = "Give every command the preset's keys back.";
+                    if ui.add_enabled(changed, button).on_hover_text(about).clicked() {
+                        map.reset_all();
+                    }
+                });
+            });
+            let field = TextEdit::singleline(&mut self.filter)
+                .hint_text("Filter by name or key")
+                .desired_width(f32::INFINITY);
+            ui.add(field)
+                .widget_info(|| WidgetInfo::labeled(Role::SearchInput, true, "Filter key map"));
+            self.clash_ui(ui, &mut map);
+            ScrollArea::vertical()
+                .max_height((screen.y - 330.0).max(120.0))
+                .auto_shrink([false, true])
+                .show(ui, |ui| self.list_ui(ui, &mut map));
+            ui.add_space(8.0);
+            close = ui.button("Close").on_hover_text("Esc").clicked();
+        });
+        if map != before {
+            keymap::set(ctx, map);
+        }
+        // Esc while keys are learnt only ends that.
+        !close && !modal.should_close()
+    }
+
+    /// Takes the keys that are pressed for the command that waits for them.
+    fn learn(&mut self, ctx: &egui::Context, map: &mut KeyMap) {
+        let Some(command) = self.learning else { return };
+        let pressed = ctx.input_mut(|input| {
+            let modifiers = input.modifiers;
+            let mut found = None;
+            input.events.retain(|event| {
+                let chord = match event {
+                    Event::Key {
+                        key,
+                        pressed: true,
+                        modifiers,
+                        ..
+                    } => Some(Chord::pressed(*key, *modifiers)),
+                    Event::Copy => Some(Chord::pressed(Key::C, modifiers)),
+                    Event::Cut => Some(Chord::pressed(Key::X, modifiers)),
+                    Event::Paste(_) => Some(Chord::pressed(Key::V, modifiers)),
+                    _ => None,
+                };
+                found = found.or(chord);
+                chord.is_none()
+            });
+            found
+        });
+        let Some(chord) = pressed else { return };
+        self.learning = None;
+        if chord == Chord::key(Key::Escape) {
+            return;
+        }
+        let mut tried = map.clone();
+        tried.rebind(command, vec![chord]);
+        let clash = tried
+            .clashes()
+            .into_iter()
+            .find(|clash| clash.wins == command || clash.loses == command);
+        match clash {
+            Some(clash) => {
+                let other = if clash.wins == command {
+                    clash.loses
+                } else {
+                    clash.wins
+                };
+                self.asked = Some((command, chord, other));
+            }
+            None => *map = tried,
+        }
+    }
+
+    /// Says who has the keys already, and asks.
+    fn clash_ui(&mut self, ui: &mut Ui, map: &mut KeyMap) {
+        let palette = theme::palette(ui);
+        if let Some((command, chord, other)) = self.asked {
+            let text = format!("{chord} is used by “{}”.", other.label());
+            ui.horizontal_wrapped(|ui| {
+                ui.label(icons::ICON_WARNING.rich_text().color(palette.accent));
+                ui.label(text);
+                let take = format!("Use it for “{}”", command.label());
+                if ui.button(take).clicked() {
+                    let rest = map.chords(other).iter().copied();
+                    let rest = rest.filter(|&c| c != chord).collect();
+                    map.rebind(other, rest);
+                    map.rebind(command, vec![chord]);
+                    self.asked = None;
+                }
+                if ui.button("Leave it").clicked() {
+                    self.asked = None;
+                }
+            });
+        }
+        for clash in map.clashes() {
+            ui.horizontal_wrapped(|ui| {
+                ui.label(icons::ICON_WARNING.rich_text().color(palette.accent));
+                ui.label(format!(
+                    "{} is given twice: it runs “{}”, not “{}”.",
+                    clash.chord,
+                    clash.wins.label(),
+                    clash.loses.label()
+                ));
+            });
+        }
+    }
+
+    fn list_ui(&mut self, ui: &mut Ui, map: &mut KeyMap) {
+        let wanted = self.filter.to_lowercase();
+        let palette = theme::palette(ui);
+        for group in Group::ALL {
+            let rows: Vec<(Command, String)> = Command::all()
+                .filter(|command| command.group() == group)
+                .map(|command| {
+                    let chords = map.chords(command).iter().map(ToString::to_string);
+                    (command, chords.collect::<Vec<_>>().join(", "))
+                })
+                .filter(|(command, keys)| {
+                    command.label().to_lowercase().contains(&wanted)
+                        || keys.to_lowercase().contains(&wanted)
+                })
+                .collect();
+            if rows.is_empty() {
+                continue;
+            }
+            ui.strong(group.label());
+            for (command, keys) in rows {
+                ui.horizontal(|ui| {
+                    ui.add_space(8.0);
+                    let label = egui::Label::new(command.label()).truncate();
+                    ui.add_sized([ui.available_width() - 270.0, theme::ROW], label)
+                        .on_hover_text(command.about());
+                    let is_learning = self.learning == Some(command);
+                    let text = if is_learning {
+                        "Press the keys… (Esc: as before)".to_owned()
+                    } else if keys.is_empty() {
+                        "none".to_owned()
+                    } else {
+                        keys
+                    };
+                    let text = RichText::new(text).monospace().color(if is_learning {
+                        palette.accent
+                    } else {
+                        palette.text
+                    });
+                    let size = egui::vec2(200.0, theme::ROW);
+                    let button = egui::Button::selectable(is_learning, text).min_size(size).truncate();
+                    let response = ui
+                        .add_sized(size, button)
+                        .on_hover_text("Click, then press the new keys.");
+                    response.widget_info(|| {
+                        WidgetInfo::labeled(
+                            Role::Button,
+                            true,
+                            format!("Keys of {}", command.label()),
+                        )
+                    });
+                    if response.clicked() {
+                        self.learning = (!is_learning).then_some(command);
+                        self.asked = None;
+                    }
+                    let reset = egui::Button::new(icons::ICON_UNDO.rich_text().size(14.0));
+                    let response = ui
+                        .add_enabled(map.is_changed(command), reset)
+                        .on_hover_text("Back to the preset's keys.");
+                    response.widget_info(|| {
+                        WidgetInfo::labeled(
+                            Role::Button,
+                            map.is_changed(command),
+                            format!("Reset keys of {}", command.label()),
+                        )
+                    });
+                    if response.clicked() {
+                        map.reset(command);
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// What hands know of a preset.
+pub(super) fn preset_about(preset: Preset) -> &'static str {
+    match preset {
+        Preset::Blender => "G R S pose, numpad views, the middle button orbits.",
+        Preset::Maya => "W E R pose, F frames, Alt with the buttons tumbles, tracks and dollies.",
+    }
+}

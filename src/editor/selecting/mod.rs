@@ -1,0 +1,340 @@
+//! Selecting bones and points, and hiding them: session data, no undo steps of their own.
+//!
+//! The way of the data: the viewport tells [`Editor::select_pointer`] what the pointer did -> [`SelectTool`] makes
+//! regions of it -> what lies inside is found among what is displayed and goes into the session, so that every panel
+//! shows it while the button is still down.
+//!
+//! Invariant: nothing hidden is selected, and no selection command reaches it.
+
+mod operations;
+mod pick;
+mod visibility;
+
+pub use pick::BonesSeen;
+
+use super::pointer::surfaces;
+use super::{Displayed, Editor};
+use crate::document::session::{PointsOfMeshes, SelectKind};
+use crate::document::{Document, InstanceId};
+use crate::math::Camera;
+use crate::skeleton::JointIndex;
+use crate::tools::{
+    DepthBuffer, PointerKind, Region, ScreenView, SelectAction, SelectEvent, SelectOp, SelectShape,
+    SelectTool, region,
+};
+use glam::Vec2;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// How far from a point a click still means it, logical pixels.
+const POINT_REACH_PX: f32 = 12.0;
+
+/// What selecting remembers between events.
+#[derive(Default)]
+pub(super) struct Selecting {
+    tool: SelectTool,
+    /// The selection that the drag under way starts from.
+    before: Option<Selection>,
+    /// What the region of the drag under way holds.
+    n_inside: usize,
+    depth: Option<(DepthKey, DepthBuffer)>,
+    /// What was hidden before everything but the selection was.
+    isolated_from: Option<visibility::Hidden>,
+    /// Grows with every change of points or of what is hidden.
+    serial: u64,
+    /// Grows with every change of what is hidden.
+    hidden_serial: u64,
+}
+
+/// Everything that is selected.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Selection {
+    active_joint: Option<JointIndex>,
+    joints: BTreeSet<JointIndex>,
+    points: PointsOfMeshes,
+}
+
+/// What a depth buffer shows.
+#[derive(Clone, Debug, PartialEq)]
+struct DepthKey {
+    camera: Camera,
+    size_px: Vec2,
+    /// Model, visibility, and each displayed surface with its generation.
+    serials: (u64, u64),
+    shown: Vec<(InstanceId, u64)>,
+}
+
+impl Editor {
+    /// Hands a pointer event to the selection; `size_px`: logical pixels of the viewport.
+    pub fn select_pointer(
+        &mut self,
+        kind: PointerKind,
+        ndc: Vec2,
+        size_px: Vec2,
+        op: SelectOp,
+        bones: BonesSeen,
+    ) {
+        let view = ScreenView::new(&self.document.session().camera, size_px);
+        let at = view.pixel_of(ndc);
+        let actions = self.selecting.tool.pointer(&SelectEvent { kind, at, op });
+        for action in actions {
+            match action {
+                SelectAction::Begin => {
+                    self.selecting.before = Some(self.selection());
+                    self.selecting.n_inside = 0;
+                }
+                SelectAction::Pick(at, op) => {
+                    let ndc = at / view.size_px() * 2.0 - 1.0;
+                    self.pick(ndc, size_px, op, bones);
+                }
+                SelectAction::Choose(region, op) => {
+                    let base = self.selecting.before.clone().unwrap_or_default();
+                    self.choose(&region, &view, op, base, bones);
+                }
+                SelectAction::Sweep(region, op) => {
+                    let base = self.selection();
+                    self.choose(&region, &view, op, base, bones);
+                }
+                SelectAction::TakeBack => {
+                    if let Some(before) = self.selecting.before.take() {
+                        self.set_selection(before);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The next drag selects by this shape, wherever it begins; a circle stays until Esc. `None`: plain clicks and boxes.
+    pub fn arm_select(&mut self, shape: Option<SelectShape>) {
+        self.cancel_select();
+        self.selecting.tool.arm(shape);
+    }
+
+    /// Takes back the selection drag under way, else puts away the circle, box or lasso that was asked for.
+    pub fn cancel_select(&mut self) {
+        self.select_pointer(
+            PointerKind::Cancel,
+            Vec2::ZERO,
+            Vec2::ONE,
+            SelectOp::Replace,
+            BonesSeen::Through,
+        );
+    }
+
+    /// The state of picking, to draw.
+    pub fn select_tool(&self) -> &SelectTool {
+        &self.selecting.tool
+    }
+
+    /// Makes the selection circle larger or smaller.
+    pub fn resize_select_circle(&mut self, factor: f32) {
+        self.selecting.tool.resize(factor);
+    }
+
+    /// How many bones or points the drag under way encloses.
+    pub fn n_in_region(&self) -> usize {
+        self.selecting.n_inside
+    }
+
+    /// How many bones or points are selected, of the kind that is picked.
+    pub fn n_selected(&self) -> usize {
+        let session = self.document.session();
+        match session.select_kind {
+            SelectKind::Bones => session.selected_joints.len(),
+            SelectKind::Points => session.selected_points.values().map(|s| s.count()).sum(),
+        }
+    }
+
+    /// Whether clicks pick bones or points.
+    pub fn select_kind(&self) -> SelectKind {
+        self.document.session().select_kind
+    }
+
+    /// From now on clicks, boxes and commands are about this kind; what is selected of the other stays.
+    pub fn set_select_kind(&mut self, kind: SelectKind) {
+        self.cancel_select();
+        self.document.session_mut().select_kind = kind;
+        self.selection_changed();
+    }
+
+    /// Whether boxes, circles and lassos reach points that face away or are covered.
+    pub fn set_select_through(&mut self, through: bool) {
+        self.document.session_mut().select_through = through;
+    }
+
+    /// Grows with every change of selected points and of what is hidden.
+    pub fn selection_serial(&self) -> u64 {
+        self.selecting.serial
+    }
+
+    /// Notes that selected points or hidden things are others now.
+    pub(super) fn selection_changed(&mut self) {
+        self.selecting.serial += 1;
+    }
+
+    /// Forgets what belongs to the document that was open.
+    pub(super) fn reset_selecting(&mut self) {
+        self.selecting = Selecting {
+            serial: self.selecting.serial + 1,
+            hidden_serial: self.selecting.hidden_serial + 1,
+            ..Selecting::default()
+        };
+    }
+
+    /// Selects a bone the way a click does: `op` Replace makes it the only one (`None`: none), Extend adds it, Subtract
+    /// takes it away. The last picked one is active.
+    pub fn pick_joint(&mut self, joint: Option<JointIndex>, op: SelectOp) {
+        let mut selection = self.selection();
+        let joint = joint.filter(|j| j.get() < self.document.skeleton().len());
+        match (op, joint) {
+            (SelectOp::Replace, joint) => {
+                selection.joints = joint.into_iter().collect();
+                selection.active_joint = joint;
+            }
+            (SelectOp::Extend, Some(joint)) => {
+                selection.joints.insert(joint);
+                selection.active_joint = Some(joint);
+            }
+            (SelectOp::Subtract, Some(joint)) => {
+                selection.joints.remove(&joint);
+            }
+            (_, None) => {}
+        }
+        self.set_selection(selection);
+    }
+
+    fn selection(&self) -> Selection {
+        let session = self.document.session();
+        Selection {
+            active_joint: session.active_joint,
+            joints: session.selected_joints.clone(),
+            points: session.selected_points.clone(),
+        }
+    }
+
+    /// Selects just this; where bones are selected, one of them is active.
+    fn set_selection(&mut self, mut selection: Selection) {
+        let is_selected = |joint: &JointIndex| selection.joints.contains(joint);
+        if self.select_kind() == SelectKind::Bones
+            && !selection.active_joint.is_some_and(|j| is_selected(&j))
+        {
+            selection.active_joint = selection.joints.first().copied();
+        }
+        selection.points.retain(|_, set| !set.is_empty());
+        let session = self.document.session_mut();
+        let active_changed = session.active_joint != selection.active_joint;
+        session.active_joint = selection.active_joint;
+        session.selected_joints = selection.joints;
+        session.selected_points = selection.points;
+        session.deselect_hidden();
+        self.selection_changed();
+        if active_changed {
+            self.rebuild_heat();
+        }
+    }
+
+    /// Selects what is inside of `region`, starting from `base`.
+    fn choose(
+        &mut self,
+        region: &Region,
+        view: &ScreenView,
+        op: SelectOp,
+        mut base: Selection,
+        bones: BonesSeen,
+    ) {
+        match self.select_kind() {
+            SelectKind::Bones => {
+                let found = if bones == BonesSeen::None {
+                    BTreeSet::new()
+                } else {
+                    region::joints_in(region, view, &self.bones())
+                };
+                self.selecting.n_inside = found.len();
+                match op {
+                    SelectOp::Replace => base.joints = found,
+                    SelectOp::Extend => base.joints.extend(found),
+                    SelectOp::Subtract => base.joints.retain(|j| !found.contains(j)),
+                }
+            }
+            SelectKind::Points => {
+                let found = self.points_in(region, view);
+                self.selecting.n_inside = found.values().map(|set| set.count()).sum();
+                combine(&mut base.points, found, op);
+            }
+        }
+        self.set_selection(base);
+    }
+
+    /// The points inside of `region`, by mesh.
+    fn points_in(&mut self, region: &Region, view: &ScreenView) -> PointsOfMeshes {
+        let through = self.document.session().select_through;
+        if !through {
+            self.draw_depth(view);
+        }
+        let depth = self
+            .selecting
+            .depth
+            .as_ref()
+            .map(|(_, d)| d)
+            .filter(|_| !through);
+        let mut found = PointsOfMeshes::new();
+        for (id, surface) in surfaces(&mut self.displayed, &self.document) {
+            let Some(instance) = self.document.instances().get(&id) else {
+                continue;
+            };
+            let set = region::points_in(region, view, &surface, depth);
+            Arc::make_mut(found.entry(instance.mesh).or_default()).union(&set);
+        }
+        found.retain(|_, set| !set.is_empty());
+        found
+    }
+
+    /// Brings the depth buffer up to date with what is shown.
+    fn draw_depth(&mut self, view: &ScreenView) {
+        let key = self.depth_key(view);
+        if self.selecting.depth.as_ref().is_none_or(|(k, _)| *k != key) {
+            let surfaces = surfaces(&mut self.displayed, &self.document);
+            let buffer = DepthBuffer::new(view, surfaces.iter().map(|(_, surface)| surface));
+            self.selecting.depth = Some((key, buffer));
+        }
+    }
+
+    fn depth_key(&self, view: &ScreenView) -> DepthKey {
+        DepthKey {
+            camera: self.document.session().camera,
+            size_px: view.size_px(),
+            serials: (self.model_serial, self.selecting.hidden_serial),
+            shown: shown_generations(&self.displayed, &self.document),
+        }
+    }
+}
+
+/// Each displayed surface that is not hidden, with its generation.
+fn shown_generations(
+    displayed: &BTreeMap<InstanceId, Displayed>,
+    document: &Document,
+) -> Vec<(InstanceId, u64)> {
+    let hidden = &document.session().hidden_instances;
+    let shown = displayed.iter().filter(|(id, _)| !hidden.contains(id));
+    shown.map(|(id, d)| (*id, d.generation)).collect()
+}
+
+/// What becomes of `base` when `found` is picked.
+fn combine(base: &mut PointsOfMeshes, found: PointsOfMeshes, op: SelectOp) {
+    match op {
+        SelectOp::Replace => *base = found,
+        SelectOp::Extend => {
+            for (mesh, set) in found {
+                Arc::make_mut(base.entry(mesh).or_default()).union(&set);
+            }
+        }
+        SelectOp::Subtract => {
+            for (mesh, set) in &found {
+                if let Some(selected) = base.get_mut(mesh).filter(|s| s.intersects(set)) {
+                    Arc::make_mut(selected).subtract(set);
+                }
+            }
+            base.retain(|_, set| !set.is_empty());
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What a click means: a bone, the bone with the most influence in the skin, a point.
+
+use super::{Editor, POINT_REACH_PX, SelectKind, combine};
+use crate::document::session::PointsOfMeshes;
+use crate::document::{Document, InstanceId};
+use crate::editor::pointer::{PICK_REACH_PX, surfaces};
+use crate::mesh::{PointSet, SurfaceHit};
+use crate::skeleton::{JointIndex, bones};
+use crate::tools::{ScreenView, SelectOp, region};
+use glam::{Vec2, Vec3};
+use std::sync::Arc;
+
+/// A bone drawn through the skin is picked no further behind it than this share of the skeleton's size: the bone of the
+/// limb that is clicked, not one of the arm behind the body.
+const DEPTH_SHARE: f32 = 0.08;
+
+/// Which bones the artist sees, and so can click.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BonesSeen {
+    /// None are drawn.
+    None,
+    /// Those that nothing covers.
+    InFront,
+    /// All, through the skin.
+    Through,
+}
+
+impl Editor {
+    /// The bone that a click at a place of the viewport means: one that is drawn there, else the one with the most
+    /// influence in the skin there.
+    pub fn pick_for_selection(
+        &mut self,
+        ndc: Vec2,
+        size_px: Vec2,
+        seen: BonesSeen,
+    ) -> Option<JointIndex> {
+        let hit = self.hit(ndc, size_px);
+        let bone = self.pick_seen_bone(ndc, size_px, seen, hit.map(|(_, hit)| hit));
+        bone.or_else(|| {
+            let (instance, hit) = hit?;
+            heaviest(
+                &self.document,
+                instance,
+                &hit,
+                self.displayed.get(&instance)?,
+            )
+        })
+    }
+
+    /// The bone that has the most influence in the skin at a place of the viewport; hidden bones are passed over. Of a
+    /// mesh without a skin the bone that carries it.
+    pub fn pick_joint_in_skin(&mut self, ndc: Vec2, size_px: Vec2) -> Option<JointIndex> {
+        let (instance, hit) = self.hit(ndc, size_px)?;
+        heaviest(
+            &self.document,
+            instance,
+            &hit,
+            self.displayed.get(&instance)?,
+        )
+    }
+
+    /// Selects what a click means.
+    pub(super) fn pick(&mut self, ndc: Vec2, size_px: Vec2, op: SelectOp, seen: BonesSeen) {
+        match self.select_kind() {
+            SelectKind::Bones => {
+                let joint = self.pick_for_selection(ndc, size_px, seen);
+                self.pick_joint(joint, op);
+            }
+            SelectKind::Points => self.pick_point(ndc, size_px, op),
+        }
+    }
+
+    /// Selects the visible point nearest to a place of the viewport.
+    fn pick_point(&mut self, ndc: Vec2, size_px: Vec2, op: SelectOp) {
+        let view = ScreenView::new(&self.document.session().camera, size_px);
+        self.draw_depth(&view);
+        let depth = self.selecting.depth.as_ref().map(|(_, depth)| depth);
+        let at = view.pixel_of(ndc);
+        let nearest = surfaces(&mut self.displayed, &self.document)
+            .iter()
+            .filter_map(|(id, surface)| {
+                let (point, gap) =
+                    region::nearest_point(at, POINT_REACH_PX, &view, surface, depth)?;
+                Some((*id, point, gap))
+            })
+            .min_by(|a, b| a.2.total_cmp(&b.2));
+        let mesh_of = |id: InstanceId| self.document.instances().get(&id).map(|i| i.mesh);
+        let mut found = PointsOfMeshes::new();
+        let mut active_mesh = None;
+        if let Some((id, point, _)) = nearest
+            && let Some(mesh) = mesh_of(id)
+        {
+            found.insert(mesh, Arc::new(PointSet::from_iter([point])));
+            active_mesh = Some(mesh);
+        }
+        let mut selection = self.selection();
+        combine(&mut selection.points, found, op);
+        if active_mesh.is_some() {
+            self.document.session_mut().active_mesh = active_mesh;
+        }
+        self.set_selection(selection);
+    }
+
+    /// The displayed surface under a place of the viewport.
+    fn hit(&mut self, ndc: Vec2, size_px: Vec2) -> Option<(InstanceId, SurfaceHit)> {
+        let camera = &self.document.session().camera;
+        let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
+        let mut surfaces = surfaces(&mut self.displayed, &self.document);
+        let hits = surfaces
+            .iter_mut()
+            .filter_map(|(id, surface)| Some((*id, surface.cast_ray(&ray)?)));
+        hits.min_by(|a, b| a.1.distance.total_cmp(&b.1.distance))
+    }
+
+    /// The bone drawn at a place of the viewport, unless the skin that is hit covers it.
+    fn pick_seen_bone(
+        &self,
+        ndc: Vec2,
+        size_px: Vec2,
+        seen: BonesSeen,
+        hit: Option<SurfaceHit>,
+    ) -> Option<JointIndex> {
+        if seen == BonesSeen::None {
+            return None;
+        }
+        let camera = &self.document.session().camera;
+        let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
+        let mut bones = self.bones();
+        if let Some(hit) = hit {
+            let spread = spread(bones.iter().flat_map(|b| [b.head, b.tail]));
+            bones.retain(|bone| {
+                let behind = bones::distance_along(&ray, bone) - hit.distance;
+                match seen {
+                    BonesSeen::Through => behind <= (spread * DEPTH_SHARE).max(2.0 * bone.radius),
+                    _ => behind <= bone.radius,
+                }
+            });
+        }
+        let picked = bones::pick(&ray, &bones, PICK_REACH_PX, |at| {
+            camera.metres_per_pixel(at, size_px.y)
+        });
+        picked.map(|index| bones[index].joint)
+    }
+}
+
+/// The joint with the largest sum of weights at the triangle that was hit.
+fn heaviest(
+    document: &Document,
+    instance: InstanceId,
+    hit: &SurfaceHit,
+    displayed: &crate::editor::Displayed,
+) -> Option<JointIndex> {
+    let drawn = document.instances().get(&instance)?;
+    let hidden = &document.session().hidden_joints;
+    let Some(skin) = drawn.skin.and_then(|id| document.skins().get(&id)) else {
+        let is_bone = document.skin_joint_mask();
+        let mut carriers =
+            std::iter::once(drawn.joint).chain(document.skeleton().ancestors(drawn.joint));
+        return carriers.find(|j| is_bone[j.get()] && !hidden.contains(j));
+    };
+    let influences = &document.meshes().get(&drawn.mesh)?.influences;
+    let mut sums: Vec<(JointIndex, f32)> = Vec::new();
+    for point in displayed.mesh.topology().triangles[hit.triangle as usize] {
+        for (index, weight) in influences.row(point).iter() {
+            let Some(&joint) = skin.joints.get(usize::from(index)) else {
+                continue;
+            };
+            match sums.iter_mut().find(|(known, _)| *known == joint) {
+                Some((_, sum)) => *sum += weight,
+                None => sums.push((joint, weight)),
+            }
+        }
+    }
+    sums.retain(|(joint, sum)| *sum > 0.0 && !hidden.contains(joint));
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    sums.first().map(|(joint, _)| *joint)
+}
+
+/// The diagonal of the box around `points`.
+fn spread(points: impl Iterator<Item = Vec3>) -> f32 {
+    let (low, high) = points.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(l, h), p| {
+        (l.min(p), h.max(p))
+    });
+    (high - low).max(Vec3::ZERO).length()
+}

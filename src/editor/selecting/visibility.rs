@@ -1,0 +1,167 @@
+//! Hiding bones, points and objects: what is hidden is neither drawn, framed, picked nor painted, and never lost.
+
+use super::{Editor, SelectKind};
+use crate::document::InstanceId;
+use crate::document::session::PointsOfMeshes;
+use crate::skeleton::JointIndex;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Everything that is hidden.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Hidden {
+    joints: BTreeSet<JointIndex>,
+    points: PointsOfMeshes,
+    instances: BTreeSet<InstanceId>,
+}
+
+impl Hidden {
+    fn is_empty(&self) -> bool {
+        self.joints.is_empty() && self.points.is_empty() && self.instances.is_empty()
+    }
+}
+
+impl Editor {
+    /// Hides what is selected.
+    pub fn hide_selected(&mut self) {
+        self.finish_tool();
+        let selection = self.selection();
+        let mut hidden = self.hidden();
+        let n = self.n_selected();
+        match self.select_kind() {
+            SelectKind::Bones => hidden.joints.extend(selection.joints),
+            SelectKind::Points => {
+                for (mesh, set) in selection.points {
+                    Arc::make_mut(hidden.points.entry(mesh).or_default()).union(&set);
+                }
+            }
+        }
+        if n == 0 {
+            self.say("Nothing is selected, so there is nothing to hide.");
+        } else {
+            self.set_hidden(hidden);
+        }
+    }
+
+    /// Hides what is not selected; whether something is left to see.
+    pub fn hide_unselected(&mut self) -> bool {
+        self.finish_tool();
+        if self.n_selected() == 0 {
+            self.say("Nothing is selected: everything would be hidden.");
+            return false;
+        }
+        let selection = self.selection();
+        let mut hidden = self.hidden();
+        match self.select_kind() {
+            SelectKind::Bones => {
+                let others = self.visible_joints().into_iter();
+                hidden
+                    .joints
+                    .extend(others.filter(|j| !selection.joints.contains(j)));
+            }
+            SelectKind::Points => {
+                for (mesh, mut others) in self.visible_points() {
+                    if let Some(selected) = selection.points.get(&mesh) {
+                        others.subtract(selected);
+                    }
+                    Arc::make_mut(hidden.points.entry(mesh).or_default()).union(&others);
+                }
+            }
+        }
+        self.set_hidden(hidden);
+        true
+    }
+
+    /// Shows only what is selected; the second time what was shown before.
+    pub fn toggle_isolate(&mut self) {
+        if let Some(before) = self.selecting.isolated_from.take() {
+            self.set_hidden(before);
+        } else {
+            let before = self.hidden();
+            if self.hide_unselected() {
+                self.selecting.isolated_from = Some(before);
+            }
+        }
+    }
+
+    /// Whether [`Editor::toggle_isolate`] brings the rest back.
+    pub fn is_isolated(&self) -> bool {
+        self.selecting.isolated_from.is_some()
+    }
+
+    /// Shows everything; what was hidden of the kind that is picked comes back selected.
+    pub fn show_all(&mut self) {
+        self.finish_tool();
+        self.selecting.isolated_from = None;
+        let hidden = self.hidden();
+        if hidden.is_empty() {
+            return;
+        }
+        self.set_hidden(Hidden::default());
+        let mut selection = self.selection();
+        match self.select_kind() {
+            SelectKind::Bones if !hidden.joints.is_empty() => selection.joints = hidden.joints,
+            SelectKind::Points if !hidden.points.is_empty() => selection.points = hidden.points,
+            _ => {}
+        }
+        self.set_selection(selection);
+    }
+
+    /// Whether something is hidden.
+    pub fn has_hidden(&self) -> bool {
+        !self.hidden().is_empty()
+    }
+
+    /// Hides or shows a bone.
+    pub fn set_joint_hidden(&mut self, joint: JointIndex, hide: bool) {
+        let mut hidden = self.hidden();
+        set(&mut hidden.joints, joint, hide);
+        self.set_hidden(hidden);
+    }
+
+    /// Hides or shows an object.
+    pub fn set_instance_hidden(&mut self, instance: InstanceId, hide: bool) {
+        self.finish_tool();
+        let mut hidden = self.hidden();
+        set(&mut hidden.instances, instance, hide);
+        self.set_hidden(hidden);
+    }
+
+    /// Whether a bone is hidden.
+    pub fn is_joint_hidden(&self, joint: JointIndex) -> bool {
+        self.document.session().hidden_joints.contains(&joint)
+    }
+
+    /// Whether an object is hidden.
+    pub fn is_instance_hidden(&self, instance: InstanceId) -> bool {
+        self.document.session().hidden_instances.contains(&instance)
+    }
+
+    fn hidden(&self) -> Hidden {
+        let session = self.document.session();
+        Hidden {
+            joints: session.hidden_joints.clone(),
+            points: session.hidden_points.clone(),
+            instances: session.hidden_instances.clone(),
+        }
+    }
+
+    fn set_hidden(&mut self, mut hidden: Hidden) {
+        hidden.points.retain(|_, set| !set.is_empty());
+        let session = self.document.session_mut();
+        session.hidden_joints = hidden.joints;
+        session.hidden_points = hidden.points;
+        session.hidden_instances = hidden.instances;
+        session.deselect_hidden();
+        self.selecting.hidden_serial += 1;
+        self.selection_changed();
+    }
+}
+
+fn set<T: Ord>(of: &mut BTreeSet<T>, item: T, present: bool) {
+    if present {
+        of.insert(item);
+    } else {
+        of.remove(&item);
+    }
+}

@@ -1,0 +1,170 @@
+//! A pie: a few commands around the pointer, chosen by direction.
+
+use super::commands::Command;
+use super::theme;
+use crate::editor::Editor;
+use egui::{Area, Color32, Id, Key, Modifiers, Order, Pos2, RichText, Role, Vec2, WidgetInfo};
+
+/// From the middle to the labels.
+const RADIUS: f32 = 84.0;
+/// Nearer to the middle nothing is meant.
+const DEAD: f32 = 18.0;
+
+/// A pie that is open.
+#[derive(Clone, Debug)]
+pub struct Pie {
+    title: &'static str,
+    centre: Pos2,
+    commands: Vec<Command>,
+}
+
+/// What became of a pie this frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PieAnswer {
+    /// It is still open.
+    Open,
+    /// Nothing was chosen.
+    Closed,
+    /// A command was chosen.
+    Run(Command),
+}
+
+impl Pie {
+    /// A pie around the pointer, or in the middle of the window; all of it is inside of the window.
+    pub fn new(title: &'static str, commands: &[Command], ctx: &egui::Context) -> Self {
+        let screen = ctx.content_rect().shrink2(Vec2::new(RADIUS + 90.0, RADIUS + 30.0));
+        let at = ctx.pointer_latest_pos().unwrap_or(screen.center());
+        let centre = Pos2::new(
+            at.x.clamp(screen.left(), screen.right().max(screen.left())),
+            at.y.clamp(screen.top(), screen.bottom().max(screen.top())),
+        );
+        Self {
+            title,
+            centre,
+            commands: commands.to_vec(),
+        }
+    }
+
+    /// Draws the pie; a click chooses what lies in the pointer's direction, 1 - 8 by number, Esc nothing.
+    pub fn show(
+        &self,
+        ctx: &egui::Context,
+        editor: &Editor,
+        is_on: &dyn Fn(Command) -> Option<bool>,
+    ) -> PieAnswer {
+        const NUMBERS: [Key; 8] = [
+            Key::Num1,
+            Key::Num2,
+            Key::Num3,
+            Key::Num4,
+            Key::Num5,
+            Key::Num6,
+            Key::Num7,
+            Key::Num8,
+        ];
+        let n = self.commands.len();
+        let (pointer, clicked, secondary, escape) = ctx.input_mut(|i| {
+            (
+                i.pointer.latest_pos(),
+                i.pointer.primary_released(),
+                i.pointer.secondary_pressed(),
+                i.consume_key(Modifiers::NONE, Key::Escape),
+            )
+        });
+        let offset = pointer.map_or(Vec2::ZERO, |at| at - self.centre);
+        let meant = (offset.length() > DEAD).then(|| nearest(offset, n));
+        let mut chosen = meant.filter(|_| clicked);
+        for (i, key) in NUMBERS.into_iter().enumerate().take(n) {
+            if ctx.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
+                chosen = Some(i);
+            }
+        }
+        // Under everything but the pie: a click beside it does not reach what lies there.
+        let screen = ctx.content_rect();
+        Area::new(Id::unique("pie shield"))
+            .order(Order::Foreground)
+            .fixed_pos(screen.min)
+            .show(ctx, |ui| {
+                ui.allocate_response(screen.size(), egui::Sense::click());
+            });
+        for (i, &command) in self.commands.iter().enumerate() {
+            let at = self.centre + direction(i, n) * RADIUS;
+            Area::new(Id::unique(("pie", i)))
+                .order(Order::Tooltip)
+                .pivot(egui::Align2::CENTER_CENTER)
+                .fixed_pos(at)
+                .show(ctx, |ui| {
+                    let palette = theme::palette(ui);
+                    let enabled = command.is_enabled(editor);
+                    let number = RichText::new(format!("{}", i + 1)).color(palette.text_dim);
+                    let label = RichText::new(command.label());
+                    let on = is_on(command) == Some(true);
+                    let mut button = egui::Button::new((number, label)).selected(on);
+                    if meant == Some(i) && enabled {
+                        button = button.stroke(egui::Stroke::new(2.0, palette.text));
+                    }
+                    let response = ui.add_enabled(enabled, button).on_hover_text(command.about());
+                    response.widget_info(|| {
+                        WidgetInfo::selected(Role::MenuItem, enabled, on, command.label())
+                    });
+                    if response.clicked() {
+                        chosen = Some(i);
+                    }
+                });
+        }
+        Area::new(Id::unique("pie middle"))
+            .order(Order::Tooltip)
+            .pivot(egui::Align2::CENTER_CENTER)
+            .fixed_pos(self.centre)
+            .interactable(false)
+            .show(ctx, |ui| {
+                let palette = theme::palette(ui);
+                let painter = ui.painter();
+                painter.circle(
+                    self.centre,
+                    DEAD,
+                    palette.panel.gamma_multiply(0.85),
+                    egui::Stroke::new(1.0, palette.line),
+                );
+                if meant.is_some() {
+                    painter.line_segment(
+                        [self.centre, self.centre + offset.normalized() * DEAD],
+                        egui::Stroke::new(3.0, palette.text),
+                    );
+                }
+                ui.label(RichText::new(self.title).small().background_color(Color32::TRANSPARENT));
+            });
+        match chosen.map(|i| self.commands[i]) {
+            Some(command) if command.is_enabled(editor) => PieAnswer::Run(command),
+            _ if escape || secondary || clicked => PieAnswer::Closed,
+            _ => PieAnswer::Open,
+        }
+    }
+}
+
+/// Where the item `i` of `n` lies: the first one above, then clockwise.
+fn direction(i: usize, n: usize) -> Vec2 {
+    let angle = i as f32 / n as f32 * std::f32::consts::TAU - std::f32::consts::FRAC_PI_2;
+    Vec2::angled(angle)
+}
+
+/// The item in whose direction `offset` points most.
+fn nearest(offset: Vec2, n: usize) -> usize {
+    let along = |i: &usize| direction(*i, n).dot(offset);
+    (0..n)
+        .max_by(|a, b| along(a).total_cmp(&along(b)))
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pointer_means_what_lies_in_its_direction() {
+        assert_eq!(nearest(Vec2::new(0.0, -50.0), 4), 0);
+        assert_eq!(nearest(Vec2::new(50.0, 3.0), 4), 1);
+        assert_eq!(nearest(Vec2::new(-5.0, 40.0), 4), 2);
+        assert_eq!(nearest(Vec2::new(-50.0, 0.0), 4), 3);
+    }
+}
