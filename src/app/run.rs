@@ -3,8 +3,6 @@
 use super::SinewApp;
 use super::dialogs::{PathDialog, PathPurpose};
 use crate::editor::OpenRequest;
-use crate::math::Camera;
-use crate::math::camera::View;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
@@ -46,14 +44,23 @@ impl SinewApp {
             Command::ToggleXray => options.xray_bones = !options.xray_bones,
             Command::ToggleGrid => options.show_grid = !options.show_grid,
             Command::ToggleWire => options.wire_overlay = !options.wire_overlay,
-            Command::FrameAll => self.editor.frame_all(),
-            Command::FrameSelected => self.editor.frame_selected(),
-            Command::ViewFront => self.look(View::Front),
-            Command::ViewRight => self.look(View::Right),
-            Command::ViewTop => self.look(View::Top),
-            Command::ToggleOrthographic => {
-                let camera = self.editor.camera_mut();
-                camera.orthographic = !camera.orthographic;
+            Command::ToggleNames => options.show_names = !options.show_names,
+            Command::UseRamp(ramp) => options.ramp = ramp,
+            Command::FrameAll
+            | Command::FrameSelected
+            | Command::ViewFront
+            | Command::ViewBack
+            | Command::ViewRight
+            | Command::ViewLeft
+            | Command::ViewTop
+            | Command::ViewBottom
+            | Command::ViewOpposite
+            | Command::OrbitLeft
+            | Command::OrbitRight
+            | Command::OrbitUp
+            | Command::OrbitDown
+            | Command::ToggleOrthographic => {
+                self.viewport.run_camera(command, &mut self.editor);
             }
 
             // pose: PoseMove, PoseRotate, PoseScale, CycleSpace, ClearLocation, ClearRotation, ClearScale, ResetPose,
@@ -88,6 +95,8 @@ impl SinewApp {
             Command::ToggleBones => options.show_bones,
             Command::ToggleXray => options.xray_bones,
             Command::ToggleGrid => options.show_grid,
+            Command::ToggleNames => options.show_names,
+            Command::UseRamp(ramp) => options.ramp == ramp,
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
             Command::ToggleLoop => self.editor.document().session().playback.looping,
@@ -110,12 +119,6 @@ impl SinewApp {
         } else if was == Mode::Paint && *shading == Shading::Weights {
             *shading = self.shading_before;
         }
-    }
-
-    fn look(&mut self, view: View) {
-        let direction = Camera::looking(view);
-        let camera = self.editor.camera_mut();
-        (camera.yaw, camera.pitch) = (direction.yaw, direction.pitch);
     }
 
     fn scale_brush(&mut self, factor: f32) {

@@ -13,6 +13,7 @@ use super::keymap;
 use super::mode::Mode;
 use super::scene::Shading;
 use super::theme::ThemeChoice;
+use super::heat::Ramp;
 use crate::deform::SkinningMethod;
 use crate::editor::Editor;
 use table::{Group, Row, TABLE};
@@ -81,6 +82,8 @@ pub enum Command {
     // View
     /// Choose how surfaces look.
     Show(Shading),
+    /// Choose the colours of weights.
+    UseRamp(Ramp),
     /// Bones on or off.
     ToggleBones,
     /// Bones through the skin.

@@ -44,12 +44,7 @@ pub fn header_ui(ui: &mut Ui, editor: &Editor, view: &Viewport) -> Vec<Command> 
             choice(ui, view.mode == mode, Command::SetMode(mode));
         }
         ui.separator();
-        for shading in [
-            Shading::Textured,
-            Shading::Shaded,
-            Shading::Weights,
-            Shading::Wire,
-        ] {
+        for shading in Shading::ALL {
             choice(ui, view.options.shading == shading, Command::Show(shading));
         }
         ui.separator();
