@@ -8,6 +8,8 @@ mod commands;
 mod draw_cost;
 #[path = "gui/figure.rs"]
 mod figure;
+#[path = "gui/golden.rs"]
+mod golden;
 #[path = "gui/looks.rs"]
 mod looks;
 #[path = "gui/paint_callback.rs"]
@@ -18,5 +20,7 @@ mod painting;
 mod pixels;
 #[path = "gui/renderer.rs"]
 mod renderer;
+#[path = "gui/views.rs"]
+mod views;
 #[path = "gui/window.rs"]
 mod window;

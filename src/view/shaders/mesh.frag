@@ -137,7 +137,7 @@ vec3 hatch() {
 vec3 form_light(vec3 n, vec3 v) {
     vec3 steep = normalize(vec3(n.xy * 1.5, n.z));
     float lit = smoothstep(-0.35, 1.0, dot(steep, vec3(-0.497, 0.704, 0.507)));
-    vec3 light = mix(vec3(0.016, 0.018, 0.024), vec3(0.40, 0.385, 0.36), lit * sqrt(lit));
+    vec3 light = mix(vec3(0.020, 0.023, 0.030), vec3(0.47, 0.452, 0.42), lit * sqrt(lit));
     light += vec3(0.030, 0.042, 0.062) * max(dot(steep, vec3(0.80, -0.46, 0.385)), 0.0);
     vec3 r = reflect(-v, n);
     float box = smoothstep(0.20, 0.48, r.y) * (1.0 - smoothstep(0.60, 0.86, r.y));
@@ -149,10 +149,10 @@ vec3 form_light(vec3 n, vec3 v) {
     light += vec3(0.50, 0.55, 0.62) * rim * rim * (0.62 + 0.38 * n.y);
     float curved = bend * bump;
     curved = curved / (1.0 + abs(curved));
-    float hollow = max(-curved - 0.02, 0.0);
-    float ridge = max(curved - 0.36, 0.0);
-    light *= mix(vec3(1.0), vec3(0.20, 0.25, 0.36), min(1.9 * hollow, 1.0));
-    light += vec3(0.40, 0.365, 0.30) * ridge;
+    float hollow = max(-curved - 0.01, 0.0);
+    float ridge = max(curved - 0.38, 0.0);
+    light *= mix(vec3(1.0), vec3(0.13, 0.17, 0.28), min(2.4 * hollow, 1.0));
+    light += vec3(0.62, 0.55, 0.43) * ridge;
     return light;
 }
 #endif
