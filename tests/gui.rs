@@ -12,6 +12,8 @@ mod figure;
 mod golden;
 #[path = "gui/looks.rs"]
 mod looks;
+#[path = "gui/overlays.rs"]
+mod overlays;
 #[path = "gui/paint_callback.rs"]
 mod paint_callback;
 #[path = "gui/painting.rs"]

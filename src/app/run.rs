@@ -2,7 +2,7 @@
 
 use super::SinewApp;
 use super::dialogs::{PathDialog, PathPurpose};
-use crate::editor::OpenRequest;
+use crate::editor::{LockSet, OpenRequest};
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
@@ -33,7 +33,6 @@ impl SinewApp {
             Command::Undo => self.editor.undo(),
             Command::Redo => self.editor.redo(),
             // panels: Rename
-            // founder: Preferences
 
             // select: SelectBones, SelectPoints, SelectAll, SelectNone, SelectInverse, SelectLinked, SelectMore,
             // SelectLess, SelectMoved, SelectBox, SelectCircle, SelectLasso, Hide, HideOthers, ShowAll, Isolate
@@ -65,8 +64,23 @@ impl SinewApp {
 
             // pose: PoseMove, PoseRotate, PoseScale, CycleSpace, ClearLocation, ClearRotation, ClearScale, ResetPose,
             // CopyPose, PastePose, PasteFlipped, TogglePin
-
-            // founder: the rest of the weights
+            Command::BrushRadius
+            | Command::BrushStrength
+            | Command::BrushWeight
+            | Command::SampleWeight
+            | Command::PickBone => self.viewport.asked.push(command),
+            Command::SwapWeight => {
+                let brush = self.editor.brush_mut();
+                brush.weight = if brush.weight > 0.5 { 0.0 } else { 1.0 };
+            }
+            Command::LockActive => {
+                if let Some(joint) = self.editor.document().session().active_joint {
+                    self.editor.toggle_lock(joint);
+                }
+            }
+            Command::LockOthers => self.editor.set_locks(LockSet::Others),
+            Command::InvertLocks => self.editor.set_locks(LockSet::Inverse),
+            Command::UnlockAll => self.editor.set_locks(LockSet::None),
             Command::SmallerBrush => self.scale_brush(1.0 / 1.2),
             Command::LargerBrush => self.scale_brush(1.2),
 
@@ -77,11 +91,14 @@ impl SinewApp {
 
             Command::SetMode(mode) => self.set_mode(mode),
             Command::SwapMode => self.set_mode(self.mode_before),
-            // founder: ModePie
+            Command::ModePie
+            | Command::LockPie
+            | Command::FindCommand
+            | Command::ShowKeys
+            | Command::Preferences => self.open_overlay(command, ctx),
             // frame: workspaces, panels, tool bar, interface size
             Command::UseTheme(choice) => theme::set(ctx, choice),
 
-            // founder: FindCommand, ShowKeys
             // frame: Welcome, About
             _ => {}
         }
@@ -99,6 +116,11 @@ impl SinewApp {
             Command::UseRamp(ramp) => options.ramp == ramp,
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
+            Command::LockActive => {
+                let document = self.editor.document();
+                let active = document.session().active_joint;
+                active.is_some_and(|joint| document.locked().contains(&joint))
+            }
             Command::ToggleLoop => self.editor.document().session().playback.looping,
             Command::UseMethod(method) => self.editor.method() == method,
             Command::SetMode(mode) => self.viewport.mode == mode,

@@ -7,7 +7,19 @@ use crate::document::{ClipId, Edit, MeshId};
 use crate::math::Camera;
 use crate::skeleton::JointIndex;
 use glam::Vec3;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// Which bones' weights are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockSet {
+    /// All but the active one's.
+    Others,
+    /// Those that were free.
+    Inverse,
+    /// None.
+    None,
+}
 
 impl Editor {
     /// Takes the newest step back, or cancels the stroke under way.
@@ -56,6 +68,33 @@ impl Editor {
             locked.insert(joint);
             "Lock bone"
         };
+        if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
+            self.say_error(error.to_string());
+        }
+    }
+
+    /// Locks the weights of every bone but the active one, of none, or of those that were free.
+    pub fn set_locks(&mut self, locks: LockSet) {
+        self.finish_tool();
+        let joints = (0..self.document.skeleton().len() as u32).map(JointIndex);
+        let before = self.document.locked();
+        let active = self.document.session().active_joint;
+        let mask = self.document.skin_joint_mask();
+        let joints = joints.filter(|j| mask[j.get()]);
+        let (locked, label): (BTreeSet<JointIndex>, _) = match locks {
+            LockSet::Others => (
+                joints.filter(|&j| Some(j) != active).collect(),
+                "Lock other bones",
+            ),
+            LockSet::Inverse => (
+                joints.filter(|j| !before.contains(j)).collect(),
+                "Invert locks",
+            ),
+            LockSet::None => (BTreeSet::new(), "Unlock all bones"),
+        };
+        if locked == *before {
+            return;
+        }
         if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
             self.say_error(error.to_string());
         }

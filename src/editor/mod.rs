@@ -16,6 +16,7 @@ mod probing;
 pub mod selecting;
 mod sight;
 
+pub use commands::LockSet;
 pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
 pub use selecting::BonesSeen;

@@ -9,6 +9,7 @@ use egui_kittest::kittest::Queryable as _;
 use sinew::math::Camera;
 use sinew::math::camera::View;
 use sinew::view::Shading;
+use sinew::view::commands::Command;
 use sinew::view::keymap::{self, KeyMap, Preset};
 
 fn camera(window: &Window) -> Camera {
@@ -202,7 +203,7 @@ fn names_stand_beside_the_bones_and_the_legend_names_the_bone() {
         rect.contains(egui::pos2(*x as f32, *y as f32)) && without.get_pixel(*x, *y) != *p
     });
     assert!(changed.count() > 1000, "names are drawn");
-    window.choose("View", "Weights");
+    window.choose("View", Command::Show(Shading::Weights).label());
     assert_eq!(window.app().viewport().options.shading, Shading::Weights);
     let name = window.document().skeleton().label(bone);
     assert!(window.says(&format!("Weights of {name}")));

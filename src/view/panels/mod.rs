@@ -15,7 +15,7 @@ pub use header::header_ui;
 pub use hierarchy::Hierarchy;
 pub use menu_bar::{item_ui, menu_bar_ui};
 pub use problems::problems_ui;
-pub use properties::properties_ui;
+pub use properties::{brush_ui, properties_ui};
 pub use status_bar::status_bar_ui;
 pub use timeline::timeline_ui;
 

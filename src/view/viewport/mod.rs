@@ -2,6 +2,7 @@
 
 mod axes;
 mod gpu;
+mod menu;
 mod navigate;
 mod overlays;
 mod paint;
@@ -34,6 +35,9 @@ pub struct Viewport {
     pub options: ViewOptions,
     /// Commands that need to know what is under the pointer: answered when the viewport is shown next.
     pub asked: Vec<Command>,
+    /// Commands chosen in the viewport's own menus, for the app to run.
+    pub chosen: Vec<Command>,
+    menu_blocked: bool,
     hovered: Option<JointIndex>,
     drag: Drag,
     adjust: Option<Adjust>,
@@ -114,6 +118,7 @@ impl Viewport {
             }
             Mode::Paint => self.paint(ui, &response, editor),
         }
+        self.menu_ui(&response, editor);
         self.draw(ui, rect, editor);
         self.overlays_ui(ui, rect, editor);
         self.axes_ui(ui, rect, editor);
@@ -128,7 +133,10 @@ impl Viewport {
 
     /// Does what a command asks for that needs to know what is under the pointer.
     fn answer(&mut self, command: Command, ui: &Ui, response: &Response, editor: &mut Editor) {
-        let at = ui.ctx().pointer_latest_pos().filter(|&at| response.rect.contains(at));
+        let at = ui
+            .ctx()
+            .pointer_latest_pos()
+            .filter(|&at| response.rect.contains(at));
         match command {
             Command::BrushRadius | Command::BrushStrength | Command::BrushWeight => {
                 self.begin_adjust(command, at.unwrap_or(response.rect.center()), editor);
