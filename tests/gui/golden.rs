@@ -2,7 +2,7 @@
 //! SINEW_GOLDEN=write, then look at every picture in `tests/data/viewport`.
 
 use crate::figure::Figure;
-use crate::pixels::{SIZE, bare_figure, changed_pixels, luminance, picture, pixel, place, save};
+use crate::pixels::{bare_figure, changed_pixels, luminance, picture, pixel, place, save};
 use glam::Vec3;
 use sinew::document::{Image, Material};
 use sinew::math::camera::View;

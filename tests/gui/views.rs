@@ -152,7 +152,7 @@ fn blender_zooms_with_ctrl_and_the_middle_button() {
 fn two_fingers_orbit_and_with_shift_pan() {
     let mut window = Window::on("arm.glb");
     let at = window.viewport().center();
-    let mut scroll = |window: &mut Window, modifiers: Modifiers, delta: Vec2| {
+    let scroll = |window: &mut Window, modifiers: Modifiers, delta: Vec2| {
         window.move_to(at);
         window.harness.event(Event::MouseWheel {
             unit: MouseWheelUnit::Point,
