@@ -65,12 +65,7 @@ fn what_a_picture_costs() {
         .mesh;
     assert!(mesh.positions.iter().all(|p: &Vec3| p.is_finite()));
     let mut offscreen = Offscreen::new().unwrap_or_else(|error| panic!("{error}"));
-    for shading in [
-        Shading::Textured,
-        Shading::Shaded,
-        Shading::Weights,
-        Shading::Wire,
-    ] {
+    for shading in Shading::ALL {
         for samples in [0, 4] {
             let [orbit, pose] = cost(&mut offscreen, &mesh, shading, samples);
             println!("{shading:?} {samples}: orbit {orbit:.1?} pose {pose:.1?}");

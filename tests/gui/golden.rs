@@ -2,21 +2,31 @@
 //! SINEW_GOLDEN=write, then look at every picture in `tests/data/viewport`.
 
 use crate::figure::Figure;
-use crate::pixels::{bare_figure, changed_pixels, luminance, picture, pixel, place, save};
+use crate::pixels::{
+    bare_figure, changed_pixels, luminance, offscreen, picture, pixel, place, save,
+};
+use crate::window::asset;
 use glam::Vec3;
 use sinew::document::{Image, Material};
 use sinew::math::camera::View;
-use sinew::view::{BoneState, Ramp, Shading, Theme};
+use sinew::view::{BoneState, Ramp, Scene, Shading, Theme};
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
-/// Compares `image` with the committed one, or commits it.
-fn assert_golden(name: &str, image: &Image) {
+/// Small: the noise that keeps the background from banding hardly compresses.
+const SIZE: [u32; 2] = [200, 150];
+
+/// Compares the picture of `scene` with the committed one, or commits it.
+fn assert_golden(name: &str, scene: &Scene<'_>) {
+    let image = offscreen()
+        .render(scene, SIZE[0], SIZE[1])
+        .unwrap_or_else(|error| panic!("{error}"));
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/viewport");
     let path = Path::new(folder).join(format!("{name}.png"));
     if std::env::var_os("SINEW_GOLDEN").is_some_and(|v| v == "write") {
         std::fs::create_dir_all(folder).unwrap();
-        save(&path, image);
+        save(&path, &image);
     }
     let golden = image::open(&path)
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -38,7 +48,7 @@ fn every_way_of_shading_looks_as_it_did() {
     for shading in Shading::ALL {
         figure.options.shading = shading;
         let name = format!("{shading:?}").to_lowercase();
-        assert_golden(&name, &picture(&figure.scene()));
+        assert_golden(&name, &figure.scene());
     }
 }
 
@@ -50,7 +60,7 @@ fn every_theme_looks_as_it_did() {
     for theme in Theme::ALL {
         figure.options.theme = theme;
         let name = format!("theme_{theme:?}").to_lowercase();
-        assert_golden(&name, &picture(&figure.scene()));
+        assert_golden(&name, &figure.scene());
     }
 }
 
@@ -59,8 +69,11 @@ fn every_ramp_looks_as_it_did() {
     let mut figure = bare_figure(Shading::Weights);
     for ramp in Ramp::ALL {
         figure.options.ramp = ramp;
+        assert_golden(
+            &format!("ramp_{ramp:?}").to_lowercase(),
+            &figure.scene(),
+        );
         let image = picture(&figure.scene());
-        assert_golden(&format!("ramp_{ramp:?}").to_lowercase(), &image);
         // No weight is hatched: grey where the ramp has hues, blue where it is grey.
         let none = figure.tube.weights.iter().zip(&figure.tube.positions);
         let (_, &at) = none
@@ -81,12 +94,12 @@ fn bones_look_as_they_did_in_every_state_before_and_behind_the_skin() {
     let mut figure = Figure::new(75.0, View::Front);
     figure.options.shading = Shading::Shaded;
     figure.bones[0].colour = Some([0.30, 0.55, 0.95]);
-    assert_golden("bones_xray", &picture(&figure.scene()));
+    assert_golden("bones_xray", &figure.scene());
     figure.options.xray_bones = false;
-    assert_golden("bones_hidden", &picture(&figure.scene()));
+    assert_golden("bones_hidden", &figure.scene());
     let mut scene = figure.scene();
     scene.meshes.clear();
-    assert_golden("bones_bare", &picture(&scene));
+    assert_golden("bones_bare", &scene);
 }
 
 /// Pixels around `centre` whose colour `is` so.
@@ -243,4 +256,41 @@ fn colours_of_vertices_multiply_the_material() {
     figure.tube.mesh.colors = vec![[0, 255, 255, 255]; figure.tube.mesh.n_vertices()];
     let [r, ..] = pixel(&picture(&figure.scene()), at);
     assert!(r + 60 < r0, "no red is left: {r0} {r}");
+}
+
+#[test]
+fn the_command_line_draws_in_every_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut seen: Vec<Vec<u8>> = Vec::new();
+    for (name, flags) in [
+        ("textured", vec![]),
+        ("form", vec!["--shading", "form"]),
+        ("light", vec!["--shading", "form", "--theme", "light"]),
+        ("contrast", vec!["--theme", "high-contrast", "--bones"]),
+        ("wire", vec!["--show", "shaded", "--wire", "--view", "back"]),
+        ("weights", vec!["--show", "weights:1"]),
+        ("rainbow", vec!["--show", "weights:1", "--ramp", "rainbow"]),
+        ("grey", vec!["--show", "weights:1", "--ramp", "grey", "--view", "top"]),
+    ] {
+        let out = folder.path().join(format!("{name}.png"));
+        let done = Command::new(env!("CARGO_BIN_EXE_sinew"))
+            .arg("render")
+            .arg(asset("arm.glb"))
+            .args(["--size", "96x72", "-o"])
+            .arg(&out)
+            .args(&flags)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{flags:?}: {done:?}");
+        let image = image::open(&out).unwrap().to_rgba8();
+        assert_eq!(image.dimensions(), (96, 72));
+        assert!(!seen.contains(image.as_raw()), "{name} is a picture of its own");
+        seen.push(image.into_raw());
+    }
+    let refused = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(["render", "x.glb", "-o", "x.png", "--shading", "zebra"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("form"), "{said}");
 }

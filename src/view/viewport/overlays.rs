@@ -99,7 +99,7 @@ impl Viewport {
                 name.at + Vec2::new(7.0, -0.5 * galley.size().y),
                 galley.size(),
             );
-            let free = taken.iter().all(|other| !other.intersects(place.expand(1.0)));
+            let free = taken.iter().all(|other| !other.intersects(place.expand(3.0)));
             if !(name.always || free && rect.contains_rect(place)) {
                 continue;
             }
