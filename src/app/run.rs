@@ -2,8 +2,11 @@
 
 use super::SinewApp;
 use super::dialogs::{PathDialog, PathPurpose};
-use crate::editor::{LockSet, OpenRequest};
+use crate::document::session::{SelectKind, TransformKind};
+use crate::editor::{LockSet, OpenRequest, ResetPart};
+use crate::tools::SelectShape;
 use crate::view::commands::Command;
+use crate::view::keymap::{self, Preset};
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
 use crate::view::theme;
@@ -32,10 +35,35 @@ impl SinewApp {
 
             Command::Undo => self.editor.undo(),
             Command::Redo => self.editor.redo(),
-            // panels: Rename
+            Command::Rename => {
+                if let Some(joint) = self.editor.document().session().active_joint {
+                    self.hierarchy.start_rename(joint, &self.editor);
+                }
+            }
 
-            // select: SelectBones, SelectPoints, SelectAll, SelectNone, SelectInverse, SelectLinked, SelectMore,
-            // SelectLess, SelectMoved, SelectBox, SelectCircle, SelectLasso, Hide, HideOthers, ShowAll, Isolate
+            // select:
+            Command::SelectBones => self.editor.set_select_kind(SelectKind::Bones),
+            Command::SelectPoints => self.editor.set_select_kind(SelectKind::Points),
+            Command::SelectAll => self.editor.select_all(),
+            Command::SelectNone => self.editor.select_none(),
+            Command::SelectInverse => self.editor.select_inverse(),
+            Command::SelectLinked => self.editor.select_linked(),
+            Command::SelectMore => self.editor.select_more(),
+            Command::SelectLess => self.editor.select_less(),
+            Command::SelectMoved => self.editor.select_moved_points(),
+            Command::SelectBox => self.arm_select(SelectShape::Box),
+            Command::SelectCircle => self.arm_select(SelectShape::Circle),
+            Command::SelectLasso => self.arm_select(SelectShape::Lasso),
+            Command::SelectThrough => {
+                let through = self.editor.document().session().select_through;
+                self.editor.set_select_through(!through);
+            }
+            Command::Hide => self.editor.hide_selected(),
+            Command::HideOthers => {
+                self.editor.hide_unselected();
+            }
+            Command::ShowAll => self.editor.show_all(),
+            Command::Isolate => self.editor.toggle_isolate(),
 
             // looks: all of the view
             Command::Show(shading) => options.shading = shading,
@@ -43,6 +71,10 @@ impl SinewApp {
             Command::ToggleXray => options.xray_bones = !options.xray_bones,
             Command::ToggleGrid => options.show_grid = !options.show_grid,
             Command::ToggleWire => options.wire_overlay = !options.wire_overlay,
+            // Over the timeline it is the clip that is framed.
+            Command::FrameAll if self.timeline.is_hovered() => {
+                self.timeline.frame_clip(&self.editor);
+            }
             Command::ToggleNames => options.show_names = !options.show_names,
             Command::UseRamp(ramp) => options.ramp = ramp,
             Command::FrameAll
@@ -62,8 +94,28 @@ impl SinewApp {
                 self.viewport.run_camera(command, &mut self.editor);
             }
 
-            // pose: PoseMove, PoseRotate, PoseScale, CycleSpace, ClearLocation, ClearRotation, ClearScale, ResetPose,
-            // CopyPose, PastePose, PasteFlipped, TogglePin
+            // pose
+            Command::PoseMove => self.pose_by(command, TransformKind::Move, ctx),
+            Command::PoseRotate => self.pose_by(command, TransformKind::Rotate, ctx),
+            Command::PoseScale => self.pose_by(command, TransformKind::Scale, ctx),
+            Command::CycleSpace => self.editor.cycle_pose_space(),
+            Command::ClearLocation => self.editor.reset_pose(ResetPart::Location),
+            Command::ClearRotation => self.editor.reset_pose(ResetPart::Rotation),
+            Command::ClearScale => self.editor.reset_pose(ResetPart::Scale),
+            Command::ResetPose => self.editor.reset_pose(ResetPart::All),
+            Command::CopyPose => {
+                let n = self.editor.copy_pose();
+                // With nothing on the system's clipboard, Ctrl+V would not reach the window at all.
+                ctx.copy_text(format!("Pose of {n} bones"));
+            }
+            Command::PastePose => {
+                self.editor.paste_pose(false);
+            }
+            Command::PasteFlipped => {
+                self.editor.paste_pose(true);
+            }
+            Command::TogglePin => self.editor.toggle_pins(),
+
             Command::BrushRadius
             | Command::BrushStrength
             | Command::BrushWeight
@@ -84,8 +136,27 @@ impl SinewApp {
             Command::SmallerBrush => self.scale_brush(1.0 / 1.2),
             Command::LargerBrush => self.scale_brush(1.2),
 
-            // timeline: the rest of the animation
             Command::PlayPause => self.editor.toggle_play(),
+            Command::KeyPose => self.editor.key_pose(),
+            Command::DeleteKeys => self.editor.delete_keys(),
+            Command::NextKey => self.editor.next_key(),
+            Command::PreviousKey => self.editor.previous_key(),
+            Command::NextFrame => self.editor.step_frames(1),
+            Command::PreviousFrame => self.editor.step_frames(-1),
+            Command::FirstFrame => self.editor.jump_to_start(),
+            Command::LastFrame => self.editor.jump_to_end(),
+            Command::ToggleLoop => {
+                let looping = self.editor.playback().looping;
+                self.editor.set_looping(!looping);
+            }
+            Command::SetLoopStart => self.editor.loop_from_here(),
+            Command::SetLoopEnd => self.editor.loop_to_here(),
+            Command::ClearLoop => self.editor.set_play_range(None),
+            Command::NewClip => self.editor.new_clip(),
+            Command::DuplicateClip => self.editor.duplicate_clip(),
+            Command::RenameClip => self.timeline.start_renaming(&self.editor),
+            Command::DeleteClip => self.editor.delete_clip(),
+            Command::ShowMyPose => self.editor.show_clip(None),
 
             Command::UseMethod(method) => self.editor.set_method(method),
 
@@ -116,6 +187,10 @@ impl SinewApp {
             Command::UseRamp(ramp) => options.ramp == ramp,
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
+            Command::SelectBones => self.editor.select_kind() == SelectKind::Bones,
+            Command::SelectPoints => self.editor.select_kind() == SelectKind::Points,
+            Command::SelectThrough => self.editor.document().session().select_through,
+            Command::Isolate => self.editor.is_isolated(),
             Command::LockActive => {
                 let document = self.editor.document();
                 let active = document.session().active_joint;
@@ -143,7 +218,28 @@ impl SinewApp {
         }
     }
 
+    /// In the Maya preset a key chooses the gizmo; in Blender's the transform begins at once.
+    fn pose_by(&mut self, command: Command, kind: TransformKind, ctx: &egui::Context) {
+        self.set_mode(Mode::Pose);
+        self.editor.set_gizmo(kind);
+        if keymap::of(ctx).preset == Preset::Blender {
+            self.viewport.asked.push(command);
+        }
+    }
+
+    /// The next drag in the viewport selects by this shape; a mode that paints gives way.
+    fn arm_select(&mut self, shape: SelectShape) {
+        if self.viewport.mode == Mode::Paint {
+            self.set_mode(Mode::Select);
+        }
+        self.editor.arm_select(Some(shape));
+    }
+
     fn scale_brush(&mut self, factor: f32) {
+        if self.editor.select_tool().armed() == Some(SelectShape::Circle) {
+            self.editor.resize_select_circle(factor);
+            return;
+        }
         let brush = self.editor.brush_mut();
         brush.radius_px = (brush.radius_px * factor).clamp(1.0, 500.0);
     }

@@ -165,12 +165,15 @@ impl Document {
         &mut self.session
     }
 
-    /// The pose on screen: the clip of the session at its time over the rest pose, else the artist's pose.
+    /// The pose on screen: the clip of the session at its time over the rest pose, else (or while it is not keyed yet) the
+    /// artist's pose.
     pub fn shown_pose(&self) -> Arc<Pose> {
         let playback = &self.session.playback;
         match playback.clip.and_then(|id| self.clips.get(&id)) {
-            Some(clip) => Arc::new(self.pose_of_clip(clip, playback.time_secs)),
-            None => self.pose.clone(),
+            Some(clip) if !playback.unkeyed => {
+                Arc::new(self.pose_of_clip(clip, playback.time_secs))
+            }
+            _ => self.pose.clone(),
         }
     }
 

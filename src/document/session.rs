@@ -21,9 +21,29 @@ pub struct Playback {
     pub speed: f64,
     /// Start again at the end.
     pub looping: bool,
+    /// What is played, from and to, seconds; `None`: the clip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<(f64, f64)>,
+    /// Frames a second, as time is counted and stepped.
+    #[serde(skip_serializing_if = "is_usual_fps")]
+    pub fps: u32,
     /// Whether time runs. Not saved: a project opens at rest.
     #[serde(skip)]
     pub playing: bool,
+    /// Whether the artist's pose is shown over the clip, because it has not been keyed yet.
+    #[serde(skip)]
+    pub unkeyed: bool,
+}
+
+/// Frames a second unless told otherwise.
+const USUAL_FPS: u32 = 30;
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature serde asks for"
+)]
+fn is_usual_fps(fps: &u32) -> bool {
+    *fps == USUAL_FPS
 }
 
 impl Default for Playback {
@@ -33,9 +53,46 @@ impl Default for Playback {
             time_secs: 0.0,
             speed: 1.0,
             looping: true,
+            range: None,
+            fps: USUAL_FPS,
             playing: false,
+            unkeyed: false,
         }
     }
+}
+
+/// What a transform does to bones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum TransformKind {
+    /// They change place.
+    Move,
+    /// They turn about their heads.
+    #[default]
+    Rotate,
+    /// They grow and shrink.
+    Scale,
+}
+
+/// Whose axes a transform goes along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum PoseSpace {
+    /// The bone's own.
+    #[default]
+    Local,
+    /// The world's.
+    World,
+    /// Those of the bone's parent.
+    Parent,
+}
+
+/// The posing tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PoseOptions {
+    /// The gizmo.
+    pub gizmo: TransformKind,
+    /// Its axes.
+    pub space: PoseSpace,
 }
 
 /// The weight brush.
@@ -104,6 +161,12 @@ pub struct Session {
     pub active_mesh: Option<MeshId>,
     /// The selection.
     pub selected_joints: BTreeSet<JointIndex>,
+    /// The posing tools.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pose: PoseOptions,
+    /// Joints that stay in their place while what is above them moves.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub pins: BTreeSet<JointIndex>,
     /// Selected points. A project keeps them by vertices, not here.
     #[serde(skip)]
     pub selected_points: PointsOfMeshes,
@@ -123,6 +186,9 @@ pub struct Session {
     /// Objects that are neither drawn, picked nor painted.
     #[serde(skip_serializing_if = "is_default")]
     pub hidden_instances: BTreeSet<InstanceId>,
+    /// Colours that the artist gave to bones, sRGB; the others have one by default.
+    #[serde(skip_serializing_if = "is_default")]
+    pub joint_colours: BTreeMap<JointIndex, [u8; 3]>,
 }
 
 impl Session {

@@ -7,18 +7,25 @@
 //! Invariant: nothing here waits: files and deformation run on their threads.
 //! Invariant: every change of the document is an undo step with a name.
 
+mod animating;
 mod autosave;
+mod bones;
 mod commands;
 pub mod display;
 mod files;
+pub mod playback;
 mod pointer;
+mod posing;
 mod probing;
+mod problems;
 pub mod selecting;
 mod sight;
 
 pub use commands::LockSet;
 pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
+pub use posing::ResetPart;
+pub use problems::Message;
 pub use selecting::BonesSeen;
 
 use crate::document::{Dirty, Document, Edit, EditError, History, InstanceId, MeshId};
@@ -30,6 +37,7 @@ use crate::skeleton::{Bone, JointIndex};
 use crate::tools::WeightBrush;
 use autosave::Autosave;
 use glam::DAffine3;
+use problems::Problems;
 use selecting::Selecting;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -51,11 +59,12 @@ pub struct Editor {
     worker: Worker,
     lane: Lane,
     brush: WeightBrush,
+    posing: posing::Posing,
     selecting: Selecting,
     displayed: BTreeMap<InstanceId, Displayed>,
     heat: BTreeMap<MeshId, Heat>,
     world: Vec<DAffine3>,
-    findings: Vec<Finding>,
+    problems: Problems,
     notices: VecDeque<Notice>,
     job: Option<FileJob>,
     project_path: Option<PathBuf>,
@@ -64,6 +73,8 @@ pub struct Editor {
     /// A model that is ready but would take the place of edits made while it was loading.
     opened: Option<(OpenRequest, OpenedModel)>,
     autosave: Autosave,
+    /// Keys that the artist is moving along the ruler.
+    key_drag: Option<animating::KeyDrag>,
     /// Steps the history has given up, as far as the artist was told.
     n_dropped_said: usize,
     frame_when_shown: bool,
@@ -106,18 +117,19 @@ impl Editor {
         wake: impl Fn() + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let wake = Arc::new(wake);
-        let theirs = wake.clone();
+        let (theirs, of_checks) = (wake.clone(), wake.clone());
         Ok(Self {
             document: Document::default(),
             history: History::default(),
             worker: Worker::spawn(move || theirs())?,
             lane: Lane::spawn(move || wake())?,
             brush: WeightBrush::default(),
+            posing: posing::Posing::default(),
             selecting: Selecting::default(),
             displayed: BTreeMap::new(),
             heat: BTreeMap::new(),
             world: Vec::new(),
-            findings: Vec::new(),
+            problems: Problems::new(Lane::spawn(move || of_checks())?),
             notices: VecDeque::new(),
             job: None,
             project_path: None,
@@ -125,6 +137,7 @@ impl Editor {
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
+            key_drag: None,
             n_dropped_said: 0,
             frame_when_shown: false,
             model_serial: 0,
@@ -208,9 +221,9 @@ impl Editor {
         }
     }
 
-    /// Import and project findings of the model.
+    /// What the importer, the project and the checks found, the worst first.
     pub fn findings(&self) -> &[Finding] {
-        &self.findings
+        self.problems()
     }
 
     /// The next thing the artist should read.
@@ -228,6 +241,11 @@ impl Editor {
         self.project_path.as_ref()
     }
 
+    /// How many snapshots were given to the worker.
+    pub fn n_snapshots(&self) -> u64 {
+        self.state.posted
+    }
+
     /// Seconds of the latest re-skin.
     pub fn skin_secs(&self) -> f64 {
         self.state.skin_secs
@@ -235,7 +253,10 @@ impl Editor {
 
     /// Whether everything asked of the threads is on screen.
     pub fn is_idle(&self) -> bool {
-        self.job.is_none() && !self.state.stale && self.state.received == self.state.posted
+        self.job.is_none()
+            && !self.state.stale
+            && self.state.received == self.state.posted
+            && self.problems.is_idle()
     }
 
     /// Does what waits: results, jobs, playback by `dt_secs`, autosave; posts the newest snapshot. Once a frame.
@@ -282,6 +303,7 @@ impl Editor {
             self.picture_serial += 1;
         }
         self.post();
+        self.poll_problems();
         self.poll_autosave();
         self.say_dropped_steps();
         changed
@@ -320,6 +342,9 @@ impl Editor {
             }
         }
         self.state.stale |= !dirty.is_empty();
+        if !dirty.is_empty() {
+            self.problems.mark_stale();
+        }
     }
 
     /// Tells the artist, once each time, that the oldest undo steps were given up.
@@ -334,17 +359,16 @@ impl Editor {
     }
 
     fn say(&mut self, text: impl Into<String>) {
-        self.notices.push_back(Notice {
-            text: text.into(),
-            is_error: false,
-        });
+        self.notice(text.into(), false);
     }
 
     fn say_error(&mut self, text: impl Into<String>) {
-        self.notices.push_back(Notice {
-            text: text.into(),
-            is_error: true,
-        });
+        self.notice(text.into(), true);
+    }
+
+    fn notice(&mut self, text: String, is_error: bool) {
+        self.problems.keep_message(&text, is_error);
+        self.notices.push_back(Notice { text, is_error });
     }
 
     /// Shows another document; history and picture start afresh.
@@ -355,10 +379,11 @@ impl Editor {
         project_path: Option<PathBuf>,
     ) {
         self.brush = WeightBrush::default();
+        self.posing.forget_model();
         self.reset_selecting();
         self.document = document;
         self.history = History::default();
-        self.findings = findings;
+        self.problems.start_document(findings);
         self.project_path = project_path;
         self.model_serial += 1;
         self.displayed.clear();
@@ -368,6 +393,7 @@ impl Editor {
         self.state.first_valid = self.state.posted + 1;
         self.relink = None;
         self.opened = None;
+        self.key_drag = None;
         self.n_dropped_said = 0;
         self.autosave.start_document(None);
         self.rebuild_heat();

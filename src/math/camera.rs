@@ -413,7 +413,11 @@ mod tests {
         assert_eq!(from.toward(&to, 1.0), to);
         assert_eq!(from.toward(&to, 0.0).yaw, from.yaw);
         let half = from.toward(&to, 0.5);
-        assert!((half.yaw - std::f32::consts::PI).abs() < 1e-5, "{}", half.yaw);
+        assert!(
+            (half.yaw - std::f32::consts::PI).abs() < 1e-5,
+            "{}",
+            half.yaw
+        );
         assert!((half.distance - (from.distance * to.distance).sqrt()).abs() < 1e-5);
     }
 }

@@ -342,7 +342,10 @@ mod tests {
         assert_eq!(found[0], (0, true, 1.0), "the root leads to the chain");
         let (joint, helper, length) = found[1];
         assert!(joint == 0 && helper && length < 0.5, "{length}");
-        assert_eq!(found[2..5], [(1, false, 1.0), (2, false, 1.0), (3, false, 0.5)]);
+        assert_eq!(
+            found[2..5],
+            [(1, false, 1.0), (2, false, 1.0), (3, false, 0.5)]
+        );
         assert_eq!(found[5], (4, true, 1.0));
         assert_eq!(found[6], (5, true, 0.0), "a marker has no extent");
         assert!(bones[0].radius < bones[2].radius);

@@ -112,7 +112,13 @@ mod tests {
         let mesh = ball(0.5, 24);
         let mut out = Vec::new();
         let mut buffers = CurvatureBuffers::default();
-        curvatures(&mesh, &mesh.positions, &mesh.normals, &mut buffers, &mut out);
+        curvatures(
+            &mesh,
+            &mesh.positions,
+            &mesh.normals,
+            &mut buffers,
+            &mut out,
+        );
         assert!(out.iter().all(|c| (c - 2.0).abs() < 0.2), "{out:?}");
         let inward: Vec<Vec3> = mesh.normals.iter().map(|&n| -n).collect();
         curvatures(&mesh, &mesh.positions, &inward, &mut buffers, &mut out);

@@ -153,9 +153,8 @@ impl Target {
             self.context.clear_depth_f32(1.0);
             self.context.clear_stencil(0);
             self.context.stencil_mask(0xFF);
-            self.context.clear(
-                glow::COLOR_BUFFER_BIT | glow::DEPTH_BUFFER_BIT | glow::STENCIL_BUFFER_BIT,
-            );
+            self.context
+                .clear(glow::COLOR_BUFFER_BIT | glow::DEPTH_BUFFER_BIT | glow::STENCIL_BUFFER_BIT);
         }
     }
 
@@ -337,11 +336,7 @@ fn max_texture_size(context: &Context) -> u32 {
 /// The picture as a texture with mip maps, row 0 at v = 0 as in glTF. Colours (`srgb`) are filtered as linear values.
 ///
 /// A picture beyond the GPU's limit is shrunk; `None` if its byte count contradicts its size.
-pub(crate) fn texture(
-    context: &Context,
-    image: &Image,
-    srgb: bool,
-) -> Option<three_d::Texture2D> {
+pub(crate) fn texture(context: &Context, image: &Image, srgb: bool) -> Option<three_d::Texture2D> {
     let whole = image::ImageBuffer::<image::Rgba<u8>, &[u8]>::from_raw(
         image.width,
         image.height,
@@ -406,6 +401,21 @@ pub(crate) fn draw_lines(
 ) {
     program.draw_elements_with(states, viewport, elements, || unsafe {
         context.draw_elements(glow::LINES, elements.count() as i32, glow::UNSIGNED_INT, 0);
+    });
+}
+
+/// Draws `elements` as dots of the size that the vertex shader gives; attributes and uniforms of `program` are set.
+pub(crate) fn draw_points(
+    context: &Context,
+    program: &Program,
+    states: RenderStates,
+    viewport: Viewport,
+    elements: &ElementBuffer<u32>,
+) {
+    program.draw_elements_with(states, viewport, elements, || unsafe {
+        context.enable(glow::PROGRAM_POINT_SIZE);
+        context.draw_elements(glow::POINTS, elements.count() as i32, glow::UNSIGNED_INT, 0);
+        context.disable(glow::PROGRAM_POINT_SIZE);
     });
 }
 

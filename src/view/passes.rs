@@ -6,6 +6,7 @@ use super::gpu_mesh::{GpuMesh, Staging};
 use super::grid::Grid;
 use super::heat::hex;
 use super::joints::{BoneShape, BoneTriangles};
+use super::points::{PointFrame, PointPass};
 use super::programs::{Programs, is_detailed};
 use super::renderer::RenderError;
 use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
@@ -33,6 +34,7 @@ pub(crate) struct Passes {
     context: Context,
     programs: Programs,
     meshes: HashMap<u64, GpuMesh>,
+    points: PointPass,
     textures: Textures,
     staging: Staging,
     bone_triangles: BoneTriangles,
@@ -61,6 +63,7 @@ impl Passes {
         Ok(Self {
             programs: Programs::new(context)?,
             meshes: HashMap::new(),
+            points: PointPass::new(context)?,
             textures: Textures::new(context),
             staging: Staging::default(),
             bone_triangles: BoneTriangles::default(),
@@ -96,6 +99,7 @@ impl Passes {
         for mesh in scene.meshes.iter().filter(drawable) {
             self.draw_mesh(&frame, mesh, Layer::Clear);
         }
+        self.draw_points(&frame, scene);
         if frame.options.show_grid {
             self.draw_grid(&frame, &Grid::under(scene.camera, scene.ground));
         }
@@ -107,6 +111,7 @@ impl Passes {
     /// Frees the buffers of what no picture since `oldest` drew.
     pub(crate) fn free_unused(&mut self, oldest: u64) {
         self.meshes.retain(|_, mesh| mesh.last_used >= oldest);
+        self.points.free_unused(oldest);
         self.textures.free_unused(oldest);
     }
 
@@ -173,7 +178,7 @@ impl Passes {
         for program in programs.iter().take(if plain_only { 1 } else { 2 }) {
             frame.use_light(program, scene_mesh.highlighted);
         }
-        for primitive in &mesh.primitives {
+        for (index, primitive) in mesh.primitives.iter().enumerate() {
             let material = material_of(primitive.material);
             let clear = is_clear(material);
             if layer == Layer::Clear && !clear {
@@ -228,14 +233,15 @@ impl Passes {
                 }
             }
             // three-d passes `first` on as OpenGL's offset, which is in bytes.
-            let first_byte = primitive.triangles.start * 3 * size_of::<u32>() as u32;
+            let shown = gpu.range(index);
+            let first_byte = shown.start * 3 * size_of::<u32>() as u32;
             gpu.bind(program);
             program.draw_subset_of_elements(
                 states,
                 frame.viewport,
                 gpu.triangles(),
                 first_byte,
-                primitive.triangles.len() as u32 * 3,
+                shown.len() as u32 * 3,
             );
         }
 
@@ -256,6 +262,23 @@ impl Passes {
             gpu.bind(program);
             let edges = gpu.edges(&self.context, mesh);
             gl::draw_lines(&self.context, program, BLENDED, frame.viewport, edges);
+        }
+    }
+
+    /// Dots over the faces of meshes that have been drawn.
+    fn draw_points(&mut self, frame: &Frame, scene: &Scene<'_>) {
+        let at = PointFrame {
+            camera: scene.camera,
+            viewport: frame.viewport,
+            clip_from_view: frame.clip_from_view,
+            view_from_world: frame.view_from_world,
+            pixels_per_point: frame.pixels_per_point,
+        };
+        for mesh in &scene.meshes {
+            if let Some(gpu) = self.meshes.get(&mesh.key) {
+                self.points
+                    .draw(&self.context, &at, mesh, gpu, self.picture);
+            }
         }
     }
 
@@ -294,7 +317,11 @@ impl Passes {
         program.use_uniform("viewport_px", vector2(size));
         program.use_uniform("edge_px", 0.6 * frame.pixels_per_point);
         let part = |is_outline: bool, states: RenderStates| {
-            let scale = if is_outline { frame.pixels_per_point } else { 0.0 };
+            let scale = if is_outline {
+                frame.pixels_per_point
+            } else {
+                0.0
+            };
             program.use_uniform("outline_scale", scale);
             program.use_vertex_attribute("position", &self.bone_positions);
             program.use_vertex_attribute("normal", &self.bone_normals);

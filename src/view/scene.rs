@@ -2,6 +2,7 @@
 
 use super::heat::Ramp;
 use super::joints::BoneShape;
+use super::points::PointMarks;
 use crate::document::{Image, Material};
 use crate::math::camera::Camera;
 use crate::mesh::Mesh;
@@ -46,6 +47,8 @@ pub struct SceneMesh<'a> {
     pub images: &'a [Option<Arc<Image>>],
     /// Outlined in the accent colour.
     pub highlighted: bool,
+    /// Which points are hidden, and which are drawn.
+    pub marks: PointMarks<'a>,
 }
 
 impl SceneMesh<'_> {

@@ -5,7 +5,7 @@ use sinew::document::Material;
 use sinew::math::camera::{Camera, View};
 use sinew::mesh::Mesh;
 use sinew::sample::{SampleKind, sample};
-use sinew::view::{Offscreen, Scene, SceneMesh, Shading, ViewOptions, frame_bounds};
+use sinew::view::{Offscreen, PointMarks, Scene, SceneMesh, Shading, ViewOptions, frame_bounds};
 use std::time::{Duration, Instant};
 
 const SIZE: [u32; 2] = [1280, 800];
@@ -39,6 +39,7 @@ fn cost(offscreen: &mut Offscreen, mesh: &Mesh, shading: Shading, samples: u32) 
                         weights_generation: 0,
                         materials: &materials,
                         images: &[],
+                        marks: PointMarks::default(),
                         highlighted: false,
                     }],
                     bones: &[],
@@ -46,7 +47,9 @@ fn cost(offscreen: &mut Offscreen, mesh: &Mesh, shading: Shading, samples: u32) 
                     options: &options,
                 };
                 let start = Instant::now();
-                offscreen.render(&scene, SIZE[0], SIZE[1]).expect("a picture");
+                offscreen
+                    .render(&scene, SIZE[0], SIZE[1])
+                    .expect("a picture");
                 start.elapsed()
             })
             .skip(3)
@@ -59,10 +62,7 @@ fn cost(offscreen: &mut Offscreen, mesh: &Mesh, shading: Shading, samples: u32) 
 #[test]
 #[ignore = "a measurement"]
 fn what_a_picture_costs() {
-    let mesh = sample(SampleKind::Mannequin, 100_000)
-        .mesh
-        .build()
-        .mesh;
+    let mesh = sample(SampleKind::Mannequin, 100_000).mesh.build().mesh;
     assert!(mesh.positions.iter().all(|p: &Vec3| p.is_finite()));
     let mut offscreen = Offscreen::new().unwrap_or_else(|error| panic!("{error}"));
     for shading in Shading::ALL {

@@ -69,10 +69,7 @@ fn every_ramp_looks_as_it_did() {
     let mut figure = bare_figure(Shading::Weights);
     for ramp in Ramp::ALL {
         figure.options.ramp = ramp;
-        assert_golden(
-            &format!("ramp_{ramp:?}").to_lowercase(),
-            &figure.scene(),
-        );
+        assert_golden(&format!("ramp_{ramp:?}").to_lowercase(), &figure.scene());
         let image = picture(&figure.scene());
         // No weight is hatched: grey where the ramp has hues, blue where it is grey.
         let none = figure.tube.weights.iter().zip(&figure.tube.positions);
@@ -174,8 +171,7 @@ fn a_dent_and_a_bump_stand_out_in_form_shading() {
         let mesh = &figure.tube.mesh;
         let mut normals = vec![Vec3::ZERO; mesh.normals.len()];
         for triangle in &mesh.triangles {
-            let [a, b, c] =
-                triangle.map(|v| positions[mesh.point_of_vertex[v as usize] as usize]);
+            let [a, b, c] = triangle.map(|v| positions[mesh.point_of_vertex[v as usize] as usize]);
             let normal = (b - a).cross(c - a);
             for v in triangle {
                 normals[mesh.normal_of_vertex[*v as usize] as usize] += normal;
@@ -239,13 +235,19 @@ fn pictures_of_roughness_normals_and_light_show() {
     assert!(changed_pixels(&shiny, &plain) > 2000);
     let unlit = with([255; 4], &|m| m.unlit = true);
     let [r, g, b] = pixel(&unlit, ball);
-    assert!(r.abs_diff(188) < 3 && g.abs_diff(188) < 3 && b.abs_diff(188) < 3, "{r} {g} {b}");
+    assert!(
+        r.abs_diff(188) < 3 && g.abs_diff(188) < 3 && b.abs_diff(188) < 3,
+        "{r} {g} {b}"
+    );
     let clear = with([255; 4], &|m| {
         m.blended = true;
         m.base_color[3] = 0.3;
     });
     let opaque = luminance(pixel(&plain, ball));
-    assert!(luminance(pixel(&clear, ball)) < opaque - 20.0, "the dark ground shows through");
+    assert!(
+        luminance(pixel(&clear, ball)) < opaque - 20.0,
+        "the dark ground shows through"
+    );
 }
 
 #[test]
@@ -270,7 +272,10 @@ fn the_command_line_draws_in_every_way() {
         ("wire", vec!["--show", "shaded", "--wire", "--view", "back"]),
         ("weights", vec!["--show", "weights:1"]),
         ("rainbow", vec!["--show", "weights:1", "--ramp", "rainbow"]),
-        ("grey", vec!["--show", "weights:1", "--ramp", "grey", "--view", "top"]),
+        (
+            "grey",
+            vec!["--show", "weights:1", "--ramp", "grey", "--view", "top"],
+        ),
     ] {
         let out = folder.path().join(format!("{name}.png"));
         let done = Command::new(env!("CARGO_BIN_EXE_sinew"))
@@ -284,7 +289,10 @@ fn the_command_line_draws_in_every_way() {
         assert!(done.status.success(), "{flags:?}: {done:?}");
         let image = image::open(&out).unwrap().to_rgba8();
         assert_eq!(image.dimensions(), (96, 72));
-        assert!(!seen.contains(image.as_raw()), "{name} is a picture of its own");
+        assert!(
+            !seen.contains(image.as_raw()),
+            "{name} is a picture of its own"
+        );
         seen.push(image.into_raw());
     }
     let refused = Command::new(env!("CARGO_BIN_EXE_sinew"))

@@ -124,7 +124,9 @@ fn weights_show_as_the_ramp_and_zero_as_hatched_grey() {
     for range in [0.99..1.01, 0.6..0.85, 0.35..0.65, 0.1..0.35] {
         let point = facing(range);
         let shown = pixel(&image, place(&figure, tube.positions[point]));
-        let expected = Ramp::Perceptual.color(tube.weights[point]).expect("a weight above zero");
+        let expected = Ramp::Perceptual
+            .color(tube.weights[point])
+            .expect("a weight above zero");
         let alike = hue(shown.map(|c| f32::from(c) / 255.0)).dot(hue(expected));
         assert!(
             alike > 0.98,

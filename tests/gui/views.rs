@@ -47,7 +47,10 @@ fn the_numpad_looks_along_the_axes_and_turns_in_steps() {
         window.key(Modifiers::NONE, key);
         let now = camera(&window);
         let turned = [now.yaw - front.yaw, now.pitch - front.pitch].map(f32::to_degrees);
-        assert!((turned[0] - yaw).abs() < 1e-3 && (turned[1] - pitch).abs() < 1e-3, "{turned:?}");
+        assert!(
+            (turned[0] - yaw).abs() < 1e-3 && (turned[1] - pitch).abs() < 1e-3,
+            "{turned:?}"
+        );
         assert_eq!(now.target, front.target);
     }
     assert!(window.says("Orthographic · Front"));
@@ -61,7 +64,10 @@ fn a_change_of_view_glides_ends_exactly_and_then_costs_nothing() {
     window.harness.key_press(Key::Num3);
     window.harness.run_steps(4);
     let between = camera(&window);
-    assert!(between.yaw > from.yaw && between.yaw < from.turned_to(View::Right).yaw, "{between:?}");
+    assert!(
+        between.yaw > from.yaw && between.yaw < from.turned_to(View::Right).yaw,
+        "{between:?}"
+    );
     window.settle();
     assert_eq!(camera(&window), from.turned_to(View::Right));
     window.picture("there");
@@ -70,12 +76,25 @@ fn a_change_of_view_glides_ends_exactly_and_then_costs_nothing() {
         window.harness.step();
         window.picture("idle");
     }
-    assert_eq!(window.app().n_pictures(), drawn, "an idle window draws no 3D");
+    assert_eq!(
+        window.app().n_pictures(),
+        drawn,
+        "an idle window draws no 3D"
+    );
 
-    window.harness.state_mut().viewport_mut().options.ease_camera = false;
+    window
+        .harness
+        .state_mut()
+        .viewport_mut()
+        .options
+        .ease_camera = false;
     window.harness.key_press(Key::Num1);
     window.harness.run_steps(2);
-    assert_eq!(camera(&window), from.turned_to(View::Front), "without motion");
+    assert_eq!(
+        camera(&window),
+        from.turned_to(View::Front),
+        "without motion"
+    );
 }
 
 #[test]
@@ -106,14 +125,26 @@ fn the_axis_gizmo_looks_along_an_axis_and_a_drag_orbits() {
     let [r, g, b, _] = picture.get_pixel(at.x as u32, at.y as u32).0;
     assert!(r > g + 50 && r > b + 50, "X is red: {r} {g} {b}");
     window.click(Role::Button, "Look from +Z");
-    assert_eq!(camera(&window).axis_view(), Some(View::Back), "once more: the other side");
+    assert_eq!(
+        camera(&window).axis_view(),
+        Some(View::Back),
+        "once more: the other side"
+    );
 
     let before = camera(&window);
     let field = window.harness.get_by_label("Orbit the view").rect();
     let from = field.center() + vec2(12.0, 14.0);
-    window.drag(PointerButton::Primary, Modifiers::NONE, from, vec2(40.0, 10.0));
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        from,
+        vec2(40.0, 10.0),
+    );
     let after = camera(&window);
-    assert!(after.yaw != before.yaw && after.pitch > before.pitch, "{after:?}");
+    assert!(
+        after.yaw != before.yaw && after.pitch > before.pitch,
+        "{after:?}"
+    );
     assert_eq!(after.distance, before.distance);
 }
 
@@ -132,7 +163,10 @@ fn maya_tumbles_tracks_and_dollies_with_alt_and_ctrl_alt() {
         assert_eq!(tracked.yaw, tumbled.yaw);
         assert!(tracked.target != tumbled.target && tracked.distance == tumbled.distance);
         window.drag(PointerButton::Secondary, modifiers, at, vec2(60.0, 0.0));
-        assert!(camera(&window).distance < tracked.distance * 0.9, "to the right is closer");
+        assert!(
+            camera(&window).distance < tracked.distance * 0.9,
+            "to the right is closer"
+        );
         assert_eq!(camera(&window).yaw, tracked.yaw);
     }
 }
@@ -167,7 +201,10 @@ fn two_fingers_orbit_and_with_shift_pan() {
     let start = camera(&window);
     scroll(&mut window, Modifiers::NONE, vec2(30.0, 20.0));
     let orbited = camera(&window);
-    assert!(orbited.yaw < start.yaw - 0.1 && orbited.pitch > start.pitch + 0.05, "{orbited:?}");
+    assert!(
+        orbited.yaw < start.yaw - 0.1 && orbited.pitch > start.pitch + 0.05,
+        "{orbited:?}"
+    );
     assert!((orbited.distance - start.distance).abs() < 1e-5);
     scroll(&mut window, Modifiers::SHIFT, vec2(30.0, 20.0));
     let panned = camera(&window);
@@ -186,7 +223,12 @@ fn beside_the_model_the_camera_turns_about_the_selection() {
     let head = window.editor().world()[bone.get()].translation.as_vec3();
     let before = window.place(head);
     let corner = window.viewport().left_bottom() + vec2(60.0, -60.0);
-    window.drag(PointerButton::Middle, Modifiers::NONE, corner, vec2(70.0, 20.0));
+    window.drag(
+        PointerButton::Middle,
+        Modifiers::NONE,
+        corner,
+        vec2(70.0, 20.0),
+    );
     assert!((window.place(head) - before).length() < 1.0);
 }
 
@@ -218,9 +260,19 @@ fn names_stand_beside_the_bones_and_the_legend_names_the_bone() {
 fn a_thumbnail_is_the_last_picture_made_small() {
     let mut window = Window::on("arm.glb");
     window.picture("thumbnail");
-    let small = window.app().viewport().take_thumbnail(64).expect("a picture");
+    let small = window
+        .app()
+        .viewport()
+        .take_thumbnail(64)
+        .expect("a picture");
     assert_eq!(small.width.max(small.height), 64);
     assert_eq!(small.rgba.len() as u32, small.width * small.height * 4);
     let first = &small.rgba[..4];
-    assert!(small.rgba.chunks_exact(4).any(|p| p[0].abs_diff(first[0]) > 40), "a model is in it");
+    assert!(
+        small
+            .rgba
+            .chunks_exact(4)
+            .any(|p| p[0].abs_diff(first[0]) > 40),
+        "a model is in it"
+    );
 }

@@ -85,7 +85,11 @@ impl Viewport {
                 let at = place(end.direction());
                 let hit = Rect::from_center_size(at, Vec2::splat(2.0 * BALL + 2.0));
                 let sign = if end.positive { '+' } else { '-' };
-                let response = ui.interact(hit, id.with((end.axis, end.positive)), Sense::click_and_drag());
+                let response = ui.interact(
+                    hit,
+                    id.with((end.axis, end.positive)),
+                    Sense::click_and_drag(),
+                );
                 let label = format!("Look from {sign}{}", end.letter());
                 response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
                 drag += response.drag_delta();

@@ -7,6 +7,7 @@ mod navigate;
 mod overlays;
 mod paint;
 mod pose;
+mod pose_overlay;
 mod select;
 
 use super::commands::Command;
@@ -24,6 +25,7 @@ use gpu::Gpu;
 use navigate::Ease;
 use overlays::Sight;
 use paint::Adjust;
+pub use select::select_hint;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the viewport remembers between frames.
@@ -41,6 +43,7 @@ pub struct Viewport {
     hovered: Option<JointIndex>,
     drag: Drag,
     adjust: Option<Adjust>,
+    pose: pose::PoseDrag,
     /// What the camera turned about last.
     pivot: Option<glam::Vec3>,
     ease: Option<Ease>,
@@ -59,6 +62,7 @@ enum Drag {
     Pan,
     Zoom,
     Stroke,
+    Select,
 }
 
 impl Viewport {
@@ -85,7 +89,10 @@ impl Viewport {
 
     /// Whether the picture changes from frame to frame: it is then drawn without smoothing.
     fn is_moving(&self, editor: &Editor) -> bool {
-        self.drag != Drag::None || self.ease.is_some() || editor.is_playing()
+        !matches!(self.drag, Drag::None | Drag::Select)
+            || self.ease.is_some()
+            || editor.is_playing()
+            || editor.is_posing()
     }
 
     /// The viewport over all of the space left in `ui`.
@@ -98,6 +105,7 @@ impl Viewport {
         if response.clicked() || response.drag_started() {
             response.request_focus();
         }
+        self.size_select_circle(ui, &response, editor);
         self.options.theme = match theme::choice(ui.ctx()) {
             ThemeChoice::Dark => Theme::Dark,
             ThemeChoice::Light => Theme::Light,
@@ -110,13 +118,20 @@ impl Viewport {
         match self.mode {
             Mode::Select => {
                 self.end_stroke(&response, editor);
-                self.select(&response, editor);
+                self.select(ui, &response, editor);
             }
+            Mode::Pose if self.is_selecting(editor) => self.select(ui, &response, editor),
             Mode::Pose => {
                 self.end_stroke(&response, editor);
                 self.pose(ui, &response, editor);
             }
-            Mode::Paint => self.paint(ui, &response, editor),
+            Mode::Paint => {
+                self.end_select(&response, editor);
+                self.paint(ui, &response, editor);
+            }
+        }
+        if self.mode != Mode::Pose {
+            self.end_pose(editor);
         }
         self.menu_ui(&response, editor);
         self.draw(ui, rect, editor);
@@ -124,6 +139,11 @@ impl Viewport {
         self.axes_ui(ui, rect, editor);
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
+        } else {
+            self.select_overlay(ui, &response, editor);
+        }
+        if self.mode == Mode::Pose {
+            self.pose_overlay_ui(ui, &response, editor);
         }
         if let Some(joint) = self.hovered.filter(|_| self.mode != Mode::Paint) {
             let label = editor.document().skeleton().label(joint);
@@ -151,7 +171,7 @@ impl Viewport {
                     editor.pick_bone_in_skin(ndc(at, response.rect), size(response.rect));
                 }
             }
-            _ => {}
+            _ => self.answer_pose(command, ui, response, editor),
         }
     }
 

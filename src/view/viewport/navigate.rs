@@ -161,9 +161,7 @@ impl Viewport {
                 ),
                 Drag::Pan => {
                     let scale = camera.metres_per_pixel(pivot, rect.height());
-                    editor
-                        .camera_mut()
-                        .pan(delta.x * scale, -delta.y * scale);
+                    editor.camera_mut().pan(delta.x * scale, -delta.y * scale);
                 }
                 Drag::Zoom => {
                     let factor = ((delta.y - delta.x) * DOLLY_PER_PX).exp();
@@ -216,7 +214,11 @@ impl Viewport {
                 let by_fingers = ui.input(|i| is_trackpad(i.scroll_source()));
                 let wheel = if by_fingers { 0.0 } else { scroll };
                 // Ctrl and the wheel is the interface's own zoom.
-                let pinch = if modifiers.ctrl && !by_fingers { 1.0 } else { pinch };
+                let pinch = if modifiers.ctrl && !by_fingers {
+                    1.0
+                } else {
+                    pinch
+                };
                 let factor = (-wheel * ZOOM_PER_PX).exp() / pinch;
                 if (factor - 1.0).abs() > 1e-6 {
                     self.ease = None;
@@ -262,7 +264,11 @@ fn asked_drag(ui: &Ui, response: &Response) -> Option<Drag> {
     let pressed = |button| response.drag_started_by(button);
     let maya = keymap::of(ui.ctx()).preset == Preset::Maya;
     if modifiers.alt && pressed(PointerButton::Primary) {
-        return Some(if modifiers.shift { Drag::Pan } else { Drag::Orbit });
+        return Some(if modifiers.shift {
+            Drag::Pan
+        } else {
+            Drag::Orbit
+        });
     }
     if pressed(PointerButton::Middle) {
         return Some(match (maya && modifiers.alt, modifiers) {

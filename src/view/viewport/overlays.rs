@@ -79,14 +79,17 @@ impl Viewport {
                 let inside = clip.w > 0.0 && ndc.x.abs() < 1.0 && ndc.y.abs() < 1.0;
                 inside.then(|| Name {
                     joint: bone.joint,
-                    at: rect.min
-                        + Vec2::new(0.5 + 0.5 * ndc.x, 0.5 - 0.5 * ndc.y) * rect.size(),
+                    at: rect.min + Vec2::new(0.5 + 0.5 * ndc.x, 0.5 - 0.5 * ndc.y) * rect.size(),
                     depth: ndc.z,
                     always: active == Some(bone.joint) || self.hovered == Some(bone.joint),
                 })
             })
             .collect();
-        names.sort_by(|a, b| (!a.always, a.depth).partial_cmp(&(!b.always, b.depth)).unwrap_or(std::cmp::Ordering::Equal));
+        names.sort_by(|a, b| {
+            (!a.always, a.depth)
+                .partial_cmp(&(!b.always, b.depth))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
         let skeleton = editor.document().skeleton();
         let mut taken: Vec<Rect> = Vec::new();
         for name in names {
@@ -99,13 +102,19 @@ impl Viewport {
                 name.at + Vec2::new(7.0, -0.5 * galley.size().y),
                 galley.size(),
             );
-            let free = taken.iter().all(|other| !other.intersects(place.expand(3.0)));
+            let free = taken
+                .iter()
+                .all(|other| !other.intersects(place.expand(3.0)));
             if !(name.always || free && rect.contains_rect(place)) {
                 continue;
             }
             taken.push(place);
             let is_behind = self.sight.hidden.contains(&name.joint);
-            let strength = if is_behind && !name.always { BEHIND } else { 1.0 };
+            let strength = if is_behind && !name.always {
+                BEHIND
+            } else {
+                1.0
+            };
             for offset in [(-1.0, 0.0), (1.0, 0.0), (0.0, -1.0), (0.0, 1.0)] {
                 painter.galley_with_override_text_color(
                     place.min + Vec2::from(offset),
@@ -184,10 +193,7 @@ fn legend_ui(
     };
     let bottom = rect.left_bottom() + Vec2::new(MARGIN, -MARGIN);
     let swatch = Rect::from_min_size(bottom - Vec2::new(0.0, SWATCH), Vec2::splat(SWATCH));
-    let bar = Rect::from_min_size(
-        swatch.min - Vec2::new(0.0, BAR.y + 4.0),
-        BAR,
-    );
+    let bar = Rect::from_min_size(swatch.min - Vec2::new(0.0, BAR.y + 4.0), BAR);
     let mut mesh = Mesh::default();
     for (i, stop) in ramp.stops().iter().enumerate() {
         let y = bar.bottom() - bar.height() * i as f32 / 8.0;
@@ -207,7 +213,10 @@ fn legend_ui(
     for i in 0..6 {
         let x = swatch.left() - SWATCH + i as f32 * 7.0;
         stripes.line_segment(
-            [Pos2::new(x, swatch.bottom()), Pos2::new(x + SWATCH, swatch.top())],
+            [
+                Pos2::new(x, swatch.bottom()),
+                Pos2::new(x + SWATCH, swatch.top()),
+            ],
             Stroke::new(2.5, stripe),
         );
     }
