@@ -6,6 +6,7 @@ use super::{
 };
 use crate::finding::{Finding, Severity};
 use crate::skeleton::{Clip, JointIndex, Pose, Skeleton};
+use crate::skinning::RowRef;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -198,7 +199,7 @@ impl Document {
         let mut mask = vec![false; self.skeleton.len()];
         for (&mesh, item) in &self.meshes {
             let mut used = Vec::new();
-            for (index, _) in item.influences.iter().flat_map(|row| row.iter()) {
+            for (index, _) in item.influences.iter().flat_map(RowRef::iter) {
                 let index = usize::from(index);
                 if index >= used.len() {
                     used.resize(index + 1, false);

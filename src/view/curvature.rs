@@ -92,7 +92,7 @@ mod tests {
                 triangles.push([a, b + n, a + n]);
             }
         }
-        let normals = positions.iter().map(|p| p.normalize()).collect();
+        let normals = positions.iter().map(|p| p.normalize_or_zero()).collect();
         let source = PrimitiveSource {
             positions,
             normals,

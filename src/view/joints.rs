@@ -158,7 +158,7 @@ impl BoneTriangles {
             } else {
                 (y, x)
             };
-            let half = |a: Vec3, b: Vec3| (a + b).normalize();
+            let half = |a: Vec3, b: Vec3| (a + b).normalize_or_zero();
             let (xy, yz, zx) = (half(x, y), half(y, z), half(z, x));
             for face in [[x, xy, zx], [xy, y, yz], [zx, yz, z], [xy, yz, zx]] {
                 for normal in face {

@@ -5,6 +5,9 @@
 //! framebuffer inside a paint callback, or [`Renderer::read_rgba`] reads it back. [`Offscreen`] does the latter without
 //! a window. The egui panels around it read the editor and send [`commands::Command`]s.
 //!
+//! How surfaces look is [`Shading`] (light in `shaders/mesh.frag`, colours of weights in [`heat`], hollows and ridges in
+//! `curvature`); what is around them is [`Scenery`], one set of colours a [`Theme`]; bones are [`joints`].
+//!
 //! Invariant: this folder is the only place that knows OpenGL; cgmath stays in `cgmath_border`.
 //! Invariant: a scene that did not change costs no 3D draw.
 //! Invariant: light is added in linear values and encoded by the shaders; framebuffers are not sRGB, alpha is 1.

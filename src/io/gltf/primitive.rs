@@ -151,10 +151,17 @@ pub(super) fn read(
             None => Vec::new(),
         };
         let colors = match attributes.per_vertex("COLOR_0", n_vertices, &mut findings) {
-            Some(elements) if elements.width == 3 => {
-                elements.floats(data, |[r, g, b]| encode_color([r, g, b, 1.0]))?
+            Some(elements) => {
+                let colors = if elements.width == 3 {
+                    elements.floats(data, |[r, g, b]| encode_color([r, g, b, 1.0]))
+                } else {
+                    elements.floats(data, encode_color)
+                };
+                colors.unwrap_or_else(|fault| {
+                    findings.push(fault.finding("It was left out."));
+                    Vec::new()
+                })
             }
-            Some(elements) => elements.floats(data, encode_color)?,
             None => Vec::new(),
         };
         let triangles = faces::read(
