@@ -4,10 +4,14 @@
 mod app;
 #[path = "gui/commands.rs"]
 mod commands;
+#[path = "gui/draw_cost.rs"]
+mod draw_cost;
 #[path = "gui/figure.rs"]
 mod figure;
 #[path = "gui/frame.rs"]
 mod frame;
+#[path = "gui/golden.rs"]
+mod golden;
 #[path = "gui/licences.rs"]
 mod licences;
 #[path = "gui/looks.rs"]
@@ -28,5 +32,7 @@ mod renderer;
 mod selecting;
 #[path = "gui/timeline.rs"]
 mod timeline;
+#[path = "gui/views.rs"]
+mod views;
 #[path = "gui/window.rs"]
 mod window;

@@ -91,7 +91,11 @@ impl SinewApp {
         let mut asked = Vec::new();
         if self.settings.settings.show_tool_bar {
             Panel::left("tools")
-                .frame(Frame::new().fill(theme::palette(ui).panel).inner_margin(Margin::symmetric(6, 6)))
+                .frame(
+                    Frame::new()
+                        .fill(theme::palette(ui).panel)
+                        .inner_margin(Margin::symmetric(6, 6)),
+                )
                 .exact_size(TOOL_BAR_WIDTH)
                 .resizable(false)
                 .show(ui, |ui| {
@@ -129,7 +133,7 @@ impl PanelHost for SinewApp {
                 self.asked.extend(asked);
             }
             PanelKind::Problems => panels::problems_ui(ui, &mut self.editor),
-            PanelKind::History => panels::history_ui(ui, &mut self.editor)
+            PanelKind::History => panels::history_ui(ui, &mut self.editor),
         }
     }
 

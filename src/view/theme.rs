@@ -233,11 +233,7 @@ pub fn set(ctx: &egui::Context, choice: ThemeChoice) {
         // A button is told from the ground by its edge.
         widgets.inactive.bg_stroke = Stroke::new(1.0, palette.line);
     }
-    for state in [
-        &mut widgets.hovered,
-        &mut widgets.active,
-        &mut widgets.open,
-    ] {
+    for state in [&mut widgets.hovered, &mut widgets.active, &mut widgets.open] {
         state.bg_stroke = Stroke::new(1.0, palette.text_dim);
     }
     for state in [
@@ -297,7 +293,12 @@ mod tests {
             };
             check("text", p.text, &[&grounds[..], &buttons].concat(), 4.5);
             check("dim text", p.text_dim, &grounds, 4.5);
-            check("accent", p.accent, &[&grounds[..], &buttons[..2]].concat(), 4.5);
+            check(
+                "accent",
+                p.accent,
+                &[&grounds[..], &buttons[..2]].concat(),
+                4.5,
+            );
             check("error", p.error, &grounds[..3], 4.5);
             // Marks, not text.
             for (name, colour) in [("x", p.x), ("y", p.y), ("z", p.z)] {

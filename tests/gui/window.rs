@@ -147,7 +147,9 @@ impl Window {
 
     /// Frames until everything that was asked for is on screen; every widget then has a name.
     pub(crate) fn settle(&mut self) {
-        self.wait("idle", |app| app.editor().is_idle());
+        self.wait("idle", |app| {
+            app.editor().is_idle() && !app.viewport().is_easing()
+        });
         self.harness.step();
         self.harness.check_accessibility();
     }

@@ -10,8 +10,9 @@ pub(super) mod welcome;
 
 use crate::view::theme;
 use eframe::egui;
-use egui::{Frame, Id, Modal, 
-    Align2, Color32, CornerRadius, Image, Key, Rect, Sense, StrokeKind, TextureHandle, Ui, Vec2,
+use egui::{
+    Align2, Color32, CornerRadius, Frame, Id, Image, Key, Modal, Rect, Sense, StrokeKind,
+    TextureHandle, Ui, Vec2,
 };
 use egui_material_icons::icons;
 

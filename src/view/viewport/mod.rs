@@ -1,8 +1,10 @@
 //! The viewport: the picture, and what the mouse does over it: one file a mode.
 
+mod axes;
 mod gpu;
 mod menu;
 mod navigate;
+mod overlays;
 mod paint;
 mod pose;
 mod pose_overlay;
@@ -12,14 +14,16 @@ use super::commands::Command;
 use super::mode::Mode;
 use super::picture::Picture;
 use super::renderer::Renderer;
-use super::scene::ViewOptions;
-use super::theme;
+use super::scene::{Theme, ViewOptions};
+use super::theme::{self, ThemeChoice};
 use crate::document::Image;
 use crate::editor::Editor;
 use crate::skeleton::JointIndex;
 use egui::{Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
 use glam::Vec2;
 use gpu::Gpu;
+use navigate::Ease;
+use overlays::Sight;
 use paint::Adjust;
 pub use select::select_hint;
 use std::path::PathBuf;
@@ -41,7 +45,10 @@ pub struct Viewport {
     drag: Drag,
     adjust: Option<Adjust>,
     pose: pose::PoseDrag,
-    pivot: glam::Vec3,
+    /// What the camera turned about last.
+    pivot: Option<glam::Vec3>,
+    ease: Option<Ease>,
+    sight: Sight,
     /// Where the pointer was last: outside of the window it has no place.
     pointer: Pos2,
     gpu: Arc<Mutex<Gpu>>,
@@ -54,6 +61,7 @@ enum Drag {
     None,
     Orbit,
     Pan,
+    Zoom,
     Stroke,
     Select,
 }
@@ -92,6 +100,21 @@ impl Viewport {
         gpu.renderer.as_ref().and_then(Renderer::read_rgba)
     }
 
+    /// The last picture without the interface, at most `max_px` on its longer side; `None` before the first. Call it
+    /// with the context current, as it is in the app's `logic`, `ui` and `on_exit`.
+    pub fn take_thumbnail(&self, max_px: u32) -> Option<Image> {
+        let gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        gpu.renderer.as_ref()?.thumbnail(max_px)
+    }
+
+    /// Whether the picture changes from frame to frame: it is then drawn without smoothing.
+    fn is_moving(&self, editor: &Editor) -> bool {
+        !matches!(self.drag, Drag::None | Drag::Select)
+            || self.ease.is_some()
+            || editor.is_playing()
+            || editor.is_posing()
+    }
+
     /// The viewport over all of the space left in `ui`.
     pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
         let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
@@ -103,6 +126,11 @@ impl Viewport {
             response.request_focus();
         }
         self.size_select_circle(ui, &response, editor);
+        self.options.theme = match theme::choice(ui.ctx()) {
+            ThemeChoice::Dark => Theme::Dark,
+            ThemeChoice::Light => Theme::Light,
+            ThemeChoice::HighContrast => Theme::HighContrast,
+        };
         self.navigate(ui, &response, editor);
         for command in std::mem::take(&mut self.asked) {
             self.answer(command, ui, &response, editor);
@@ -127,6 +155,8 @@ impl Viewport {
         }
         self.menu_ui(&response, editor);
         self.draw(ui, rect, editor);
+        self.overlays_ui(ui, rect, editor);
+        self.axes_ui(ui, rect, editor);
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
         } else {
@@ -166,9 +196,7 @@ impl Viewport {
     }
 
     fn draw(&self, ui: &Ui, rect: Rect, editor: &Editor) {
-        let moving = !matches!(self.drag, Drag::None | Drag::Select)
-            || editor.is_playing()
-            || editor.is_posing();
+        let moving = self.is_moving(editor);
         let options = ViewOptions {
             samples: if moving { 0 } else { self.options.samples },
             pixels_per_point: ui.pixels_per_point(),
