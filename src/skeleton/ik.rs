@@ -216,7 +216,8 @@ impl Chain {
         let was = orientation(world_of(skeleton, rest, self.root).matrix3);
         let is = orientation(world_of(skeleton, pose, self.root).matrix3);
         let side = is * (was.transpose() * side);
-        now.root + direction(side, 1e-12).unwrap_or(DVec3::Z) * (now.end - now.root).length().max(1e-6)
+        now.root
+            + direction(side, 1e-12).unwrap_or(DVec3::Z) * (now.end - now.root).length().max(1e-6)
     }
 }
 
@@ -390,7 +391,11 @@ mod tests {
 
     #[test]
     fn a_pose_reaches_also_under_scale_that_is_not_uniform() {
-        for scale in [DVec3::ONE, DVec3::new(2.0, 1.0, 1.5), DVec3::new(-1.0, 1.0, 1.0)] {
+        for scale in [
+            DVec3::ONE,
+            DVec3::new(2.0, 1.0, 1.5),
+            DVec3::new(-1.0, 1.0, 1.0),
+        ] {
             let skeleton = limb(["a", "b", "b_twist", "c"], scale);
             let rest = Pose::rest(&skeleton);
             let mut pose = rest.clone();
@@ -399,7 +404,11 @@ mod tests {
             let target = before + DVec3::new(-0.3 * scale.x, 0.2, 0.1);
             let wanted = orientation(world_of(&skeleton, &pose, chain.end).matrix3);
             let gap = chain.reach(&skeleton, &mut pose, &rest, target, Some(wanted));
-            let tolerance = if scale.abs() == DVec3::ONE { 1e-12 } else { 2e-2 };
+            let tolerance = if scale.abs() == DVec3::ONE {
+                1e-12
+            } else {
+                2e-2
+            };
             assert!(gap < tolerance, "{scale}: {gap}");
             if scale.abs() == DVec3::ONE {
                 let now = orientation(world_of(&skeleton, &pose, chain.end).matrix3);

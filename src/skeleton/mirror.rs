@@ -41,7 +41,11 @@ impl Mirror {
         let place = |joint: usize| world[joint].translation;
         let middle_of = |side: Side| {
             let places: Vec<DVec3> = (0..world.len())
-                .filter(|&j| sided[j].as_ref().is_some_and(|s| s.side == side && s.is_sure))
+                .filter(|&j| {
+                    sided[j]
+                        .as_ref()
+                        .is_some_and(|s| s.side == side && s.is_sure)
+                })
                 .map(place)
                 .collect();
             let n = places.len() as f64;
@@ -230,7 +234,8 @@ fn side_of_name(name: &str) -> Option<Sided> {
             // A hump: "upperLeft", "LeftArm", "lArm".
             let hump = before.is_some_and(|c| c.is_lowercase()) && chars[start].is_uppercase();
             let closes = after.is_none_or(|c| !c.is_alphabetic());
-            let next_hump = after.is_some_and(char::is_uppercase) && chars[start + n - 1].is_lowercase();
+            let next_hump =
+                after.is_some_and(char::is_uppercase) && chars[start + n - 1].is_lowercase();
             let sure = if n > 1 {
                 (opens || hump) && (closes || next_hump || opens)
             } else {
@@ -351,7 +356,11 @@ mod tests {
                 (right, [-0.2, 1.0, 0.0]),
             ]));
             assert_eq!(mirror.partner(JointIndex(0)), Some(JointIndex(2)), "{left}");
-            assert_eq!(mirror.partner(JointIndex(2)), Some(JointIndex(0)), "{right}");
+            assert_eq!(
+                mirror.partner(JointIndex(2)),
+                Some(JointIndex(0)),
+                "{right}"
+            );
             assert_eq!(mirror.partner(JointIndex(1)), Some(JointIndex(1)));
             assert_eq!(mirror.unpaired().count(), 0);
         }
@@ -413,7 +422,11 @@ mod tests {
         let turned = right.rotation * odd.inverse();
         let expected = DQuat::from_rotation_z(-0.7) * DQuat::from_rotation_x(0.2);
         assert!(turned.abs_diff_eq(expected, 1e-12));
-        assert!(right.translation.abs_diff_eq(DVec3::new(-0.1, 0.2, 0.3), 1e-12));
+        assert!(
+            right
+                .translation
+                .abs_diff_eq(DVec3::new(-0.1, 0.2, 0.3), 1e-12)
+        );
         // World y is where the odd space's axis that points there lies.
         let long = (odd.inverse() * DVec3::Y).abs();
         assert!(right.scale().abs_diff_eq(DVec3::ONE + long, 1e-12));

@@ -37,7 +37,9 @@ pub fn parent_world_of(skeleton: &Skeleton, pose: &Pose, joint: JointIndex) -> D
     skeleton
         .joint(joint)
         .parent
-        .map_or(DAffine3::IDENTITY, |parent| world_of(skeleton, pose, parent))
+        .map_or(DAffine3::IDENTITY, |parent| {
+            world_of(skeleton, pose, parent)
+        })
 }
 
 #[cfg(test)]

@@ -93,7 +93,12 @@ pub struct Gizmo {
 
 impl Gizmo {
     /// The handles of `kind` at `centre` (world) along `axes` (world, unit). `None` behind the eye.
-    pub fn new(kind: TransformKind, centre: Vec3, axes: [Vec3; 3], screen: &Screen) -> Option<Self> {
+    pub fn new(
+        kind: TransformKind,
+        centre: Vec3,
+        axes: [Vec3; 3],
+        screen: &Screen,
+    ) -> Option<Self> {
         let builder = Builder {
             centre,
             centre_px: screen.project(centre)?,
@@ -146,8 +151,8 @@ impl Gizmo {
             .filter(|(distance, _)| *distance <= REACH_PX)
             .min_by(|a, b| a.0.total_cmp(&b.0))
             .map(|(_, handle)| handle);
-        let inner = self.kind == TransformKind::Rotate
-            && at.distance(self.centre_px) <= RADIUS_PX * INNER;
+        let inner =
+            self.kind == TransformKind::Rotate && at.distance(self.centre_px) <= RADIUS_PX * INNER;
         nearest.or_else(|| {
             inner.then_some(Handle {
                 kind: self.kind,
@@ -450,7 +455,11 @@ mod tests {
 
     #[test]
     fn each_handle_of_a_gizmo_has_its_own_name() {
-        for kind in [TransformKind::Move, TransformKind::Rotate, TransformKind::Scale] {
+        for kind in [
+            TransformKind::Move,
+            TransformKind::Rotate,
+            TransformKind::Scale,
+        ] {
             let gizmo = gizmo(kind, View::ThreeQuarter, 5.0);
             let mut names: Vec<String> = gizmo.shapes().iter().map(|s| s.handle.label()).collect();
             let n = names.len();

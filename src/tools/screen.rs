@@ -35,10 +35,7 @@ impl Screen {
         };
         let half_height = at_depth * (camera.fov_y * 0.5).tan();
         let per_metre = self.size_px.y * 0.5 / half_height;
-        let offset = Vec2::new(
-            from_eye.dot(camera.right()),
-            -from_eye.dot(camera.up()),
-        );
+        let offset = Vec2::new(from_eye.dot(camera.right()), -from_eye.dot(camera.up()));
         let px = self.size_px * 0.5 + offset * per_metre;
         px.is_finite().then_some(px)
     }

@@ -6,9 +6,9 @@
 use super::typed::TypedNumber;
 use super::{Handle, Screen};
 use crate::document::session::{PoseSpace, TransformKind};
+use crate::math::Transform;
 use crate::skeleton::orientation::{orientation, turn_in_space};
 use crate::skeleton::{JointIndex, Pose, Skeleton};
-use crate::math::Transform;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec2, Vec3};
 use std::collections::BTreeSet;
 use std::f64::consts::{PI, TAU};
@@ -189,7 +189,9 @@ impl Transforming {
             active.is_some_and(|a| a == s.joint || skeleton.ancestors(a).any(|j| j == s.joint))
         };
         let active = subjects.iter().position(carries).unwrap_or(0);
-        let pivot = world[subjects.get(active)?.joint.get()].translation.as_vec3();
+        let pivot = world[subjects.get(active)?.joint.get()]
+            .translation
+            .as_vec3();
         Some(Self {
             kind,
             constraint: Constraint::Free,
@@ -267,7 +269,12 @@ impl Transforming {
 
     /// What the undo step is called: "Rotate LeftForeArm", "Rotate 3 bones".
     pub fn label(&self, skeleton: &Skeleton) -> String {
-        step_label(self.kind.verb(), skeleton, self.n_selected, self.subjects[0].joint)
+        step_label(
+            self.kind.verb(),
+            skeleton,
+            self.n_selected,
+            self.subjects[0].joint,
+        )
     }
 
     /// Follows the pointer.
@@ -320,7 +327,8 @@ impl Transforming {
             self.turned = 0.0;
             self.turning = Turning::Screen;
             if self.constraint == Constraint::Trackball
-                || (kind == TransformKind::Rotate && matches!(self.constraint, Constraint::Plane(_)))
+                || (kind == TransformKind::Rotate
+                    && matches!(self.constraint, Constraint::Plane(_)))
             {
                 self.constraint = Constraint::Free;
             }
@@ -518,7 +526,8 @@ impl Transforming {
     fn is_on_axis(&self, axis: Axis) -> bool {
         let axis = (self.space_of(&self.subjects[self.active]) * axis.unit()).as_vec3();
         let to_eye = self.screen.toward_eye(self.pivot);
-        let tip = self.pivot + axis * self.screen.metres_per_px(self.pivot) * super::gizmo::RADIUS_PX;
+        let tip =
+            self.pivot + axis * self.screen.metres_per_px(self.pivot) * super::gizmo::RADIUS_PX;
         let tip = self.screen.project(tip);
         axis.dot(to_eye).abs() < 0.98 && tip.is_some_and(|tip| tip.distance(self.start_px) < 16.0)
     }
@@ -532,9 +541,8 @@ impl Transforming {
             let slope = axis_f.dot(ray.direction);
             let from = ray.origin - self.pivot;
             let across = 1.0 - slope * slope;
-            (across > 2.5e-3).then(|| {
-                f64::from((axis_f.dot(from) - slope * ray.direction.dot(from)) / across)
-            })
+            (across > 2.5e-3)
+                .then(|| f64::from((axis_f.dot(from) - slope * ray.direction.dot(from)) / across))
         };
         match (at(self.start_px), at(self.virtual_px)) {
             (Some(a), Some(b)) => b - a,
@@ -628,7 +636,11 @@ impl Transforming {
                 }
             }
         }
-        if local.is_finite() { local } else { subject.start }
+        if local.is_finite() {
+            local
+        } else {
+            subject.start
+        }
     }
 
     fn rotated(&self, subject: &Subject) -> DQuat {
@@ -856,7 +868,10 @@ mod tests {
         typed(&mut tool, "3");
         // The world's y is the joint's x.
         let scale = applied(&tool).locals[1].scale();
-        assert!(scale.abs_diff_eq(DVec3::new(3.0, 1.0, 1.0), 1e-12), "{scale}");
+        assert!(
+            scale.abs_diff_eq(DVec3::new(3.0, 1.0, 1.0), 1e-12),
+            "{scale}"
+        );
         tool.backspace();
         typed(&mut tool, "0");
         assert!(applied(&tool).locals[1].stretch.determinant() > 0.0);
@@ -942,6 +957,9 @@ mod tests {
         tool.press_axis(Axis::X, false);
         tool.apply(&mut pose);
         let way = pose.world_matrices(&skeleton)[2].translation - world[2].translation;
-        assert!(way.x.abs() > 0.01 && way.y.abs().max(way.z.abs()) < 1e-12, "{way}");
+        assert!(
+            way.x.abs() > 0.01 && way.y.abs().max(way.z.abs()) < 1e-12,
+            "{way}"
+        );
     }
 }

@@ -100,7 +100,10 @@ fn a_typed_rotation_is_exact_one_step_and_undone_bit_for_bit() {
     editor.confirm_transform();
     let quarter = DQuat::from_axis_angle(DVec3::X, 90f64.to_radians());
     let expected = before.locals[bone.get()].rotation * quarter;
-    assert_eq!(editor.document().pose().locals[bone.get()].rotation, expected);
+    assert_eq!(
+        editor.document().pose().locals[bone.get()].rotation,
+        expected
+    );
     assert_eq!(editor.history().n_undo(), n_before + 1);
     let label = editor.document().skeleton().label(bone);
     assert_eq!(
@@ -110,7 +113,10 @@ fn a_typed_rotation_is_exact_one_step_and_undone_bit_for_bit() {
     editor.undo();
     assert!(same_bits(editor.document().pose(), &before));
     editor.redo();
-    assert_eq!(editor.document().pose().locals[bone.get()].rotation, expected);
+    assert_eq!(
+        editor.document().pose().locals[bone.get()].rotation,
+        expected
+    );
 }
 
 #[test]
@@ -120,7 +126,11 @@ fn esc_leaves_no_trace_and_nothing_moved_is_no_step() {
     select(&mut editor, &[bone]);
     let before = editor.document().pose().clone();
     let n_before = editor.history().n_undo();
-    for kind in [TransformKind::Move, TransformKind::Rotate, TransformKind::Scale] {
+    for kind in [
+        TransformKind::Move,
+        TransformKind::Rotate,
+        TransformKind::Scale,
+    ] {
         editor.begin_transform(kind, None, SIZE * 0.3, SIZE);
         editor.update_transform(SIZE * 0.8, PLAIN);
         assert!(!same_bits(editor.document().pose(), &before), "{kind:?}");
@@ -135,7 +145,11 @@ fn esc_leaves_no_trace_and_nothing_moved_is_no_step() {
         editor.begin_transform(kind, None, SIZE * 0.3, SIZE);
         editor.update_transform(SIZE * 0.8, PLAIN);
         editor.press_axis(Axis::Y, false);
-        assert!(editor.type_transform(if kind == TransformKind::Scale { '1' } else { '0' }));
+        assert!(editor.type_transform(if kind == TransformKind::Scale {
+            '1'
+        } else {
+            '0'
+        }));
         editor.confirm_transform();
         assert!(same_bits(editor.document().pose(), &before), "{kind:?}");
     }
@@ -215,15 +229,34 @@ fn pinned_feet_stay_while_the_hips_sink() {
         .map(JointIndex)
         .filter(|&j| skeleton.joint(j).name.to_lowercase().contains("foot"))
         .collect();
-    assert_eq!(feet.len(), 2, "{:?}", skeleton.joints().iter().map(|j| &j.name).collect::<Vec<_>>());
+    assert_eq!(
+        feet.len(),
+        2,
+        "{:?}",
+        skeleton
+            .joints()
+            .iter()
+            .map(|j| &j.name)
+            .collect::<Vec<_>>()
+    );
     select(&mut editor, &feet);
     editor.toggle_pins();
     assert!(feet.iter().all(|&f| editor.is_pinned(f)));
-    let hips = skeleton.ancestors(feet[0]).filter(|&j| editor.document().skin_joint_mask()[j.get()]).last().unwrap();
+    let hips = skeleton
+        .ancestors(feet[0])
+        .filter(|&j| editor.document().skin_joint_mask()[j.get()])
+        .last()
+        .unwrap();
     let lies = |e: &Editor, j: JointIndex| {
-        e.document().shown_pose().world_matrices(e.document().skeleton())[j.get()].matrix3
+        e.document()
+            .shown_pose()
+            .world_matrices(e.document().skeleton())[j.get()]
+        .matrix3
     };
-    let before: Vec<_> = feet.iter().map(|&f| (place(&editor, f), lies(&editor, f))).collect();
+    let before: Vec<_> = feet
+        .iter()
+        .map(|&f| (place(&editor, f), lies(&editor, f)))
+        .collect();
     select(&mut editor, &[hips]);
     let (from, hips_from) = (seen_at(&editor, hips), place(&editor, hips));
     editor.begin_transform(TransformKind::Move, None, from, SIZE);
@@ -245,7 +278,10 @@ fn pinned_feet_stay_while_the_hips_sink() {
     editor.update_transform(from - Vec2::new(0.0, 30.0), PLAIN);
     editor.confirm_transform();
     assert_ne!(editor.document().pose().locals[chain.mid.get()], knee);
-    assert_eq!(editor.document().pose().locals[feet[0].get()].translation, own);
+    assert_eq!(
+        editor.document().pose().locals[feet[0].get()].translation,
+        own
+    );
     assert!(seen_at(&editor, feet[0]).distance(from - Vec2::new(0.0, 30.0)) < 0.5);
     select(&mut editor, &feet);
     editor.toggle_pins();
@@ -259,7 +295,11 @@ fn reset_takes_back_what_is_asked_of_the_selection_or_all() {
     let rest = editor.document().rest_pose().clone();
     let pose_all = |editor: &mut Editor| {
         select(editor, &[bone]);
-        for kind in [TransformKind::Move, TransformKind::Rotate, TransformKind::Scale] {
+        for kind in [
+            TransformKind::Move,
+            TransformKind::Rotate,
+            TransformKind::Scale,
+        ] {
             editor.begin_transform(kind, None, SIZE * 0.3, SIZE);
             editor.press_axis(Axis::Y, false);
             editor.type_transform('2');
@@ -270,7 +310,10 @@ fn reset_takes_back_what_is_asked_of_the_selection_or_all() {
     let local = |e: &Editor| e.document().pose().locals[bone.get()];
     editor.reset_pose(ResetPart::Rotation);
     assert_eq!(local(&editor).rotation, rest.locals[bone.get()].rotation);
-    assert_ne!(local(&editor).translation, rest.locals[bone.get()].translation);
+    assert_ne!(
+        local(&editor).translation,
+        rest.locals[bone.get()].translation
+    );
     editor.reset_pose(ResetPart::Scale);
     editor.reset_pose(ResetPart::Location);
     assert!(same_bits(editor.document().pose(), &rest));
@@ -316,7 +359,9 @@ fn a_pose_pasted_flipped_twice_is_as_before_on_the_shared_characters() {
         editor.show_clip(None);
         let mirror = editor.mirror();
         let n = editor.document().skeleton().len() as u32;
-        let paired = (0..n).map(JointIndex).filter(|&j| mirror.partner(j).is_some_and(|p| p != j));
+        let paired = (0..n)
+            .map(JointIndex)
+            .filter(|&j| mirror.partner(j).is_some_and(|p| p != j));
         assert!(paired.count() >= 8, "{name} has pairs");
         let mask = editor.document().skin_joint_mask();
         // Characters without an arm of its own on a side.
@@ -338,20 +383,28 @@ fn a_pose_pasted_flipped_twice_is_as_before_on_the_shared_characters() {
         // What is seen is the mirror image, as far as the rest pose is its own: turned the same way from rest.
         let rest = world(editor.document().rest_pose(), &editor);
         let (a, b) = (world(&posed, &editor), world(&flipped, &editor));
-        let turn = |now: &glam::DAffine3, rest: &glam::DAffine3| now.matrix3 * rest.matrix3.inverse();
+        let turn =
+            |now: &glam::DAffine3, rest: &glam::DAffine3| now.matrix3 * rest.matrix3.inverse();
         let reflect = mirror.reflection();
         for j in (0..n).map(JointIndex) {
             let Some(p) = mirror.partner(j) else { continue };
             let seen = reflect * turn(&a[j.get()], &rest[j.get()]) * reflect;
             let there = turn(&b[p.get()], &rest[p.get()]);
-            assert!(there.abs_diff_eq(seen, 1e-3), "{name} {}", editor.document().skeleton().label(j));
+            assert!(
+                there.abs_diff_eq(seen, 1e-3),
+                "{name} {}",
+                editor.document().skeleton().label(j)
+            );
         }
 
         editor.copy_pose();
         editor.paste_pose(true);
         for (now, before) in editor.document().pose().locals.iter().zip(&posed.locals) {
             assert!(now.rotation.abs_diff_eq(before.rotation, 1e-9), "{name}");
-            assert!(now.translation.abs_diff_eq(before.translation, 1e-9), "{name}");
+            assert!(
+                now.translation.abs_diff_eq(before.translation, 1e-9),
+                "{name}"
+            );
             assert!(now.stretch.abs_diff_eq(before.stretch, 1e-9), "{name}");
         }
         editor.undo();
@@ -424,7 +477,13 @@ fn act() -> impl Strategy<Value = Act> {
 
 fn perform(editor: &mut Editor, act: &Act) {
     let n = editor.document().skeleton().len() as u32;
-    let kind = |k: u8| [TransformKind::Move, TransformKind::Rotate, TransformKind::Scale][k as usize];
+    let kind = |k: u8| {
+        [
+            TransformKind::Move,
+            TransformKind::Rotate,
+            TransformKind::Scale,
+        ][k as usize]
+    };
     match act {
         Act::Select(joints) => {
             let joints: Vec<_> = joints.iter().map(|j| JointIndex(j % n)).collect();
@@ -458,7 +517,12 @@ fn perform(editor: &mut Editor, act: &Act) {
         Act::Confirm => editor.confirm_transform(),
         Act::Cancel => editor.cancel_transform(),
         Act::Reset(part) => editor.reset_pose(
-            [ResetPart::Location, ResetPart::Rotation, ResetPart::Scale, ResetPart::All][*part as usize],
+            [
+                ResetPart::Location,
+                ResetPart::Rotation,
+                ResetPart::Scale,
+                ResetPart::All,
+            ][*part as usize],
         ),
         Act::Copy => {
             editor.copy_pose();
@@ -496,8 +560,22 @@ fn whatever_is_done_can_be_undone_to_the_same_document() {
         let editor = &mut **editor.borrow_mut();
         for act in &acts {
             perform(editor, act);
-            prop_assert!(editor.document().pose().locals.iter().all(|l| l.is_finite()));
-            prop_assert!(editor.document().shown_pose().locals.iter().all(|l| l.is_finite()));
+            prop_assert!(
+                editor
+                    .document()
+                    .pose()
+                    .locals
+                    .iter()
+                    .all(|l| l.is_finite())
+            );
+            prop_assert!(
+                editor
+                    .document()
+                    .shown_pose()
+                    .locals
+                    .iter()
+                    .all(|l| l.is_finite())
+            );
         }
         editor.finish_tool();
         while editor.history().undo_label().is_some() {
@@ -537,6 +615,11 @@ fn the_axes_go_round() {
     }
     assert_eq!(
         seen,
-        [PoseSpace::Local, PoseSpace::World, PoseSpace::Parent, PoseSpace::Local]
+        [
+            PoseSpace::Local,
+            PoseSpace::World,
+            PoseSpace::Parent,
+            PoseSpace::Local
+        ]
     );
 }

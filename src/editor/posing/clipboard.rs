@@ -139,7 +139,9 @@ impl Names {
             return None;
         }
         let exact = self.exact.get(&copy.name);
-        exact.or_else(|| self.loose.get(&loosely(&copy.name))).copied()
+        exact
+            .or_else(|| self.loose.get(&loosely(&copy.name)))
+            .copied()
     }
 }
 
@@ -147,4 +149,3 @@ fn loosely(name: &str) -> String {
     let own = name.rsplit(':').next().unwrap_or(name);
     own.to_lowercase()
 }
-

@@ -5,8 +5,8 @@
 //!
 //! Invariant: what a drag shows depends on where it began and where the pointer is, not on the way between.
 
-mod clipboard;
 mod chains;
+mod clipboard;
 
 use super::Editor;
 use crate::document::session::{PoseOptions, PoseSpace, TransformKind};
@@ -165,7 +165,12 @@ impl Editor {
             return false;
         }
         let joints = BTreeSet::from([end]);
-        self.start_transform(&joints, (TransformKind::Move, None), (at_px, size_px), &[end])
+        self.start_transform(
+            &joints,
+            (TransformKind::Move, None),
+            (at_px, size_px),
+            &[end],
+        )
     }
 
     fn start_transform(
@@ -474,7 +479,12 @@ impl Editor {
             return Ok(());
         }
         let now = self.document.pose().clone();
-        for (j, (now, next)) in now.morph_weights.iter().zip(&next.morph_weights).enumerate() {
+        for (j, (now, next)) in now
+            .morph_weights
+            .iter()
+            .zip(&next.morph_weights)
+            .enumerate()
+        {
             if now != next {
                 let edit = Edit::MorphWeights {
                     joint: JointIndex(j as u32),

@@ -59,9 +59,21 @@ fn gizmo_ui(ui: &mut Ui, editor: &mut Editor) {
     ui.horizontal(|ui| {
         ui.label("Gizmo");
         for (kind, label, about) in [
-            (TransformKind::Move, "Move", "Arrows move the selected bones."),
-            (TransformKind::Rotate, "Rotate", "Rings rotate the selected bones."),
-            (TransformKind::Scale, "Scale", "Boxes scale the selected bones."),
+            (
+                TransformKind::Move,
+                "Move",
+                "Arrows move the selected bones.",
+            ),
+            (
+                TransformKind::Rotate,
+                "Rotate",
+                "Rings rotate the selected bones.",
+            ),
+            (
+                TransformKind::Scale,
+                "Scale",
+                "Boxes scale the selected bones.",
+            ),
         ] {
             if choice_ui(ui, options.gizmo == kind, label, "Gizmo", about) {
                 editor.set_gizmo(kind);
@@ -73,7 +85,11 @@ fn gizmo_ui(ui: &mut Ui, editor: &mut Editor) {
         for (space, label, about) in [
             (PoseSpace::Local, "Local", "Along the bone's own axes."),
             (PoseSpace::World, "World", "Along the world's axes."),
-            (PoseSpace::Parent, "Parent", "Along the axes of the bone's parent."),
+            (
+                PoseSpace::Parent,
+                "Parent",
+                "Along the axes of the bone's parent.",
+            ),
         ] {
             if choice_ui(ui, options.space == space, label, "Axes", about) {
                 editor.set_pose_space(space);
@@ -106,7 +122,9 @@ impl Fields {
     fn of(ui: &Ui, joint: JointIndex, local: &Transform, rest: &Transform) -> Self {
         let known: Option<Self> = ui.data(|data| data.get_temp(memory_id()));
         let degrees = match known {
-            Some(known) if known.joint == joint && known.rotation == local.rotation => known.degrees,
+            Some(known) if known.joint == joint && known.rotation == local.rotation => {
+                known.degrees
+            }
             _ => {
                 let turn = rest.rotation.inverse() * local.rotation;
                 let turn = crate::math::transform::normalize_or_identity(turn);
@@ -163,7 +181,11 @@ fn row_ui(
             "Rotate",
             "Rotation from rest about the bone's axes: X, then Y, then Z.",
         ),
-        TransformKind::Scale => ("Scale", "Scale", "Size relative to rest along the bone's axes."),
+        TransformKind::Scale => (
+            "Scale",
+            "Scale",
+            "Size relative to rest along the bone's axes.",
+        ),
     };
     ui.label(name);
     for axis in Axis::ALL {

@@ -21,7 +21,12 @@ const HANDLE_SIZE: f32 = 18.0;
 
 impl Viewport {
     /// The gizmo, the pins and what a transform under way does.
-    pub(super) fn pose_overlay_ui(&mut self, ui: &mut Ui, response: &Response, editor: &mut Editor) {
+    pub(super) fn pose_overlay_ui(
+        &mut self,
+        ui: &mut Ui,
+        response: &Response,
+        editor: &mut Editor,
+    ) {
         let rect = response.rect;
         let painter = ui.painter().with_clip_rect(rect);
         let palette = theme::palette(ui);
@@ -70,8 +75,12 @@ impl Viewport {
             });
             if response.has_focus() {
                 let stroke = Stroke::new(1.5, theme::palette(ui).overlay);
-                ui.painter()
-                    .rect_stroke(area, CornerRadius::same(3), stroke, egui::StrokeKind::Outside);
+                ui.painter().rect_stroke(
+                    area,
+                    CornerRadius::same(3),
+                    stroke,
+                    egui::StrokeKind::Outside,
+                );
             }
             if asked {
                 let size = super::size(rect);
@@ -108,7 +117,10 @@ impl Viewport {
                 palette.overlay_halo,
                 Stroke::new(if hot { 2.5 } else { 1.5 }, palette.overlay),
             );
-            let font = FontId::new(if hot { 16.0 } else { 13.0 }, icons::ICON_PUSH_PIN.font_family());
+            let font = FontId::new(
+                if hot { 16.0 } else { 13.0 },
+                icons::ICON_PUSH_PIN.font_family(),
+            );
             painter.text(
                 head + egui::vec2(0.0, -radius - 1.0),
                 Align2::CENTER_BOTTOM,
@@ -142,7 +154,12 @@ fn draw(painter: &Painter, palette: &Palette, rect: Rect, gizmo: &Gizmo, hot: Op
     for shape in gizmo.shapes() {
         let colour = colour_of(shape.handle.axis(), palette);
         for line in shape.lines.iter().filter(|line| !line.front) {
-            polyline(painter, rect, &line.points, Stroke::new(1.0, colour.gamma_multiply(0.35)));
+            polyline(
+                painter,
+                rect,
+                &line.points,
+                Stroke::new(1.0, colour.gamma_multiply(0.35)),
+            );
         }
     }
     let mut shapes: Vec<&Shape> = gizmo.shapes().iter().collect();
@@ -160,7 +177,11 @@ fn draw(painter: &Painter, palette: &Palette, rect: Rect, gizmo: &Gizmo, hot: Op
         for line in shape.lines.iter().filter(|line| line.front) {
             let halo = Stroke::new(width + 2.0, palette.overlay_halo.gamma_multiply(0.7));
             polyline(painter, rect, &line.points, halo);
-            let colour = if quiet && !hot { colour.gamma_multiply(0.75) } else { colour };
+            let colour = if quiet && !hot {
+                colour.gamma_multiply(0.75)
+            } else {
+                colour
+            };
             polyline(painter, rect, &line.points, Stroke::new(width, colour));
         }
         let see_through = matches!(shape.handle.constraint, Constraint::Plane(_)) || quiet;
@@ -180,7 +201,11 @@ fn draw(painter: &Painter, palette: &Palette, rect: Rect, gizmo: &Gizmo, hot: Op
     for shape in gizmo.shapes() {
         if let Constraint::Axis(axis) = shape.handle.constraint {
             let colour = colour_of(Some(axis), palette);
-            let colour = if is_hot(shape) { bright(colour, palette) } else { colour };
+            let colour = if is_hot(shape) {
+                bright(colour, palette)
+            } else {
+                colour
+            };
             letter(painter, palette, pos(shape.tip, rect), axis, colour);
         }
     }
@@ -220,8 +245,18 @@ fn running(
         }
         let far = along * (rect.width() + rect.height());
         let line = [centre - far, centre + far];
-        polyline(painter, rect, &line, Stroke::new(3.5, palette.overlay_halo.gamma_multiply(0.7)));
-        polyline(painter, rect, &line, Stroke::new(1.5, colour_of(Some(axis), palette)));
+        polyline(
+            painter,
+            rect,
+            &line,
+            Stroke::new(3.5, palette.overlay_halo.gamma_multiply(0.7)),
+        );
+        polyline(
+            painter,
+            rect,
+            &line,
+            Stroke::new(1.5, colour_of(Some(axis), palette)),
+        );
         let tip = pos(centre + along * 110.0, rect);
         letter(painter, palette, tip, axis, colour_of(Some(axis), palette));
     }
