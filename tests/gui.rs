@@ -16,6 +16,8 @@ mod paint_callback;
 mod painting;
 #[path = "gui/pixels.rs"]
 mod pixels;
+#[path = "gui/posing.rs"]
+mod posing;
 #[path = "gui/renderer.rs"]
 mod renderer;
 #[path = "gui/window.rs"]
