@@ -1,7 +1,13 @@
 //! Integration tests of the core and the command line: one binary, so that they link once.
 
+#[path = "core/checks.rs"]
+mod checks;
+#[path = "core/animating.rs"]
+mod animating;
 #[path = "core/cli.rs"]
 mod cli;
+#[path = "core/clip_edit.rs"]
+mod clip_edit;
 #[path = "core/documents.rs"]
 mod documents;
 #[path = "core/editing.rs"]
@@ -42,6 +48,8 @@ mod samples;
 mod seed_004;
 #[path = "core/seed_papers.rs"]
 mod seed_papers;
+#[path = "core/selecting.rs"]
+mod selecting;
 #[path = "core/shared.rs"]
 mod shared;
 #[path = "core/skinning.rs"]

@@ -14,11 +14,17 @@ mod overlays;
 mod paint_callback;
 #[path = "gui/painting.rs"]
 mod painting;
+#[path = "gui/panels.rs"]
+mod panels;
 #[path = "gui/pixels.rs"]
 mod pixels;
 #[path = "gui/posing.rs"]
 mod posing;
 #[path = "gui/renderer.rs"]
 mod renderer;
+#[path = "gui/selecting.rs"]
+mod selecting;
+#[path = "gui/timeline.rs"]
+mod timeline;
 #[path = "gui/window.rs"]
 mod window;

@@ -18,7 +18,7 @@ use crate::io::project::{Autosaves, Recoverable};
 use crate::view::commands::Command;
 use crate::view::keymap;
 use crate::view::mode::Mode;
-use crate::view::panels::{self, Hierarchy};
+use crate::view::panels::{self, Hierarchy, Timeline};
 use crate::view::pie::Pie;
 use crate::view::scene::Shading;
 use crate::view::theme;
@@ -82,6 +82,7 @@ pub struct SinewApp {
     editor: Editor,
     viewport: Viewport,
     hierarchy: Hierarchy,
+    timeline: Timeline,
     /// Height that the properties asked for in the last frame.
     properties_height: f32,
     /// Height of the header in the last frame.
@@ -158,6 +159,7 @@ impl SinewApp {
             editor,
             viewport: Viewport::default(),
             hierarchy: Hierarchy::default(),
+            timeline: Timeline::default(),
             properties_height: 0.0,
             header_height: 0.0,
             mode_before: Mode::Paint,
@@ -424,16 +426,20 @@ impl eframe::App for SinewApp {
                 .map(|(text, is_error, _)| (text.as_str(), *is_error));
             panels::status_bar_ui(ui, &mut self.editor, mode, notice, &mut self.show_problems);
         });
-        Panel::bottom("timeline").frame(bar).show(ui, |ui| {
-            asked.extend(panels::timeline_ui(ui, &mut self.editor));
-        });
+        Panel::bottom("timeline")
+            .frame(bar)
+            .resizable(true)
+            .default_size(124.0)
+            .show(ui, |ui| {
+                asked.extend(self.timeline.show_ui(ui, &mut self.editor));
+            });
         if self.show_problems {
             Panel::bottom("problems")
                 .frame(side)
                 .resizable(true)
                 .default_size(120.0)
                 .show(ui, |ui| {
-                    panels::problems_ui(ui, &self.editor);
+                    panels::problems_ui(ui, &mut self.editor);
                 });
         }
         Panel::right("side")
@@ -449,7 +455,7 @@ impl eframe::App for SinewApp {
                 let list = (available - self.properties_height).max(MIN_LIST_HEIGHT.min(available));
                 ui.allocate_ui(egui::vec2(ui.available_width(), list), |ui| {
                     ui.set_min_height(list);
-                    self.hierarchy.show_ui(ui, &mut self.editor);
+                    asked.extend(self.hierarchy.show_ui(ui, &mut self.editor));
                 });
                 let top = ui.cursor().top();
                 ui.separator();

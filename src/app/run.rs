@@ -2,10 +2,11 @@
 
 use super::SinewApp;
 use super::dialogs::{PathDialog, PathPurpose};
-use crate::document::session::TransformKind;
+use crate::document::session::{SelectKind, TransformKind};
 use crate::editor::{LockSet, OpenRequest, ResetPart};
 use crate::math::Camera;
 use crate::math::camera::View;
+use crate::tools::SelectShape;
 use crate::view::commands::Command;
 use crate::view::keymap::{self, Preset};
 use crate::view::mode::Mode;
@@ -36,10 +37,35 @@ impl SinewApp {
 
             Command::Undo => self.editor.undo(),
             Command::Redo => self.editor.redo(),
-            // panels: Rename
+            Command::Rename => {
+                if let Some(joint) = self.editor.document().session().active_joint {
+                    self.hierarchy.start_rename(joint, &self.editor);
+                }
+            }
 
-            // select: SelectBones, SelectPoints, SelectAll, SelectNone, SelectInverse, SelectLinked, SelectMore,
-            // SelectLess, SelectMoved, SelectBox, SelectCircle, SelectLasso, Hide, HideOthers, ShowAll, Isolate
+            // select:
+            Command::SelectBones => self.editor.set_select_kind(SelectKind::Bones),
+            Command::SelectPoints => self.editor.set_select_kind(SelectKind::Points),
+            Command::SelectAll => self.editor.select_all(),
+            Command::SelectNone => self.editor.select_none(),
+            Command::SelectInverse => self.editor.select_inverse(),
+            Command::SelectLinked => self.editor.select_linked(),
+            Command::SelectMore => self.editor.select_more(),
+            Command::SelectLess => self.editor.select_less(),
+            Command::SelectMoved => self.editor.select_moved_points(),
+            Command::SelectBox => self.arm_select(SelectShape::Box),
+            Command::SelectCircle => self.arm_select(SelectShape::Circle),
+            Command::SelectLasso => self.arm_select(SelectShape::Lasso),
+            Command::SelectThrough => {
+                let through = self.editor.document().session().select_through;
+                self.editor.set_select_through(!through);
+            }
+            Command::Hide => self.editor.hide_selected(),
+            Command::HideOthers => {
+                self.editor.hide_unselected();
+            }
+            Command::ShowAll => self.editor.show_all(),
+            Command::Isolate => self.editor.toggle_isolate(),
 
             // looks: all of the view
             Command::Show(shading) => options.shading = shading,
@@ -47,6 +73,10 @@ impl SinewApp {
             Command::ToggleXray => options.xray_bones = !options.xray_bones,
             Command::ToggleGrid => options.show_grid = !options.show_grid,
             Command::ToggleWire => options.wire_overlay = !options.wire_overlay,
+            // Over the timeline it is the clip that is framed.
+            Command::FrameAll if self.timeline.is_hovered() => {
+                self.timeline.frame_clip(&self.editor);
+            }
             Command::FrameAll => self.editor.frame_all(),
             Command::FrameSelected => self.editor.frame_selected(),
             Command::ViewFront => self.look(View::Front),
@@ -99,8 +129,27 @@ impl SinewApp {
             Command::SmallerBrush => self.scale_brush(1.0 / 1.2),
             Command::LargerBrush => self.scale_brush(1.2),
 
-            // timeline: the rest of the animation
             Command::PlayPause => self.editor.toggle_play(),
+            Command::KeyPose => self.editor.key_pose(),
+            Command::DeleteKeys => self.editor.delete_keys(),
+            Command::NextKey => self.editor.next_key(),
+            Command::PreviousKey => self.editor.previous_key(),
+            Command::NextFrame => self.editor.step_frames(1),
+            Command::PreviousFrame => self.editor.step_frames(-1),
+            Command::FirstFrame => self.editor.jump_to_start(),
+            Command::LastFrame => self.editor.jump_to_end(),
+            Command::ToggleLoop => {
+                let looping = self.editor.playback().looping;
+                self.editor.set_looping(!looping);
+            }
+            Command::SetLoopStart => self.editor.loop_from_here(),
+            Command::SetLoopEnd => self.editor.loop_to_here(),
+            Command::ClearLoop => self.editor.set_play_range(None),
+            Command::NewClip => self.editor.new_clip(),
+            Command::DuplicateClip => self.editor.duplicate_clip(),
+            Command::RenameClip => self.timeline.start_renaming(&self.editor),
+            Command::DeleteClip => self.editor.delete_clip(),
+            Command::ShowMyPose => self.editor.show_clip(None),
 
             Command::UseMethod(method) => self.editor.set_method(method),
 
@@ -129,6 +178,10 @@ impl SinewApp {
             Command::ToggleGrid => options.show_grid,
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
+            Command::SelectBones => self.editor.select_kind() == SelectKind::Bones,
+            Command::SelectPoints => self.editor.select_kind() == SelectKind::Points,
+            Command::SelectThrough => self.editor.document().session().select_through,
+            Command::Isolate => self.editor.is_isolated(),
             Command::LockActive => {
                 let document = self.editor.document();
                 let active = document.session().active_joint;
@@ -171,7 +224,19 @@ impl SinewApp {
         (camera.yaw, camera.pitch) = (direction.yaw, direction.pitch);
     }
 
+    /// The next drag in the viewport selects by this shape; a mode that paints gives way.
+    fn arm_select(&mut self, shape: SelectShape) {
+        if self.viewport.mode == Mode::Paint {
+            self.set_mode(Mode::Select);
+        }
+        self.editor.arm_select(Some(shape));
+    }
+
     fn scale_brush(&mut self, factor: f32) {
+        if self.editor.select_tool().armed() == Some(SelectShape::Circle) {
+            self.editor.resize_select_circle(factor);
+            return;
+        }
         let brush = self.editor.brush_mut();
         brush.radius_px = (brush.radius_px * factor).clamp(1.0, 500.0);
     }

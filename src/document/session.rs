@@ -21,12 +21,29 @@ pub struct Playback {
     pub speed: f64,
     /// Start again at the end.
     pub looping: bool,
+    /// What is played, from and to, seconds; `None`: the clip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<(f64, f64)>,
+    /// Frames a second, as time is counted and stepped.
+    #[serde(skip_serializing_if = "is_usual_fps")]
+    pub fps: u32,
     /// Whether time runs. Not saved: a project opens at rest.
     #[serde(skip)]
     pub playing: bool,
     /// Whether the artist's pose is shown over the clip, because it has not been keyed yet.
     #[serde(skip)]
     pub unkeyed: bool,
+}
+
+/// Frames a second unless told otherwise.
+const USUAL_FPS: u32 = 30;
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature serde asks for"
+)]
+fn is_usual_fps(fps: &u32) -> bool {
+    *fps == USUAL_FPS
 }
 
 impl Default for Playback {
@@ -36,6 +53,8 @@ impl Default for Playback {
             time_secs: 0.0,
             speed: 1.0,
             looping: true,
+            range: None,
+            fps: USUAL_FPS,
             playing: false,
             unkeyed: false,
         }
@@ -167,6 +186,9 @@ pub struct Session {
     /// Objects that are neither drawn, picked nor painted.
     #[serde(skip_serializing_if = "is_default")]
     pub hidden_instances: BTreeSet<InstanceId>,
+    /// Colours that the artist gave to bones, sRGB; the others have one by default.
+    #[serde(skip_serializing_if = "is_default")]
+    pub joint_colours: BTreeMap<JointIndex, [u8; 3]>,
 }
 
 impl Session {

@@ -3,7 +3,7 @@
 use super::{Editor, Heat};
 use crate::deform::{DeformStack, SkinningMethod};
 use crate::document::session::{BrushOptions, SelectKind};
-use crate::document::{ClipId, Edit, MeshId};
+use crate::document::{Edit, MeshId};
 use crate::math::Camera;
 use crate::skeleton::JointIndex;
 use glam::Vec3;
@@ -24,6 +24,10 @@ pub enum LockSet {
 impl Editor {
     /// Takes the newest step back, or cancels the stroke under way.
     pub fn undo(&mut self) {
+        if self.is_dragging_keys() {
+            self.cancel_key_drag();
+            return;
+        }
         if self.brush.is_active() {
             self.cancel_tool();
             return;
@@ -32,7 +36,7 @@ impl Editor {
             self.cancel_transform();
             return;
         }
-        self.cancel_select();
+        self.take_back_select();
         if let Some(dirty) = self.history.undo(&mut self.document) {
             self.refresh(&dirty);
             self.selection_changed();
@@ -42,10 +46,10 @@ impl Editor {
 
     /// Does the step undone last again.
     pub fn redo(&mut self) {
-        if self.brush.is_active() || self.is_posing() {
+        if self.brush.is_active() || self.is_dragging_keys() || self.is_posing() {
             return;
         }
-        self.cancel_select();
+        self.take_back_select();
         if let Some(dirty) = self.history.redo(&mut self.document) {
             self.refresh(&dirty);
             self.selection_changed();
@@ -120,7 +124,7 @@ impl Editor {
             SkinningMethod::Dqs => "Use dual quaternion skinning",
         };
         self.finish_tool();
-        self.history.begin(&self.document, label);
+        self.history.begin_setting(&self.document, label, "method");
         let changes: Vec<_> = self
             .document
             .meshes()
@@ -140,70 +144,6 @@ impl Editor {
             }
         }
         self.history.commit(&self.document);
-    }
-
-    /// Shows a clip from its start, or the artist's pose.
-    pub fn show_clip(&mut self, clip: Option<ClipId>) {
-        let start = clip
-            .and_then(|id| self.document.clips().get(&id))
-            .map(|c| f64::from(c.start_secs()));
-        let playback = &mut self.document.session_mut().playback;
-        playback.clip = clip.filter(|_| start.is_some());
-        playback.time_secs = start.unwrap_or(0.0);
-        playback.playing &= start.is_some();
-        self.state.stale = true;
-    }
-
-    /// Shows the clip at a time.
-    pub fn set_time(&mut self, time_secs: f64) {
-        self.document.session_mut().playback.time_secs = time_secs;
-        self.state.stale = true;
-    }
-
-    /// Starts or stops playing; without a clip on screen the first one is shown.
-    pub fn toggle_play(&mut self) {
-        if self.document.session().playback.clip.is_none() {
-            let first = self.document.clips().keys().next().copied();
-            self.show_clip(first);
-        }
-        let playback = &mut self.document.session_mut().playback;
-        playback.playing = !playback.playing && playback.clip.is_some();
-    }
-
-    /// Whether time runs.
-    pub fn is_playing(&self) -> bool {
-        self.document.session().playback.playing
-    }
-
-    /// Start and end of the clip on screen, seconds.
-    pub fn clip_range(&self) -> Option<(f64, f64)> {
-        let clip = self
-            .document
-            .clips()
-            .get(&self.document.session().playback.clip?)?;
-        Some((f64::from(clip.start_secs()), f64::from(clip.end_secs())))
-    }
-
-    pub(super) fn advance_playback(&mut self, dt_secs: f64) -> bool {
-        let playback = self.document.session().playback;
-        let Some((start, end)) = self.clip_range().filter(|_| playback.playing) else {
-            return false;
-        };
-        let mut time = playback.time_secs + dt_secs.clamp(0.0, 0.25) * playback.speed;
-        let mut playing = true;
-        if time > end {
-            if playback.looping && end > start {
-                time = start + (time - start) % (end - start);
-            } else {
-                time = end;
-                playing = false;
-            }
-        }
-        let session = &mut self.document.session_mut().playback;
-        session.time_secs = time;
-        session.playing = playing;
-        self.state.stale = true;
-        true
     }
 
     /// The brush, to change.
@@ -268,7 +208,7 @@ impl Editor {
     }
 
     /// Frames the finite ones of `points`, but never less than a part of the model: a short bone is seen in its place.
-    fn frame_points(&mut self, points: &[Vec3]) {
+    pub(super) fn frame_points(&mut self, points: &[Vec3]) {
         const LEAST: f32 = 0.15;
         let shown = self
             .displayed

@@ -8,6 +8,8 @@
 
 pub mod bones;
 pub mod clip;
+pub mod clip_edit;
+pub mod clip_keys;
 pub mod ik;
 pub mod joint;
 pub mod mirror;
@@ -16,5 +18,7 @@ pub mod pose;
 
 pub use bones::Bone;
 pub use clip::{Channel, Clip, Interpolation, Property};
+pub use clip_edit::KeyIndex;
+pub use clip_keys::KeyMark;
 pub use joint::{Joint, JointIndex, Skeleton, SkeletonError};
 pub use pose::Pose;

@@ -179,7 +179,7 @@ fn space_plays_and_the_time_can_be_dragged() {
     let combo = window.harness.get_by_role_and_label(Role::ComboBox, "Clip");
     combo.click();
     window.settle();
-    for clip in clips.iter().map(String::as_str).chain(["Own pose"]) {
+    for clip in clips.iter().map(String::as_str).chain(["My pose"]) {
         assert!(
             window.harness.query_all_by_label(clip).next().is_some(),
             "{clip}"
@@ -249,13 +249,13 @@ fn the_list_of_bones_filters_and_locks() {
     assert!(
         window
             .harness
-            .query_by_role_and_label(Role::Button, &labels[3])
+            .query_by_role_and_label(Role::TreeItem, &labels[3])
             .is_some()
     );
     assert!(
         window
             .harness
-            .query_by_role_and_label(Role::Button, &labels[0])
+            .query_by_role_and_label(Role::TreeItem, &labels[0])
             .is_none()
     );
     let lock = format!("Lock {}", labels[3]);

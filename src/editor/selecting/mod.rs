@@ -104,6 +104,12 @@ impl Editor {
         }
     }
 
+    /// Notes a place that the pointer passed between two events.
+    pub fn trace_select(&mut self, ndc: Vec2, size_px: Vec2) {
+        let at = (ndc * 0.5 + 0.5) * size_px.max(Vec2::ONE);
+        self.selecting.tool.trace(at);
+    }
+
     /// The next drag selects by this shape, wherever it begins; a circle stays until Esc. `None`: plain clicks and boxes.
     pub fn arm_select(&mut self, shape: Option<SelectShape>) {
         self.cancel_select();
@@ -119,6 +125,13 @@ impl Editor {
             SelectOp::Replace,
             BonesSeen::Through,
         );
+    }
+
+    /// Takes back the selection drag under way; a circle stays at hand.
+    pub(super) fn take_back_select(&mut self) {
+        if self.selecting.tool.is_active() {
+            self.cancel_select();
+        }
     }
 
     /// The state of picking, to draw.

@@ -289,6 +289,7 @@ impl Opening {
         session.selected_joints.retain(|j| j.get() < n_joints);
         session.pins.retain(|j| j.get() < n_joints);
         session.hidden_joints.retain(|j| j.get() < n_joints);
+        session.joint_colours.retain(|j, _| j.get() < n_joints);
         session
             .hidden_instances
             .retain(|id| self.document.instances().contains_key(id));
@@ -299,6 +300,11 @@ impl Opening {
             .playback
             .clip
             .filter(|id| self.document.clips().contains_key(id));
+        session.playback.fps = session.playback.fps.clamp(1, 1000);
+        session.playback.range = session
+            .playback
+            .range
+            .filter(|(start, end)| *start >= 0.0 && start < end);
         *self.document.session_mut() = session;
     }
 

@@ -9,7 +9,7 @@ impl Command {
         let document = editor.document();
         let session = document.session();
         let has_model = !document.skeleton().is_empty();
-        let has_clip = session.playback.clip.is_some();
+        let has_clip = editor.shown_clip().is_some();
         let has_joint = session.active_joint.is_some();
         match self {
             Self::Open
@@ -46,6 +46,7 @@ impl Command {
             | Self::SetLoopEnd
             | Self::ClearLoop
             | Self::DuplicateClip
+            | Self::RenameClip
             | Self::DeleteClip
             | Self::DeleteKeys
             | Self::ShowMyPose => has_clip,

@@ -69,6 +69,8 @@ pub enum Command {
     SelectCircle,
     /// The next drag draws a loop.
     SelectLasso,
+    /// Boxes and loops reach the far side too.
+    SelectThrough,
     /// Hide what is selected.
     Hide,
     /// Hide all else.
@@ -205,6 +207,8 @@ pub enum Command {
     NewClip,
     /// The same clip again.
     DuplicateClip,
+    /// Give the clip another name.
+    RenameClip,
     /// Take the clip out.
     DeleteClip,
     /// The pose without a clip.

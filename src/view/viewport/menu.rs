@@ -9,7 +9,11 @@ use egui::Response;
 
 /// What one does with a selection.
 const SELECT: &[&[Command]] = &[
-    &[Command::SelectBones, Command::SelectPoints],
+    &[
+        Command::SelectBones,
+        Command::SelectPoints,
+        Command::SelectThrough,
+    ],
     &[
         Command::SelectAll,
         Command::SelectNone,

@@ -20,6 +20,8 @@ use egui::{Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
 use glam::Vec2;
 use gpu::Gpu;
 use paint::Adjust;
+pub use pose::pose_hint;
+pub use select::select_hint;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the viewport remembers between frames.
@@ -52,6 +54,7 @@ enum Drag {
     Orbit,
     Pan,
     Stroke,
+    Select,
 }
 
 impl Viewport {
@@ -79,6 +82,7 @@ impl Viewport {
         if response.clicked() || response.drag_started() {
             response.request_focus();
         }
+        self.size_select_circle(ui, &response, editor);
         self.navigate(ui, &response, editor);
         for command in std::mem::take(&mut self.asked) {
             self.answer(command, ui, &response, editor);
@@ -86,13 +90,17 @@ impl Viewport {
         match self.mode {
             Mode::Select => {
                 self.end_stroke(&response, editor);
-                self.select(&response, editor);
+                self.select(ui, &response, editor);
             }
+            Mode::Pose if self.is_selecting(editor) => self.select(ui, &response, editor),
             Mode::Pose => {
                 self.end_stroke(&response, editor);
                 self.pose(ui, &response, editor);
             }
-            Mode::Paint => self.paint(ui, &response, editor),
+            Mode::Paint => {
+                self.end_select(&response, editor);
+                self.paint(ui, &response, editor);
+            }
         }
         if self.mode != Mode::Pose {
             self.end_pose(editor);
@@ -101,6 +109,8 @@ impl Viewport {
         self.draw(ui, rect, editor);
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
+        } else {
+            self.select_overlay(ui, &response, editor);
         }
         if self.mode == Mode::Pose {
             self.pose_overlay_ui(ui, &response, editor);
@@ -136,7 +146,9 @@ impl Viewport {
     }
 
     fn draw(&self, ui: &Ui, rect: Rect, editor: &Editor) {
-        let moving = self.drag != Drag::None || editor.is_playing() || editor.is_posing();
+        let moving = !matches!(self.drag, Drag::None | Drag::Select)
+            || editor.is_playing()
+            || editor.is_posing();
         let options = ViewOptions {
             samples: if moving { 0 } else { self.options.samples },
             pixels_per_point: ui.pixels_per_point(),

@@ -2,7 +2,7 @@
 
 use super::{Drag, Viewport, ndc, size};
 use crate::document::session::TransformKind;
-use crate::editor::{BonesSeen, Editor};
+use crate::editor::Editor;
 use crate::skeleton::JointIndex;
 use crate::tools::{Axis, Constraint, Finesse, Gizmo, Handle, Screen, SelectOp};
 use crate::view::commands::Command;
@@ -69,19 +69,12 @@ impl Viewport {
     /// A click picks a bone, also through the skin; Shift adds it, Ctrl takes it away.
     fn pick(&mut self, response: &Response, editor: &mut Editor, free: bool) {
         if !free {
-            self.select(response, editor);
+            self.hovered = None;
             return;
         }
         let rect = response.rect;
-        let seen = if self.options.show_bones {
-            BonesSeen::Through
-        } else {
-            BonesSeen::None
-        };
-        let at = response.hover_pos();
-        self.hovered = at
-            .filter(|_| self.options.show_bones)
-            .and_then(|at| editor.pick_bone(ndc(at, rect), size(rect)));
+        let seen = self.bones_seen();
+        self.hovered = self.hovered_joint(response, editor, seen);
         if response.clicked()
             && let Some(at) = response.interact_pointer_pos()
         {
@@ -214,6 +207,15 @@ impl Viewport {
 fn is_plain(editor: &Editor) -> bool {
     let tool = editor.select_tool();
     tool.armed().is_none() && !tool.is_active()
+}
+
+/// What the status bar says while a transform is under way, in place of the mode's hints.
+pub fn pose_hint(editor: &Editor) -> Option<String> {
+    let readout = editor.transform_readout()?;
+    Some(format!(
+        "{readout} · X Y Z holds an axis, Shift+ a plane · type a number · Ctrl snaps · Shift is finer · Enter keeps · \
+         Esc takes back"
+    ))
 }
 
 /// The gizmo of the bones to pose, where they are on screen.

@@ -68,13 +68,13 @@ impl Viewport {
             let area = Rect::from_center_size(at, egui::Vec2::splat(HANDLE_SIZE));
             let response = ui.interact(area, id, Sense::focusable_noninteractive());
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
-            let has_focus = response.has_focus();
+            let focused = response.has_focus();
             let asked = ui.input(|i| {
                 let key = i.key_pressed(Key::Enter) || i.key_pressed(Key::Space);
-                (has_focus && key)
+                (focused && key)
                     || i.has_accesskit_action_request(id, egui::accesskit::Action::Click)
             });
-            if has_focus {
+            if response.has_focus() {
                 let stroke = Stroke::new(1.5, theme::palette(ui).overlay);
                 ui.painter().rect_stroke(
                     area,

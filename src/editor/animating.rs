@@ -1,0 +1,427 @@
+//! Poses into clips: keys of bones, and clips as such. Each is one undo step.
+
+use super::Editor;
+use crate::document::{ClipId, Edit};
+use crate::math::Transform;
+use crate::skeleton::clip_edit::SAME_KEY_SECS;
+use crate::skeleton::clip_keys::{key_marks, keys_near};
+use crate::skeleton::{Channel, Clip, JointIndex, KeyIndex, Pose, Property};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Values nearer than this part of their size are the same: what a file's 32 bits can tell apart.
+const SAME_VALUE: f64 = 2e-6;
+/// Places nearer than this are the same, metres.
+const LEAST_LENGTH: f64 = 1e-9;
+
+/// Keys on their way along the ruler.
+#[derive(Clone, Debug)]
+pub(super) struct KeyDrag {
+    clip: ClipId,
+    before: Arc<Clip>,
+    keys: BTreeSet<KeyIndex>,
+}
+
+impl Editor {
+    /// Keys the pose on screen at the present time: the selected bones, or without a selection all that differ from the
+    /// clip. Without a clip on screen a new one is made.
+    pub fn key_pose(&mut self) {
+        self.finish_tool();
+        self.end_key_drag();
+        let pose = self.document.shown_pose();
+        let shown = self.document.session().playback.clip;
+        let shown = shown.filter(|id| self.document.clips().contains_key(id));
+        let before = match shown.and_then(|id| self.document.clips().get(&id)) {
+            Some(clip) => clip.clone(),
+            None => Arc::new(Clip {
+                name: self.free_name("Clip 1"),
+                channels: Vec::new(),
+            }),
+        };
+        let selected = &self.document.session().selected_joints;
+        let now = self.playback().time_secs;
+        let base = self.document.pose_of_clip(&before, now);
+        let joints: BTreeSet<JointIndex> = if selected.is_empty() {
+            let all = (0..self.document.skeleton().len() as u32).map(JointIndex);
+            all.filter(|&j| differs(&pose, &base, j)).collect()
+        } else {
+            selected.clone()
+        };
+        if joints.is_empty() {
+            self.say(
+                "There is nothing to key: every bone is as the clip has it. Select bones, or pose them.",
+            );
+            return;
+        }
+        let time_secs = self.key_time(&before, &joints);
+        // At the time that the key gets, which may be a part of a frame away.
+        let base = self.document.pose_of_clip(&before, f64::from(time_secs));
+        let is_clips_own = shown.is_some() && !self.playback().unkeyed;
+        let pose = if is_clips_own {
+            Arc::new(base.clone())
+        } else {
+            pose
+        };
+        let reach = self.reach_secs();
+        let mut clip = Clip::clone(&before);
+        for &joint in &joints {
+            for (property, value) in values_to_key(&before, &pose, &base, joint) {
+                clip.set_key(joint, property, time_secs, &value, reach);
+            }
+        }
+        let id = shown.unwrap_or_else(|| self.free_id());
+        let bones = counted(joints.len(), "bone");
+        let label = format!("Key {bones} at {time_secs:.2} s");
+        if !self.set_clip(id, Some(clip), &label) {
+            return;
+        }
+        let left = self.left_unkeyed(id, f64::from(time_secs), &pose);
+        let playback = self.playback_mut();
+        playback.clip = Some(id);
+        playback.time_secs = f64::from(time_secs);
+        // Other posed bones stay on screen until they are keyed or time moves.
+        playback.unkeyed = left > 0;
+        playback.playing &= left == 0;
+        if left > 0 {
+            let (other, are) = if left == 1 {
+                ("1 other bone".to_owned(), "is")
+            } else {
+                (format!("{left} other bones"), "are")
+            };
+            self.say(format!(
+                "Keyed {bones}. {other} {are} posed but not selected, and not keyed."
+            ));
+        }
+        self.state.stale = true;
+    }
+
+    /// Takes away the keys that the selected bones have at the present time.
+    pub fn delete_keys(&mut self) {
+        self.finish_tool();
+        self.end_key_drag();
+        let Some((id, clip)) = self.shown_clip() else {
+            self.say("There is no clip on screen to delete keys from.");
+            return;
+        };
+        let selected = self.document.session().selected_joints.clone();
+        if selected.is_empty() {
+            self.say("Select the bones whose keys should go.");
+            return;
+        }
+        let wants = |c: &Channel| selected.contains(&c.joint);
+        let joints: BTreeSet<JointIndex> = selected.clone();
+        let time_secs = self.key_time(clip, &joints);
+        let keys = keys_near(clip, time_secs, SAME_KEY_SECS, wants);
+        if keys.is_empty() {
+            self.say("The selected bones have no key at this time.");
+            return;
+        }
+        let bones: BTreeSet<JointIndex> = keys
+            .iter()
+            .map(|k| clip.channels[k.channel].joint)
+            .collect();
+        let left = clip.without_keys(&keys);
+        let label = format!(
+            "Delete keys of {} at {time_secs:.2} s",
+            counted(bones.len(), "bone")
+        );
+        self.set_clip(id, Some(left), &label);
+    }
+
+    /// Shows a new clip without keys.
+    pub fn new_clip(&mut self) {
+        self.finish_tool();
+        let id = self.free_id();
+        let clip = Clip {
+            name: self.free_name("Clip 1"),
+            channels: Vec::new(),
+        };
+        if self.set_clip(id, Some(clip), "New clip") {
+            self.show_clip(Some(id));
+        }
+    }
+
+    /// Makes a copy of the clip on screen and shows it at the same time.
+    pub fn duplicate_clip(&mut self) {
+        self.finish_tool();
+        let Some((_, clip)) = self.shown_clip() else {
+            return;
+        };
+        let label = format!("Duplicate clip \"{}\"", clip.name);
+        let copy = Clip {
+            name: self.free_name(&format!("{} copy", clip.name)),
+            channels: clip.channels.clone(),
+        };
+        let id = self.free_id();
+        if self.set_clip(id, Some(copy), &label) {
+            self.playback_mut().clip = Some(id);
+            self.state.stale = true;
+        }
+    }
+
+    /// Gives the clip on screen another name.
+    pub fn rename_clip(&mut self, name: &str) {
+        let name = name.trim();
+        let Some((id, clip)) = self.shown_clip() else {
+            return;
+        };
+        if clip.name == name {
+            return;
+        }
+        let renamed = Clip {
+            name: name.to_owned(),
+            channels: clip.channels.clone(),
+        };
+        self.set_clip(id, Some(renamed), &format!("Rename clip to \"{name}\""));
+    }
+
+    /// Deletes the clip on screen and shows the artist's pose.
+    pub fn delete_clip(&mut self) {
+        self.finish_tool();
+        let Some((id, clip)) = self.shown_clip() else {
+            return;
+        };
+        let label = format!("Delete clip \"{}\"", clip.name);
+        if self.set_clip(id, None, &label) {
+            self.show_clip(None);
+        }
+    }
+
+    /// Goes to the next key of the selected bones, or without a selection of all.
+    pub fn next_key(&mut self) {
+        let now = self.playback().time_secs as f32;
+        let times = self.key_times();
+        let next = times.into_iter().find(|&t| t > now + SAME_KEY_SECS);
+        self.go_to_key(next);
+    }
+
+    /// Goes to the key of the selected bones before the present time, or without a selection of all.
+    pub fn previous_key(&mut self) {
+        let now = self.playback().time_secs as f32;
+        let times = self.key_times();
+        let previous = times.into_iter().rfind(|&t| t < now - SAME_KEY_SECS);
+        self.go_to_key(previous);
+    }
+
+    /// Whether the channel is of a bone whose keys are shown and jumped to: a selected one, or any without a selection.
+    pub fn shows_keys_of(&self, channel: &Channel) -> bool {
+        let selected = &self.document.session().selected_joints;
+        selected.is_empty() || selected.contains(&channel.joint)
+    }
+
+    /// Takes hold of the keys at a moment: those of `joint`, or of all bones whose keys are shown. They follow
+    /// [`Editor::drag_keys_by`] until [`Editor::end_key_drag`]; all of it is one undo step.
+    pub fn begin_key_drag(&mut self, time_secs: f32, joint: Option<JointIndex>) {
+        self.finish_tool();
+        self.end_key_drag();
+        let Some((id, clip)) = self.shown_clip() else {
+            return;
+        };
+        let wants = |c: &Channel| joint.map_or_else(|| self.shows_keys_of(c), |j| c.joint == j);
+        let keys = keys_near(clip, time_secs, SAME_KEY_SECS, wants);
+        if keys.is_empty() {
+            return;
+        }
+        let drag = KeyDrag {
+            clip: id,
+            before: self.document.clips()[&id].clone(),
+            keys,
+        };
+        let n = drag.keys.len();
+        let label = format!("Move {} of {time_secs:.2} s", counted(n, "key"));
+        self.history.begin(&self.document, &label);
+        self.key_drag = Some(drag);
+    }
+
+    /// Whether keys are being moved.
+    pub fn is_dragging_keys(&self) -> bool {
+        self.key_drag.is_some()
+    }
+
+    /// Brings the held keys this much later than they were at first.
+    pub fn drag_keys_by(&mut self, by_secs: f32) {
+        let Some(drag) = &self.key_drag else { return };
+        let moved = drag.before.with_moved_keys(&drag.keys, by_secs);
+        if self
+            .document
+            .clips()
+            .get(&drag.clip)
+            .is_some_and(|now| **now == moved)
+        {
+            return;
+        }
+        self.set_clip(drag.clip, Some(moved), "Move keys");
+    }
+
+    /// Lets go of the held keys.
+    pub fn end_key_drag(&mut self) {
+        let Some(drag) = self.key_drag.take() else {
+            return;
+        };
+        let now = self.document.clips().get(&drag.clip);
+        if now.is_some_and(|now| **now == *drag.before) {
+            // Back where they were: nothing to undo.
+            let dirty = self.history.cancel(&mut self.document);
+            self.refresh(&dirty);
+        } else {
+            self.history.commit(&self.document);
+        }
+    }
+
+    /// Puts the held keys back where they were.
+    pub fn cancel_key_drag(&mut self) {
+        if self.key_drag.take().is_some() {
+            let dirty = self.history.cancel(&mut self.document);
+            self.refresh(&dirty);
+        }
+    }
+
+    /// How far from the present time a key is still at it: half a frame.
+    fn reach_secs(&self) -> f32 {
+        0.5 / self.playback().fps.max(1) as f32
+    }
+
+    /// The time of the key of one of `joints` that is at the present time, else the present time.
+    fn key_time(&self, clip: &Clip, joints: &BTreeSet<JointIndex>) -> f32 {
+        let now = self.playback().time_secs.max(0.0) as f32;
+        let channels = clip.channels.iter().filter(|c| joints.contains(&c.joint));
+        channels
+            .filter_map(|c| Some(c.times[c.key_near(now, self.reach_secs())?]))
+            .min_by(|a, b| (a - now).abs().total_cmp(&(b - now).abs()))
+            .unwrap_or(now)
+    }
+
+    /// How many bones of `pose` are not as the clip has them.
+    fn left_unkeyed(&self, id: ClipId, time_secs: f64, pose: &Pose) -> usize {
+        let Some(clip) = self.document.clips().get(&id) else {
+            return 0;
+        };
+        let keyed = self.document.pose_of_clip(clip, time_secs);
+        let joints = (0..pose.locals.len() as u32).map(JointIndex);
+        joints.filter(|&j| differs(pose, &keyed, j)).count()
+    }
+
+    /// When the bones whose keys are shown have keys, ascending.
+    fn key_times(&self) -> Vec<f32> {
+        let Some((_, clip)) = self.shown_clip() else {
+            return Vec::new();
+        };
+        let marks = key_marks(clip, |c| self.shows_keys_of(c));
+        marks.into_iter().map(|m| m.time_secs).collect()
+    }
+
+    fn go_to_key(&mut self, time_secs: Option<f32>) {
+        match time_secs {
+            Some(time_secs) => {
+                self.pause();
+                self.set_time(f64::from(time_secs));
+            }
+            None => self.say("There is no further key."),
+        }
+    }
+
+    fn set_clip(&mut self, id: ClipId, clip: Option<Clip>, label: &str) -> bool {
+        let clip = clip.map(Arc::new);
+        match self.apply(Edit::Clip { id, clip }, label) {
+            Ok(()) => true,
+            Err(error) => {
+                self.say_error(error.to_string());
+                false
+            }
+        }
+    }
+
+    /// An id that neither the document nor its source has: a removed clip's id still names that clip.
+    fn free_id(&self) -> ClipId {
+        let ids = [self.document.clips(), self.document.source_clips()];
+        let last = ids
+            .iter()
+            .filter_map(|clips| clips.keys().next_back())
+            .max();
+        ClipId(last.map_or(0, |id| id.0.saturating_add(1)))
+    }
+
+    /// `wanted`, or with the next number that no clip has.
+    fn free_name(&self, wanted: &str) -> String {
+        let taken: BTreeSet<&str> = self.document.clips().values().map(|c| &*c.name).collect();
+        if !taken.contains(wanted) {
+            return wanted.to_owned();
+        }
+        let stem = wanted
+            .trim_end_matches(|c: char| c.is_ascii_digit())
+            .trim_end();
+        (2..)
+            .map(|n| format!("{stem} {n}"))
+            .find(|name| !taken.contains(name.as_str()))
+            .unwrap_or_default()
+    }
+}
+
+/// What of a joint gets a key: what the clip moves already, the rotation, and what differs from the clip.
+fn values_to_key(
+    clip: &Clip,
+    pose: &Pose,
+    base: &Pose,
+    joint: JointIndex,
+) -> Vec<(Property, Vec<f64>)> {
+    let (local, was) = (&pose.locals[joint.get()], &base.locals[joint.get()]);
+    let mut values = Vec::new();
+    let mut add = |property, wanted: bool, value: Vec<f64>| {
+        if wanted || clip.channel_of(joint, property).is_some() {
+            values.push((property, value));
+        }
+    };
+    let moved = moved(local, was);
+    add(
+        Property::Translation,
+        moved,
+        local.translation.to_array().to_vec(),
+    );
+    add(Property::Rotation, true, local.rotation.to_array().to_vec());
+    // A clip cannot hold shear: such a bone keeps what it has.
+    if !local.has_shear() {
+        let scaled = scaled(local, was);
+        add(Property::Scale, scaled, local.scale().to_array().to_vec());
+    }
+    let weights = &pose.morph_weights[joint.get()];
+    let morphed = *weights != base.morph_weights[joint.get()];
+    if !weights.is_empty() {
+        let weights = weights.iter().map(|&w| f64::from(w)).collect();
+        add(Property::MorphWeights, morphed, weights);
+    }
+    values
+}
+
+/// Whether a joint's pose is another than in `base`.
+fn differs(pose: &Pose, base: &Pose, joint: JointIndex) -> bool {
+    let j = joint.get();
+    let (local, was) = (&pose.locals[j], &base.locals[j]);
+    moved(local, was)
+        || turned(local, was)
+        || (!local.has_shear() && scaled(local, was))
+        || pose.morph_weights[j] != base.morph_weights[j]
+}
+
+fn moved(a: &Transform, b: &Transform) -> bool {
+    let size = a.translation.length().max(b.translation.length());
+    (a.translation - b.translation).length() > SAME_VALUE * size + LEAST_LENGTH
+}
+
+fn turned(a: &Transform, b: &Transform) -> bool {
+    let (a, b) = (a.rotation, b.rotation);
+    (a - b).length().min((a + b).length()) > SAME_VALUE
+}
+
+fn scaled(a: &Transform, b: &Transform) -> bool {
+    let size = a.scale().length().max(b.scale().length());
+    (a.scale() - b.scale()).length() > SAME_VALUE * size
+}
+
+/// "1 bone", "3 bones".
+fn counted(n: usize, what: &str) -> String {
+    if n == 1 {
+        format!("1 {what}")
+    } else {
+        format!("{n} {what}s")
+    }
+}

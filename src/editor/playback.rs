@@ -1,0 +1,227 @@
+//! Time: what is shown when, and how it runs.
+
+use super::Editor;
+use crate::document::ClipId;
+use crate::document::session::Playback;
+use crate::skeleton::Clip;
+
+/// Frames a second that the artist may choose from.
+pub const FRAME_RATES: [u32; 4] = [24, 25, 30, 60];
+/// Slowest and fastest playing.
+pub const SPEEDS: std::ops::RangeInclusive<f64> = 0.1..=4.0;
+/// Longest step of time that a frame of the window takes: a hiccup does not skip a motion.
+const MAX_STEP_SECS: f64 = 0.25;
+/// A place this much of a frame beside a frame is that frame.
+const SAME_FRAME: f64 = 1e-3;
+
+impl Editor {
+    /// Shows a clip from its start, or the artist's pose. The loop range is the clip's again.
+    pub fn show_clip(&mut self, clip: Option<ClipId>) {
+        let start = clip
+            .and_then(|id| self.document.clips().get(&id))
+            .map(|c| f64::from(c.start_secs()));
+        let playback = self.playback_mut();
+        playback.clip = clip.filter(|_| start.is_some());
+        playback.time_secs = start.unwrap_or(0.0);
+        playback.playing &= start.is_some();
+        playback.range = None;
+        playback.unkeyed = false;
+        self.state.stale = true;
+    }
+
+    /// The clip on screen.
+    pub fn shown_clip(&self) -> Option<(ClipId, &Clip)> {
+        let id = self.playback().clip?;
+        Some((id, self.document.clips().get(&id)?))
+    }
+
+    /// Clip, time and the way it runs.
+    pub fn playback(&self) -> &Playback {
+        &self.document.session().playback
+    }
+
+    pub(super) fn playback_mut(&mut self) -> &mut Playback {
+        &mut self.document.session_mut().playback
+    }
+
+    /// Goes to a time of the clip; a pose that is not keyed makes way for the clip's.
+    pub fn set_time(&mut self, time_secs: f64) {
+        if !time_secs.is_finite() {
+            return;
+        }
+        let playback = self.playback_mut();
+        playback.time_secs = time_secs.max(0.0);
+        playback.unkeyed = false;
+        self.state.stale = true;
+    }
+
+    /// `time_secs` at the nearest frame.
+    pub fn at_frame(&self, time_secs: f64) -> f64 {
+        let fps = f64::from(self.playback().fps.max(1));
+        (time_secs * fps).round() / fps
+    }
+
+    /// Time as frames: 0 is the first.
+    pub fn frame(&self) -> f64 {
+        self.playback().time_secs * f64::from(self.playback().fps.max(1))
+    }
+
+    /// Goes on to the next frame (`by` = 1), back to the one before (-1), or further. Stops playing.
+    pub fn step_frames(&mut self, by: i32) {
+        let fps = f64::from(self.playback().fps.max(1));
+        let frame = self.frame();
+        // From between two frames the first step leads to the next one.
+        let from = match by.signum() {
+            1 => (frame + SAME_FRAME).floor(),
+            _ => (frame - SAME_FRAME).ceil(),
+        };
+        self.pause();
+        self.set_time((from + f64::from(by)) / fps);
+    }
+
+    /// Goes to the start of what is played.
+    pub fn jump_to_start(&mut self) {
+        if let Some((start, _)) = self.play_range() {
+            self.set_time(start);
+        }
+    }
+
+    /// Goes to the end of what is played, and stays there.
+    pub fn jump_to_end(&mut self) {
+        if let Some((_, end)) = self.play_range() {
+            self.pause();
+            self.set_time(end);
+        }
+    }
+
+    /// Counts time in these frames a second.
+    pub fn set_fps(&mut self, fps: u32) {
+        if FRAME_RATES.contains(&fps) {
+            self.playback_mut().fps = fps;
+        }
+    }
+
+    /// Plays this much faster than the clip says; kept within [`SPEEDS`].
+    pub fn set_speed(&mut self, speed: f64) {
+        if speed.is_finite() {
+            self.playback_mut().speed = speed.clamp(*SPEEDS.start(), *SPEEDS.end());
+        }
+    }
+
+    /// Starts again at the end, or stops there.
+    pub fn set_looping(&mut self, looping: bool) {
+        self.playback_mut().looping = looping;
+    }
+
+    /// Plays from and to these seconds, at least a frame apart; `None`: the clip.
+    pub fn set_play_range(&mut self, range: Option<(f64, f64)>) {
+        let frame = 1.0 / f64::from(self.playback().fps.max(1));
+        self.playback_mut().range = range
+            .filter(|(start, end)| start.is_finite() && end.is_finite())
+            .map(|(start, end)| {
+                let start = start.max(0.0);
+                (start, end.max(start + frame))
+            });
+    }
+
+    /// Plays from the present time on.
+    pub fn loop_from_here(&mut self) {
+        let now = self.playback().time_secs;
+        if let Some((_, end)) = self.play_range() {
+            self.set_play_range(Some((now, end)));
+        }
+    }
+
+    /// Plays up to the present time.
+    pub fn loop_to_here(&mut self) {
+        let (now, frame) = (
+            self.playback().time_secs,
+            1.0 / f64::from(self.playback().fps.max(1)),
+        );
+        if let Some((start, _)) = self.play_range() {
+            self.set_play_range(Some((start.min(now - frame), now)));
+        }
+    }
+
+    /// Start and end of what is played, seconds: the loop range, else the clip on screen.
+    pub fn play_range(&self) -> Option<(f64, f64)> {
+        let clip = self.clip_range()?;
+        Some(self.playback().range.unwrap_or(clip))
+    }
+
+    /// Start and end of the clip on screen, seconds.
+    pub fn clip_range(&self) -> Option<(f64, f64)> {
+        let (_, clip) = self.shown_clip()?;
+        Some((f64::from(clip.start_secs()), f64::from(clip.end_secs())))
+    }
+
+    /// Shows the artist's pose over the clip until it is keyed or time moves. Time stops.
+    pub fn show_unkeyed_pose(&mut self) {
+        let over_clip = self.shown_clip().is_some();
+        let playback = self.playback_mut();
+        playback.unkeyed = over_clip;
+        playback.playing = false;
+        self.state.stale = true;
+    }
+
+    /// Starts or stops playing; without a clip on screen the first one is shown.
+    pub fn toggle_play(&mut self) {
+        if self.is_playing() {
+            self.pause();
+            return;
+        }
+        if self.shown_clip().is_none() {
+            let first = self.document.clips().keys().next().copied();
+            self.show_clip(first);
+        }
+        let Some((start, end)) = self.play_range().filter(|(start, end)| end > start) else {
+            return;
+        };
+        let playback = self.playback_mut();
+        playback.playing = true;
+        playback.unkeyed = false;
+        if !(start..end).contains(&playback.time_secs) {
+            playback.time_secs = start;
+        }
+        self.state.stale = true;
+    }
+
+    /// Stops playing.
+    pub fn pause(&mut self) {
+        self.playback_mut().playing = false;
+    }
+
+    /// Whether time runs.
+    pub fn is_playing(&self) -> bool {
+        self.playback().playing
+    }
+
+    /// Lets time run while it plays; a pose made meanwhile stops it, so that it stays on screen.
+    pub(super) fn advance_playback(&mut self, dt_secs: f64) -> bool {
+        let playback = *self.playback();
+        if !playback.playing {
+            return false;
+        }
+        let Some((start, end)) = self.play_range().filter(|_| !playback.unkeyed) else {
+            self.pause();
+            return false;
+        };
+        let mut time = playback.time_secs + dt_secs.clamp(0.0, MAX_STEP_SECS) * playback.speed;
+        let mut playing = true;
+        if time < start {
+            time = start;
+        } else if time > end {
+            if playback.looping && end > start {
+                time = start + (time - start) % (end - start);
+            } else {
+                time = end;
+                playing = false;
+            }
+        }
+        let session = self.playback_mut();
+        session.time_secs = time;
+        session.playing = playing;
+        self.state.stale = true;
+        true
+    }
+}

@@ -1,0 +1,104 @@
+//! When the channels of a clip have keys: what a timeline shows and jumps to.
+
+use super::clip_edit::{KeyIndex, SAME_KEY_SECS};
+use super::{Channel, Clip, Interpolation};
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+/// A moment with keys of one or more channels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KeyMark {
+    /// The earliest of the keys, seconds.
+    pub time_secs: f32,
+    /// How values go on from there; `None` where channels differ.
+    pub interpolation: Option<Interpolation>,
+}
+
+/// The moments, ascending, at which channels that `wants` accepts have keys.
+pub fn key_marks(clip: &Clip, wants: impl Fn(&Channel) -> bool) -> Vec<KeyMark> {
+    // Most channels of a file share their times.
+    let mut seen = HashSet::new();
+    let mut keys: Vec<(f32, Interpolation)> = Vec::new();
+    for channel in clip.channels.iter().filter(|c| wants(c)) {
+        if seen.insert((Arc::as_ptr(&channel.times), channel.interpolation)) {
+            keys.extend(channel.times.iter().map(|&t| (t, channel.interpolation)));
+        }
+    }
+    keys.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut marks: Vec<KeyMark> = Vec::new();
+    for (time_secs, interpolation) in keys {
+        match marks.last_mut() {
+            Some(mark) if time_secs - mark.time_secs < SAME_KEY_SECS => {
+                mark.interpolation = mark.interpolation.filter(|&i| i == interpolation);
+            }
+            _ => marks.push(KeyMark {
+                time_secs,
+                interpolation: Some(interpolation),
+            }),
+        }
+    }
+    marks
+}
+
+/// The keys within `reach_secs` of `time_secs` of the channels that `wants` accepts.
+pub fn keys_near(
+    clip: &Clip,
+    time_secs: f32,
+    reach_secs: f32,
+    wants: impl Fn(&Channel) -> bool,
+) -> BTreeSet<KeyIndex> {
+    let mut found = BTreeSet::new();
+    let wanted = clip.channels.iter().enumerate().filter(|(_, c)| wants(c));
+    for (channel, keys) in wanted {
+        let first = keys
+            .times
+            .partition_point(|&t| t < time_secs && time_secs - t > reach_secs);
+        let near = keys.times[first..]
+            .iter()
+            .take_while(|&&t| t - time_secs <= reach_secs);
+        found.extend((first..first + near.count()).map(|key| KeyIndex { channel, key }));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skeleton::{JointIndex, Property};
+
+    fn channel(joint: u32, interpolation: Interpolation, times: &[f32]) -> Channel {
+        Channel {
+            joint: JointIndex(joint),
+            property: Property::Translation,
+            interpolation,
+            times: times.into(),
+            values: vec![0.0; times.len() * 9].into(),
+        }
+    }
+
+    #[test]
+    fn keys_of_one_moment_are_one_mark() {
+        let clip = Clip {
+            name: String::new(),
+            channels: vec![
+                channel(0, Interpolation::Linear, &[0.0, 0.5, 1.0]),
+                channel(1, Interpolation::Step, &[0.50005, 2.0]),
+                channel(2, Interpolation::Linear, &[9.0]),
+            ],
+        };
+        let marks = key_marks(&clip, |c| c.joint.0 < 2);
+        let shown: Vec<_> = marks
+            .iter()
+            .map(|m| (m.time_secs, m.interpolation))
+            .collect();
+        let (linear, step) = (Some(Interpolation::Linear), Some(Interpolation::Step));
+        assert_eq!(
+            shown,
+            [(0.0, linear), (0.5, None), (1.0, linear), (2.0, step)]
+        );
+        let near = keys_near(&clip, 0.5, SAME_KEY_SECS, |_| true);
+        let near: Vec<_> = near.iter().map(|i| (i.channel, i.key)).collect();
+        assert_eq!(near, [(0, 1), (1, 0)]);
+        assert!(keys_near(&clip, 0.4, 0.01, |_| true).is_empty());
+    }
+}

@@ -1,0 +1,155 @@
+//! Which clip is on screen, found among many, and its name.
+
+use crate::document::ClipId;
+use crate::editor::Editor;
+use crate::view::theme;
+use egui::{
+    ComboBox, Key, PopupCloseBehavior, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo,
+};
+
+/// What the pose without a clip is called.
+const MY_POSE: &str = "My pose";
+/// With more clips than this there is a filter.
+const FEW: usize = 8;
+const WIDTH: f32 = 168.0;
+
+/// The choice of a clip.
+#[derive(Default)]
+pub(super) struct ClipPicker {
+    filter: String,
+    /// The clip that is being renamed, and what was typed.
+    renaming: Option<(ClipId, String)>,
+    wants_focus: bool,
+}
+
+impl ClipPicker {
+    pub(super) fn start_renaming(&mut self, editor: &Editor) {
+        if let Some((id, clip)) = editor.shown_clip() {
+            self.renaming = Some((id, clip.name.clone()));
+            self.wants_focus = true;
+        }
+    }
+
+    pub(super) fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
+        let shown = editor.shown_clip().map(|(id, _)| id);
+        match self.renaming.take() {
+            Some((id, name)) if Some(id) == shown => self.rename_ui(ui, editor, id, name),
+            _ => self.pick_ui(ui, editor, shown),
+        }
+    }
+
+    /// The name to type; Enter or a click elsewhere keeps it, Escape does not.
+    fn rename_ui(&mut self, ui: &mut Ui, editor: &mut Editor, id: ClipId, mut name: String) {
+        let field = TextEdit::singleline(&mut name).hint_text("Name of the clip");
+        let response = ui.add_sized([WIDTH, theme::ROW], field);
+        response.widget_info(|| WidgetInfo {
+            label: Some("Name of the clip".into()),
+            ..WidgetInfo::text_edit(true, "", &name, "Name of the clip")
+        });
+        if std::mem::take(&mut self.wants_focus) {
+            response.request_focus();
+            self.renaming = Some((id, name));
+        } else if response.lost_focus() {
+            if !ui.input(|i| i.key_pressed(Key::Escape)) {
+                editor.rename_clip(&name);
+            }
+        } else {
+            self.renaming = Some((id, name));
+        }
+    }
+
+    fn pick_ui(&mut self, ui: &mut Ui, editor: &mut Editor, shown: Option<ClipId>) {
+        let clips: Vec<(ClipId, String)> = editor
+            .document()
+            .clips()
+            .iter()
+            .map(|(&id, clip)| (id, clip_label(id, &clip.name)))
+            .collect();
+        let label = clips.iter().find(|(id, _)| Some(*id) == shown);
+        let label = label.map_or(MY_POSE, |(_, label)| label.as_str());
+        let combo = ComboBox::from_id_salt("clip")
+            .width(WIDTH)
+            .truncate()
+            .selected_text(label)
+            .height(f32::INFINITY)
+            .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+            .show_ui(ui, |ui| self.list_ui(ui, &clips, shown));
+        combo
+            .response
+            .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Clip"));
+        combo.response.on_hover_text(format!(
+            "{label}\nThe clip on screen, or the pose you made without one."
+        ));
+        match combo.inner {
+            Some(Some(chosen)) => {
+                self.filter.clear();
+                editor.show_clip(chosen);
+            }
+            Some(None) => {}
+            // Closed: the next time all are listed.
+            None => self.filter.clear(),
+        }
+    }
+
+    /// The clips that pass the filter; what was chosen.
+    fn list_ui(
+        &mut self,
+        ui: &mut Ui,
+        clips: &[(ClipId, String)],
+        shown: Option<ClipId>,
+    ) -> Option<Option<ClipId>> {
+        ui.set_min_width(WIDTH.max(220.0));
+        let mut chosen = None;
+        let mut enter = false;
+        if clips.len() > FEW {
+            let field = TextEdit::singleline(&mut self.filter)
+                .hint_text(format!("Filter {} clips", clips.len()))
+                .desired_width(f32::INFINITY);
+            let response = ui.add(field);
+            response.widget_info(|| WidgetInfo {
+                label: Some("Filter clips".into()),
+                ..WidgetInfo::text_edit(true, "", &self.filter, "Filter clips")
+            });
+            enter = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
+            if !response.has_focus() && !enter {
+                response.request_focus();
+            }
+        }
+        let wanted = self.filter.to_lowercase();
+        let found: Vec<_> = clips
+            .iter()
+            .filter(|(_, label)| label.to_lowercase().contains(&wanted))
+            .collect();
+        if enter && !wanted.is_empty() {
+            chosen = found.first().map(|(id, _)| Some(*id));
+        }
+        ScrollArea::vertical().max_height(300.0).show(ui, |ui| {
+            if wanted.is_empty() && ui.selectable_label(shown.is_none(), MY_POSE).clicked() {
+                chosen = Some(None);
+            }
+            for (id, label) in &found {
+                let is_shown = shown == Some(*id);
+                let row = ui.selectable_label(is_shown, label);
+                if row.clicked() {
+                    chosen = Some(Some(*id));
+                }
+            }
+            if found.is_empty() && !wanted.is_empty() {
+                let text = format!("No clip is called \"{}\".", self.filter);
+                ui.label(RichText::new(text).color(theme::palette(ui).text_dim));
+            }
+        });
+        if chosen.is_some() {
+            ui.close();
+        }
+        chosen
+    }
+}
+
+fn clip_label(id: ClipId, name: &str) -> String {
+    if name.is_empty() {
+        format!("Clip {} (no name)", id.0)
+    } else {
+        name.to_owned()
+    }
+}

@@ -1,0 +1,182 @@
+//! The timeline: clips, time, and the keys of the selected bones.
+//!
+//! The way of the data: `transport` (buttons, numbers) and `clips` (which clip) over a sheet of `ruler` (time, loop) and
+//! `tracks` (keys), which share one `scale`. All of it reads the editor and asks it for changes.
+
+mod clips;
+mod ruler;
+mod scale;
+mod tracks;
+mod transport;
+
+use crate::document::ClipId;
+use crate::editor::Editor;
+use crate::view::commands::Command;
+use crate::view::theme;
+use egui::{Rangef, Rect, RichText, Ui, Vec2, pos2, vec2};
+use scale::{Scale, Span};
+use tracks::Tracks;
+
+/// Height of the ruler.
+const RULER: f32 = 26.0;
+/// Room at the right, where the scroll bar is.
+const RIGHT: f32 = 12.0;
+/// How fast the wheel zooms.
+const ZOOM_A_POINT: f32 = 0.004;
+
+/// Clip, time and keys.
+pub struct Timeline {
+    span: Span,
+    /// What the span was made for: the model and its clip.
+    spanned: Option<(u64, ClipId)>,
+    /// The time when the span was last brought to it.
+    shown_time: f64,
+    tracks: Tracks,
+    picker: clips::ClipPicker,
+    is_hovered: bool,
+}
+
+impl Default for Timeline {
+    fn default() -> Self {
+        Self {
+            span: Span::around(0.0, 2.0),
+            spanned: None,
+            shown_time: 0.0,
+            tracks: Tracks::default(),
+            picker: clips::ClipPicker::default(),
+            is_hovered: false,
+        }
+    }
+}
+
+impl Timeline {
+    /// Whether the pointer was over it in the last frame: "frame all" then means the clip.
+    pub fn is_hovered(&self) -> bool {
+        self.is_hovered
+    }
+
+    /// Shows all of the clip.
+    pub fn frame_clip(&mut self, editor: &Editor) {
+        let (start, end) = editor.clip_range().unwrap_or((0.0, 0.0));
+        // A clip that is being made is short; there is room to go on.
+        let end = if end - start < 0.5 { start + 2.0 } else { end };
+        self.span = Span::around(start, end);
+    }
+
+    /// Asks for another name of the clip on screen.
+    pub fn start_renaming(&mut self, editor: &Editor) {
+        self.picker.start_renaming(editor);
+    }
+
+    /// The panel; what was asked for.
+    pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) -> Vec<Command> {
+        let mut asked = Vec::new();
+        let panel = ui.max_rect();
+        self.is_hovered = ui.rect_contains_pointer(panel);
+        self.follow(editor);
+        transport::transport_ui(ui, editor, &mut self.picker, &mut asked);
+        if editor.shown_clip().is_some() {
+            self.sheet_ui(ui, editor, &mut asked);
+        } else {
+            empty_ui(ui, editor);
+        }
+        asked
+    }
+
+    /// Shows all of a clip that has just come on screen, and a time that was gone to.
+    fn follow(&mut self, editor: &Editor) {
+        let clip = editor
+            .shown_clip()
+            .map(|(id, _)| (editor.model_serial(), id));
+        let time = editor.playback().time_secs;
+        if clip != self.spanned {
+            self.spanned = clip;
+            self.frame_clip(editor);
+            self.shown_time = time;
+        }
+        if time != self.shown_time {
+            self.shown_time = time;
+            self.span = self.span.showing(time);
+        }
+    }
+
+    fn sheet_ui(&mut self, ui: &mut Ui, editor: &mut Editor, asked: &mut Vec<Command>) {
+        let size = ui.available_size().max(vec2(0.0, RULER + tracks::ROW));
+        let (_, sheet) = ui.allocate_space(size);
+        let gutter = (sheet.width() * 0.18).clamp(120.0, 190.0);
+        let left = sheet.left() + gutter;
+        let right = (sheet.right() - RIGHT).max(left + 1.0);
+        let scale = Scale {
+            span: self.span,
+            x: Rangef::new(left, right),
+        };
+        let ruler_rect =
+            Rect::from_min_max(pos2(left, sheet.top()), pos2(right, sheet.top() + RULER));
+        let tracks_rect = Rect::from_min_max(pos2(sheet.left(), ruler_rect.bottom()), sheet.max);
+        let head = Rect::from_min_max(sheet.min, pos2(left - 4.0, ruler_rect.bottom()));
+        ui.painter().rect_filled(
+            Rect::from_min_max(pos2(left, sheet.top()), sheet.max),
+            0.0,
+            theme::palette(ui).field,
+        );
+        transport::badge_ui(ui, head, editor, asked);
+        let ruler = ruler::ruler_ui(ui, ruler_rect, &scale, editor);
+        let keys = self.tracks.show_ui(ui, tracks_rect, &scale, editor);
+        ruler::playhead_ui(ui, ruler_rect, sheet.bottom(), &scale, editor);
+        self.navigate(
+            ui,
+            Rect::from_min_max(ruler_rect.min, pos2(right, sheet.bottom())),
+            &scale,
+            &[ruler, keys],
+        );
+        // What was scrubbed to is where the pointer is: the span stays.
+        self.shown_time = editor.playback().time_secs;
+    }
+
+    /// Wheel and pinch zoom about the pointer, the middle button and sideways wheels move.
+    fn navigate(&mut self, ui: &Ui, plot: Rect, scale: &Scale, responses: &[egui::Response]) {
+        let dragged = responses
+            .iter()
+            .filter(|r| r.dragged_by(egui::PointerButton::Middle))
+            .fold(Vec2::ZERO, |sum, r| sum + r.drag_delta());
+        let mut by = -f64::from(dragged.x) / scale.points_per_sec();
+        if ui.rect_contains_pointer(plot) {
+            let (scroll, zoom, at) = ui.input(|i| {
+                let at = i.pointer.hover_pos().unwrap_or(plot.center());
+                (i.smooth_scroll_delta(), i.zoom_delta(), at)
+            });
+            by -= f64::from(scroll.x) / scale.points_per_sec();
+            let factor = zoom * (scroll.y * ZOOM_A_POINT).exp();
+            if factor != 1.0 {
+                let time = scale.time_at(at.x);
+                self.span = self.span.zoomed(f64::from(factor), time);
+            }
+        }
+        if by != 0.0 {
+            self.span = self.span.moved(by);
+        }
+    }
+}
+
+/// How a clip comes to be, where there is none on screen.
+fn empty_ui(ui: &mut Ui, editor: &Editor) {
+    let keys = Command::KeyPose.keys(ui.ctx());
+    let press = if keys.is_empty() {
+        "choose Key pose".to_owned()
+    } else {
+        format!("press {keys}")
+    };
+    let text = if editor.document().skeleton().is_empty() {
+        "Open a model to animate it.".to_owned()
+    } else if editor.document().clips().is_empty() {
+        format!("No clips in this file. Pose a bone and {press} to start one.")
+    } else {
+        format!(
+            "Your own pose is on screen. Choose a clip to see its keys, or pose a bone and {press} to start a new clip."
+        )
+    };
+    ui.add_space(8.0);
+    ui.vertical_centered(|ui| {
+        ui.add(egui::Label::new(RichText::new(text).color(theme::palette(ui).text_dim)).wrap());
+    });
+}

@@ -1,0 +1,437 @@
+//! The keys of the bones: a row for all and one for each selected bone.
+
+use super::ruler;
+use super::scale::Scale;
+use crate::editor::Editor;
+use crate::skeleton::clip_keys::{KeyMark, key_marks};
+use crate::skeleton::{Clip, Interpolation, JointIndex};
+use crate::view::theme::{self, Palette};
+use egui::scroll_area::ScrollSource;
+use egui::{
+    Align2, Color32, CursorIcon, Key, Painter, PointerButton, Pos2, Rect, Response, Role,
+    ScrollArea, Sense, Shape, Stroke, TextStyle, TextWrapMode, Ui, UiBuilder, WidgetInfo,
+    WidgetText, pos2, vec2,
+};
+use egui_material_icons::icons;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Height of a row.
+pub(super) const ROW: f32 = 18.0;
+/// Half of the size of a key.
+const KEY: f32 = 4.5;
+/// How far beside a key a press still means it.
+const REACH: f32 = 6.0;
+
+/// Keys as they are shown, and what a drag holds.
+#[derive(Default)]
+pub(super) struct Tracks {
+    is_collapsed: bool,
+    made_of: Option<Source>,
+    rows: Vec<Row>,
+    hold: Hold,
+}
+
+/// What the rows were made of.
+#[derive(PartialEq)]
+struct Source {
+    clip: ByIdentity,
+    selected: BTreeSet<JointIndex>,
+    model: u64,
+}
+
+struct ByIdentity(Arc<Clip>);
+
+impl PartialEq for ByIdentity {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+struct Row {
+    label: String,
+    /// `None`: all that are shown.
+    joint: Option<JointIndex>,
+    marks: Vec<KeyMark>,
+}
+
+/// What the button went down on.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Hold {
+    #[default]
+    Nothing,
+    /// Empty ground: time follows.
+    Time,
+    /// A key, which follows.
+    Key {
+        joint: Option<JointIndex>,
+        mark: KeyMark,
+    },
+    /// The artist took the move back; the button is still down.
+    GivenUp,
+}
+
+impl Tracks {
+    /// The rows in `rect`, of which the part beside `scale` is for names.
+    pub(super) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        rect: Rect,
+        scale: &Scale,
+        editor: &mut Editor,
+    ) -> Response {
+        self.gather(editor);
+        let n_rows = if self.is_collapsed {
+            1
+        } else {
+            self.rows.len()
+        };
+        let names = Rect::from_min_max(rect.min, pos2(scale.x.min, rect.max.y));
+        // Over the keys the wheel zooms.
+        let source = ScrollSource {
+            mouse_wheel: ui.rect_contains_pointer(names),
+            ..ScrollSource::SCROLL_BAR
+        };
+        let inner = ui.scope_builder(UiBuilder::new().max_rect(rect), |ui| {
+            ScrollArea::vertical()
+                .auto_shrink(false)
+                .scroll_source(source)
+                .show(ui, |ui| {
+                    let size = vec2(ui.available_width(), n_rows as f32 * ROW);
+                    let (_, content) = ui.allocate_space(size);
+                    self.rows_ui(ui, content, rect, scale, editor, n_rows)
+                })
+        });
+        inner.inner.inner
+    }
+
+    /// Makes the rows anew where the clip or the selection changed.
+    fn gather(&mut self, editor: &Editor) {
+        let document = editor.document();
+        let clip = editor
+            .shown_clip()
+            .and_then(|(id, _)| document.clips().get(&id));
+        let Some(clip) = clip else {
+            self.made_of = None;
+            self.rows.clear();
+            return;
+        };
+        let selected = &document.session().selected_joints;
+        let source = Source {
+            clip: ByIdentity(clip.clone()),
+            selected: selected.clone(),
+            model: editor.model_serial(),
+        };
+        if self.made_of.as_ref() == Some(&source) {
+            return;
+        }
+        let all = match selected.len() {
+            0 => "All bones".to_owned(),
+            1 => "1 bone".to_owned(),
+            n => format!("{n} bones"),
+        };
+        self.rows = vec![Row {
+            label: all,
+            joint: None,
+            marks: key_marks(clip, |c| editor.shows_keys_of(c)),
+        }];
+        self.rows.extend(selected.iter().map(|&joint| Row {
+            label: document.skeleton().label(joint),
+            joint: Some(joint),
+            marks: key_marks(clip, |c| c.joint == joint),
+        }));
+        self.made_of = Some(source);
+    }
+
+    fn rows_ui(
+        &mut self,
+        ui: &mut Ui,
+        content: Rect,
+        visible: Rect,
+        scale: &Scale,
+        editor: &mut Editor,
+        n_rows: usize,
+    ) -> Response {
+        let palette = theme::palette(ui);
+        // Below the last row there is ground too.
+        let ground = Rect::from_min_max(
+            pos2(scale.x.min, content.top().max(visible.top())),
+            pos2(scale.x.max, visible.bottom()),
+        );
+        let response = ui.interact(ground, ui.scope_id().with("keys"), Sense::click_and_drag());
+        let row_rect = |i: usize| {
+            let top = content.top() + i as f32 * ROW;
+            Rect::from_min_max(pos2(content.left(), top), pos2(content.right(), top + ROW))
+        };
+        let under = |at: Pos2| -> Option<(usize, KeyMark)> {
+            let i = ((at.y - content.top()) / ROW).floor();
+            let row = self.rows[..n_rows]
+                .get(i.max(0.0) as usize)
+                .filter(|_| i >= 0.0)?;
+            Some((i as usize, nearest(&row.marks, scale, at.x)?))
+        };
+        let hovered = response.hover_pos().and_then(under);
+        let holdable = |at| under(at).map(|(row, mark)| (self.rows[row].joint, mark));
+        self.hold = hold(ui, &response, self.hold, holdable, scale, editor);
+
+        let keys = ui.painter_at(ground);
+        for i in 0..n_rows {
+            let rect = row_rect(i);
+            if !rect.intersects(visible) {
+                continue;
+            }
+            if i % 2 == 1 {
+                let band = rect.with_min_x(scale.x.min).with_max_x(scale.x.max);
+                keys.rect_filled(band, 0.0, palette.stripe);
+            }
+            self.name_ui(ui, i, rect.with_max_x(scale.x.min - 4.0));
+            let looks = Looks {
+                palette,
+                now: editor.playback().time_secs as f32,
+                hovered: hovered.filter(|(row, _)| *row == i).map(|(_, mark)| mark),
+            };
+            paint_marks(&keys, &self.rows[i].marks, rect.center().y, scale, &looks);
+        }
+        if n_rows < 2 && editor.document().session().selected_joints.is_empty() {
+            let at = pos2(content.left() + 4.0, content.top() + 1.5 * ROW);
+            if at.y + 0.5 * ROW <= visible.bottom() {
+                let font = TextStyle::Small.resolve(ui.style());
+                let text = "Select bones for rows of their own.";
+                ui.painter_at(visible)
+                    .text(at, Align2::LEFT_CENTER, text, font, palette.text_dim);
+            }
+        }
+        let response = response.on_hover_cursor(match hovered {
+            Some(_) => CursorIcon::Grab,
+            None => CursorIcon::Default,
+        });
+        match hovered {
+            Some((i, mark)) if !response.dragged() => {
+                let about = self.about(i, &mark, editor);
+                response.on_hover_text_at_pointer(about)
+            }
+            _ => response,
+        }
+    }
+
+    /// The name of a row; that of all folds the others away.
+    fn name_ui(&mut self, ui: &mut Ui, i: usize, rect: Rect) {
+        let palette = theme::palette(ui);
+        let row = &self.rows[i];
+        let can_fold = i == 0 && self.rows.len() > 1;
+        let id = ui.scope_id().with(("row", row.joint));
+        let sense = if can_fold {
+            Sense::click()
+        } else {
+            Sense::hover()
+        };
+        let response = ui.interact(rect, id, sense);
+        let label = match row.marks.len() {
+            1 => format!("{}: 1 key", row.label),
+            n => format!("{}: {n} keys", row.label),
+        };
+        let open = !self.is_collapsed;
+        response.widget_info(|| {
+            if can_fold {
+                WidgetInfo::selected(Role::Button, true, open, &label)
+            } else {
+                WidgetInfo::labeled(Role::Label, true, &label)
+            }
+        });
+        let colour = if response.has_focus() || (can_fold && response.hovered()) {
+            palette.text
+        } else if i == 0 {
+            palette.text
+        } else {
+            palette.text_dim
+        };
+        let mut left = rect.left() + 4.0;
+        if can_fold {
+            let icon = if open {
+                icons::ICON_EXPAND_MORE
+            } else {
+                icons::ICON_CHEVRON_RIGHT
+            };
+            let text: WidgetText = icon.rich_text().size(14.0).into();
+            let galley = text.into_galley(
+                ui,
+                Some(TextWrapMode::Extend),
+                f32::INFINITY,
+                TextStyle::Body,
+            );
+            let at = pos2(rect.left(), rect.center().y - galley.size().y * 0.5);
+            ui.painter().galley(at, galley, colour);
+        }
+        left += if self.rows.len() > 1 { 12.0 } else { 0.0 };
+        let text: WidgetText = row.label.as_str().into();
+        let room = rect.right() - left;
+        let galley = text.into_galley(ui, Some(TextWrapMode::Truncate), room, TextStyle::Body);
+        let at = pos2(left, rect.center().y - galley.size().y * 0.5);
+        ui.painter().galley(at, galley, colour);
+        if response.has_focus() {
+            let stroke = ui.visuals().selection.stroke;
+            ui.painter()
+                .rect_stroke(rect, 2.0, stroke, egui::StrokeKind::Inside);
+        }
+        if response.on_hover_text(label).clicked() {
+            self.is_collapsed = open;
+        }
+    }
+
+    fn about(&self, row: usize, mark: &KeyMark, editor: &Editor) -> String {
+        let kind = match mark.interpolation {
+            Some(Interpolation::Step) => "Held until the next key",
+            Some(Interpolation::Linear) => "Straight to the next key",
+            Some(Interpolation::CubicSpline) => "Smooth to the next key",
+            None => "Several kinds of keys",
+        };
+        let time = f64::from(mark.time_secs);
+        let frame = time * f64::from(editor.playback().fps);
+        let whose = &self.rows[row].label;
+        format!(
+            "{whose}, frame {frame:.1} ({time:.2} s)\n{kind}.\nClick goes there, drag moves it, with Ctrl from frame to frame."
+        )
+    }
+}
+
+/// What the button holds in this frame; keys and time follow the pointer.
+fn hold(
+    ui: &Ui,
+    response: &Response,
+    was: Hold,
+    under: impl Fn(Pos2) -> Option<(Option<JointIndex>, KeyMark)>,
+    scale: &Scale,
+    editor: &mut Editor,
+) -> Hold {
+    let down = response.is_pointer_button_down_on()
+        && ui.input(|i| i.pointer.button_down(PointerButton::Primary));
+    if !down {
+        if let Hold::Key { mark, .. } = was
+            && !editor.is_dragging_keys()
+        {
+            // It was not moved: a click.
+            editor.pause();
+            editor.set_time(f64::from(mark.time_secs));
+        }
+        editor.end_key_drag();
+        return Hold::Nothing;
+    }
+    let Some(at) = response.interact_pointer_pos() else {
+        return was;
+    };
+    let origin = ui.input(|i| i.pointer.press_origin()).unwrap_or(at);
+    let now = match was {
+        Hold::Nothing => {
+            under(origin).map_or(Hold::Time, |(joint, mark)| Hold::Key { joint, mark })
+        }
+        held => held,
+    };
+    match now {
+        Hold::Time => ruler::scrub(ui, response, scale, editor),
+        Hold::Key { joint, mark } => {
+            if editor.is_dragging_keys() && ui.input(|i| i.key_pressed(Key::Escape)) {
+                editor.cancel_key_drag();
+                return Hold::GivenUp;
+            }
+            if !editor.is_dragging_keys() && response.dragged_by(PointerButton::Primary) {
+                editor.begin_key_drag(mark.time_secs, joint);
+            }
+            let from = f64::from(mark.time_secs);
+            let mut to = from + f64::from(at.x - origin.x) / scale.points_per_sec();
+            if ui.input(|i| i.modifiers.command) {
+                to = editor.at_frame(to);
+            }
+            editor.drag_keys_by((to - from) as f32);
+        }
+        Hold::Nothing | Hold::GivenUp => {}
+    }
+    now
+}
+
+/// The mark that a press at `x` means.
+fn nearest(marks: &[KeyMark], scale: &Scale, x: f32) -> Option<KeyMark> {
+    let time = scale.time_at(x) as f32;
+    let after = marks.partition_point(|m| m.time_secs < time);
+    let distance = |m: &KeyMark| (scale.x_of(f64::from(m.time_secs)) - x).abs();
+    let around = marks[after.saturating_sub(1)..].iter().take(2);
+    around
+        .filter(|m| distance(m) <= REACH)
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+        .copied()
+}
+
+struct Looks<'a> {
+    palette: &'a Palette,
+    now: f32,
+    hovered: Option<KeyMark>,
+}
+
+fn paint_marks(painter: &Painter, marks: &[KeyMark], y: f32, scale: &Scale, looks: &Looks<'_>) {
+    let margin = f64::from(KEY + 1.0) / scale.points_per_sec();
+    let first = marks.partition_point(|m| f64::from(m.time_secs) < scale.span.start - margin);
+    let mut last_x = f32::NEG_INFINITY;
+    for mark in &marks[first..] {
+        let time = f64::from(mark.time_secs);
+        if time > scale.span.end + margin {
+            break;
+        }
+        let x = scale.x_of(time);
+        let is_hovered = looks.hovered == Some(*mark);
+        let is_now = (mark.time_secs - looks.now).abs() < 1e-4;
+        // Keys of one place of the screen are one.
+        if x - last_x < 1.0 && !is_now && !is_hovered {
+            continue;
+        }
+        last_x = x;
+        let palette = looks.palette;
+        let colour = if is_now {
+            palette.accent
+        } else if is_hovered {
+            palette.text
+        } else {
+            palette.text_dim
+        };
+        paint_key(
+            painter,
+            pos2(x, y),
+            mark.interpolation,
+            colour,
+            palette.field,
+        );
+    }
+}
+
+/// A diamond goes straight on, a square holds, a circle is smooth; hollow are those of several kinds.
+fn paint_key(
+    painter: &Painter,
+    at: Pos2,
+    kind: Option<Interpolation>,
+    colour: Color32,
+    ground: Color32,
+) {
+    let rim = Stroke::new(1.0, ground);
+    match kind {
+        Some(Interpolation::CubicSpline) => {
+            painter.circle(at, KEY - 0.5, colour, rim);
+        }
+        Some(Interpolation::Step) => {
+            let rect = Rect::from_center_size(at, vec2(2.0, 2.0) * (KEY - 1.0));
+            painter.rect(rect, 0.0, colour, rim, egui::StrokeKind::Outside);
+        }
+        Some(Interpolation::Linear) | None => {
+            let size = KEY + 0.5;
+            let corners = vec![
+                at + vec2(0.0, -size),
+                at + vec2(size, 0.0),
+                at + vec2(0.0, size),
+                at + vec2(-size, 0.0),
+            ];
+            let shape = if kind.is_some() {
+                Shape::convex_polygon(corners, colour, rim)
+            } else {
+                Shape::convex_polygon(corners, ground, Stroke::new(1.5, colour))
+            };
+            painter.add(shape);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The row of buttons and numbers: where time is and how it runs.
+
+use super::clips::ClipPicker;
+use crate::editor::Editor;
+use crate::editor::playback::{FRAME_RATES, SPEEDS};
+use crate::view::commands::Command;
+use crate::view::theme;
+use egui::{
+    Align, Button, ComboBox, DragValue, Layout, Rect, Response, Role, Ui, UiBuilder, Vec2,
+    WidgetInfo,
+};
+use egui_material_icons::{MaterialIcon, icons};
+
+/// Size of a button with an icon.
+const BUTTON: Vec2 = Vec2::new(26.0, 24.0);
+
+/// Buttons, time, frames a second, clips, the key.
+pub(super) fn transport_ui(
+    ui: &mut Ui,
+    editor: &mut Editor,
+    picker: &mut ClipPicker,
+    asked: &mut Vec<Command>,
+) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 2.0;
+        let play = if editor.is_playing() {
+            icons::ICON_PAUSE
+        } else {
+            icons::ICON_PLAY_ARROW
+        };
+        for (command, icon) in [
+            (Command::FirstFrame, icons::ICON_SKIP_PREVIOUS),
+            (Command::PreviousKey, icons::ICON_LINE_START_DIAMOND),
+            (Command::PreviousFrame, icons::ICON_CHEVRON_LEFT),
+            (Command::PlayPause, play),
+            (Command::NextFrame, icons::ICON_CHEVRON_RIGHT),
+            (Command::NextKey, icons::ICON_LINE_END_DIAMOND),
+            (Command::LastFrame, icons::ICON_SKIP_NEXT),
+        ] {
+            button_ui(ui, command, icon, None, editor, asked);
+        }
+        let looping = editor.playback().looping;
+        button_ui(
+            ui,
+            Command::ToggleLoop,
+            icons::ICON_REPEAT,
+            Some(looping),
+            editor,
+            asked,
+        );
+        speed_ui(ui, editor);
+        gap_ui(ui);
+        time_ui(ui, editor);
+        gap_ui(ui);
+        picker.show_ui(ui, editor);
+        for (command, icon) in [
+            (Command::NewClip, icons::ICON_ADD),
+            (Command::DuplicateClip, icons::ICON_CONTENT_COPY),
+            (Command::RenameClip, icons::ICON_EDIT),
+            (Command::DeleteClip, icons::ICON_DELETE),
+        ] {
+            button_ui(ui, command, icon, None, editor, asked);
+        }
+        gap_ui(ui);
+        key_button_ui(ui, editor, asked);
+    });
+}
+
+/// Says that the pose on screen would be lost, and keeps it when pressed.
+pub(super) fn badge_ui(ui: &mut Ui, rect: Rect, editor: &Editor, asked: &mut Vec<Command>) {
+    if !editor.playback().unkeyed {
+        return;
+    }
+    let keys = Command::KeyPose.keys(ui.ctx());
+    let text = if keys.is_empty() {
+        "Pose not keyed".to_owned()
+    } else {
+        format!("Pose not keyed: press {keys}")
+    };
+    let rect = rect.shrink2(Vec2::new(0.0, 2.0));
+    let layout = Layout::left_to_right(Align::Center);
+    ui.scope_builder(UiBuilder::new().max_rect(rect).layout(layout), |ui| {
+        ui.spacing_mut().button_padding.x = 4.0;
+        let stroke = egui::Stroke::new(1.0, theme::palette(ui).text);
+        let button = Button::new((icons::ICON_WARNING.rich_text().size(13.0), text.as_str()))
+            .stroke(stroke)
+            .truncate();
+        let response = ui.add(button);
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
+        let about =
+            "The pose on screen is not in the clip yet and goes when time moves. Press to keep it.";
+        if response.on_hover_text(about).clicked() {
+            asked.push(Command::KeyPose);
+        }
+    });
+}
+
+fn gap_ui(ui: &mut Ui) {
+    ui.add_space(8.0);
+}
+
+/// A button of a command; `on` of one that switches.
+fn button_ui(
+    ui: &mut Ui,
+    command: Command,
+    icon: MaterialIcon,
+    on: Option<bool>,
+    editor: &Editor,
+    asked: &mut Vec<Command>,
+) {
+    let enabled = command.is_enabled(editor);
+    let button = Button::new(icon.rich_text().size(16.0))
+        .selected(on == Some(true))
+        .min_size(BUTTON);
+    ui.scope(|ui| {
+        ui.spacing_mut().button_padding = Vec2::new(4.0, 2.0);
+        let response = ui.add_enabled(enabled, button);
+        finish(ui, response, command, on, enabled, asked);
+    });
+}
+
+/// Keeps the pose: the button that says its name.
+fn key_button_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Command>) {
+    let command = Command::KeyPose;
+    let enabled = command.is_enabled(editor);
+    let icon = icons::ICON_DIAMOND.rich_text().size(14.0);
+    let response = ui.add_enabled(enabled, Button::new((icon, command.label())));
+    finish(ui, response, command, None, enabled, asked);
+}
+
+fn finish(
+    ui: &Ui,
+    response: Response,
+    command: Command,
+    on: Option<bool>,
+    enabled: bool,
+    asked: &mut Vec<Command>,
+) {
+    response.widget_info(|| match on {
+        Some(on) => WidgetInfo::selected(Role::Button, enabled, on, command.label()),
+        None => WidgetInfo::labeled(Role::Button, enabled, command.label()),
+    });
+    let about = format!("{}\n{}", command.label(), command.tooltip(ui.ctx()));
+    let response = response
+        .on_hover_text(&about)
+        .on_disabled_hover_text(&about);
+    if response.clicked() {
+        asked.push(command);
+    }
+}
+
+fn speed_ui(ui: &mut Ui, editor: &mut Editor) {
+    let mut speed = editor.playback().speed;
+    let field = DragValue::new(&mut speed)
+        .range(SPEEDS)
+        .speed(0.01)
+        .fixed_decimals(2)
+        .suffix("×");
+    let response = field_ui(ui, 52.0, field);
+    name(&response, "Speed", speed);
+    let response =
+        response.on_hover_text("How fast time runs, 0.1 to 4. Drag, or double-click to type.");
+    if response.changed() {
+        editor.set_speed(speed);
+    }
+}
+
+/// Time in seconds and in frames, and how many frames a second has.
+fn time_ui(ui: &mut Ui, editor: &mut Editor) {
+    let fps = editor.playback().fps;
+    let mut secs = editor.playback().time_secs;
+    let has_clip = editor.shown_clip().is_some();
+    ui.add_enabled_ui(has_clip, |ui| {
+        let field = DragValue::new(&mut secs)
+            .range(0.0..=f64::MAX)
+            .speed(0.01)
+            .fixed_decimals(2)
+            .suffix(" s");
+        let response = field_ui(ui, 58.0, field);
+        name(&response, "Seconds", secs);
+        if response.on_hover_text("Where time is, seconds.").changed() {
+            editor.set_time(secs);
+        }
+        let mut frame = editor.frame();
+        let decimals = usize::from((frame - frame.round()).abs() > 0.01);
+        let field = DragValue::new(&mut frame)
+            .range(0.0..=f64::MAX)
+            .speed(0.1)
+            .fixed_decimals(decimals)
+            .prefix("frame ");
+        let response = field_ui(ui, 84.0, field);
+        name(&response, "Frame", frame);
+        if response
+            .on_hover_text("Where time is, frames; the first is 0.")
+            .changed()
+        {
+            editor.set_time(frame.round() / f64::from(fps));
+        }
+    });
+    let combo = ComboBox::from_id_salt("frame rate")
+        .width(64.0)
+        .selected_text(format!("{fps} fps"))
+        .show_ui(ui, |ui| {
+            let mut chosen = None;
+            for rate in FRAME_RATES {
+                if ui
+                    .selectable_label(rate == fps, format!("{rate} fps"))
+                    .clicked()
+                {
+                    chosen = Some(rate);
+                }
+            }
+            chosen
+        });
+    combo
+        .response
+        .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Frames per second"));
+    combo
+        .response
+        .on_hover_text("How many frames a second has: for counting, stepping and snapping. Keys stay where they are.");
+    if let Some(chosen) = combo.inner.flatten() {
+        editor.set_fps(chosen);
+    }
+}
+
+/// A number in a field of its own width, so that nothing moves while it runs.
+fn field_ui(ui: &mut Ui, width: f32, field: DragValue<'_>) -> Response {
+    ui.add_sized([width, theme::ROW], field)
+}
+
+fn name(response: &Response, label: &str, value: f64) {
+    response.widget_info(|| WidgetInfo {
+        label: Some(label.to_owned()),
+        ..WidgetInfo::drag_value(response.enabled(), value)
+    });
+}
