@@ -1,7 +1,7 @@
 //! Posing in the window: rings dragged by pixels, keys and typed numbers, chains pulled, and how the gizmo looks.
 
 use crate::window::{CTRL, CTRL_SHIFT, Window};
-use egui::{Key, Modifiers, PointerButton, Pos2, Vec2};
+use egui::{Key, Modifiers, PointerButton, Pos2, Role, Vec2};
 use egui_kittest::kittest::Queryable as _;
 use glam::{DQuat, DVec3};
 use sinew::document::session::{PoseSpace, TransformKind};
@@ -367,12 +367,15 @@ fn handles_have_names_and_are_pressed_by_them() {
         editor(&mut window).set_gizmo(kind);
         window.settle();
         for name in names {
-            window.harness.get_by_label(name);
+            window.harness.get_by_role_and_label(Role::Button, name);
         }
     }
     editor(&mut window).set_gizmo(TransformKind::Rotate);
     window.settle();
-    window.harness.get_by_label("Rotate Y").click_accesskit();
+    window
+        .harness
+        .get_by_role_and_label(Role::Button, "Rotate Y")
+        .click_accesskit();
     window.harness.step();
     let tool = window.editor().transforming().expect("it runs");
     assert_eq!(tool.constraint(), Constraint::Axis(Axis::Y));

@@ -4,6 +4,7 @@ use crate::editor::Editor;
 use crate::finding::Severity;
 use crate::view::mode::Mode;
 use crate::view::theme;
+use crate::view::viewport::{pose_hint, select_hint};
 use egui::{Align, Layout, RichText, Role, Sense, Ui, WidgetInfo};
 
 /// Hints, the job under way, and what the last re-skin took.
@@ -24,10 +25,12 @@ pub fn status_bar_ui(
             "Drag adds · Ctrl+drag subtracts · Esc takes the stroke back · [ ] radius · Tab selects"
         }
     };
+    // What is under way comes before what could be.
+    let now = pose_hint(editor).or_else(|| select_hint(editor));
     let text = match notice {
         Some((text, true)) => RichText::new(text).color(theme::palette(ui).error),
         Some((text, false)) => RichText::new(text).color(theme::palette(ui).accent),
-        None => RichText::new(hint).color(theme::palette(ui).text_dim),
+        None => RichText::new(now.as_deref().unwrap_or(hint)).color(theme::palette(ui).text_dim),
     };
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

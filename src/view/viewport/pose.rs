@@ -4,7 +4,7 @@ use super::{Drag, Viewport, ndc, size};
 use crate::document::session::TransformKind;
 use crate::editor::Editor;
 use crate::skeleton::JointIndex;
-use crate::tools::{Axis, Constraint, Finesse, Gizmo, Handle, Screen, SelectOp};
+use crate::tools::{Axis, Finesse, Gizmo, Handle, Screen, SelectOp};
 use crate::view::commands::Command;
 use crate::view::keymap;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Response, Ui};
@@ -127,15 +127,14 @@ impl Viewport {
     /// Finds the handle or the pinned bone at a place of the viewport.
     fn aim(&mut self, editor: &Editor, gizmo: Option<&Gizmo>, screen: &Screen, at: Option<Vec2>) {
         let hit = at.and_then(|at| gizmo?.hit(at));
-        // Inside of the ball something smaller may be meant.
-        let ball = hit.is_none_or(|h| h.constraint == Constraint::Trackball);
+        // A pinned end wins: a ring seen from its edge runs through the middle of the gizmo.
         let heads = editor.document().session().pins.iter().filter_map(|&pin| {
             let world = editor.world().get(pin.get())?;
             let head = screen.project(world.translation.as_vec3())?;
             Some((pin, head.distance(at?)))
         });
         self.pose.pin = heads
-            .filter(|(_, distance)| ball && *distance <= PIN_REACH_PX)
+            .filter(|(_, distance)| *distance <= PIN_REACH_PX)
             .min_by(|a, b| a.1.total_cmp(&b.1))
             .map(|(pin, _)| pin);
         self.pose.handle = hit.filter(|_| self.pose.pin.is_none());
