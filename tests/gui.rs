@@ -26,6 +26,8 @@ mod painting;
 mod panels;
 #[path = "gui/pixels.rs"]
 mod pixels;
+#[path = "gui/posing.rs"]
+mod posing;
 #[path = "gui/renderer.rs"]
 mod renderer;
 #[path = "gui/selecting.rs"]

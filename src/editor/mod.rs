@@ -265,7 +265,7 @@ impl Editor {
         self.job.is_none()
             && !self.state.stale
             && self.state.received == self.state.posted
-            && self.problems.is_idle()
+            && self.problems.is_idle(self.history.is_open())
     }
 
     /// Does what waits: results, jobs, playback by `dt_secs`, autosave; posts the newest snapshot. Once a frame.

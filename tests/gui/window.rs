@@ -272,6 +272,14 @@ impl Window {
         self.place(nearest.expect("a model"))
     }
 
+    /// A place on a bone, a third of its way.
+    pub(crate) fn on_bone(&self, joint: JointIndex) -> Pos2 {
+        let bones = self.editor().bones();
+        let bone = bones.iter().find(|bone| bone.joint == joint);
+        let bone = bone.expect("the joint has a bone");
+        self.place(bone.head.lerp(bone.tail, 0.33))
+    }
+
     /// The bones in the list, in the order of joints.
     pub(crate) fn bones(&self) -> Vec<JointIndex> {
         let has_bone = self.editor().document().skin_joint_mask();

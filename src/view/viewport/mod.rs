@@ -25,6 +25,7 @@ use gpu::Gpu;
 use navigate::Ease;
 use overlays::Sight;
 use paint::Adjust;
+pub use pose::pose_hint;
 pub use select::select_hint;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

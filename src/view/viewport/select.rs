@@ -148,7 +148,8 @@ impl Viewport {
         }
     }
 
-    fn bones_seen(&self) -> BonesSeen {
+    /// Which bones the artist sees.
+    pub(super) fn bones_seen(&self) -> BonesSeen {
         match (self.options.show_bones, self.options.xray_bones) {
             (false, _) => BonesSeen::None,
             (true, false) => BonesSeen::InFront,
@@ -157,7 +158,7 @@ impl Viewport {
     }
 
     /// The bone that a click would pick.
-    fn hovered_joint(
+    pub(super) fn hovered_joint(
         &self,
         response: &Response,
         editor: &mut Editor,
