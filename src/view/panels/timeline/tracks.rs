@@ -303,6 +303,10 @@ fn hold(
     scale: &Scale,
     editor: &mut Editor,
 ) -> Hold {
+    if editor.is_dragging_keys() && ui.input(|i| i.key_pressed(Key::Escape)) {
+        editor.cancel_key_drag();
+        return Hold::GivenUp;
+    }
     let down = response.is_pointer_button_down_on()
         && ui.input(|i| i.pointer.button_down(PointerButton::Primary));
     if !down {
@@ -329,10 +333,6 @@ fn hold(
     match now {
         Hold::Time => ruler::scrub(ui, response, scale, editor),
         Hold::Key { joint, mark } => {
-            if editor.is_dragging_keys() && ui.input(|i| i.key_pressed(Key::Escape)) {
-                editor.cancel_key_drag();
-                return Hold::GivenUp;
-            }
             if !editor.is_dragging_keys() && response.dragged_by(PointerButton::Primary) {
                 editor.begin_key_drag(mark.time_secs, joint);
             }
