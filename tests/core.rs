@@ -32,6 +32,8 @@ mod models;
 mod normals;
 #[path = "core/oracle.rs"]
 mod oracle;
+#[path = "core/posing.rs"]
+mod posing;
 #[path = "core/project.rs"]
 mod project;
 #[path = "core/project_files.rs"]
@@ -44,6 +46,8 @@ mod samples;
 mod seed_004;
 #[path = "core/seed_papers.rs"]
 mod seed_papers;
+#[path = "core/selecting.rs"]
+mod selecting;
 #[path = "core/shared.rs"]
 mod shared;
 #[path = "core/skinning.rs"]

@@ -8,6 +8,8 @@ mod commands;
 mod figure;
 #[path = "gui/looks.rs"]
 mod looks;
+#[path = "gui/overlays.rs"]
+mod overlays;
 #[path = "gui/paint_callback.rs"]
 mod paint_callback;
 #[path = "gui/painting.rs"]
@@ -16,6 +18,8 @@ mod painting;
 mod pixels;
 #[path = "gui/renderer.rs"]
 mod renderer;
+#[path = "gui/selecting.rs"]
+mod selecting;
 #[path = "gui/timeline.rs"]
 mod timeline;
 #[path = "gui/window.rs"]

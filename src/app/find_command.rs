@@ -64,8 +64,7 @@ impl FindCommand {
                 .auto_shrink([false, true])
                 .show(ui, |ui| {
                     for (i, &command) in found.iter().enumerate() {
-                        let (response, enabled) =
-                            row_ui(ui, command, editor, i == self.chosen);
+                        let (response, enabled) = row_ui(ui, command, editor, i == self.chosen);
                         if i == self.chosen && (up || down) {
                             response.scroll_to_me(Some(Align::Center));
                         }
@@ -103,7 +102,9 @@ fn row_ui(
     let button = egui::Button::selectable(chosen, (menu, name))
         .shortcut_text(command.keys(ui.ctx()))
         .min_size(egui::vec2(ui.available_width(), theme::ROW));
-    let response = ui.add_enabled(enabled, button).on_hover_text(command.about());
+    let response = ui
+        .add_enabled(enabled, button)
+        .on_hover_text(command.about());
     let response = if enabled {
         response
     } else {

@@ -14,7 +14,8 @@ pub(super) fn help_ui(ctx: &egui::Context, mode: Mode) -> bool {
     let mut close = false;
     let modal = Modal::new(egui::Id::unique("help")).show(ctx, |ui| {
         let screen = ui.ctx().content_rect().size();
-        ui.set_width(900.0_f32.min(screen.x - 48.0));
+        ui.set_width(960.0_f32.min(screen.x - 48.0));
+        ui.set_height(720.0_f32.min(screen.y - 64.0));
         ui.horizontal(|ui| {
             ui.heading(format!("Keys and mouse in {} mode", mode.label()));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {

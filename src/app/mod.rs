@@ -7,6 +7,10 @@
 //! Invariant: dialogs never block: files are chosen on a thread, or typed.
 
 mod dialogs;
+mod find_command;
+mod help;
+mod overlay;
+mod preferences;
 mod run;
 
 use crate::editor::{Editor, OpenRequest};
@@ -15,6 +19,7 @@ use crate::view::commands::Command;
 use crate::view::keymap;
 use crate::view::mode::Mode;
 use crate::view::panels::{self, Hierarchy, Timeline};
+use crate::view::pie::Pie;
 use crate::view::scene::Shading;
 use crate::view::theme;
 use crate::view::viewport::Viewport;
@@ -22,6 +27,7 @@ use crossbeam_channel::{Receiver, bounded};
 use dialogs::{Answer, PathDialog, PathPurpose};
 use eframe::egui;
 use egui::{CentralPanel, Frame, Margin, Panel, ScrollArea, Ui, ViewportCommand};
+use overlay::Overlay;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -86,6 +92,8 @@ pub struct SinewApp {
     /// How surfaces looked before painting began.
     shading_before: Shading,
     dialog: Option<PathDialog>,
+    overlay: Overlay,
+    pie: Option<Pie>,
     /// What to do once the artist has said what becomes of unsaved changes.
     pending: Option<Pending>,
     /// Waits for the save that was asked for before it.
@@ -157,6 +165,8 @@ impl SinewApp {
             mode_before: Mode::Paint,
             shading_before: Shading::default(),
             dialog: None,
+            overlay: Overlay::default(),
+            pie: None,
             pending: None,
             after_save: None,
             notice: None,
@@ -376,9 +386,13 @@ impl eframe::App for SinewApp {
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         let ctx = ui.ctx().clone();
         let mut asked = Vec::new();
-        let is_modal =
-            self.dialog.is_some() || self.pending.is_some() || !self.recoverable.is_empty();
-        if !is_modal {
+        let is_modal = self.dialog.is_some()
+            || self.pending.is_some()
+            || !self.recoverable.is_empty()
+            || self.overlay.is_shown()
+            || self.pie.is_some();
+        // A transform under way takes the keys itself: X is an axis then.
+        if !is_modal && self.editor.transforming().is_none() {
             let is_painting = self.editor.is_painting();
             // A stroke under way is one step: little may cut in.
             let pressed = keymap::of(&ctx)
@@ -465,7 +479,9 @@ impl eframe::App for SinewApp {
             ctx.request_repaint();
         }
         CentralPanel::no_frame().show(ui, |ui| self.viewport.show_ui(ui, &mut self.editor));
+        asked.append(&mut self.viewport.chosen);
         self.dialogs_ui(&ctx);
+        asked.extend(self.overlay_ui(&ctx));
         for command in asked {
             self.run_command(command, &ctx);
         }

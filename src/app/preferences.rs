@@ -29,6 +29,8 @@ impl Preferences {
         let modal = Modal::new(egui::Id::unique("preferences")).show(ctx, |ui| {
             let screen = ui.ctx().content_rect().size();
             ui.set_width(640.0_f32.min(screen.x - 48.0));
+            // The same height whatever is said below: nothing moves from under the pointer.
+            ui.set_height(620.0_f32.min(screen.y - 64.0));
             ui.heading("Preferences");
             more(ui);
             ui.separator();
@@ -42,7 +44,11 @@ impl Preferences {
                     let changed = Command::all().any(|command| map.is_changed(command));
                     let button = egui::Button::new("Reset all keys");
                     let about = "Give every command the preset's keys back.";
-                    if ui.add_enabled(changed, button).on_hover_text(about).clicked() {
+                    if ui
+                        .add_enabled(changed, button)
+                        .on_hover_text(about)
+                        .clicked()
+                    {
                         map.reset_all();
                     }
                 });
@@ -52,13 +58,16 @@ impl Preferences {
                 .desired_width(f32::INFINITY);
             ui.add(field)
                 .widget_info(|| WidgetInfo::labeled(Role::SearchInput, true, "Filter key map"));
-            self.clash_ui(ui, &mut map);
+            let bottom = ui.spacing().interact_size.y + 16.0;
             ScrollArea::vertical()
-                .max_height((screen.y - 330.0).max(120.0))
-                .auto_shrink([false, true])
+                .max_height(ui.available_height() - bottom)
+                .auto_shrink([false, false])
                 .show(ui, |ui| self.list_ui(ui, &mut map));
             ui.add_space(8.0);
-            close = ui.button("Close").on_hover_text("Esc").clicked();
+            ui.horizontal(|ui| {
+                close = ui.button("Close").on_hover_text("Esc").clicked();
+                self.clash_ui(ui, &mut map);
+            });
         });
         if map != before {
             keymap::set(ctx, map);
@@ -120,32 +129,37 @@ impl Preferences {
         let palette = theme::palette(ui);
         if let Some((command, chord, other)) = self.asked {
             let text = format!("{chord} is used by “{}”.", other.label());
-            ui.horizontal_wrapped(|ui| {
-                ui.label(icons::ICON_WARNING.rich_text().color(palette.accent));
-                ui.label(text);
-                let take = format!("Use it for “{}”", command.label());
-                if ui.button(take).clicked() {
-                    let rest = map.chords(other).iter().copied();
-                    let rest = rest.filter(|&c| c != chord).collect();
-                    map.rebind(other, rest);
-                    map.rebind(command, vec![chord]);
-                    self.asked = None;
-                }
-                if ui.button("Leave it").clicked() {
-                    self.asked = None;
-                }
-            });
+            ui.label(icons::ICON_WARNING.rich_text().color(palette.accent));
+            ui.label(text);
+            let take = format!("Use it for “{}”", command.label());
+            if ui.button(take).clicked() {
+                let rest = map.chords(other).iter().copied();
+                let rest = rest.filter(|&c| c != chord).collect();
+                map.rebind(other, rest);
+                map.rebind(command, vec![chord]);
+                self.asked = None;
+            }
+            if ui.button("Leave it").clicked() {
+                self.asked = None;
+            }
+            return;
         }
-        for clash in map.clashes() {
-            ui.horizontal_wrapped(|ui| {
-                ui.label(icons::ICON_WARNING.rich_text().color(palette.accent));
-                ui.label(format!(
-                    "{} is given twice: it runs “{}”, not “{}”.",
-                    clash.chord,
-                    clash.wins.label(),
-                    clash.loses.label()
-                ));
-            });
+        // A preset of a newer version, or a settings file changed by hand, may give keys twice.
+        let clashes = map.clashes();
+        if let Some(clash) = clashes.first() {
+            ui.label(icons::ICON_WARNING.rich_text().color(palette.accent));
+            let more = match clashes.len() {
+                1 => String::new(),
+                n => format!(" And {} more.", n - 1),
+            };
+            let text = format!(
+                "{} is given twice: it runs “{}”, not “{}”.{more}",
+                clash.chord,
+                clash.wins.label(),
+                clash.loses.label()
+            );
+            ui.add(egui::Label::new(&text).truncate())
+                .on_hover_text(text);
         }
     }
 
@@ -171,12 +185,16 @@ impl Preferences {
             for (command, keys) in rows {
                 ui.horizontal(|ui| {
                     ui.add_space(8.0);
-                    let label = egui::Label::new(command.label()).truncate();
-                    ui.add_sized([ui.available_width() - 270.0, theme::ROW], label)
-                        .on_hover_text(command.about());
+                    let size = egui::vec2(ui.available_width() - 310.0, theme::ROW);
+                    let layout = egui::Layout::left_to_right(egui::Align::Center);
+                    ui.allocate_ui_with_layout(size, layout, |ui| {
+                        ui.set_min_width(size.x);
+                        let label = egui::Label::new(command.label()).truncate();
+                        ui.add(label).on_hover_text(command.about());
+                    });
                     let is_learning = self.learning == Some(command);
                     let text = if is_learning {
-                        "Press the keys… (Esc: as before)".to_owned()
+                        "Press the new keys…".to_owned()
                     } else if keys.is_empty() {
                         "none".to_owned()
                     } else {
@@ -187,8 +205,10 @@ impl Preferences {
                     } else {
                         palette.text
                     });
-                    let size = egui::vec2(200.0, theme::ROW);
-                    let button = egui::Button::selectable(is_learning, text).min_size(size).truncate();
+                    let size = egui::vec2(240.0, theme::ROW);
+                    let button = egui::Button::selectable(is_learning, text)
+                        .min_size(size)
+                        .truncate();
                     let response = ui
                         .add_sized(size, button)
                         .on_hover_text("Click, then press the new keys.");

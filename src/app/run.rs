@@ -2,10 +2,13 @@
 
 use super::SinewApp;
 use super::dialogs::{PathDialog, PathPurpose};
-use crate::editor::OpenRequest;
+use crate::document::session::{SelectKind, TransformKind};
+use crate::editor::{LockSet, OpenRequest, ResetPart};
 use crate::math::Camera;
 use crate::math::camera::View;
+use crate::tools::SelectShape;
 use crate::view::commands::Command;
+use crate::view::keymap::{self, Preset};
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
 use crate::view::theme;
@@ -35,10 +38,30 @@ impl SinewApp {
             Command::Undo => self.editor.undo(),
             Command::Redo => self.editor.redo(),
             // panels: Rename
-            // founder: Preferences
 
-            // select: SelectBones, SelectPoints, SelectAll, SelectNone, SelectInverse, SelectLinked, SelectMore,
-            // SelectLess, SelectMoved, SelectBox, SelectCircle, SelectLasso, Hide, HideOthers, ShowAll, Isolate
+            // select:
+            Command::SelectBones => self.editor.set_select_kind(SelectKind::Bones),
+            Command::SelectPoints => self.editor.set_select_kind(SelectKind::Points),
+            Command::SelectAll => self.editor.select_all(),
+            Command::SelectNone => self.editor.select_none(),
+            Command::SelectInverse => self.editor.select_inverse(),
+            Command::SelectLinked => self.editor.select_linked(),
+            Command::SelectMore => self.editor.select_more(),
+            Command::SelectLess => self.editor.select_less(),
+            Command::SelectMoved => self.editor.select_moved_points(),
+            Command::SelectBox => self.arm_select(SelectShape::Box),
+            Command::SelectCircle => self.arm_select(SelectShape::Circle),
+            Command::SelectLasso => self.arm_select(SelectShape::Lasso),
+            Command::SelectThrough => {
+                let through = self.editor.document().session().select_through;
+                self.editor.set_select_through(!through);
+            }
+            Command::Hide => self.editor.hide_selected(),
+            Command::HideOthers => {
+                self.editor.hide_unselected();
+            }
+            Command::ShowAll => self.editor.show_all(),
+            Command::Isolate => self.editor.toggle_isolate(),
 
             // looks: all of the view
             Command::Show(shading) => options.shading = shading,
@@ -60,10 +83,45 @@ impl SinewApp {
                 camera.orthographic = !camera.orthographic;
             }
 
-            // pose: PoseMove, PoseRotate, PoseScale, CycleSpace, ClearLocation, ClearRotation, ClearScale, ResetPose,
-            // CopyPose, PastePose, PasteFlipped, TogglePin
+            // pose
+            Command::PoseMove => self.pose_by(command, TransformKind::Move, ctx),
+            Command::PoseRotate => self.pose_by(command, TransformKind::Rotate, ctx),
+            Command::PoseScale => self.pose_by(command, TransformKind::Scale, ctx),
+            Command::CycleSpace => self.editor.cycle_pose_space(),
+            Command::ClearLocation => self.editor.reset_pose(ResetPart::Location),
+            Command::ClearRotation => self.editor.reset_pose(ResetPart::Rotation),
+            Command::ClearScale => self.editor.reset_pose(ResetPart::Scale),
+            Command::ResetPose => self.editor.reset_pose(ResetPart::All),
+            Command::CopyPose => {
+                let n = self.editor.copy_pose();
+                // With nothing on the system's clipboard, Ctrl+V would not reach the window at all.
+                ctx.copy_text(format!("Pose of {n} bones"));
+            }
+            Command::PastePose => {
+                self.editor.paste_pose(false);
+            }
+            Command::PasteFlipped => {
+                self.editor.paste_pose(true);
+            }
+            Command::TogglePin => self.editor.toggle_pins(),
 
-            // founder: the rest of the weights
+            Command::BrushRadius
+            | Command::BrushStrength
+            | Command::BrushWeight
+            | Command::SampleWeight
+            | Command::PickBone => self.viewport.asked.push(command),
+            Command::SwapWeight => {
+                let brush = self.editor.brush_mut();
+                brush.weight = if brush.weight > 0.5 { 0.0 } else { 1.0 };
+            }
+            Command::LockActive => {
+                if let Some(joint) = self.editor.document().session().active_joint {
+                    self.editor.toggle_lock(joint);
+                }
+            }
+            Command::LockOthers => self.editor.set_locks(LockSet::Others),
+            Command::InvertLocks => self.editor.set_locks(LockSet::Inverse),
+            Command::UnlockAll => self.editor.set_locks(LockSet::None),
             Command::SmallerBrush => self.scale_brush(1.0 / 1.2),
             Command::LargerBrush => self.scale_brush(1.2),
 
@@ -93,11 +151,14 @@ impl SinewApp {
 
             Command::SetMode(mode) => self.set_mode(mode),
             Command::SwapMode => self.set_mode(self.mode_before),
-            // founder: ModePie
+            Command::ModePie
+            | Command::LockPie
+            | Command::FindCommand
+            | Command::ShowKeys
+            | Command::Preferences => self.open_overlay(command, ctx),
             // frame: workspaces, panels, tool bar, interface size
             Command::UseTheme(choice) => theme::set(ctx, choice),
 
-            // founder: FindCommand, ShowKeys
             // frame: Welcome, About
             _ => {}
         }
@@ -113,6 +174,15 @@ impl SinewApp {
             Command::ToggleGrid => options.show_grid,
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
+            Command::SelectBones => self.editor.select_kind() == SelectKind::Bones,
+            Command::SelectPoints => self.editor.select_kind() == SelectKind::Points,
+            Command::SelectThrough => self.editor.document().session().select_through,
+            Command::Isolate => self.editor.is_isolated(),
+            Command::LockActive => {
+                let document = self.editor.document();
+                let active = document.session().active_joint;
+                active.is_some_and(|joint| document.locked().contains(&joint))
+            }
             Command::ToggleLoop => self.editor.document().session().playback.looping,
             Command::UseMethod(method) => self.editor.method() == method,
             Command::SetMode(mode) => self.viewport.mode == mode,
@@ -135,13 +205,34 @@ impl SinewApp {
         }
     }
 
+    /// In the Maya preset a key chooses the gizmo; in Blender's the transform begins at once.
+    fn pose_by(&mut self, command: Command, kind: TransformKind, ctx: &egui::Context) {
+        self.set_mode(Mode::Pose);
+        self.editor.set_gizmo(kind);
+        if keymap::of(ctx).preset == Preset::Blender {
+            self.viewport.asked.push(command);
+        }
+    }
+
     fn look(&mut self, view: View) {
         let direction = Camera::looking(view);
         let camera = self.editor.camera_mut();
         (camera.yaw, camera.pitch) = (direction.yaw, direction.pitch);
     }
 
+    /// The next drag in the viewport selects by this shape; a mode that paints gives way.
+    fn arm_select(&mut self, shape: SelectShape) {
+        if self.viewport.mode == Mode::Paint {
+            self.set_mode(Mode::Select);
+        }
+        self.editor.arm_select(Some(shape));
+    }
+
     fn scale_brush(&mut self, factor: f32) {
+        if self.editor.select_tool().armed() == Some(SelectShape::Circle) {
+            self.editor.resize_select_circle(factor);
+            return;
+        }
         let brush = self.editor.brush_mut();
         brush.radius_px = (brush.radius_px * factor).clamp(1.0, 500.0);
     }

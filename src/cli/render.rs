@@ -8,6 +8,7 @@ use crate::math::Camera;
 use crate::math::camera::View;
 use crate::skeleton::{JointIndex, bones};
 use crate::view::joints::{BoneState, shape_bones};
+use crate::view::points::PointMarks;
 use crate::view::scene::{Scene, SceneMesh, Shading, ViewOptions, frame_bounds};
 use glam::Vec3;
 use std::collections::BTreeMap;
@@ -64,6 +65,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
                 materials: document.materials(),
                 images: document.images(),
                 highlighted: false,
+                marks: PointMarks::default(),
             })
         })
         .collect();

@@ -7,12 +7,13 @@ use crate::skeleton::JointIndex;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// What was selected: restored with the step it belongs to.
+/// What was selected, and whether the pose was keyed: restored with the step it belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Selection {
     active_joint: Option<JointIndex>,
     active_mesh: Option<MeshId>,
     joints: BTreeSet<JointIndex>,
+    unkeyed: bool,
     points: PointsOfMeshes,
 }
 
@@ -23,12 +24,17 @@ impl Selection {
             active_joint: session.active_joint,
             active_mesh: session.active_mesh,
             joints: session.selected_joints.clone(),
+            unkeyed: session.playback.unkeyed,
             points: session.selected_points.clone(),
         }
     }
 
-    fn restore(&self, document: &mut Document) {
+    /// `with_pose`: the step posed, so whether that is keyed belongs to it; else time may have moved on since.
+    fn restore(&self, document: &mut Document, with_pose: bool) {
         let session = document.session_mut();
+        if with_pose {
+            session.playback.unkeyed = self.unkeyed;
+        }
         session.active_joint = self.active_joint;
         session.active_mesh = self.active_mesh;
         session.selected_joints.clone_from(&self.joints);
@@ -44,6 +50,14 @@ impl Selection {
         };
         let own = self.points.iter().filter(|entry| !shared(entry));
         own.map(|(_, set)| set.heap_bytes()).sum()
+    }
+}
+
+impl Step {
+    /// Whether the pose on screen comes and goes with the step.
+    fn poses(&self) -> bool {
+        let is_pose = |edit: &Edit| matches!(edit, Edit::Pose { .. } | Edit::MorphWeights { .. });
+        self.before.unkeyed != self.after.unkeyed || self.edits.iter().any(is_pose)
     }
 }
 
@@ -192,7 +206,7 @@ impl History {
             return Dirty::default();
         };
         self.revision += 1;
-        step.before.restore(document);
+        step.before.restore(document, true);
         revert(document, &mut step.edits)
     }
 
@@ -201,7 +215,7 @@ impl History {
         self.commit(document);
         let mut step = self.undo.pop_back()?;
         let dirty = revert(document, &mut step.edits);
-        step.before.restore(document);
+        step.before.restore(document, step.poses());
         self.position -= 1;
         self.revision += 1;
         self.redo.push(step);
@@ -219,7 +233,7 @@ impl History {
                 dirty.merge(stale);
             }
         }
-        step.after.restore(document);
+        step.after.restore(document, step.poses());
         self.position += 1;
         self.revision += 1;
         self.undo.push_back(step);

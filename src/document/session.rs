@@ -61,6 +61,40 @@ impl Default for Playback {
     }
 }
 
+/// What a transform does to bones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum TransformKind {
+    /// They change place.
+    Move,
+    /// They turn about their heads.
+    #[default]
+    Rotate,
+    /// They grow and shrink.
+    Scale,
+}
+
+/// Whose axes a transform goes along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum PoseSpace {
+    /// The bone's own.
+    #[default]
+    Local,
+    /// The world's.
+    World,
+    /// Those of the bone's parent.
+    Parent,
+}
+
+/// The posing tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PoseOptions {
+    /// The gizmo.
+    pub gizmo: TransformKind,
+    /// Its axes.
+    pub space: PoseSpace,
+}
+
 /// The weight brush.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -127,6 +161,12 @@ pub struct Session {
     pub active_mesh: Option<MeshId>,
     /// The selection.
     pub selected_joints: BTreeSet<JointIndex>,
+    /// The posing tools.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pose: PoseOptions,
+    /// Joints that stay in their place while what is above them moves.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub pins: BTreeSet<JointIndex>,
     /// Selected points. A project keeps them by vertices, not here.
     #[serde(skip)]
     pub selected_points: PointsOfMeshes,

@@ -7,7 +7,19 @@ use crate::document::{Edit, MeshId};
 use crate::math::Camera;
 use crate::skeleton::JointIndex;
 use glam::Vec3;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// Which bones' weights are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockSet {
+    /// All but the active one's.
+    Others,
+    /// Those that were free.
+    Inverse,
+    /// None.
+    None,
+}
 
 impl Editor {
     /// Takes the newest step back, or cancels the stroke under way.
@@ -20,7 +32,11 @@ impl Editor {
             self.cancel_tool();
             return;
         }
-        self.cancel_select();
+        if self.is_posing() {
+            self.cancel_transform();
+            return;
+        }
+        self.take_back_select();
         if let Some(dirty) = self.history.undo(&mut self.document) {
             self.refresh(&dirty);
             self.selection_changed();
@@ -30,10 +46,10 @@ impl Editor {
 
     /// Does the step undone last again.
     pub fn redo(&mut self) {
-        if self.brush.is_active() || self.is_dragging_keys() {
+        if self.brush.is_active() || self.is_dragging_keys() || self.is_posing() {
             return;
         }
-        self.cancel_select();
+        self.take_back_select();
         if let Some(dirty) = self.history.redo(&mut self.document) {
             self.refresh(&dirty);
             self.selection_changed();
@@ -60,6 +76,33 @@ impl Editor {
             locked.insert(joint);
             "Lock bone"
         };
+        if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
+            self.say_error(error.to_string());
+        }
+    }
+
+    /// Locks the weights of every bone but the active one, of none, or of those that were free.
+    pub fn set_locks(&mut self, locks: LockSet) {
+        self.finish_tool();
+        let joints = (0..self.document.skeleton().len() as u32).map(JointIndex);
+        let before = self.document.locked();
+        let active = self.document.session().active_joint;
+        let mask = self.document.skin_joint_mask();
+        let joints = joints.filter(|j| mask[j.get()]);
+        let (locked, label): (BTreeSet<JointIndex>, _) = match locks {
+            LockSet::Others => (
+                joints.filter(|&j| Some(j) != active).collect(),
+                "Lock other bones",
+            ),
+            LockSet::Inverse => (
+                joints.filter(|j| !before.contains(j)).collect(),
+                "Invert locks",
+            ),
+            LockSet::None => (BTreeSet::new(), "Unlock all bones"),
+        };
+        if locked == *before {
+            return;
+        }
         if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
             self.say_error(error.to_string());
         }

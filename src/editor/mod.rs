@@ -14,11 +14,14 @@ pub mod display;
 mod files;
 pub mod playback;
 mod pointer;
+mod posing;
 mod probing;
 pub mod selecting;
 
+pub use commands::LockSet;
 pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
+pub use posing::ResetPart;
 pub use selecting::BonesSeen;
 
 use crate::document::{Dirty, Document, Edit, EditError, History, InstanceId, MeshId};
@@ -51,6 +54,7 @@ pub struct Editor {
     worker: Worker,
     lane: Lane,
     brush: WeightBrush,
+    posing: posing::Posing,
     selecting: Selecting,
     displayed: BTreeMap<InstanceId, Displayed>,
     heat: BTreeMap<MeshId, Heat>,
@@ -111,6 +115,7 @@ impl Editor {
             worker: Worker::spawn(move || theirs())?,
             lane: Lane::spawn(move || wake())?,
             brush: WeightBrush::default(),
+            posing: posing::Posing::default(),
             selecting: Selecting::default(),
             displayed: BTreeMap::new(),
             heat: BTreeMap::new(),
@@ -213,6 +218,11 @@ impl Editor {
     /// The project file, once saved or opened.
     pub fn project_path(&self) -> Option<&PathBuf> {
         self.project_path.as_ref()
+    }
+
+    /// How many snapshots were given to the worker.
+    pub fn n_snapshots(&self) -> u64 {
+        self.state.posted
     }
 
     /// Seconds of the latest re-skin.
@@ -336,6 +346,7 @@ impl Editor {
         project_path: Option<PathBuf>,
     ) {
         self.brush = WeightBrush::default();
+        self.posing.forget_model();
         self.reset_selecting();
         self.document = document;
         self.history = History::default();

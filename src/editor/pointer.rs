@@ -43,6 +43,7 @@ impl Editor {
     pub fn finish_tool(&mut self) {
         let actions = self.brush.finish();
         self.perform(actions);
+        self.confirm_transform();
     }
 
     /// Takes back what the tool is in the middle of.

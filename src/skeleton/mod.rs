@@ -10,7 +10,10 @@ pub mod bones;
 pub mod clip;
 pub mod clip_edit;
 pub mod clip_keys;
+pub mod ik;
 pub mod joint;
+pub mod mirror;
+pub mod orientation;
 pub mod pose;
 
 pub use bones::Bone;

@@ -52,8 +52,9 @@ impl DepthBuffer {
         buffer
     }
 
-    /// Whether `point` of `surface` is seen: it faces the eye and some cell around it shows nothing nearer, or it faces
-    /// away (the inside of a cape) and no cell around it does.
+    /// Whether `point` of `surface` is seen: it faces the eye and some cell around it shows nothing nearer; or it faces
+    /// away (the inside of a cape, a part turned inside out) and some cell around it shows just its surface, not what is
+    /// beyond the outline.
     pub(super) fn sees(&self, view: &ScreenView, surface: &SurfaceView<'_>, point: u32) -> bool {
         let position = surface.positions[point as usize];
         // Half a cell on a slope of 45 degrees, each way.
@@ -61,24 +62,23 @@ impl DepthBuffer {
         let Some(at) = view.project_nearer(position, slack) else {
             return false;
         };
+        let nearest = at.z.max(0.0).to_bits();
+        let farthest = if surface.faces(point, view.sight(position)) {
+            u32::MAX
+        } else {
+            view.project_nearer(position, -4.0 * slack)
+                .map_or(u32::MAX, |at| at.z.max(0.0).to_bits())
+        };
         let corner = (at.truncate() * self.scale - 0.5).floor();
-        let depth = at.z.max(0.0).to_bits();
-        let free = |dx: f32, dy: f32| {
+        let is_free = |dx: f32, dy: f32| {
             let (x, y) = (corner.x + dx, corner.y + dy);
             let inside = x >= 0.0 && y >= 0.0 && x < self.width as f32 && y < self.height as f32;
-            inside.then(|| {
-                let cell = y as usize * self.width + x as usize;
-                self.cells[cell].load(Ordering::Relaxed) >= depth
-            })
+            inside && {
+                let cell = &self.cells[y as usize * self.width + x as usize];
+                (nearest..=farthest).contains(&cell.load(Ordering::Relaxed))
+            }
         };
-        let mut around = [(0., 0.), (1., 0.), (0., 1.), (1., 1.)]
-            .into_iter()
-            .filter_map(|(dx, dy)| free(dx, dy));
-        if surface.faces(point, view.sight(position)) {
-            around.any(|free| free)
-        } else {
-            around.all(|free| free)
-        }
+        is_free(0.0, 0.0) || is_free(1.0, 0.0) || is_free(0.0, 1.0) || is_free(1.0, 1.0)
     }
 
     fn draw(&self, view: &ScreenView, surface: &SurfaceView<'_>) {

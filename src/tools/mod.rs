@@ -7,14 +7,21 @@
 
 pub mod brush;
 pub mod depth;
+pub mod gizmo;
 pub mod pointer;
 pub mod region;
+pub mod screen;
 pub mod select;
 pub mod surface;
+pub mod transform;
+pub mod typed;
 
 pub use brush::WeightBrush;
 pub use depth::DepthBuffer;
+pub use gizmo::{Gizmo, Handle};
 pub use pointer::{PointerEvent, PointerKind, ToolAction, ToolContext};
 pub use region::{Region, ScreenView};
+pub use screen::Screen;
 pub use select::{SelectAction, SelectEvent, SelectOp, SelectShape, SelectTool};
 pub use surface::SurfaceView;
+pub use transform::{Axis, Constraint, Finesse, Transforming};

@@ -359,6 +359,21 @@ pub(crate) fn draw_lines(
     });
 }
 
+/// Draws `elements` as dots of the size that the vertex shader gives; attributes and uniforms of `program` are set.
+pub(crate) fn draw_points(
+    context: &Context,
+    program: &Program,
+    states: RenderStates,
+    viewport: Viewport,
+    elements: &ElementBuffer<u32>,
+) {
+    program.draw_elements_with(states, viewport, elements, || unsafe {
+        context.enable(glow::PROGRAM_POINT_SIZE);
+        context.draw_elements(glow::POINTS, elements.count() as i32, glow::UNSIGNED_INT, 0);
+        context.disable(glow::PROGRAM_POINT_SIZE);
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

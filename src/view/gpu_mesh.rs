@@ -1,10 +1,13 @@
 //! A mesh's buffers on the GPU: points expanded to the vertices that glTF stores.
 
 use super::heat;
+use super::points::is_same;
 use super::scene::SceneMesh;
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, PointSet};
 use glam::Vec3;
 use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
 use three_d::{Context, ElementBuffer, Program, VertexBuffer};
 
 /// Fewer vertices are expanded on the calling thread.
@@ -33,6 +36,10 @@ pub(crate) struct GpuMesh {
     uvs: VertexBuffer<[f32; 2]>,
     heat: VertexBuffer<f32>,
     triangles: ElementBuffer<u32>,
+    /// What of `triangles` each primitive draws: all, or those without a hidden point.
+    ranges: Vec<Range<u32>>,
+    /// The points whose faces `triangles` leaves out.
+    hidden: Option<Arc<PointSet>>,
     edges: Option<ElementBuffer<u32>>,
     n_vertices: usize,
     n_triangles: usize,
@@ -52,6 +59,12 @@ impl GpuMesh {
             uvs: VertexBuffer::new_with_data(context, uvs),
             heat: VertexBuffer::new(context),
             triangles: ElementBuffer::new_with_data(context, bytemuck::cast_slice(&mesh.triangles)),
+            ranges: mesh
+                .primitives
+                .iter()
+                .map(|p| p.triangles.clone())
+                .collect(),
+            hidden: None,
             edges: None,
             n_vertices: mesh.n_vertices(),
             n_triangles: mesh.triangles.len(),
@@ -69,6 +82,7 @@ impl GpuMesh {
     /// Uploads positions, normals and weights whose generation is new.
     pub(crate) fn update(&mut self, scene_mesh: &SceneMesh<'_>, staging: &mut Staging) {
         let mesh = scene_mesh.mesh;
+        self.hide(mesh, scene_mesh.marks.hidden);
         if self.generation != Some(scene_mesh.generation) {
             let at = |source: &[Vec3], index: u32| source[index as usize].to_array();
             expand(&mut staging.vectors, &mesh.point_of_vertex, |p| {
@@ -110,16 +124,42 @@ impl GpuMesh {
         }
     }
 
-    /// The indices of all triangles.
+    /// The indices of all triangles that are drawn.
     pub(crate) fn triangles(&self) -> &ElementBuffer<u32> {
         &self.triangles
     }
 
+    /// The triangles among [`GpuMesh::triangles`] that belong to a primitive.
+    pub(crate) fn range(&self, primitive: usize) -> Range<u32> {
+        self.ranges.get(primitive).cloned().unwrap_or_default()
+    }
+
     /// Pairs of vertices, one for each edge between points; made at the first call.
     pub(crate) fn edges(&mut self, context: &Context, mesh: &Mesh) -> &ElementBuffer<u32> {
+        let hidden = self.hidden.as_deref();
         self.edges.get_or_insert_with(|| {
-            ElementBuffer::new_with_data(context, bytemuck::cast_slice(&unique_edges(mesh)))
+            let edges = unique_edges(mesh, hidden);
+            ElementBuffer::new_with_data(context, bytemuck::cast_slice(&edges))
         })
+    }
+
+    /// Leaves out the faces at `hidden` points; uploads only when other points are hidden than before.
+    fn hide(&mut self, mesh: &Mesh, hidden: Option<&Arc<PointSet>>) {
+        if is_same(self.hidden.as_ref(), hidden) {
+            return;
+        }
+        self.hidden = hidden.cloned();
+        self.edges = None;
+        let mut shown: Vec<[u32; 3]> = Vec::with_capacity(mesh.triangles.len());
+        self.ranges.clear();
+        for primitive in &mesh.primitives {
+            let (start, end) = (primitive.triangles.start, primitive.triangles.end);
+            let first = shown.len() as u32;
+            let triangles = mesh.triangles[start as usize..end as usize].iter();
+            shown.extend(triangles.filter(|t| is_shown(mesh, hidden.map(AsRef::as_ref), **t)));
+            self.ranges.push(first..shown.len() as u32);
+        }
+        self.triangles.fill(bytemuck::cast_slice(&shown));
     }
 }
 
@@ -133,11 +173,19 @@ fn expand<T: Send>(out: &mut Vec<T>, index: &[u32], value: impl Fn(u32) -> T + S
     }
 }
 
-/// The edges of all triangles as vertex pairs, each edge between two points once (a seam is one line).
-fn unique_edges(mesh: &Mesh) -> Vec<[u32; 2]> {
+/// Whether no corner of a triangle of vertices is hidden.
+fn is_shown(mesh: &Mesh, hidden: Option<&PointSet>, triangle: [u32; 3]) -> bool {
+    let is_hidden = |v: u32| hidden.is_some_and(|h| h.contains(mesh.point_of_vertex[v as usize]));
+    !triangle.into_iter().any(is_hidden)
+}
+
+/// The edges of all triangles as vertex pairs, each edge between two points once (a seam is one line). Faces at `hidden`
+/// points have none.
+fn unique_edges(mesh: &Mesh, hidden: Option<&PointSet>) -> Vec<[u32; 2]> {
     let mut edges: Vec<(u64, [u32; 2])> = mesh
         .triangles
         .par_iter()
+        .filter(|&&triangle| is_shown(mesh, hidden, triangle))
         .flat_map_iter(|&[a, b, c]| [[a, b], [b, c], [c, a]])
         .map(|pair| {
             let [p, q] = pair.map(|v| u64::from(mesh.point_of_vertex[v as usize]));
@@ -178,7 +226,7 @@ mod tests {
         }
         .build()
         .mesh;
-        assert_eq!(unique_edges(&mesh).len(), 5);
+        assert_eq!(unique_edges(&mesh, None).len(), 5);
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub mod panels;
 pub mod picture;
 #[cfg(feature = "gui")]
 pub mod pie;
+pub mod points;
 pub mod renderer;
 pub mod scene;
 #[cfg(feature = "gui")]
@@ -49,5 +50,6 @@ pub mod viewport;
 pub use gl::PixelRect;
 pub use joints::{BoneShape, BoneState, shape_bones};
 pub use offscreen::{Offscreen, OffscreenError, WindowlessGl, render_to_image};
+pub use points::PointMarks;
 pub use renderer::{RenderError, Renderer};
 pub use scene::{Scene, SceneMesh, Shading, Theme, ViewOptions, frame_bounds};

@@ -6,6 +6,7 @@ use super::gpu_mesh::{GpuMesh, Staging};
 use super::grid::Grid;
 use super::heat::{self, hex};
 use super::joints::{BoneShape, BoneTriangles};
+use super::points::{PointFrame, PointPass};
 use super::programs::Programs;
 use super::renderer::RenderError;
 use super::scene::{Scene, SceneMesh, Shading, Theme, ViewOptions};
@@ -28,6 +29,7 @@ pub(crate) struct Passes {
     context: Context,
     programs: Programs,
     meshes: HashMap<u64, GpuMesh>,
+    points: PointPass,
     textures: Textures,
     staging: Staging,
     bone_triangles: BoneTriangles,
@@ -54,6 +56,7 @@ impl Passes {
         Ok(Self {
             programs: Programs::new(context)?,
             meshes: HashMap::new(),
+            points: PointPass::new(context)?,
             textures: Textures::new(context),
             staging: Staging::default(),
             bone_triangles: BoneTriangles::default(),
@@ -78,6 +81,7 @@ impl Passes {
                 self.draw_mesh(&frame, mesh);
             }
         }
+        self.draw_points(&frame, scene);
         if frame.options.show_grid {
             self.draw_grid(&frame, &Grid::under(scene.camera, scene.ground));
         }
@@ -89,6 +93,7 @@ impl Passes {
     /// Frees the buffers of what no picture since `oldest` drew.
     pub(crate) fn free_unused(&mut self, oldest: u64) {
         self.meshes.retain(|_, mesh| mesh.last_used >= oldest);
+        self.points.free_unused(oldest);
         self.textures.free_unused(oldest);
     }
 
@@ -143,7 +148,7 @@ impl Passes {
             program.use_uniform_array("heat_stops", &heat::STOPS.map(|c| vector3(c.into())));
         }
         let no_material = Material::default();
-        for primitive in &mesh.primitives {
+        for (index, primitive) in mesh.primitives.iter().enumerate() {
             let material = primitive
                 .material
                 .and_then(|m| scene_mesh.materials.get(m as usize))
@@ -160,14 +165,15 @@ impl Passes {
                 use_material(program, material, texture);
             }
             // three-d passes `first` on as OpenGL's offset, which is in bytes.
-            let first_byte = primitive.triangles.start * 3 * size_of::<u32>() as u32;
+            let shown = gpu.range(index);
+            let first_byte = shown.start * 3 * size_of::<u32>() as u32;
             gpu.bind(program);
             program.draw_subset_of_elements(
                 RenderStates::default(),
                 frame.viewport,
                 gpu.triangles(),
                 first_byte,
-                primitive.triangles.len() as u32 * 3,
+                shown.len() as u32 * 3,
             );
         }
 
@@ -187,6 +193,23 @@ impl Passes {
             gpu.bind(program);
             let edges = gpu.edges(&self.context, mesh);
             gl::draw_lines(&self.context, program, BLENDED, frame.viewport, edges);
+        }
+    }
+
+    /// Dots over the faces of meshes that have been drawn.
+    fn draw_points(&mut self, frame: &Frame, scene: &Scene<'_>) {
+        let at = PointFrame {
+            camera: scene.camera,
+            viewport: frame.viewport,
+            clip_from_view: frame.clip_from_view,
+            view_from_world: frame.view_from_world,
+            pixels_per_point: frame.pixels_per_point,
+        };
+        for mesh in &scene.meshes {
+            if let Some(gpu) = self.meshes.get(&mesh.key) {
+                self.points
+                    .draw(&self.context, &at, mesh, gpu, self.picture);
+            }
         }
     }
 

@@ -1,11 +1,13 @@
 //! What the viewport shows, owned: a paint callback outlives the frame that made it.
 
 use super::joints::{BoneShape, BoneState, shape_bones};
+use super::points::PointMarks;
 use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
+use crate::document::session::SelectKind;
 use crate::document::{Image, Material};
 use crate::editor::Editor;
 use crate::math::Camera;
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, PointSet};
 use crate::skeleton::JointIndex;
 use glam::Vec3;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -33,6 +35,9 @@ struct PictureMesh {
     generation: u64,
     weights: Option<Arc<Vec<f32>>>,
     weights_generation: u64,
+    hidden: Option<Arc<PointSet>>,
+    selected: Option<Arc<PointSet>>,
+    show_points: bool,
 }
 
 impl Picture {
@@ -46,12 +51,16 @@ impl Picture {
             editor.picture_serial(),
             session.active_joint,
             hovered,
+            editor.selection_serial(),
         )
             .hash(&mut hash);
         session.selected_joints.hash(&mut hash);
+        // Dots are in the way of who picks bones.
+        let show_points = session.select_kind == SelectKind::Points;
         let meshes = editor
             .displayed()
             .iter()
+            .filter(|(id, _)| !session.hidden_instances.contains(id))
             .map(|(id, shown)| {
                 let mesh_id = document.instances().get(id).map(|i| i.mesh);
                 let heat = mesh_id.and_then(|m| editor.heat().get(&m));
@@ -65,6 +74,11 @@ impl Picture {
                     generation: shown.generation,
                     weights: heat.map(|h| h.values.clone()),
                     weights_generation: heat.map_or(0, |h| h.generation),
+                    hidden: mesh_id.and_then(|m| session.hidden_points.get(&m).cloned()),
+                    selected: mesh_id
+                        .filter(|_| show_points)
+                        .and_then(|m| session.selected_points.get(&m).cloned()),
+                    show_points,
                 }
             })
             .collect();
@@ -114,6 +128,11 @@ impl Picture {
             materials: &self.materials,
             images: &self.images,
             highlighted: false,
+            marks: PointMarks {
+                hidden: m.hidden.as_ref(),
+                selected: m.selected.as_ref(),
+                show_others: m.show_points,
+            },
         });
         Scene {
             camera: &self.camera,

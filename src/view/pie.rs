@@ -32,7 +32,9 @@ pub enum PieAnswer {
 impl Pie {
     /// A pie around the pointer, or in the middle of the window; all of it is inside of the window.
     pub fn new(title: &'static str, commands: &[Command], ctx: &egui::Context) -> Self {
-        let screen = ctx.content_rect().shrink2(Vec2::new(RADIUS + 90.0, RADIUS + 30.0));
+        let screen = ctx
+            .content_rect()
+            .shrink2(Vec2::new(RADIUS + 90.0, RADIUS + 30.0));
         let at = ctx.pointer_latest_pos().unwrap_or(screen.center());
         let centre = Pos2::new(
             at.x.clamp(screen.left(), screen.right().max(screen.left())),
@@ -103,7 +105,9 @@ impl Pie {
                     if meant == Some(i) && enabled {
                         button = button.stroke(egui::Stroke::new(2.0, palette.text));
                     }
-                    let response = ui.add_enabled(enabled, button).on_hover_text(command.about());
+                    let response = ui
+                        .add_enabled(enabled, button)
+                        .on_hover_text(command.about());
                     response.widget_info(|| {
                         WidgetInfo::selected(Role::MenuItem, enabled, on, command.label())
                     });
@@ -132,7 +136,11 @@ impl Pie {
                         egui::Stroke::new(3.0, palette.text),
                     );
                 }
-                ui.label(RichText::new(self.title).small().background_color(Color32::TRANSPARENT));
+                ui.label(
+                    RichText::new(self.title)
+                        .small()
+                        .background_color(Color32::TRANSPARENT),
+                );
             });
         match chosen.map(|i| self.commands[i]) {
             Some(command) if command.is_enabled(editor) => PieAnswer::Run(command),

@@ -1,6 +1,7 @@
 //! What to draw, as plain borrowed data: the renderer knows neither the document's tables nor the editor.
 
 use super::joints::BoneShape;
+use super::points::PointMarks;
 use crate::document::{Image, Material};
 use crate::math::camera::Camera;
 use crate::mesh::Mesh;
@@ -45,6 +46,8 @@ pub struct SceneMesh<'a> {
     pub images: &'a [Option<Arc<Image>>],
     /// Outlined in the accent colour.
     pub highlighted: bool,
+    /// Which points are hidden, and which are drawn.
+    pub marks: PointMarks<'a>,
 }
 
 impl SceneMesh<'_> {

@@ -15,18 +15,18 @@ use std::time::{Duration, Instant};
 
 const SIZE: Vec2 = Vec2::new(1000.0, 800.0);
 
-struct EditorHarness {
-    editor: Editor,
-    notices: Vec<Notice>,
+pub(crate) struct EditorHarness {
+    pub(crate) editor: Editor,
+    pub(crate) notices: Vec<Notice>,
 }
 
 impl EditorHarness {
     /// The editor on the sample arm, everything on screen.
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::on(OpenRequest::Sample("arm".into()))
     }
 
-    fn on(request: OpenRequest) -> Self {
+    pub(crate) fn on(request: OpenRequest) -> Self {
         let mut harness = Self {
             editor: Editor::new(None, || {}).unwrap(),
             notices: Vec::new(),
@@ -37,7 +37,7 @@ impl EditorHarness {
     }
 
     /// Polls until everything asked for is on screen; then the picture equals a full evaluation.
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         let deadline = Instant::now() + Duration::from_mins(2);
         loop {
             self.editor.poll(0.0);
@@ -64,7 +64,7 @@ impl EditorHarness {
         self.check();
     }
 
-    fn check(&self) {
+    pub(crate) fn check(&self) {
         let document = self.editor.document();
         let broken: Vec<_> = invariants::check(document)
             .into_iter()
@@ -80,7 +80,7 @@ impl EditorHarness {
         }
     }
 
-    fn pointer(&mut self, kind: PointerKind, ndc: Vec2, invert: bool) {
+    pub(crate) fn pointer(&mut self, kind: PointerKind, ndc: Vec2, invert: bool) {
         self.editor.pointer(&PointerEvent {
             kind,
             ndc,
@@ -92,25 +92,25 @@ impl EditorHarness {
     }
 
     /// Presses at `from`, moves to `to` in steps; the button stays down.
-    fn start_drag(&mut self, from: Vec2, to: Vec2, invert: bool) {
+    pub(crate) fn start_drag(&mut self, from: Vec2, to: Vec2, invert: bool) {
         self.pointer(PointerKind::Press, from, invert);
         for i in 1..=8 {
             self.pointer(PointerKind::Drag, from.lerp(to, i as f32 / 8.0), invert);
         }
     }
 
-    fn drag(&mut self, from: Vec2, to: Vec2, invert: bool) {
+    pub(crate) fn drag(&mut self, from: Vec2, to: Vec2, invert: bool) {
         self.start_drag(from, to, invert);
         self.pointer(PointerKind::Release, to, invert);
         self.settle();
     }
 
-    fn last_notice(&self) -> &str {
+    pub(crate) fn last_notice(&self) -> &str {
         self.notices.last().map_or("", |n| n.text.as_str())
     }
 
     /// Where bone `joint` begins on the screen.
-    fn place_of(&self, joint: u32) -> Vec2 {
+    pub(crate) fn place_of(&self, joint: u32) -> Vec2 {
         let at = self.editor.world()[joint as usize].translation.as_vec3();
         let clip = self
             .editor
@@ -122,7 +122,7 @@ impl EditorHarness {
         Vec2::new(clip.x, clip.y) / clip.w
     }
 
-    fn joint(&self, name: &str) -> u32 {
+    pub(crate) fn joint(&self, name: &str) -> u32 {
         let joints = self.editor.document().skeleton().joints();
         joints.iter().position(|j| j.name == name).unwrap() as u32
     }

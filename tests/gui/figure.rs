@@ -8,7 +8,9 @@ use sinew::math::camera::{Camera, View};
 use sinew::mesh::{Mesh, normals};
 use sinew::skeleton::bones::bones;
 use sinew::skeleton::{Joint, JointIndex, Pose, Skeleton};
-use sinew::view::{BoneShape, BoneState, Scene, SceneMesh, ViewOptions, frame_bounds, shape_bones};
+use sinew::view::{
+    BoneShape, BoneState, PointMarks, Scene, SceneMesh, ViewOptions, frame_bounds, shape_bones,
+};
 use std::f32::consts::{PI, TAU};
 use std::sync::Arc;
 
@@ -98,6 +100,7 @@ impl Figure {
             materials: &self.materials,
             images: &self.images,
             highlighted: false,
+            marks: PointMarks::default(),
         }
     }
 }

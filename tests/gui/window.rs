@@ -265,6 +265,14 @@ impl Window {
         self.button(at, PointerButton::Primary, false, Modifiers::NONE);
     }
 
+    /// Presses and releases the right button.
+    pub(crate) fn right_click(&mut self, at: Pos2) {
+        self.move_to(at);
+        self.button(at, PointerButton::Secondary, true, Modifiers::NONE);
+        self.button(at, PointerButton::Secondary, false, Modifiers::NONE);
+        self.settle();
+    }
+
     /// Drags from `from` by `by` in eight moves.
     pub(crate) fn drag(
         &mut self,

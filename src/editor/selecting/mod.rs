@@ -121,6 +121,13 @@ impl Editor {
         );
     }
 
+    /// Takes back the selection drag under way; a circle stays at hand.
+    pub(super) fn take_back_select(&mut self) {
+        if self.selecting.tool.is_active() {
+            self.cancel_select();
+        }
+    }
+
     /// The state of picking, to draw.
     pub fn select_tool(&self) -> &SelectTool {
         &self.selecting.tool

@@ -132,9 +132,7 @@ impl Editor {
 
     /// Changes the selection; a drag under way is taken back first.
     fn select_by(&mut self, change: impl FnOnce(&Self, &mut Selection)) {
-        if self.selecting.tool.is_active() {
-            self.cancel_select();
-        }
+        self.take_back_select();
         let mut selection = self.selection();
         change(self, &mut selection);
         self.set_selection(selection);

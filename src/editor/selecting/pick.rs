@@ -102,7 +102,11 @@ impl Editor {
     }
 
     /// The displayed surface under a place of the viewport.
-    fn hit(&mut self, ndc: Vec2, size_px: Vec2) -> Option<(InstanceId, SurfaceHit)> {
+    pub(in crate::editor) fn hit(
+        &mut self,
+        ndc: Vec2,
+        size_px: Vec2,
+    ) -> Option<(InstanceId, SurfaceHit)> {
         let camera = &self.document.session().camera;
         let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
         let mut surfaces = surfaces(&mut self.displayed, &self.document);

@@ -287,6 +287,7 @@ impl Opening {
         let n_joints = self.document.skeleton().len();
         session.active_joint = session.active_joint.filter(|j| j.get() < n_joints);
         session.selected_joints.retain(|j| j.get() < n_joints);
+        session.pins.retain(|j| j.get() < n_joints);
         session.hidden_joints.retain(|j| j.get() < n_joints);
         session
             .hidden_instances

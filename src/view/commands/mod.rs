@@ -69,6 +69,8 @@ pub enum Command {
     SelectCircle,
     /// The next drag draws a loop.
     SelectLasso,
+    /// Boxes and loops reach the far side too.
+    SelectThrough,
     /// Hide what is selected.
     Hide,
     /// Hide all else.

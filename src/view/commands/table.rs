@@ -173,6 +173,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Select, Command::SelectBox, "select.box", "Box select", "Drag a box around what is meant. Shift adds, Ctrl takes away.").presets(&[Chord::key(Key::B)], &[Chord::key(Key::B).shift()]).only_in(&[Mode::Select, Mode::Pose]).part(),
     row(Group::Select, Command::SelectCircle, "select.circle", "Circle select", "Select under a circle; the wheel sizes it, Esc ends it.").presets(&[Chord::key(Key::C)], &[Chord::key(Key::C).shift()]).only_in(&[Mode::Select, Mode::Pose]),
     row(Group::Select, Command::SelectLasso, "select.lasso", "Lasso select", "Draw a loop around what is meant. Shift adds, Ctrl takes away.").presets(&[Chord::key(Key::C).shift()], &[Chord::key(Key::L).ctrl().shift()]).only_in(&[Mode::Select, Mode::Pose]),
+    row(Group::Select, Command::SelectThrough, "select.through", "Select through", "Boxes, circles and loops also reach points that face away or are covered."),
     row(Group::Select, Command::Hide, "select.hide", "Hide selected", "Hide what is selected.").presets(&[Chord::key(Key::H)], &[Chord::key(Key::H).ctrl()]).part(),
     row(Group::Select, Command::HideOthers, "select.hide_others", "Hide unselected", "Hide what is not selected.").presets(&[Chord::key(Key::H).shift()], &[Chord::key(Key::H).alt()]),
     row(Group::Select, Command::ShowAll, "select.show_all", "Show hidden", "Show everything that was hidden.").presets(&[Chord::key(Key::H).alt()], &[Chord::key(Key::H).ctrl().shift()]),

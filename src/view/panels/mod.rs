@@ -6,6 +6,7 @@
 mod header;
 mod hierarchy;
 mod menu_bar;
+mod pose;
 mod problems;
 mod properties;
 mod status_bar;
@@ -14,8 +15,9 @@ mod timeline;
 pub use header::header_ui;
 pub use hierarchy::Hierarchy;
 pub use menu_bar::{item_ui, menu_bar_ui};
+pub use pose::pose_properties_ui;
 pub use problems::problems_ui;
-pub use properties::properties_ui;
+pub use properties::{brush_ui, properties_ui};
 pub use status_bar::status_bar_ui;
 pub use timeline::Timeline;
 

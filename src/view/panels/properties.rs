@@ -33,6 +33,11 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
     if mode != Mode::Paint {
         return;
     }
+    brush_ui(ui, editor);
+}
+
+/// The weight brush, also under the right button.
+pub fn brush_ui(ui: &mut Ui, editor: &mut Editor) {
     let brush = editor.brush_mut();
     egui::Grid::new("brush")
         .num_columns(2)

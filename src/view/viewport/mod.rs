@@ -1,9 +1,11 @@
 //! The viewport: the picture, and what the mouse does over it: one file a mode.
 
 mod gpu;
+mod menu;
 mod navigate;
 mod paint;
 mod pose;
+mod pose_overlay;
 mod select;
 
 use super::commands::Command;
@@ -29,9 +31,13 @@ pub struct Viewport {
     pub options: ViewOptions,
     /// Commands that need to know what is under the pointer: answered when the viewport is shown next.
     pub asked: Vec<Command>,
+    /// Commands chosen in the viewport's own menus, for the app to run.
+    pub chosen: Vec<Command>,
+    menu_blocked: bool,
     hovered: Option<JointIndex>,
     drag: Drag,
     adjust: Option<Adjust>,
+    pose: pose::PoseDrag,
     pivot: glam::Vec3,
     /// Where the pointer was last: outside of the window it has no place.
     pointer: Pos2,
@@ -46,6 +52,7 @@ enum Drag {
     Orbit,
     Pan,
     Stroke,
+    Select,
 }
 
 impl Viewport {
@@ -73,6 +80,7 @@ impl Viewport {
         if response.clicked() || response.drag_started() {
             response.request_focus();
         }
+        self.size_select_circle(ui, &response, editor);
         self.navigate(ui, &response, editor);
         for command in std::mem::take(&mut self.asked) {
             self.answer(command, ui, &response, editor);
@@ -80,17 +88,30 @@ impl Viewport {
         match self.mode {
             Mode::Select => {
                 self.end_stroke(&response, editor);
-                self.select(&response, editor);
+                self.select(ui, &response, editor);
             }
+            Mode::Pose if self.is_selecting(editor) => self.select(ui, &response, editor),
             Mode::Pose => {
                 self.end_stroke(&response, editor);
                 self.pose(ui, &response, editor);
             }
-            Mode::Paint => self.paint(ui, &response, editor),
+            Mode::Paint => {
+                self.end_select(&response, editor);
+                self.paint(ui, &response, editor);
+            }
         }
+        if self.mode != Mode::Pose {
+            self.end_pose(editor);
+        }
+        self.menu_ui(&response, editor);
         self.draw(ui, rect, editor);
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
+        } else {
+            self.select_overlay(ui, &response, editor);
+        }
+        if self.mode == Mode::Pose {
+            self.pose_overlay_ui(ui, &response, editor);
         }
         if let Some(joint) = self.hovered.filter(|_| self.mode != Mode::Paint) {
             let label = editor.document().skeleton().label(joint);
@@ -100,7 +121,10 @@ impl Viewport {
 
     /// Does what a command asks for that needs to know what is under the pointer.
     fn answer(&mut self, command: Command, ui: &Ui, response: &Response, editor: &mut Editor) {
-        let at = ui.ctx().pointer_latest_pos().filter(|&at| response.rect.contains(at));
+        let at = ui
+            .ctx()
+            .pointer_latest_pos()
+            .filter(|&at| response.rect.contains(at));
         match command {
             Command::BrushRadius | Command::BrushStrength | Command::BrushWeight => {
                 self.begin_adjust(command, at.unwrap_or(response.rect.center()), editor);
@@ -115,12 +139,14 @@ impl Viewport {
                     editor.pick_bone_in_skin(ndc(at, response.rect), size(response.rect));
                 }
             }
-            _ => {}
+            _ => self.answer_pose(command, ui, response, editor),
         }
     }
 
     fn draw(&self, ui: &Ui, rect: Rect, editor: &Editor) {
-        let moving = self.drag != Drag::None || editor.is_playing();
+        let moving = !matches!(self.drag, Drag::None | Drag::Select)
+            || editor.is_playing()
+            || editor.is_posing();
         let options = ViewOptions {
             samples: if moving { 0 } else { self.options.samples },
             pixels_per_point: ui.pixels_per_point(),

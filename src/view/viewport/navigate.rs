@@ -43,7 +43,7 @@ impl Viewport {
             }
             _ => {}
         }
-        if self.drag != Drag::Stroke && !response.dragged() {
+        if !matches!(self.drag, Drag::Stroke | Drag::Select) && !response.dragged() {
             self.drag = Drag::None;
         }
         if let Some(at) = response.hover_pos() {

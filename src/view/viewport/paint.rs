@@ -41,18 +41,22 @@ impl Viewport {
         else {
             return false;
         };
-        let (at, released, enter, escape) = ui.input_mut(|i| {
+        let (at, released, enter, escape, secondary) = ui.input_mut(|i| {
             (
                 i.pointer.latest_pos().unwrap_or(origin),
                 i.pointer.primary_released(),
                 i.consume_key(Modifiers::NONE, Key::Enter),
-                i.consume_key(Modifiers::NONE, Key::Escape) || i.pointer.secondary_pressed(),
+                i.consume_key(Modifiers::NONE, Key::Escape),
+                i.pointer.secondary_pressed(),
             )
         });
+        if secondary {
+            self.block_menu();
+        }
         let moved = at.x - origin.x;
         let brush = editor.brush_mut();
         *brush = before;
-        if escape {
+        if escape || secondary {
             self.adjust = None;
             return true;
         }
@@ -187,5 +191,8 @@ impl Viewport {
 
 /// A weight or strength moved by some pixels, in steps of a hundredth.
 fn adjusted(before: f32, moved_px: f32) -> f32 {
-    ((before + moved_px / ADJUST_PX) * 100.0).round().clamp(0.0, 100.0) / 100.0
+    ((before + moved_px / ADJUST_PX) * 100.0)
+        .round()
+        .clamp(0.0, 100.0)
+        / 100.0
 }

@@ -1,12 +1,309 @@
-//! Pose mode: what the left button does.
+//! Pose mode: the gizmo, the keys of a transform under way, pulling ends of chains.
 
-use super::Viewport;
-use crate::editor::Editor;
-use egui::{Response, Ui};
+use super::{Drag, Viewport, ndc, size};
+use crate::document::session::TransformKind;
+use crate::editor::{BonesSeen, Editor};
+use crate::skeleton::JointIndex;
+use crate::tools::{Axis, Constraint, Finesse, Gizmo, Handle, Screen, SelectOp};
+use crate::view::commands::Command;
+use crate::view::keymap;
+use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Response, Ui};
+use glam::Vec2;
+
+/// How far from the head of a pinned bone the pointer still means it, logical pixels.
+const PIN_REACH_PX: f32 = 12.0;
+
+/// What Pose mode remembers between frames.
+#[derive(Default)]
+pub(super) struct PoseDrag {
+    /// The part of the gizmo under the pointer, or the one that is dragged.
+    pub(super) handle: Option<Handle>,
+    /// The pinned bone under the pointer.
+    pub(super) pin: Option<JointIndex>,
+    /// Whether the transform under way ends with the release of the button; else with a click.
+    held: bool,
+    /// A button that ended a transform is still down: its release means nothing more.
+    spent: bool,
+}
 
 impl Viewport {
-    /// A click picks the bone to pose.
-    pub(super) fn pose(&mut self, _ui: &Ui, response: &Response, editor: &mut Editor) {
-        self.select(response, editor);
+    /// Handles are dragged, a drag on a pinned end (or with a chain above it) bends the chain, a click picks a bone.
+    pub(super) fn pose(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
+        if editor.transforming().is_some() {
+            self.go_on(ui, response, editor);
+            return;
+        }
+        let any_down = ui.input(|i| i.pointer.any_down());
+        if self.pose.spent {
+            self.pose.spent = any_down || response.clicked() || response.secondary_clicked();
+            return;
+        }
+        let rect = response.rect;
+        let screen = screen(editor, rect);
+        let gizmo = gizmo(editor, &screen);
+        let free = self.drag == Drag::None && is_plain(editor);
+        let at = response.hover_pos().filter(|_| free && !any_down);
+        self.aim(editor, gizmo.as_ref(), &screen, at.map(|at| px(at, rect)));
+
+        let modifiers = ui.input(|i| i.modifiers);
+        if free
+            && !modifiers.alt
+            && response.drag_started_by(PointerButton::Primary)
+            && let Some(origin) = ui.input(|i| i.pointer.press_origin())
+        {
+            let origin = px(origin, rect);
+            self.aim(editor, gizmo.as_ref(), &screen, Some(origin));
+            if self.begin_drag(editor, origin, rect) {
+                response.request_focus();
+                self.go_on(ui, response, editor);
+                return;
+            }
+        }
+        self.pick(ui, response, editor, free);
+        if self.pose.handle.is_some() {
+            // The handle is what the pointer means.
+            self.hovered = None;
+        }
     }
+
+    /// A click picks a bone, also through the skin; Shift adds it, Ctrl takes it away.
+    fn pick(&mut self, ui: &Ui, response: &Response, editor: &mut Editor, free: bool) {
+        if !free {
+            self.select(ui, response, editor);
+            return;
+        }
+        let rect = response.rect;
+        let seen = if self.options.show_bones {
+            BonesSeen::Through
+        } else {
+            BonesSeen::None
+        };
+        let at = response.hover_pos();
+        self.hovered = at
+            .filter(|_| self.options.show_bones)
+            .and_then(|at| editor.pick_bone(ndc(at, rect), size(rect)));
+        if response.clicked()
+            && let Some(at) = response.interact_pointer_pos()
+        {
+            let modifiers = response.ctx.input(|i| i.modifiers);
+            let op = if modifiers.shift {
+                SelectOp::Extend
+            } else if modifiers.command {
+                SelectOp::Subtract
+            } else {
+                SelectOp::Replace
+            };
+            let joint = editor.pick_for_selection(ndc(at, rect), size(rect), seen);
+            editor.pick_joint(joint, op);
+        }
+    }
+
+    /// Starts what a command of posing asks for, with the pointer where it is.
+    pub(super) fn answer_pose(
+        &mut self,
+        command: Command,
+        ui: &Ui,
+        response: &Response,
+        editor: &mut Editor,
+    ) {
+        let kind = match command {
+            Command::PoseMove => TransformKind::Move,
+            Command::PoseRotate => TransformKind::Rotate,
+            Command::PoseScale => TransformKind::Scale,
+            _ => return,
+        };
+        let rect = response.rect;
+        // From a menu or a button the pointer may come from anywhere: then it is measured beside the bone.
+        let at = ui.ctx().pointer_latest_pos();
+        let at = at.filter(|&at| rect.contains(at)).unwrap_or(rect.center());
+        if editor.begin_transform(kind, None, px(at, rect), size(rect)) {
+            response.request_focus();
+            self.pose.held = false;
+        }
+    }
+
+    /// Keeps what was posed when the mode changes meanwhile.
+    pub(super) fn end_pose(&mut self, editor: &mut Editor) {
+        self.pose.handle = None;
+        self.pose.pin = None;
+        if editor.transforming().is_some() {
+            editor.confirm_transform();
+        }
+    }
+
+    /// Finds the handle or the pinned bone at a place of the viewport.
+    fn aim(&mut self, editor: &Editor, gizmo: Option<&Gizmo>, screen: &Screen, at: Option<Vec2>) {
+        let hit = at.and_then(|at| gizmo?.hit(at));
+        // Inside of the ball something smaller may be meant.
+        let ball = hit.is_none_or(|h| h.constraint == Constraint::Trackball);
+        let heads = editor.document().session().pins.iter().filter_map(|&pin| {
+            let world = editor.world().get(pin.get())?;
+            let head = screen.project(world.translation.as_vec3())?;
+            Some((pin, head.distance(at?)))
+        });
+        self.pose.pin = heads
+            .filter(|(_, distance)| ball && *distance <= PIN_REACH_PX)
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(pin, _)| pin);
+        self.pose.handle = hit.filter(|_| self.pose.pin.is_none());
+    }
+
+    /// Starts a drag at what was aimed at, else on the bone there. Whether there is something.
+    fn begin_drag(&mut self, editor: &mut Editor, origin: Vec2, rect: Rect) -> bool {
+        let size = size(rect);
+        let began = if let Some(pin) = self.pose.pin {
+            editor.begin_reach(pin, origin, size)
+        } else if let Some(handle) = self.pose.handle {
+            editor.begin_transform(handle.kind, Some(handle), origin, size)
+        } else if self.options.show_bones {
+            let at = ndc(rect.min + egui::vec2(origin.x, origin.y), rect);
+            let end = editor.pick_bone(at, size);
+            end.is_some_and(|end| editor.begin_reach(end, origin, size))
+        } else {
+            false
+        };
+        self.pose.held = began;
+        self.hovered = None;
+        began
+    }
+
+    /// The keys and the pointer of the transform under way.
+    fn go_on(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
+        // Focus elsewhere would take the keys.
+        if !response.has_focus() {
+            response.request_focus();
+        }
+        self.hovered = None;
+        let rect = response.rect;
+        let (at, modifiers) = ui.input(|i| (i.pointer.latest_pos(), i.modifiers));
+        if let Some(at) = at {
+            let finesse = Finesse {
+                snap: modifiers.command || modifiers.ctrl,
+                precise: modifiers.shift,
+            };
+            editor.update_transform(px(at, rect), finesse);
+        }
+        let ended = take_keys(ui, editor, size(rect), at.map(|at| px(at, rect)));
+        let (pressed, released, right) = ui.input(|i| {
+            (
+                i.pointer.primary_pressed(),
+                i.pointer.primary_released() || !i.pointer.primary_down(),
+                i.pointer.secondary_pressed(),
+            )
+        });
+        if ended {
+            self.pose.spent = self.pose.held;
+        } else if right {
+            editor.cancel_transform();
+            self.pose.spent = true;
+            self.block_menu();
+        } else if (self.pose.held && released) || (!self.pose.held && pressed) {
+            editor.confirm_transform();
+            self.pose.spent = !self.pose.held;
+        } else {
+            return;
+        }
+        self.pose.held = false;
+        self.pose.handle = None;
+        self.pose.pin = None;
+        ui.ctx().request_repaint();
+    }
+}
+
+/// Whether no box, circle or lasso is asked for or being drawn.
+fn is_plain(editor: &Editor) -> bool {
+    let tool = editor.select_tool();
+    tool.armed().is_none() && !tool.is_active()
+}
+
+/// The gizmo of the bones to pose, where they are on screen.
+pub(super) fn gizmo(editor: &Editor, screen: &Screen) -> Option<Gizmo> {
+    let options = editor.pose_options();
+    let (centre, axes) = editor.gizmo_frame()?;
+    Gizmo::new(options.gizmo, centre, axes, screen)
+}
+
+pub(super) fn screen(editor: &Editor, rect: Rect) -> Screen {
+    Screen::new(editor.document().session().camera, size(rect))
+}
+
+/// A place of the window as one of the viewport.
+pub(super) fn px(at: Pos2, rect: Rect) -> Vec2 {
+    Vec2::new(at.x - rect.left(), at.y - rect.top())
+}
+
+/// A place of the viewport as one of the window.
+pub(super) fn pos(px: Vec2, rect: Rect) -> Pos2 {
+    rect.min + egui::vec2(px.x, px.y)
+}
+
+/// Feeds the keys of this frame to the transform; whether one of them ended it. They are used up.
+fn take_keys(ui: &Ui, editor: &mut Editor, size: Vec2, at: Option<Vec2>) -> bool {
+    let map = keymap::of(ui.ctx());
+    for (command, kind) in [
+        (Command::PoseMove, TransformKind::Move),
+        (Command::PoseRotate, TransformKind::Rotate),
+        (Command::PoseScale, TransformKind::Scale),
+    ] {
+        let chords = map.chords(command);
+        let pressed = ui.input_mut(|i| chords.iter().any(|chord| chord.consume(i, false)));
+        if pressed {
+            editor.begin_transform(kind, None, at.unwrap_or_default(), size);
+        }
+    }
+    let mut keys: Vec<(Key, Modifiers)> = Vec::new();
+    ui.input_mut(|input| {
+        input.events.retain(|event| match event {
+            Event::Key {
+                key,
+                pressed: true,
+                modifiers,
+                ..
+            } => {
+                keys.push((*key, *modifiers));
+                false
+            }
+            Event::Text(_) => false,
+            _ => true,
+        });
+    });
+    for (key, modifiers) in keys {
+        match key {
+            Key::Escape => editor.cancel_transform(),
+            Key::Enter => editor.confirm_transform(),
+            Key::Backspace => editor.untype_transform(),
+            Key::X => editor.press_axis(Axis::X, modifiers.shift),
+            Key::Y => editor.press_axis(Axis::Y, modifiers.shift),
+            Key::Z if modifiers.command => editor.cancel_transform(),
+            Key::Z => editor.press_axis(Axis::Z, modifiers.shift),
+            other => {
+                if let Some(c) = character(other) {
+                    editor.type_transform(c);
+                }
+            }
+        }
+        if editor.transforming().is_none() {
+            return true;
+        }
+    }
+    false
+}
+
+/// What a key writes in a number.
+fn character(key: Key) -> Option<char> {
+    Some(match key {
+        Key::Num0 => '0',
+        Key::Num1 => '1',
+        Key::Num2 => '2',
+        Key::Num3 => '3',
+        Key::Num4 => '4',
+        Key::Num5 => '5',
+        Key::Num6 => '6',
+        Key::Num7 => '7',
+        Key::Num8 => '8',
+        Key::Num9 => '9',
+        Key::Minus => '-',
+        Key::Period | Key::Comma => '.',
+        _ => return None,
+    })
 }

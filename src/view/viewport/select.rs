@@ -1,26 +1,259 @@
-//! Select mode: what the left button does.
+//! Select mode: clicks, boxes, circles and lassos, and how they are drawn.
 
 use super::{Drag, Viewport, ndc, size};
-use crate::editor::Editor;
-use egui::{Pos2, Response};
+use crate::document::session::SelectKind;
+use crate::editor::{BonesSeen, Editor};
+use crate::tools::{PointerKind, Region, SelectOp, SelectShape};
+use crate::view::theme;
+use egui::{
+    Align2, CursorIcon, Key, Modifiers, Pos2, Rect, Response, Shape, Stroke, TextStyle, Ui,
+};
+use glam::Vec2;
+
+/// The circle grows by this factor for a notch of the wheel, 50 points.
+const CIRCLE_STEP: f32 = 1.2;
+const WHEEL_NOTCH: f32 = 50.0;
+/// Length of a dash and of a gap, points.
+const DASH: f32 = 4.0;
+/// From the pointer to the number beside it, points.
+const LABEL_OFFSET: egui::Vec2 = egui::Vec2::new(14.0, 14.0);
 
 impl Viewport {
-    /// A click picks a bone, or nothing on the empty background.
-    pub(super) fn select(&mut self, response: &Response, editor: &mut Editor) {
+    /// A click picks, a drag from anywhere draws a box, or what a command asked for; Shift adds, Ctrl takes away, Esc
+    /// takes the drag back.
+    pub(super) fn select(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
         let rect = response.rect;
-        let bone_at = |editor: &Editor, at: Pos2| editor.pick_bone(ndc(at, rect), size(rect));
-        self.hovered = response
-            .hover_pos()
-            .filter(|_| self.drag == Drag::None && self.options.show_bones)
-            .and_then(|at| bone_at(editor, at));
-        if response.clicked()
-            && let Some(at) = response.interact_pointer_pos()
-        {
-            let bone = bone_at(editor, at).filter(|_| self.options.show_bones);
-            // Only the empty background means "nothing": beside a bone one easily hits the skin.
-            if bone.is_some() || editor.surface_at(ndc(at, rect), size(rect)).is_none() {
-                editor.select_joint(bone);
+        let seen = self.bones_seen();
+        self.hovered = self.hovered_joint(response, editor, seen);
+        let (modifiers, down, pressed, at) = ui.input(|i| {
+            (
+                i.modifiers,
+                i.pointer.primary_down(),
+                i.pointer.primary_pressed(),
+                i.pointer.latest_pos().unwrap_or(self.pointer),
+            )
+        });
+        self.pointer = at;
+        if self.escape_select(ui, response, editor) {
+            return;
+        }
+        let op = if modifiers.ctrl || modifiers.command {
+            SelectOp::Subtract
+        } else if modifiers.shift {
+            SelectOp::Extend
+        } else {
+            SelectOp::Replace
+        };
+        let mut tell = |kind| {
+            editor.select_pointer(kind, ndc(at, rect), size(rect), op, seen);
+        };
+        // A quick click comes and goes within one frame; it picks all the same.
+        let here = response.is_pointer_button_down_on() || response.clicked();
+        if here && pressed && self.drag == Drag::None && !modifiers.alt {
+            tell(PointerKind::Press);
+            if down {
+                self.drag = Drag::Select;
+            } else {
+                tell(PointerKind::Release);
+            }
+        } else if self.drag == Drag::Select {
+            if down {
+                tell(PointerKind::Drag);
+            } else {
+                tell(PointerKind::Release);
+                self.drag = Drag::None;
             }
         }
     }
+
+    /// Whether the pointer selects although the mode has other uses for it: a box, a circle or a lasso was asked for.
+    pub(super) fn is_selecting(&self, editor: &Editor) -> bool {
+        self.drag == Drag::Select || editor.select_tool().armed().is_some()
+    }
+
+    /// Sizes the circle with the wheel, which then does not zoom. Before anything else reads the wheel.
+    pub(super) fn size_select_circle(&self, ui: &Ui, response: &Response, editor: &mut Editor) {
+        if editor.select_tool().armed() != Some(SelectShape::Circle) || !response.contains_pointer()
+        {
+            return;
+        }
+        let scroll = ui.input_mut(|i| std::mem::take(&mut i.smooth_scroll_delta).y);
+        if scroll != 0.0 {
+            editor.resize_select_circle(CIRCLE_STEP.powf(scroll / WHEEL_NOTCH));
+        }
+    }
+
+    /// Keeps what was selected so far when the mode changes with the button down.
+    pub(super) fn end_select(&mut self, response: &Response, editor: &mut Editor) {
+        if self.drag == Drag::Select {
+            self.drag = Drag::None;
+            let (at, size) = (ndc(self.pointer, response.rect), size(response.rect));
+            let seen = self.bones_seen();
+            editor.select_pointer(PointerKind::Release, at, size, SelectOp::Replace, seen);
+        }
+    }
+
+    /// The box, the loop or the circle, and the number beside the pointer.
+    pub(super) fn select_overlay(&self, ui: &Ui, response: &Response, editor: &Editor) {
+        let tool = editor.select_tool();
+        let rect = response.rect;
+        let painter = ui.painter().with_clip_rect(rect);
+        let palette = theme::palette(ui);
+        // A light line over a dark one is seen on any surface.
+        let dashed = |outline: &[Pos2]| {
+            painter.add(Shape::line(
+                outline.to_vec(),
+                Stroke::new(3.0, palette.overlay_halo),
+            ));
+            let line = Stroke::new(1.0, palette.overlay);
+            painter.extend(Shape::dashed_line(outline, line, DASH, DASH));
+        };
+        if let Some(region) = tool.outline() {
+            let closed = outline(&region, rect);
+            dashed(&closed);
+        }
+        let pointer = ui.input(|i| i.pointer.latest_pos());
+        let Some(at) = pointer.filter(|at| tool.is_active() || rect.contains(*at)) else {
+            return;
+        };
+        let is_circle = tool.armed() == Some(SelectShape::Circle);
+        if is_circle {
+            let radius = tool.radius_px();
+            painter.circle_stroke(at, radius, Stroke::new(3.0, palette.overlay_halo));
+            painter.circle_stroke(at, radius, Stroke::new(1.0, palette.overlay));
+        }
+        if tool.armed().is_some() || tool.outline().is_some() {
+            ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
+        }
+        if tool.outline().is_some() || (is_circle && tool.is_active()) {
+            let text = count_text(editor);
+            let font = TextStyle::Body.resolve(ui.style());
+            let galley = painter.layout_no_wrap(text, font, palette.overlay);
+            let place = Align2::LEFT_TOP.anchor_size(at + LABEL_OFFSET, galley.size());
+            // Beside the pointer, but never cut off by the edge.
+            let place = Rect::from_min_size(
+                place
+                    .min
+                    .min(rect.max - galley.size() - egui::vec2(8.0, 6.0)),
+                galley.size(),
+            );
+            painter.rect_filled(place.expand2(egui::vec2(6.0, 3.0)), 4.0, palette.panel);
+            painter.galley(place.min, galley, palette.text);
+        }
+    }
+
+    /// What the status bar says while something is being selected.
+    pub fn select_hint(&self, editor: &Editor) -> Option<String> {
+        let tool = editor.select_tool();
+        let keys = match tool.armed() {
+            Some(SelectShape::Circle) => {
+                "Drag selects · Ctrl takes away · Wheel or [ ] sizes · Esc ends"
+            }
+            Some(SelectShape::Lasso) => "Draw a loop · Shift adds · Ctrl takes away · Esc cancels",
+            Some(SelectShape::Box) => "Drag a box · Shift adds · Ctrl takes away · Esc cancels",
+            None if tool.outline().is_some() => "Release selects · Esc takes it back",
+            None => return None,
+        };
+        Some(if tool.is_active() {
+            format!("{} · {keys}", count_text(editor))
+        } else {
+            keys.to_owned()
+        })
+    }
+
+    fn bones_seen(&self) -> BonesSeen {
+        match (self.options.show_bones, self.options.xray_bones) {
+            (false, _) => BonesSeen::None,
+            (true, false) => BonesSeen::InFront,
+            (true, true) => BonesSeen::Through,
+        }
+    }
+
+    /// The bone that a click would pick.
+    fn hovered_joint(
+        &self,
+        response: &Response,
+        editor: &mut Editor,
+        seen: BonesSeen,
+    ) -> Option<crate::skeleton::JointIndex> {
+        let is_free = self.drag == Drag::None && editor.select_tool().armed().is_none();
+        let at = response.hover_pos().filter(|_| is_free)?;
+        if editor.select_kind() == SelectKind::Points {
+            return None;
+        }
+        let (at, size) = (ndc(at, response.rect), size(response.rect));
+        if editor.is_playing() {
+            // The surface is another one in each frame: looking it up would cost more than it is worth.
+            return editor
+                .pick_bone(at, size)
+                .filter(|_| seen != BonesSeen::None);
+        }
+        editor.pick_for_selection(at, size, seen)
+    }
+
+    /// Esc takes the drag back or puts the circle away; Enter and the right button end the circle. Whether one did.
+    fn escape_select(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) -> bool {
+        let tool = editor.select_tool();
+        if !tool.is_active() && tool.armed().is_none() {
+            return false;
+        }
+        let is_idle_circle = tool.armed() == Some(SelectShape::Circle) && !tool.is_active();
+        let (escape, enter, secondary) = ui.input_mut(|i| {
+            (
+                i.consume_key(Modifiers::NONE, Key::Escape),
+                is_idle_circle && i.consume_key(Modifiers::NONE, Key::Enter),
+                is_idle_circle && i.pointer.secondary_pressed(),
+            )
+        });
+        let secondary = secondary && response.contains_pointer();
+        if secondary {
+            self.block_menu();
+        }
+        let ends = escape || enter || secondary;
+        if ends {
+            editor.cancel_select();
+            if self.drag == Drag::Select {
+                self.drag = Drag::None;
+            }
+        }
+        ends
+    }
+}
+
+/// The closed line around a region, in the window.
+fn outline(region: &Region, rect: Rect) -> Vec<Pos2> {
+    // Regions count pixels from the lower left corner.
+    let place = |at: Vec2| Pos2::new(rect.left() + at.x, rect.bottom() - at.y);
+    match region {
+        &Region::Box { low, high } => {
+            let (a, b) = (place(low), place(high));
+            vec![a, Pos2::new(b.x, a.y), b, Pos2::new(a.x, b.y), a]
+        }
+        Region::Lasso(lasso) => {
+            let corners = lasso.outline();
+            corners
+                .iter()
+                .chain(corners.first())
+                .map(|&at| place(at))
+                .collect()
+        }
+        Region::Circle { .. } => Vec::new(),
+    }
+}
+
+/// "12 points", with a sign for what is added or taken away.
+fn count_text(editor: &Editor) -> String {
+    let n = editor.n_in_region();
+    let kind = match (editor.select_kind(), n) {
+        (SelectKind::Bones, 1) => "bone",
+        (SelectKind::Bones, _) => "bones",
+        (SelectKind::Points, 1) => "point",
+        (SelectKind::Points, _) => "points",
+    };
+    let sign = match editor.select_tool().op() {
+        Some(SelectOp::Extend) => "+",
+        Some(SelectOp::Subtract) => "-",
+        _ => "",
+    };
+    format!("{sign}{n} {kind}")
 }

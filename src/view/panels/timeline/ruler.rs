@@ -5,8 +5,8 @@ use crate::editor::Editor;
 use crate::view::theme;
 use egui::accesskit::{Action, ActionData};
 use egui::{
-    Align2, CursorIcon, FontId, Id, PointerButton, Rect, Response, Sense, Shape, Stroke,
-    Ui, WidgetInfo, pos2, vec2,
+    Align2, CursorIcon, FontId, Id, PointerButton, Rect, Response, Sense, Shape, Stroke, Ui,
+    WidgetInfo, pos2, vec2,
 };
 
 /// Height of the strip with the loop.

@@ -1,0 +1,80 @@
+//! What lies over the window for a moment: commands by name, help, preferences, pies.
+
+use super::SinewApp;
+use super::find_command::{FindCommand, Found};
+use super::help::help_ui;
+use super::preferences::Preferences;
+use crate::view::commands::Command;
+use crate::view::mode::Mode;
+use crate::view::pie::{Pie, PieAnswer};
+use eframe::egui;
+
+/// The one that is shown.
+#[derive(Default)]
+pub(super) enum Overlay {
+    #[default]
+    None,
+    FindCommand(FindCommand),
+    Help,
+    Preferences(Preferences),
+}
+
+impl Overlay {
+    pub(super) fn is_shown(&self) -> bool {
+        !matches!(self, Self::None)
+    }
+}
+
+impl SinewApp {
+    /// Opens what a command of the help or the preferences asks for.
+    pub(super) fn open_overlay(&mut self, command: Command, ctx: &egui::Context) {
+        match command {
+            Command::FindCommand => self.overlay = Overlay::FindCommand(FindCommand::default()),
+            Command::ShowKeys => self.overlay = Overlay::Help,
+            Command::Preferences => self.overlay = Overlay::Preferences(Preferences::default()),
+            Command::ModePie => {
+                let modes = Mode::ALL.map(Command::SetMode);
+                self.pie = Some(Pie::new("Mode", &modes, ctx));
+            }
+            Command::LockPie => {
+                let locks = [
+                    Command::LockActive,
+                    Command::LockOthers,
+                    Command::InvertLocks,
+                    Command::UnlockAll,
+                ];
+                self.pie = Some(Pie::new("Lock", &locks, ctx));
+            }
+            _ => {}
+        }
+    }
+
+    /// Draws what is shown; the command that was chosen in it.
+    pub(super) fn overlay_ui(&mut self, ctx: &egui::Context) -> Option<Command> {
+        let mut chosen = None;
+        let stays = match &mut self.overlay {
+            Overlay::None => true,
+            Overlay::FindCommand(list) => match list.show(ctx, &self.editor) {
+                Found::Open => true,
+                Found::Closed => false,
+                Found::Run(command) => {
+                    chosen = Some(command);
+                    false
+                }
+            },
+            Overlay::Help => help_ui(ctx, self.viewport.mode),
+            Overlay::Preferences(dialog) => dialog.show(ctx, |_| {}),
+        };
+        if !stays {
+            self.overlay = Overlay::None;
+        }
+        if let Some(pie) = self.pie.take() {
+            match pie.show(ctx, &self.editor, &|command| self.is_on(command)) {
+                PieAnswer::Open => self.pie = Some(pie),
+                PieAnswer::Closed => {}
+                PieAnswer::Run(command) => chosen = Some(command),
+            }
+        }
+        chosen
+    }
+}

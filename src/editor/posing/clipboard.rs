@@ -1,0 +1,151 @@
+//! Copying poses: between sides, and between models by the names of bones.
+
+use super::Editor;
+use crate::skeleton::mirror::PosedJoint;
+use crate::skeleton::{JointIndex, Pose, Skeleton};
+use glam::DMat3;
+use std::collections::HashMap;
+
+/// A copied pose; it outlives the model it was copied from.
+pub(super) struct PoseCopy {
+    joints: Vec<CopiedJoint>,
+}
+
+struct CopiedJoint {
+    joint: JointIndex,
+    name: String,
+    posed: PosedJoint,
+}
+
+impl Editor {
+    /// Copies the pose of the selected bones, or of all where none is selected. How many there are.
+    pub fn copy_pose(&mut self) -> usize {
+        self.finish_tool();
+        let chosen = self.joints_to_pose();
+        let pose = self.document.shown_pose();
+        let rest = self.document.rest_pose();
+        let mirror = self.mirror();
+        let skeleton = self.document.skeleton();
+        let joints: Vec<CopiedJoint> = (0..skeleton.len() as u32)
+            .map(JointIndex)
+            .filter(|joint| chosen.is_empty() || chosen.contains(joint))
+            .map(|joint| CopiedJoint {
+                joint,
+                name: skeleton.joint(joint).name.clone(),
+                posed: PosedJoint {
+                    local: pose.locals[joint.get()],
+                    rest: rest.locals[joint.get()],
+                    spaces: mirror.rest_spaces(joint),
+                },
+            })
+            .collect();
+        let n = joints.len();
+        if n > 0 {
+            self.say(format!("Copied the pose of {}.", bones(n)));
+            self.posing.copied = Some(PoseCopy { joints });
+        }
+        n
+    }
+
+    /// Whether there is a pose to paste.
+    pub fn has_copied_pose(&self) -> bool {
+        self.posing.copied.is_some()
+    }
+
+    /// Gives bones of the same names the copied pose; `flipped`: those of the other side, as seen in a mirror. One undo
+    /// step. How many bones were found.
+    pub fn paste_pose(&mut self, flipped: bool) -> usize {
+        self.finish_tool();
+        let Some(copied) = &self.posing.copied else {
+            self.say("There is no copied pose: Ctrl+C copies one.");
+            return 0;
+        };
+        let start = self.document.shown_pose();
+        let rest = self.document.rest_pose();
+        let mirror = self.mirror();
+        let mut next = Pose::clone(&start);
+        let names = Names::new(self.document.skeleton());
+        let (mut n, mut n_missing) = (0, 0);
+        for copy in &copied.joints {
+            let found = names.find(self.document.skeleton(), copy);
+            let found = found.and_then(|j| if flipped { mirror.partner(j) } else { Some(j) });
+            let Some(joint) = found else {
+                n_missing += 1;
+                continue;
+            };
+            n += 1;
+            let (rest, spaces) = (&rest.locals[joint.get()], mirror.rest_spaces(joint));
+            let same = !flipped && copy.posed.rest == *rest && copy.posed.spaces == spaces;
+            next.locals[joint.get()] = if same {
+                copy.posed.local
+            } else {
+                let map = if flipped {
+                    mirror.reflection()
+                } else {
+                    DMat3::IDENTITY
+                };
+                copy.posed.carried_to(rest, spaces, map)
+            };
+        }
+        let label = if flipped {
+            "Paste pose flipped"
+        } else {
+            "Paste pose"
+        };
+        let missing = match n_missing {
+            0 => String::new(),
+            1 => "; 1 has no counterpart here".into(),
+            n => format!("; {n} have no counterpart here"),
+        };
+        self.pose_at_once(next, label);
+        self.say(format!("{label}: {}{missing}.", bones(n)));
+        n
+    }
+}
+
+fn bones(n: usize) -> String {
+    if n == 1 {
+        "1 bone".into()
+    } else {
+        format!("{n} bones")
+    }
+}
+
+/// The joints of a model by what they are called.
+struct Names {
+    exact: HashMap<String, JointIndex>,
+    /// Lower case, without what stands before a colon.
+    loose: HashMap<String, JointIndex>,
+}
+
+impl Names {
+    fn new(skeleton: &Skeleton) -> Self {
+        let (mut exact, mut loose) = (HashMap::new(), HashMap::new());
+        for (j, joint) in skeleton.joints().iter().enumerate() {
+            let index = JointIndex(j as u32);
+            exact.entry(joint.name.clone()).or_insert(index);
+            loose.entry(loosely(&joint.name)).or_insert(index);
+        }
+        Self { exact, loose }
+    }
+
+    /// The joint of this model that a copied one means: of several with its name the one at its index.
+    fn find(&self, skeleton: &Skeleton, copy: &CopiedJoint) -> Option<JointIndex> {
+        let here = skeleton.joints().get(copy.joint.get());
+        if here.is_some_and(|joint| joint.name == copy.name) {
+            return Some(copy.joint);
+        }
+        if copy.name.is_empty() {
+            return None;
+        }
+        let exact = self.exact.get(&copy.name);
+        exact
+            .or_else(|| self.loose.get(&loosely(&copy.name)))
+            .copied()
+    }
+}
+
+fn loosely(name: &str) -> String {
+    let own = name.rsplit(':').next().unwrap_or(name);
+    own.to_lowercase()
+}

@@ -1,0 +1,520 @@
+//! Posing: transforms under way, pins, reset, copy and paste.
+//!
+//! The way of the data: the shown pose at the start -> [`Transforming`] and the chains of pinned ends -> one
+//! [`Edit::Pose`] in one step of the history, which later ones are absorbed into.
+//!
+//! Invariant: what a drag shows depends on where it began and where the pointer is, not on the way between.
+
+mod chains;
+mod clipboard;
+
+use super::Editor;
+use crate::document::session::{PoseOptions, PoseSpace, TransformKind};
+use crate::document::{Edit, EditError};
+use crate::math::Transform;
+use crate::skeleton::ik::Chain;
+use crate::skeleton::mirror::Mirror;
+use crate::skeleton::orientation::orientation;
+use crate::skeleton::{JointIndex, Pose, Skeleton};
+use crate::tools::transform::step_label;
+use crate::tools::{Axis, Finesse, Handle, Screen, Transforming};
+use chains::Held;
+use clipboard::PoseCopy;
+use glam::{DMat3, Vec2, Vec3};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What the editor knows of posing besides the document.
+#[derive(Default)]
+pub(super) struct Posing {
+    running: Option<Running>,
+    copied: Option<PoseCopy>,
+    /// Left and right of the skeleton that was asked about last.
+    mirror: RefCell<Option<(Arc<Skeleton>, Arc<Mirror>)>>,
+}
+
+impl Posing {
+    /// Another model is open; what was copied stays.
+    pub(super) fn forget_model(&mut self) {
+        self.running = None;
+        self.mirror.take();
+    }
+}
+
+/// A pose edit under way.
+struct Running {
+    label: String,
+    /// `None`: a field is dragged.
+    tool: Option<Transforming>,
+    /// Ends that a move of them bends the chain for.
+    pulled: Vec<Held>,
+    /// Pinned ends that stay.
+    held: Vec<Held>,
+    /// What was shown at the start.
+    start: Arc<Pose>,
+    /// The document's pose at the start.
+    before: Arc<Pose>,
+    /// The pose as it becomes; its other joints are those of `start`.
+    next: Pose,
+}
+
+/// What goes back to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResetPart {
+    /// The place.
+    Location,
+    /// The rotation.
+    Rotation,
+    /// The scale.
+    Scale,
+    /// All of it.
+    All,
+}
+
+impl Editor {
+    /// The gizmo and its axes.
+    pub fn pose_options(&self) -> PoseOptions {
+        self.document.session().pose
+    }
+
+    /// Chooses the gizmo.
+    pub fn set_gizmo(&mut self, kind: TransformKind) {
+        self.document.session_mut().pose.gizmo = kind;
+    }
+
+    /// Chooses the axes of the gizmo.
+    pub fn set_pose_space(&mut self, space: PoseSpace) {
+        self.document.session_mut().pose.space = space;
+    }
+
+    /// The next axes: the bone's, the world's, the parent's.
+    pub fn cycle_pose_space(&mut self) {
+        self.set_pose_space(match self.pose_options().space {
+            PoseSpace::Local => PoseSpace::World,
+            PoseSpace::World => PoseSpace::Parent,
+            PoseSpace::Parent => PoseSpace::Local,
+        });
+    }
+
+    /// Whether a pose edit is under way.
+    pub fn is_posing(&self) -> bool {
+        self.posing.running.is_some()
+    }
+
+    /// The transform under way.
+    pub fn transforming(&self) -> Option<&Transforming> {
+        self.posing.running.as_ref()?.tool.as_ref()
+    }
+
+    /// The bones that a transform would change: the selected ones, else the active one.
+    pub fn joints_to_pose(&self) -> BTreeSet<JointIndex> {
+        let session = self.document.session();
+        if session.selected_joints.is_empty() {
+            session.active_joint.into_iter().collect()
+        } else {
+            session.selected_joints.clone()
+        }
+    }
+
+    /// Where the gizmo stands, and its axes: at the active bone of those to pose, as it is on screen. `None` where none is
+    /// selected or shown.
+    pub fn gizmo_frame(&self) -> Option<(Vec3, [Vec3; 3])> {
+        let joints = self.joints_to_pose();
+        let active = self.document.session().active_joint;
+        let joint = active.filter(|j| joints.contains(j));
+        let joint = joint.or(joints.first().copied())?;
+        let world = self.world.get(joint.get())?;
+        let parent = self.document.skeleton().joint(joint).parent;
+        let map = match self.pose_options().space {
+            PoseSpace::World => DMat3::IDENTITY,
+            PoseSpace::Local => orientation(world.matrix3),
+            PoseSpace::Parent => parent
+                .and_then(|parent| self.world.get(parent.get()))
+                .map_or(DMat3::IDENTITY, |parent| orientation(parent.matrix3)),
+        };
+        let axes = [map.x_axis, map.y_axis, map.z_axis].map(|axis| axis.as_vec3());
+        Some((world.translation.as_vec3(), axes))
+    }
+
+    /// Starts to transform the selected bones with the pointer at `at_px` of a viewport of `size_px`; with `handle` as
+    /// that part of the gizmo does. While one is under way this is its key pressed again. Whether one is under way then.
+    pub fn begin_transform(
+        &mut self,
+        kind: TransformKind,
+        handle: Option<Handle>,
+        at_px: Vec2,
+        size_px: Vec2,
+    ) -> bool {
+        if let Some(tool) = self.tool_mut() {
+            tool.press_kind(kind);
+            self.show_transform();
+            return true;
+        }
+        let joints = self.joints_to_pose();
+        if joints.is_empty() {
+            self.say("Select a bone to pose first.");
+            return false;
+        }
+        self.start_transform(&joints, (kind, handle), (at_px, size_px), &[])
+    }
+
+    /// Starts to pull `end` with the two bones above it following. Whether it has them.
+    pub fn begin_reach(&mut self, end: JointIndex, at_px: Vec2, size_px: Vec2) -> bool {
+        if self.chain_of(end).is_none() {
+            return false;
+        }
+        let joints = BTreeSet::from([end]);
+        self.start_transform(
+            &joints,
+            (TransformKind::Move, None),
+            (at_px, size_px),
+            &[end],
+        )
+    }
+
+    fn start_transform(
+        &mut self,
+        joints: &BTreeSet<JointIndex>,
+        (kind, handle): (TransformKind, Option<Handle>),
+        (at_px, size_px): (Vec2, Vec2),
+        pulled: &[JointIndex],
+    ) -> bool {
+        self.finish_tool();
+        let start = self.document.shown_pose();
+        let skeleton = self.document.skeleton().clone();
+        let world = start.world_matrices(&skeleton);
+        let session = self.document.session();
+        let tool = Transforming::begin(
+            &skeleton,
+            &start,
+            &world,
+            joints,
+            session.active_joint,
+            (kind, session.pose.space),
+            Screen::new(session.camera, size_px),
+            at_px,
+        );
+        let Some(mut tool) = tool else {
+            return false;
+        };
+        if let Some(handle) = handle {
+            tool.grab(handle);
+        }
+        let moved: BTreeSet<JointIndex> = tool.joints().collect();
+        let is_pulled = |j: &JointIndex| pulled.contains(j) || session.pins.contains(j);
+        let hold = |joint: JointIndex| {
+            let keeps = session.pins.contains(&joint);
+            Some(Held::new(self.chain_of(joint)?, &world, keeps))
+        };
+        let mut pins: Vec<JointIndex> = session
+            .pins
+            .iter()
+            .copied()
+            .filter(|pin| pin.get() < skeleton.len() && !moved.contains(pin))
+            .collect();
+        pins.sort_by_key(|&j| skeleton.rank(j));
+        let held = pins.into_iter().filter_map(hold).collect();
+        let pulled = moved.iter().copied().filter(is_pulled);
+        let pulled = pulled.filter_map(hold).collect();
+        let label = tool.label(&skeleton);
+        self.open_step(label, start, Some(tool), pulled, held);
+        true
+    }
+
+    /// Follows the pointer with the transform under way.
+    pub fn update_transform(&mut self, at_px: Vec2, finesse: Finesse) {
+        if let Some(tool) = self.tool_mut() {
+            tool.pointer(at_px, finesse);
+            self.show_transform();
+        }
+    }
+
+    /// Holds the transform under way to an axis, or with `plane` to the two others.
+    pub fn press_axis(&mut self, axis: Axis, plane: bool) {
+        if let Some(tool) = self.tool_mut() {
+            tool.press_axis(axis, plane);
+            self.show_transform();
+        }
+    }
+
+    /// Types a character of a number into the transform under way; whether it belongs to one.
+    pub fn type_transform(&mut self, c: char) -> bool {
+        let Some(tool) = self.tool_mut() else {
+            return false;
+        };
+        let taken = tool.type_char(c);
+        if taken {
+            self.show_transform();
+        }
+        taken
+    }
+
+    /// Takes the last typed character back.
+    pub fn untype_transform(&mut self) {
+        if let Some(tool) = self.tool_mut() {
+            tool.backspace();
+            self.show_transform();
+        }
+    }
+
+    /// What the transform under way does: "Rotate X (local) 45.0°".
+    pub fn transform_readout(&self) -> Option<String> {
+        Some(self.transforming()?.readout())
+    }
+
+    /// Keeps what the pose edit under way has done: one undo step, or none where nothing changed.
+    pub fn confirm_transform(&mut self) {
+        let Some(running) = self.posing.running.take() else {
+            return;
+        };
+        if *self.document.pose() == running.before {
+            let dirty = self.history.cancel(&mut self.document);
+            self.refresh(&dirty);
+        } else {
+            self.history.commit(&self.document);
+        }
+    }
+
+    /// Takes the pose edit under way back, bit for bit.
+    pub fn cancel_transform(&mut self) {
+        if self.posing.running.take().is_some() {
+            let dirty = self.history.cancel(&mut self.document);
+            self.refresh(&dirty);
+            self.state.stale = true;
+        }
+    }
+
+    /// Starts to change one bone with the fields of the properties; one undo step until
+    /// [`Editor::confirm_transform`].
+    pub fn begin_pose_field(&mut self, joint: JointIndex, verb: &str) {
+        self.finish_tool();
+        if joint.get() >= self.document.skeleton().len() {
+            return;
+        }
+        let label = step_label(verb, self.document.skeleton(), 1, joint);
+        let start = self.document.shown_pose();
+        let world = start.world_matrices(self.document.skeleton());
+        let pins = &self.document.session().pins;
+        let pins = pins.iter().filter(|&&pin| pin != joint);
+        let hold = |&pin: &JointIndex| Some(Held::new(self.chain_of(pin)?, &world, true));
+        let held = pins.filter_map(hold).collect();
+        self.open_step(label, start, None, Vec::new(), held);
+    }
+
+    /// Gives the bone of the field under way another local transform.
+    pub fn set_pose_field(&mut self, joint: JointIndex, local: Transform) {
+        let Some(running) = &mut self.posing.running else {
+            return;
+        };
+        if local.is_finite() && joint.get() < running.next.locals.len() {
+            running.next.locals.clone_from(&running.start.locals);
+            running.next.locals[joint.get()] = local;
+            let rest = self.document.rest_pose().clone();
+            let skeleton = self.document.skeleton().clone();
+            for held in &running.held {
+                held.keep(&skeleton, &running.start, &rest, &mut running.next);
+            }
+            self.show_next();
+        }
+    }
+
+    /// Puts the selected bones, or all where none is selected, back to rest.
+    pub fn reset_pose(&mut self, part: ResetPart) {
+        self.finish_tool();
+        let rest = self.document.rest_pose().clone();
+        let start = self.document.shown_pose();
+        let joints = self.joints_to_pose();
+        let all = joints.is_empty();
+        let mut next = Pose::clone(&start);
+        for (j, (local, rest)) in next.locals.iter_mut().zip(&rest.locals).enumerate() {
+            if !all && !joints.contains(&JointIndex(j as u32)) {
+                continue;
+            }
+            if matches!(part, ResetPart::Location | ResetPart::All) {
+                local.translation = rest.translation;
+            }
+            if matches!(part, ResetPart::Rotation | ResetPart::All) {
+                local.rotation = rest.rotation;
+            }
+            if matches!(part, ResetPart::Scale | ResetPart::All) {
+                local.stretch = rest.stretch;
+            }
+        }
+        if all && part == ResetPart::All {
+            next.morph_weights.clone_from(&rest.morph_weights);
+        }
+        let verb = match part {
+            ResetPart::Location => "Clear location of",
+            ResetPart::Rotation => "Clear rotation of",
+            ResetPart::Scale => "Clear scale of",
+            ResetPart::All => "Reset",
+        };
+        let label = match joints.first() {
+            Some(&first) => step_label(verb, self.document.skeleton(), joints.len(), first),
+            None => format!("{verb} all bones"),
+        };
+        if !self.pose_at_once(next, &label) {
+            self.say("That is at rest already.");
+        }
+    }
+
+    /// Pins the selected bones in their places, or lets them go where all are pinned.
+    pub fn toggle_pins(&mut self) {
+        self.finish_tool();
+        let joints = self.joints_to_pose();
+        let pins = &self.document.session().pins;
+        if !joints.is_empty() && joints.is_subset(pins) {
+            let left = pins.difference(&joints).copied().collect();
+            self.document.session_mut().pins = left;
+            return;
+        }
+        let (with, without): (Vec<_>, Vec<_>) = joints
+            .into_iter()
+            .partition(|&joint| self.chain_of(joint).is_some());
+        if let Some(&joint) = without.first() {
+            let label = self.document.skeleton().label(joint);
+            self.say(format!(
+                "{label} cannot be pinned: it has no two bones above it that could bend."
+            ));
+        }
+        self.document.session_mut().pins.extend(with);
+    }
+
+    /// Whether a bone is pinned in its place.
+    pub fn is_pinned(&self, joint: JointIndex) -> bool {
+        self.document.session().pins.contains(&joint)
+    }
+
+    /// The chain that bends when `end` is pulled.
+    pub fn chain_of(&self, end: JointIndex) -> Option<Chain> {
+        let skeleton = self.document.skeleton();
+        let is_bone = self.document.skin_joint_mask();
+        (end.get() < skeleton.len()).then_some(())?;
+        Chain::above(skeleton, end, |j| is_bone[j.get()])
+    }
+
+    /// Left and right of the model's bones.
+    pub fn mirror(&self) -> Arc<Mirror> {
+        let skeleton = self.document.skeleton();
+        let mut known = self.posing.mirror.borrow_mut();
+        match &*known {
+            Some((of, mirror)) if Arc::ptr_eq(of, skeleton) => mirror.clone(),
+            _ => {
+                let mirror = Arc::new(Mirror::new(skeleton));
+                *known = Some((skeleton.clone(), mirror.clone()));
+                mirror
+            }
+        }
+    }
+
+    fn tool_mut(&mut self) -> Option<&mut Transforming> {
+        self.posing.running.as_mut()?.tool.as_mut()
+    }
+
+    fn open_step(
+        &mut self,
+        label: String,
+        start: Arc<Pose>,
+        tool: Option<Transforming>,
+        pulled: Vec<Held>,
+        held: Vec<Held>,
+    ) {
+        self.document.session_mut().playback.playing = false;
+        self.history.begin(&self.document, &label);
+        self.posing.running = Some(Running {
+            label,
+            tool,
+            pulled,
+            held,
+            next: Pose::clone(&start),
+            start,
+            before: self.document.pose().clone(),
+        });
+    }
+
+    /// Brings the document to where the transform under way is.
+    fn show_transform(&mut self) {
+        let rest = self.document.rest_pose().clone();
+        let skeleton = self.document.skeleton().clone();
+        let Some(running) = &mut self.posing.running else {
+            return;
+        };
+        let Some(tool) = &running.tool else {
+            return;
+        };
+        running.next.locals.copy_from_slice(&running.start.locals);
+        tool.apply(&mut running.next);
+        if tool.kind() == TransformKind::Move {
+            for pulled in &running.pulled {
+                pulled.follow(&skeleton, &running.start, &rest, &mut running.next);
+            }
+        }
+        for held in &running.held {
+            held.keep(&skeleton, &running.start, &rest, &mut running.next);
+        }
+        self.show_next();
+    }
+
+    fn show_next(&mut self) {
+        let Some(mut running) = self.posing.running.take() else {
+            return;
+        };
+        if let Err(error) = self.apply_pose(&running.start, &running.next, &running.label) {
+            self.say_error(error.to_string());
+            running.next.locals.copy_from_slice(&running.start.locals);
+        }
+        self.posing.running = Some(running);
+    }
+
+    /// Inside the open step: takes the document's pose to `next`. A pose that was shown by a clip (`shown`) becomes the
+    /// artist's first.
+    fn apply_pose(&mut self, shown: &Pose, next: &Pose, label: &str) -> Result<(), EditError> {
+        let playback = self.document.session().playback;
+        let over_clip = playback
+            .clip
+            .is_some_and(|id| self.document.clips().contains_key(&id));
+        let has_changed = next != shown || (over_clip && playback.unkeyed) || !over_clip;
+        if !has_changed {
+            return Ok(());
+        }
+        let now = self.document.pose().clone();
+        for (j, (now, next)) in now
+            .morph_weights
+            .iter()
+            .zip(&next.morph_weights)
+            .enumerate()
+        {
+            if now != next {
+                let edit = Edit::MorphWeights {
+                    joint: JointIndex(j as u32),
+                    weights: next.clone(),
+                };
+                self.apply(edit, label)?;
+            }
+        }
+        if let Some(edit) = Edit::pose_change(&now, next) {
+            self.apply(edit, label)?;
+        }
+        if over_clip && !playback.unkeyed {
+            self.document.session_mut().playback.unkeyed = true;
+            self.state.stale = true;
+        }
+        Ok(())
+    }
+
+    /// Shows another pose: one undo step. Whether anything changed.
+    fn pose_at_once(&mut self, next: Pose, label: &str) -> bool {
+        let start = self.document.shown_pose();
+        if next == *start {
+            return false;
+        }
+        self.open_step(label.to_owned(), start, None, Vec::new(), Vec::new());
+        if let Some(running) = &mut self.posing.running {
+            running.next = next;
+        }
+        self.show_next();
+        self.confirm_transform();
+        true
+    }
+}

@@ -1,0 +1,419 @@
+//! Two-bone inverse kinematics: where an elbow goes when a hand is pulled.
+
+use super::orientation::{orientation, parent_world_of, turn_in_space, world_of};
+use super::{JointIndex, Pose, Skeleton};
+use glam::{DMat3, DQuat, DVec3};
+
+/// Below this a length counts as none, relative to the size of the chain.
+const NOTHING: f64 = 1e-9;
+/// A chain whose bend is flatter than this (sine of the angle) has no bend plane of its own.
+const STRAIGHT: f64 = 5e-3;
+
+/// The places of a chain's joints in one space: shoulder, elbow, wrist.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TwoBone {
+    /// The joint that stays.
+    pub root: DVec3,
+    /// The joint that bends.
+    pub mid: DVec3,
+    /// The joint that reaches.
+    pub end: DVec3,
+}
+
+/// Where a chain goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reached {
+    /// The new places: bone lengths as before.
+    pub places: TwoBone,
+    /// How the bone from the root turns, in the space of the places.
+    pub root_turn: DQuat,
+    /// How the bone from the mid joint turns altogether (that of the root included).
+    pub mid_turn: DQuat,
+}
+
+impl TwoBone {
+    /// Bends the chain so that its end comes to `target`, or as near as the bones are long.
+    ///
+    /// `pole`: the side that the mid joint points to; without one the bend plane only swings along with the target. All
+    /// numbers are finite for straight, folded and zero-length chains. Source: the law of cosines.
+    pub fn reach(&self, target: DVec3, pole: Option<DVec3>) -> Reached {
+        let (upper, lower) = (self.mid - self.root, self.end - self.mid);
+        let (a, b) = (upper.length(), lower.length());
+        let tiny = NOTHING * (a + b);
+        let finite = target.is_finite() && (a + b).is_finite();
+        if !finite || a + b <= f64::MIN_POSITIVE {
+            return Reached {
+                places: *self,
+                root_turn: DQuat::IDENTITY,
+                mid_turn: DQuat::IDENTITY,
+            };
+        }
+        let pull = target - self.root;
+        let distance = pull.length().clamp((a - b).abs(), a + b);
+        let along_before = direction(self.end - self.root, tiny)
+            .or(direction(upper, tiny))
+            .or(direction(lower, tiny))
+            .unwrap_or(DVec3::X);
+        let along = direction(pull, tiny).unwrap_or(along_before);
+
+        let bend = upper.cross(lower);
+        let normal_before = direction(bend, STRAIGHT * a * b + f64::MIN_POSITIVE);
+        let swing = swing(along_before, along, normal_before);
+        // `normal` = (side the mid joint lies on) x (direction to the end).
+        let poled = pole.and_then(|pole| {
+            let side = (pole - self.root).reject_from_normalized(along);
+            Some(direction(side, tiny.max(NOTHING))?.cross(along))
+        });
+        let normal = poled
+            .or(normal_before.map(|n| swing * n))
+            .and_then(|n| direction(n.reject_from_normalized(along), NOTHING))
+            .unwrap_or_else(|| along.any_orthonormal_vector());
+        // A straight chain takes the normal that needs no twist.
+        let normal_before = normal_before.unwrap_or_else(|| swing.inverse() * normal);
+
+        let side = along.cross(normal);
+        let x = if distance > tiny {
+            ((a * a - b * b + distance * distance) / (2.0 * distance)).clamp(-a, a)
+        } else {
+            0.0
+        };
+        let height = (a * a - x * x).max(0.0).sqrt();
+        let mid = self.root + along * x + side * height;
+        let end = self.root + along * distance;
+        let root_turn = frame_turn(upper, normal_before, mid - self.root, normal, tiny);
+        let mid_turn = frame_turn(lower, normal_before, end - mid, normal, tiny);
+        Reached {
+            places: TwoBone {
+                root: self.root,
+                mid,
+                end,
+            },
+            root_turn: root_turn.or(mid_turn).unwrap_or(swing),
+            mid_turn: mid_turn.or(root_turn).unwrap_or(swing),
+        }
+    }
+
+    /// Whether it is too straight (or folded) to say which way it bends.
+    pub fn is_straight(&self) -> bool {
+        let (upper, lower) = (self.mid - self.root, self.end - self.mid);
+        upper.cross(lower).length() <= STRAIGHT * upper.length() * lower.length()
+    }
+}
+
+/// Three joints of a skeleton that reach as one: an end, and two above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// The joint that stays.
+    pub root: JointIndex,
+    /// The joint that bends.
+    pub mid: JointIndex,
+    /// The joint that reaches.
+    pub end: JointIndex,
+}
+
+impl Chain {
+    /// The chain that ends in `end`: the next two joints above it that are bones, have a length and are no helpers.
+    /// `None` where there are not two.
+    pub fn above(
+        skeleton: &Skeleton,
+        end: JointIndex,
+        is_bone: impl Fn(JointIndex) -> bool,
+    ) -> Option<Self> {
+        let rest = Pose::rest(skeleton);
+        let place = |joint| world_of(skeleton, &rest, joint).translation;
+        let mut below = place(end);
+        let mut found = skeleton.ancestors(end).filter(|&joint| {
+            let at = place(joint);
+            let counts = is_bone(joint)
+                && !is_helper(&skeleton.joint(joint).name)
+                && at.distance(below) > NOTHING * (1.0 + at.length());
+            if counts {
+                below = at;
+            }
+            counts
+        });
+        let mid = found.next()?;
+        let root = found.next()?;
+        Some(Self { root, mid, end })
+    }
+
+    /// Where its joints are in `pose`, world.
+    pub fn places(&self, skeleton: &Skeleton, pose: &Pose) -> TwoBone {
+        let place = |joint| world_of(skeleton, pose, joint).translation;
+        TwoBone {
+            root: place(self.root),
+            mid: place(self.mid),
+            end: place(self.end),
+        }
+    }
+
+    /// Turns the root and the mid joint so that the end comes to `target` (world), and the end so that it is oriented
+    /// as `end_orientation` in the world where one is given. Returns how far from the target the end stays.
+    ///
+    /// `rest` says which way a straight chain bends. Scale that is not uniform bends the way of the end: a few rounds
+    /// then come nearer.
+    pub fn reach(
+        &self,
+        skeleton: &Skeleton,
+        pose: &mut Pose,
+        rest: &Pose,
+        target: DVec3,
+        end_orientation: Option<DMat3>,
+    ) -> f64 {
+        const ROUNDS: usize = 12;
+        let mut gap = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            let before = self.places(skeleton, pose);
+            let pole = before
+                .is_straight()
+                .then(|| self.natural_pole(skeleton, pose, rest, &before));
+            let reached = before.reach(target, pole);
+            turn_in_world(skeleton, pose, self.root, reached.root_turn);
+            turn_in_world(
+                skeleton,
+                pose,
+                self.mid,
+                reached.mid_turn * reached.root_turn.inverse(),
+            );
+            let now = self.places(skeleton, pose);
+            gap = now.end.distance(target);
+            let size = 1.0 + target.length();
+            if now.end.distance(reached.places.end) <= 1e-12 * size || !gap.is_finite() {
+                break;
+            }
+            // Scale made another angle of it: point at the target at least, then bend again.
+            let tiny = NOTHING * size;
+            if let (Some(from), Some(to)) = (
+                direction(now.end - now.root, tiny),
+                direction(target - now.root, tiny),
+            ) {
+                turn_in_world(skeleton, pose, self.root, swing(from, to, None));
+                gap = self.places(skeleton, pose).end.distance(target);
+            }
+        }
+        if let Some(wanted) = end_orientation {
+            let now = orientation(world_of(skeleton, pose, self.end).matrix3);
+            let turn = wanted * now.transpose();
+            if turn.determinant() > 0.0 {
+                turn_in_world(skeleton, pose, self.end, DQuat::from_mat3(&turn));
+            }
+        }
+        gap
+    }
+
+    /// The place that the mid joint of a straight chain bends to: as at rest; where that is straight too, elbows go
+    /// back and knees go forward (+Z, where a glTF model looks).
+    fn natural_pole(&self, skeleton: &Skeleton, pose: &Pose, rest: &Pose, now: &TwoBone) -> DVec3 {
+        let at_rest = self.places(skeleton, rest);
+        let along = at_rest.end - at_rest.root;
+        let side = if at_rest.is_straight() {
+            let forward = along.y.abs() > along.x.abs() && along.y < 0.0;
+            if forward { DVec3::Z } else { DVec3::NEG_Z }
+        } else {
+            (at_rest.mid - at_rest.root).reject_from(along)
+        };
+        // The root joint has taken the side along.
+        let was = orientation(world_of(skeleton, rest, self.root).matrix3);
+        let is = orientation(world_of(skeleton, pose, self.root).matrix3);
+        let side = is * (was.transpose() * side);
+        now.root
+            + direction(side, 1e-12).unwrap_or(DVec3::Z) * (now.end - now.root).length().max(1e-6)
+    }
+}
+
+/// Turns `joint` of `pose` in the world about its own place.
+pub fn turn_in_world(skeleton: &Skeleton, pose: &mut Pose, joint: JointIndex, turn: DQuat) {
+    let parent = orientation(parent_world_of(skeleton, pose, joint).matrix3);
+    let local = &mut pose.locals[joint.get()];
+    local.rotation = turn_in_space(parent, turn) * local.rotation;
+}
+
+/// Whether a joint only helps another to bend: twist and roll joints.
+fn is_helper(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["twist", "roll", "helper"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
+/// `v` as a unit vector; `None` where it is not longer than `least`.
+fn direction(v: DVec3, least: f64) -> Option<DVec3> {
+    let length = v.length();
+    (length > least && length.is_finite()).then(|| v / length)
+}
+
+/// The shortest turn from one direction to the other; the opposite one is reached about `normal`.
+fn swing(from: DVec3, to: DVec3, normal: Option<DVec3>) -> DQuat {
+    match normal {
+        Some(normal) if from.dot(to) < -1.0 + 1e-9 => {
+            DQuat::from_axis_angle(normal, std::f64::consts::PI)
+        }
+        _ => DQuat::from_rotation_arc(from, to),
+    }
+}
+
+/// The turn that takes (bone, normal) to (bone, normal) after; `None` for a bone without length.
+fn frame_turn(
+    bone: DVec3,
+    normal: DVec3,
+    bone_after: DVec3,
+    normal_after: DVec3,
+    tiny: f64,
+) -> Option<DQuat> {
+    let frame = |bone: DVec3, normal: DVec3| {
+        let x = direction(bone, tiny)?;
+        let y = direction(normal.reject_from_normalized(x), NOTHING)?;
+        Some(DMat3::from_cols(x, y, x.cross(y)))
+    };
+    let turn = frame(bone_after, normal_after)? * frame(bone, normal)?.transpose();
+    Some(crate::math::transform::normalize_or_identity(
+        DQuat::from_mat3(&turn),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Transform;
+    use crate::skeleton::Joint;
+    use proptest::prelude::*;
+
+    fn arm() -> TwoBone {
+        TwoBone {
+            root: DVec3::ZERO,
+            mid: DVec3::new(3.0, 0.0, 0.0),
+            end: DVec3::new(3.0, 4.0, 0.0),
+        }
+    }
+
+    #[test]
+    fn a_right_angle_opens_to_the_sum_and_closes_to_the_difference() {
+        let far = arm().reach(DVec3::new(0.0, 100.0, 0.0), None).places;
+        assert!(far.end.abs_diff_eq(DVec3::new(0.0, 7.0, 0.0), 1e-12));
+        assert!(far.mid.abs_diff_eq(DVec3::new(0.0, 3.0, 0.0), 1e-12));
+        let near = arm().reach(DVec3::new(0.1, 0.0, 0.0), None).places;
+        assert!((near.end.length() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_reachable_target_is_reached_in_the_plane_of_the_bend() {
+        // 3-4-5: pulled to distance 5 along x, the elbow lies at 9/5 with height 12/5, below as before.
+        let Reached { places, .. } = arm().reach(DVec3::new(5.0, 0.0, 0.0), None);
+        assert!(places.end.abs_diff_eq(DVec3::new(5.0, 0.0, 0.0), 1e-12));
+        assert!(places.mid.abs_diff_eq(DVec3::new(1.8, -2.4, 0.0), 1e-12));
+    }
+
+    #[test]
+    fn the_pole_chooses_the_side() {
+        let pole = DVec3::new(2.0, 0.0, 9.0);
+        let Reached { places, .. } = arm().reach(DVec3::new(5.0, 0.0, 0.0), Some(pole));
+        assert!(places.mid.abs_diff_eq(DVec3::new(1.8, 0.0, 2.4), 1e-12));
+    }
+
+    #[test]
+    fn a_straight_chain_bends_to_its_pole_without_twist() {
+        let straight = TwoBone {
+            root: DVec3::ZERO,
+            mid: DVec3::X,
+            end: DVec3::new(2.0, 0.0, 0.0),
+        };
+        let reached = straight.reach(DVec3::new(1.0, 0.0, 0.0), Some(DVec3::NEG_Z));
+        let height = 0.75f64.sqrt();
+        assert!(
+            reached
+                .places
+                .mid
+                .abs_diff_eq(DVec3::new(0.5, 0.0, -height), 1e-12)
+        );
+        // The turn is about y alone.
+        assert!(reached.root_turn.x.abs() < 1e-12 && reached.root_turn.z.abs() < 1e-12);
+    }
+
+    fn place() -> impl Strategy<Value = DVec3> {
+        prop_oneof![
+            4 => [-2.0..2.0f64, -2.0..2.0, -2.0..2.0].prop_map(DVec3::from),
+            1 => (0..27usize).prop_map(|i| DVec3::new((i % 3) as f64, (i / 3 % 3) as f64, (i / 9) as f64) - 1.0),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn lengths_are_kept_the_end_is_as_near_as_can_be_and_turns_agree(
+            root in place(), mid in place(), end in place(), target in place(),
+            pole in proptest::option::of(place()),
+        ) {
+            let chain = TwoBone { root, mid, end };
+            let Reached { places, root_turn, mid_turn } = chain.reach(target, pole);
+            let (a, b) = (root.distance(mid), mid.distance(end));
+            prop_assert!(places.mid.is_finite() && places.end.is_finite());
+            prop_assert!(root_turn.is_finite() && mid_turn.is_finite());
+            prop_assert!((root.distance(places.mid) - a).abs() < 1e-6, "{:?}", places);
+            prop_assert!((places.mid.distance(places.end) - b).abs() < 1e-6);
+            let wanted = root.distance(target).clamp((a - b).abs(), a + b);
+            prop_assert!((root.distance(places.end) - wanted).abs() < 1e-9);
+            prop_assert!((root + root_turn * (mid - root)).abs_diff_eq(places.mid, 1e-6));
+            prop_assert!((places.mid + mid_turn * (end - mid)).abs_diff_eq(places.end, 1e-6));
+        }
+    }
+
+    /// Root at the origin, then two bones along x, the first bent by `bend`.
+    fn limb(names: [&str; 4], scale: DVec3) -> Skeleton {
+        let joint = |name: &str, parent: Option<u32>, translation, scale| Joint {
+            name: name.into(),
+            parent: parent.map(JointIndex),
+            rest: Transform::from_trs(translation, DQuat::IDENTITY, scale),
+            source_node: None,
+        };
+        Skeleton::new(vec![
+            joint(names[0], None, DVec3::new(0.0, 1.0, 0.0), scale),
+            joint(names[1], Some(0), DVec3::X, DVec3::ONE),
+            joint(names[2], Some(1), DVec3::X * 0.5, DVec3::ONE),
+            joint(names[3], Some(2), DVec3::new(0.5, 0.3, 0.0), DVec3::ONE),
+        ])
+        .unwrap()
+    }
+
+    #[test]
+    fn twist_joints_are_left_out_of_a_chain() {
+        let names = ["upperarm", "lowerarm", "lowerarm_twist", "hand"];
+        let chain = Chain::above(&limb(names, DVec3::ONE), JointIndex(3), |_| true);
+        let expected = Chain {
+            root: JointIndex(0),
+            mid: JointIndex(1),
+            end: JointIndex(3),
+        };
+        assert_eq!(chain, Some(expected));
+        assert_eq!(
+            Chain::above(&limb(names, DVec3::ONE), JointIndex(1), |_| true),
+            None
+        );
+    }
+
+    #[test]
+    fn a_pose_reaches_also_under_scale_that_is_not_uniform() {
+        for scale in [
+            DVec3::ONE,
+            DVec3::new(2.0, 1.0, 1.5),
+            DVec3::new(-1.0, 1.0, 1.0),
+        ] {
+            let skeleton = limb(["a", "b", "b_twist", "c"], scale);
+            let rest = Pose::rest(&skeleton);
+            let mut pose = rest.clone();
+            let chain = Chain::above(&skeleton, JointIndex(3), |_| true).unwrap();
+            let before = chain.places(&skeleton, &pose).end;
+            let target = before + DVec3::new(-0.3 * scale.x, 0.2, 0.1);
+            let wanted = orientation(world_of(&skeleton, &pose, chain.end).matrix3);
+            let gap = chain.reach(&skeleton, &mut pose, &rest, target, Some(wanted));
+            let tolerance = if scale.abs() == DVec3::ONE {
+                1e-12
+            } else {
+                2e-2
+            };
+            assert!(gap < tolerance, "{scale}: {gap}");
+            if scale.abs() == DVec3::ONE {
+                let now = orientation(world_of(&skeleton, &pose, chain.end).matrix3);
+                assert!(now.abs_diff_eq(wanted, 1e-12), "{scale}");
+            }
+        }
+    }
+}

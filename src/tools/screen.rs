@@ -1,0 +1,94 @@
+//! The viewport as a plane of pixels: what lies where on it.
+
+use crate::math::{Camera, Ray};
+use glam::{Vec2, Vec3};
+
+/// A camera and the size of the picture. Pixels are logical ones, from the top left, y down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Screen {
+    /// Where the artist looks from.
+    pub camera: Camera,
+    /// Logical pixels of the viewport.
+    pub size_px: Vec2,
+}
+
+impl Screen {
+    /// The picture of `camera` in a viewport of `size_px`.
+    pub fn new(camera: Camera, size_px: Vec2) -> Self {
+        Self {
+            camera,
+            size_px: size_px.max(Vec2::ONE),
+        }
+    }
+
+    /// Where a world place is seen; `None` behind the eye.
+    pub fn project(&self, point: Vec3) -> Option<Vec2> {
+        let camera = &self.camera;
+        let from_eye = point - camera.eye();
+        let depth = -from_eye.dot(camera.backward());
+        let at_depth = if camera.orthographic {
+            camera.distance
+        } else if depth > camera.distance * 1e-4 {
+            depth
+        } else {
+            return None;
+        };
+        let half_height = at_depth * (camera.fov_y * 0.5).tan();
+        let per_metre = self.size_px.y * 0.5 / half_height;
+        let offset = Vec2::new(from_eye.dot(camera.right()), -from_eye.dot(camera.up()));
+        let px = self.size_px * 0.5 + offset * per_metre;
+        px.is_finite().then_some(px)
+    }
+
+    /// The world ray under a pixel.
+    pub fn ray(&self, px: Vec2) -> Ray {
+        let unit = px / self.size_px;
+        let ndc = Vec2::new(unit.x * 2.0 - 1.0, 1.0 - unit.y * 2.0);
+        self.camera.ray(ndc, self.size_px.x / self.size_px.y)
+    }
+
+    /// World length of one pixel at the depth of `point`.
+    pub fn metres_per_px(&self, point: Vec3) -> f32 {
+        self.camera.metres_per_pixel(point, self.size_px.y)
+    }
+
+    /// Unit vector from `point` to the eye.
+    pub fn toward_eye(&self, point: Vec3) -> Vec3 {
+        if self.camera.orthographic {
+            self.camera.backward()
+        } else {
+            (self.camera.eye() - point).normalize_or(self.camera.backward())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_projected_lies_under_its_pixel() {
+        for orthographic in [false, true] {
+            let camera = Camera {
+                orthographic,
+                ..Camera::default()
+            };
+            let screen = Screen::new(camera, Vec2::new(800.0, 600.0));
+            let point = Vec3::new(0.4, -0.2, 0.3);
+            let px = screen.project(point).unwrap();
+            let clip = camera.clip_from_world(800.0 / 600.0).project_point3(point);
+            let expected = Vec2::new(400.0 + 400.0 * clip.x, 300.0 - 300.0 * clip.y);
+            assert!(px.abs_diff_eq(expected, 1e-2), "{px} {expected}");
+            let ray = screen.ray(px);
+            let along = (point - ray.origin).dot(ray.direction);
+            assert!((ray.origin + ray.direction * along).abs_diff_eq(point, 1e-4));
+        }
+    }
+
+    #[test]
+    fn nothing_is_seen_behind_the_eye() {
+        let screen = Screen::new(Camera::default(), Vec2::new(800.0, 600.0));
+        let behind = screen.camera.eye() + screen.camera.backward();
+        assert_eq!(screen.project(behind), None);
+    }
+}

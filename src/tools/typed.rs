@@ -1,0 +1,87 @@
+//! A number that is typed while a drag is under way.
+
+/// Digits as they come: "45", "-12.5".
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TypedNumber {
+    digits: String,
+    negative: bool,
+}
+
+impl TypedNumber {
+    /// Takes a character; whether it belongs to a number. A minus changes the sign wherever it is typed.
+    pub fn push(&mut self, c: char) -> bool {
+        const MOST: usize = 12;
+        match c {
+            '-' => self.negative = !self.negative,
+            '0'..='9' => {
+                if self.digits.len() < MOST {
+                    self.digits.push(c);
+                }
+            }
+            '.' | ',' => {
+                if !self.digits.contains('.') {
+                    self.digits.push('.');
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Takes the last character back; the sign goes last.
+    pub fn backspace(&mut self) {
+        if self.digits.pop().is_none() {
+            self.negative = false;
+        }
+    }
+
+    /// As it was typed; `None` where nothing is.
+    pub fn text(&self) -> Option<String> {
+        let sign = if self.negative { "-" } else { "" };
+        (self.negative || !self.digits.is_empty()).then(|| format!("{sign}{}", self.digits))
+    }
+
+    /// The number; a sign or a point alone count as 0. `None` where nothing is typed.
+    pub fn value(&self) -> Option<f64> {
+        self.text()?;
+        let value: f64 = self.digits.parse().unwrap_or(0.0);
+        Some(if self.negative { -value } else { value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(keys: &str) -> TypedNumber {
+        let mut number = TypedNumber::default();
+        for c in keys.chars() {
+            if c == '<' {
+                number.backspace();
+            } else {
+                number.push(c);
+            }
+        }
+        number
+    }
+
+    #[test]
+    fn numbers_are_what_was_typed() {
+        for (keys, text, value) in [
+            ("45", "45", 45.0),
+            ("-12.5", "-12.5", -12.5),
+            ("12,5-", "-12.5", -12.5),
+            ("--7", "7", 7.0),
+            (".5", ".5", 0.5),
+            ("1..2", "1.2", 1.2),
+            ("45<", "4", 4.0),
+            ("-", "-", 0.0),
+        ] {
+            assert_eq!(typed(keys).text().as_deref(), Some(text));
+            assert_eq!(typed(keys).value(), Some(value), "{keys}");
+        }
+        for keys in ["", "4<", "-4<<", "x"] {
+            assert_eq!(typed(keys).value(), None, "{keys}");
+        }
+    }
+}

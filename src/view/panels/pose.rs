@@ -1,0 +1,246 @@
+//! The pose of the active bone in numbers.
+
+use crate::document::session::{PoseSpace, TransformKind};
+use crate::editor::{Editor, ResetPart};
+use crate::math::Transform;
+use crate::skeleton::JointIndex;
+use crate::tools::Axis;
+use crate::view::commands::Command;
+use crate::view::theme;
+use egui::{DragValue, Id, Role, Ui, WidgetInfo};
+use egui_material_icons::icons;
+use glam::{DMat3, DQuat, DVec3, EulerRot};
+
+/// Width of a field.
+const FIELD: f32 = 62.0;
+
+/// The gizmo and its axes, and the active bone's location, rotation and scale as they differ from rest. A drag of a field
+/// is one undo step.
+pub fn pose_properties_ui(ui: &mut Ui, editor: &mut Editor) {
+    gizmo_ui(ui, editor);
+    let n_joints = editor.document().skeleton().len();
+    let active = editor.document().session().active_joint;
+    let Some(joint) = active.filter(|j| j.get() < n_joints) else {
+        return;
+    };
+    let pose = editor.document().shown_pose();
+    let (local, rest) = (
+        pose.locals[joint.get()],
+        editor.document().rest_pose().locals[joint.get()],
+    );
+    let mut fields = Fields::of(ui, joint, &local, &rest);
+    egui::Grid::new("pose")
+        .num_columns(5)
+        .spacing([4.0, 4.0])
+        .show(ui, |ui| {
+            ui.label("");
+            for axis in Axis::ALL {
+                ui.colored_label(colour_of(ui, axis), axis.letter());
+            }
+            ui.end_row();
+            row_ui(ui, editor, joint, &rest, &mut fields, TransformKind::Move);
+            row_ui(ui, editor, joint, &rest, &mut fields, TransformKind::Rotate);
+            row_ui(ui, editor, joint, &rest, &mut fields, TransformKind::Scale);
+        });
+    if editor.chain_of(joint).is_some() {
+        let mut pinned = editor.is_pinned(joint);
+        let only = editor.joints_to_pose().len() == 1;
+        let response = ui.add_enabled(only, egui::Checkbox::new(&mut pinned, "Pinned"));
+        let about = Command::TogglePin.tooltip(ui.ctx());
+        if response.on_hover_text(about).changed() {
+            editor.toggle_pins();
+        }
+    }
+}
+
+/// Which handles the gizmo has, and whose axes.
+fn gizmo_ui(ui: &mut Ui, editor: &mut Editor) {
+    let options = editor.pose_options();
+    ui.horizontal(|ui| {
+        ui.label("Gizmo");
+        for (kind, label, about) in [
+            (
+                TransformKind::Move,
+                "Move",
+                "Arrows move the selected bones.",
+            ),
+            (
+                TransformKind::Rotate,
+                "Rotate",
+                "Rings rotate the selected bones.",
+            ),
+            (
+                TransformKind::Scale,
+                "Scale",
+                "Boxes scale the selected bones.",
+            ),
+        ] {
+            if choice_ui(ui, options.gizmo == kind, label, "Gizmo", about) {
+                editor.set_gizmo(kind);
+            }
+        }
+    });
+    ui.horizontal(|ui| {
+        ui.label("Axes");
+        for (space, label, about) in [
+            (PoseSpace::Local, "Local", "Along the bone's own axes."),
+            (PoseSpace::World, "World", "Along the world's axes."),
+            (
+                PoseSpace::Parent,
+                "Parent",
+                "Along the axes of the bone's parent.",
+            ),
+        ] {
+            if choice_ui(ui, options.space == space, label, "Axes", about) {
+                editor.set_pose_space(space);
+            }
+        }
+    });
+}
+
+/// One of several choices; whether it was chosen.
+fn choice_ui(ui: &mut Ui, chosen: bool, label: &str, group: &str, about: &str) -> bool {
+    let response = ui.selectable_label(chosen, label).on_hover_text(about);
+    response.widget_info(|| {
+        WidgetInfo::selected(Role::RadioButton, true, chosen, format!("{group}: {label}"))
+    });
+    response.clicked()
+}
+
+/// A bone's pose as it is written: rotation in degrees about x, then y, then z, of the bone at rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Fields {
+    joint: JointIndex,
+    rotation: DQuat,
+    location: DVec3,
+    degrees: DVec3,
+    scale: DVec3,
+}
+
+impl Fields {
+    /// Angles that were typed stay as they are for as long as they mean the same rotation.
+    fn of(ui: &Ui, joint: JointIndex, local: &Transform, rest: &Transform) -> Self {
+        let known: Option<Self> = ui.data(|data| data.get_temp(memory_id()));
+        let degrees = match known {
+            Some(known) if known.joint == joint && known.rotation == local.rotation => {
+                known.degrees
+            }
+            _ => {
+                let turn = rest.rotation.inverse() * local.rotation;
+                let turn = crate::math::transform::normalize_or_identity(turn);
+                let (x, y, z) = turn.to_euler(EulerRot::XYZEx);
+                DVec3::new(x, y, z).map(f64::to_degrees).map(tidy)
+            }
+        };
+        let base = rest.scale();
+        let divisor = DVec3::select(base.cmpne(DVec3::ZERO), base, DVec3::ONE);
+        Self {
+            joint,
+            rotation: local.rotation,
+            location: local.translation - rest.translation,
+            degrees,
+            scale: local.scale() / divisor,
+        }
+    }
+
+    /// The local transform with the fields of `kind`; the others stay bit for bit.
+    fn applied(&self, kind: TransformKind, local: &Transform, rest: &Transform) -> Transform {
+        let mut local = *local;
+        match kind {
+            TransformKind::Move => local.translation = rest.translation + self.location,
+            TransformKind::Rotate => {
+                let angles = self.degrees.map(f64::to_radians);
+                local.rotation = rest.rotation
+                    * DQuat::from_euler(EulerRot::XYZEx, angles.x, angles.y, angles.z);
+            }
+            TransformKind::Scale => {
+                local.stretch = rest.stretch * DMat3::from_diagonal(self.scale);
+            }
+        }
+        local
+    }
+}
+
+fn memory_id() -> Id {
+    Id::unique("pose fields")
+}
+
+/// Three fields and what puts them back to rest.
+fn row_ui(
+    ui: &mut Ui,
+    editor: &mut Editor,
+    joint: JointIndex,
+    rest: &Transform,
+    fields: &mut Fields,
+    kind: TransformKind,
+) {
+    let (name, verb, about) = match kind {
+        TransformKind::Move => ("Location", "Move", "Way from rest along the parent's axes."),
+        TransformKind::Rotate => (
+            "Rotation",
+            "Rotate",
+            "Rotation from rest about the bone's axes: X, then Y, then Z.",
+        ),
+        TransformKind::Scale => (
+            "Scale",
+            "Scale",
+            "Size relative to rest along the bone's axes.",
+        ),
+    };
+    ui.label(name);
+    for axis in Axis::ALL {
+        let value = match kind {
+            TransformKind::Move => &mut fields.location[axis.index()],
+            TransformKind::Rotate => &mut fields.degrees[axis.index()],
+            TransformKind::Scale => &mut fields.scale[axis.index()],
+        };
+        let field = DragValue::new(value);
+        let field = match kind {
+            TransformKind::Move => field.speed(0.002).fixed_decimals(3).suffix(" m"),
+            TransformKind::Rotate => field.speed(0.5).fixed_decimals(1).suffix("°"),
+            TransformKind::Scale => field.speed(0.005).fixed_decimals(2).range(0.001..=1000.0),
+        };
+        let response = ui.add_sized([FIELD, ui.spacing().interact_size.y], field);
+        let label = format!("{name} {}", axis.letter());
+        let response = response.on_hover_text(format!("{label}. {about} Drag or type."));
+        response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, &label));
+        if response.drag_started() || (response.changed() && !editor.is_posing()) {
+            editor.begin_pose_field(joint, verb);
+        }
+        if response.changed() {
+            let local = editor.document().shown_pose().locals[joint.get()];
+            let local = fields.applied(kind, &local, rest);
+            editor.set_pose_field(joint, local);
+            fields.rotation = local.rotation;
+            let kept = *fields;
+            ui.data_mut(|data| data.insert_temp(memory_id(), kept));
+        }
+        let ended = response.drag_stopped() || response.lost_focus();
+        if ended && editor.transforming().is_none() {
+            editor.confirm_transform();
+        }
+    }
+    let (command, part) = match kind {
+        TransformKind::Move => (Command::ClearLocation, ResetPart::Location),
+        TransformKind::Rotate => (Command::ClearRotation, ResetPart::Rotation),
+        TransformKind::Scale => (Command::ClearScale, ResetPart::Scale),
+    };
+    let button = egui::Button::new(icons::ICON_RESTART_ALT.rich_text().size(14.0)).frame(false);
+    let response = ui.add(button).on_hover_text(command.tooltip(ui.ctx()));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, command.label()));
+    if response.clicked() {
+        editor.reset_pose(part);
+    }
+    ui.end_row();
+}
+
+fn colour_of(ui: &Ui, axis: Axis) -> egui::Color32 {
+    let palette = theme::palette(ui);
+    [palette.x, palette.y, palette.z][axis.index()]
+}
+
+/// Without the last digits that only rounding made.
+fn tidy(degrees: f64) -> f64 {
+    let tidy = (degrees * 1e9).round() / 1e9;
+    if tidy == 0.0 { 0.0 } else { tidy }
+}

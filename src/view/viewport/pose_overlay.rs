@@ -1,0 +1,325 @@
+//! What Pose mode draws over the picture: the gizmo, pins, and the numbers of a transform under way.
+
+use super::Viewport;
+use super::pose::{gizmo, pos, px, screen};
+use crate::document::session::TransformKind;
+use crate::editor::Editor;
+use crate::tools::gizmo::Shape;
+use crate::tools::{Axis, Constraint, Gizmo, Handle, Screen, Transforming};
+use crate::view::theme::{self, Palette};
+use egui::{
+    Align2, Color32, CornerRadius, CursorIcon, FontId, Key, Painter, Pos2, Rect, Response, Role,
+    Sense, Stroke, Ui, WidgetInfo,
+};
+use egui_material_icons::icons;
+use glam::Vec2;
+
+/// Size of the letters at the handles.
+const LETTER: f32 = 13.0;
+/// Side of the square that stands for a handle where it is read out or focused.
+const HANDLE_SIZE: f32 = 18.0;
+
+impl Viewport {
+    /// The gizmo, the pins and what a transform under way does.
+    pub(super) fn pose_overlay_ui(
+        &mut self,
+        ui: &mut Ui,
+        response: &Response,
+        editor: &mut Editor,
+    ) {
+        let rect = response.rect;
+        let painter = ui.painter().with_clip_rect(rect);
+        let palette = theme::palette(ui);
+        let screen = screen(editor, rect);
+        self.pins(&painter, palette, &screen, rect, editor);
+        if let Some(tool) = editor.transforming() {
+            ui.ctx().set_cursor_icon(match tool.kind() {
+                TransformKind::Move => CursorIcon::Grabbing,
+                TransformKind::Rotate | TransformKind::Scale => CursorIcon::Crosshair,
+            });
+            let pointer = ui.ctx().pointer_latest_pos();
+            running(&painter, palette, rect, &screen, tool, pointer);
+            return;
+        }
+        let Some(gizmo) = gizmo(editor, &screen) else {
+            return;
+        };
+        let hot = self.pose.handle;
+        draw(&painter, palette, rect, &gizmo, hot);
+        self.handles_ui(ui, response, editor, &gizmo);
+        if let Some(handle) = self.pose.handle {
+            ui.ctx().set_cursor_icon(CursorIcon::Grab);
+            let about = match handle.kind {
+                TransformKind::Rotate => "drag · Ctrl snaps to 5° · Shift is finer",
+                TransformKind::Move | TransformKind::Scale => "drag · Ctrl snaps · Shift is finer",
+            };
+            let text = format!("{}\n{about}", handle.label());
+            response.clone().on_hover_text_at_pointer(text);
+        }
+    }
+
+    /// Each handle as something to read out, to reach with the keyboard and to press.
+    fn handles_ui(&mut self, ui: &Ui, viewport: &Response, editor: &mut Editor, gizmo: &Gizmo) {
+        let rect = viewport.rect;
+        for shape in gizmo.shapes() {
+            let label = shape.handle.label();
+            let at = pos(shape.tip, rect);
+            let id = viewport.id.with(("handle", &label));
+            let area = Rect::from_center_size(at, egui::Vec2::splat(HANDLE_SIZE));
+            let response = ui.interact(area, id, Sense::focusable_noninteractive());
+            response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
+            let asked = ui.input(|i| {
+                let key = i.key_pressed(Key::Enter) || i.key_pressed(Key::Space);
+                (response.has_focus() && key)
+                    || i.has_accesskit_action_request(id, egui::accesskit::Action::Click)
+            });
+            if response.has_focus() {
+                let stroke = Stroke::new(1.5, theme::palette(ui).overlay);
+                ui.painter().rect_stroke(
+                    area,
+                    CornerRadius::same(3),
+                    stroke,
+                    egui::StrokeKind::Outside,
+                );
+            }
+            if asked {
+                let size = super::size(rect);
+                editor.begin_transform(shape.handle.kind, None, px(at, rect), size);
+                if let Constraint::Axis(axis) = shape.handle.constraint {
+                    editor.press_axis(axis, false);
+                } else if let Constraint::Plane(axis) = shape.handle.constraint {
+                    editor.press_axis(axis, true);
+                }
+            }
+        }
+    }
+
+    /// A pin at each pinned bone.
+    fn pins(
+        &self,
+        painter: &Painter,
+        palette: &Palette,
+        screen: &Screen,
+        rect: Rect,
+        editor: &Editor,
+    ) {
+        for &pin in &editor.document().session().pins {
+            let world = editor.world().get(pin.get());
+            let head = world.and_then(|w| screen.project(w.translation.as_vec3()));
+            let Some(head) = head.map(|head| pos(head, rect)) else {
+                continue;
+            };
+            let hot = self.pose.pin == Some(pin);
+            let radius = if hot { 8.0 } else { 6.0 };
+            painter.circle(
+                head,
+                radius,
+                palette.overlay_halo,
+                Stroke::new(if hot { 2.5 } else { 1.5 }, palette.overlay),
+            );
+            let font = FontId::new(
+                if hot { 16.0 } else { 13.0 },
+                icons::ICON_PUSH_PIN.font_family(),
+            );
+            painter.text(
+                head + egui::vec2(0.0, -radius - 1.0),
+                Align2::CENTER_BOTTOM,
+                icons::ICON_PUSH_PIN.codepoint,
+                font,
+                palette.overlay,
+            );
+        }
+    }
+}
+
+/// The colour of an axis.
+fn colour_of(axis: Option<Axis>, palette: &Palette) -> Color32 {
+    match axis {
+        Some(Axis::X) => palette.x,
+        Some(Axis::Y) => palette.y,
+        Some(Axis::Z) => palette.z,
+        None => palette.overlay,
+    }
+}
+
+/// The handles: a dark edge under each line, so that it is seen on any surface; the hot one bright and thick.
+fn draw(painter: &Painter, palette: &Palette, rect: Rect, gizmo: &Gizmo, hot: Option<Handle>) {
+    let is_hot = |shape: &Shape| hot == Some(shape.handle);
+    if hot.is_some_and(|h| h.constraint == Constraint::Trackball) {
+        let centre = pos(gizmo.centre_px(), rect);
+        let inner = crate::tools::gizmo::RADIUS_PX * 0.85;
+        painter.circle_filled(centre, inner, palette.overlay.gamma_multiply(0.10));
+    }
+    // The far halves first, then the near ones, the hot one last.
+    for shape in gizmo.shapes() {
+        let colour = colour_of(shape.handle.axis(), palette);
+        for line in shape.lines.iter().filter(|line| !line.front) {
+            polyline(
+                painter,
+                rect,
+                &line.points,
+                Stroke::new(1.0, colour.gamma_multiply(0.35)),
+            );
+        }
+    }
+    let mut shapes: Vec<&Shape> = gizmo.shapes().iter().collect();
+    shapes.sort_by_key(|shape| is_hot(shape));
+    for shape in shapes {
+        let hot = is_hot(shape);
+        let quiet = shape.handle.axis().is_none();
+        let colour = colour_of(shape.handle.axis(), palette);
+        let colour = if hot { bright(colour, palette) } else { colour };
+        let width = match (hot, quiet) {
+            (true, _) => 4.0,
+            (false, true) => 1.5,
+            (false, false) => 2.5,
+        };
+        for line in shape.lines.iter().filter(|line| line.front) {
+            let halo = Stroke::new(width + 2.0, palette.overlay_halo.gamma_multiply(0.7));
+            polyline(painter, rect, &line.points, halo);
+            let colour = if quiet && !hot {
+                colour.gamma_multiply(0.75)
+            } else {
+                colour
+            };
+            polyline(painter, rect, &line.points, Stroke::new(width, colour));
+        }
+        let see_through = matches!(shape.handle.constraint, Constraint::Plane(_)) || quiet;
+        if !shape.fill.is_empty() {
+            let fill = match (see_through, hot) {
+                (true, true) => colour.gamma_multiply(0.6),
+                (true, false) => colour.gamma_multiply(0.25),
+                (false, _) => colour,
+            };
+            let points = shape.fill.iter().map(|&p| pos(p, rect)).collect();
+            let edge = Stroke::new(1.0, palette.overlay_halo);
+            let edge = if see_through { Stroke::NONE } else { edge };
+            painter.add(egui::Shape::convex_polygon(points, fill, edge));
+        }
+    }
+    // Letters over all lines: colour is not the only sign.
+    for shape in gizmo.shapes() {
+        if let Constraint::Axis(axis) = shape.handle.constraint {
+            let colour = colour_of(Some(axis), palette);
+            let colour = if is_hot(shape) {
+                bright(colour, palette)
+            } else {
+                colour
+            };
+            letter(painter, palette, pos(shape.tip, rect), axis, colour);
+        }
+    }
+}
+
+/// The letter of an axis on a dark disc.
+fn letter(painter: &Painter, palette: &Palette, at: Pos2, axis: Axis, colour: Color32) {
+    painter.circle_filled(at, LETTER * 0.62, palette.overlay_halo);
+    let font = FontId::proportional(LETTER);
+    painter.text(at, Align2::CENTER_CENTER, axis.letter(), font, colour);
+}
+
+/// The axes that a transform under way is held to, the line to the pointer, and its number.
+fn running(
+    painter: &Painter,
+    palette: &Palette,
+    rect: Rect,
+    screen: &Screen,
+    tool: &Transforming,
+    pointer: Option<Pos2>,
+) {
+    let Some(centre) = screen.project(tool.pivot()) else {
+        return;
+    };
+    let held: Vec<Axis> = match tool.constraint() {
+        Constraint::Axis(axis) => vec![axis],
+        Constraint::Plane(axis) => Axis::ALL.into_iter().filter(|&a| a != axis).collect(),
+        Constraint::Free | Constraint::Trackball => Vec::new(),
+    };
+    let length = screen.metres_per_px(tool.pivot());
+    for axis in held {
+        let direction = tool.axes()[axis.index()];
+        let ahead = screen.project(tool.pivot() + direction * length * 20.0);
+        let along = (ahead.unwrap_or(centre) - centre).normalize_or_zero();
+        if along == Vec2::ZERO {
+            continue;
+        }
+        let far = along * (rect.width() + rect.height());
+        let line = [centre - far, centre + far];
+        polyline(
+            painter,
+            rect,
+            &line,
+            Stroke::new(3.5, palette.overlay_halo.gamma_multiply(0.7)),
+        );
+        polyline(
+            painter,
+            rect,
+            &line,
+            Stroke::new(1.5, colour_of(Some(axis), palette)),
+        );
+        let tip = pos(centre + along * 110.0, rect);
+        letter(painter, palette, tip, axis, colour_of(Some(axis), palette));
+    }
+    if let (Constraint::Axis(_) | Constraint::Free, TransformKind::Rotate) =
+        (tool.constraint(), tool.kind())
+    {
+        let axes = tool.axes();
+        if let Some(ring) = Gizmo::new(TransformKind::Rotate, tool.pivot(), axes, screen) {
+            let shape = ring
+                .shapes()
+                .iter()
+                .find(|s| s.handle.constraint == tool.constraint());
+            if let Some(shape) = shape {
+                let colour = bright(colour_of(shape.handle.axis(), palette), palette);
+                for line in &shape.lines {
+                    let strength = if line.front { 1.0 } else { 0.4 };
+                    let stroke = Stroke::new(3.0, colour.gamma_multiply(strength));
+                    polyline(painter, rect, &line.points, stroke);
+                }
+            }
+        }
+    }
+    let Some(pointer) = pointer else {
+        return;
+    };
+    let centre = pos(centre, rect);
+    if tool.kind() != TransformKind::Move && tool.constraint() != Constraint::Trackball {
+        let dash = egui::Shape::dashed_line(
+            &[centre, pointer],
+            Stroke::new(1.0, palette.overlay.gamma_multiply(0.7)),
+            5.0,
+            4.0,
+        );
+        painter.extend(dash);
+    }
+    painter.circle_filled(centre, 3.0, palette.overlay);
+    readout(painter, palette, rect, pointer, &tool.readout());
+}
+
+/// The number beside the pointer, within the viewport.
+fn readout(painter: &Painter, palette: &Palette, rect: Rect, pointer: Pos2, text: &str) {
+    let galley = painter.layout_no_wrap(text.to_owned(), FontId::proportional(14.0), palette.text);
+    let size = galley.size() + egui::vec2(16.0, 8.0);
+    let mut at = pointer + egui::vec2(18.0, 18.0);
+    at.x = at.x.min(rect.right() - size.x - 4.0).max(rect.left() + 4.0);
+    at.y = at.y.min(rect.bottom() - size.y - 4.0).max(rect.top() + 4.0);
+    let frame = Rect::from_min_size(at, size);
+    painter.rect(
+        frame,
+        CornerRadius::same(4),
+        palette.panel,
+        Stroke::new(1.0, palette.line),
+        egui::StrokeKind::Inside,
+    );
+    painter.galley(at + egui::vec2(8.0, 4.0), galley, palette.text);
+}
+
+fn polyline(painter: &Painter, rect: Rect, points: &[Vec2], stroke: Stroke) {
+    let points = points.iter().map(|&p| pos(p, rect)).collect();
+    painter.add(egui::Shape::line(points, stroke));
+}
+
+/// A colour on its way to that of the overlay's lines.
+fn bright(colour: Color32, palette: &Palette) -> Color32 {
+    colour.lerp_to_gamma(palette.overlay, 0.45)
+}

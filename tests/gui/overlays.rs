@@ -1,0 +1,181 @@
+//! Commands by name, help, preferences, pies, menus under the right button.
+
+use crate::window::{CTRL, Window};
+use egui::{Key, Modifiers, Role};
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use sinew::view::chord::Chord;
+use sinew::view::commands::Command;
+use sinew::view::keymap;
+use sinew::view::mode::Mode;
+
+fn keys_of(window: &Window, command: Command) -> Vec<Chord> {
+    keymap::of(&window.harness.ctx).chords(command).to_vec()
+}
+
+#[test]
+fn every_command_is_found_by_its_label() {
+    let mut window = Window::on("arm.glb");
+    for command in Command::all() {
+        window.key(Modifiers::NONE, Key::F3);
+        let label = command.full_label(window.editor());
+        window.write(&label);
+        let rows = window
+            .harness
+            .get_all_by_role(Role::ListBoxOption)
+            .filter_map(|n| n.accesskit_node().label())
+            .collect::<Vec<_>>();
+        assert!(rows.contains(&label), "{label}: {rows:?}");
+        window.key(Modifiers::NONE, Key::Escape);
+        assert!(
+            window.harness.query_by_role(Role::SearchInput).is_none(),
+            "{label}"
+        );
+    }
+}
+
+#[test]
+fn enter_runs_the_command_that_the_arrows_chose() {
+    let mut window = Window::on("arm.glb");
+    window.key(Modifiers::NONE, Key::F3);
+    window.write("mode");
+    let rows: Vec<String> = window
+        .harness
+        .get_all_by_role(Role::ListBoxOption)
+        .filter_map(|n| n.accesskit_node().label())
+        .collect();
+    let paint = rows.iter().position(|row| row == "Paint mode");
+    for _ in 0..paint.expect("the paint mode is offered") {
+        window.key(Modifiers::NONE, Key::ArrowDown);
+    }
+    window.picture("find-command");
+    window.key(Modifiers::NONE, Key::Enter);
+    assert_eq!(window.app().viewport().mode, Mode::Paint);
+    assert_eq!(
+        window
+            .harness
+            .query_all_by_role(Role::ListBoxOption)
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn f1_names_the_mouse_and_the_keys_of_the_mode() {
+    let mut window = Window::on("arm.glb");
+    window.key(Modifiers::NONE, Key::F1);
+    assert!(window.says("Keys and mouse in Select mode"));
+    assert!(window.says("Middle drag"));
+    assert!(window.says("Box select"));
+    assert!(!window.says("Brush strength"));
+    window.picture("help");
+    window.key(Modifiers::NONE, Key::Escape);
+    assert!(!window.says("Keys and mouse in"));
+}
+
+#[test]
+fn keys_are_learnt_and_clashes_are_asked_about() {
+    let mut window = Window::on("arm.glb");
+    window.key(CTRL, Key::Comma);
+    window.click(Role::Button, "Keys of Save project");
+    window.picture("preferences-learning");
+    window.key(CTRL, Key::F12);
+    window.picture("preferences-learnt");
+    assert_eq!(
+        keys_of(&window, Command::Save),
+        [Chord::key(Key::F12).ctrl()]
+    );
+    window.click(Role::Button, "Keys of Save project");
+    window.key(CTRL, Key::O);
+    assert!(window.says("Ctrl+O is used by"));
+    assert_eq!(
+        keys_of(&window, Command::Save),
+        [Chord::key(Key::F12).ctrl()]
+    );
+    window.picture("preferences-clash");
+    window.click(Role::Button, "Use it for “Save project”");
+    assert_eq!(keys_of(&window, Command::Save), [Chord::key(Key::O).ctrl()]);
+    assert!(keys_of(&window, Command::Open).is_empty());
+    window.click(Role::Button, "Reset all keys");
+    assert_eq!(keys_of(&window, Command::Open), [Chord::key(Key::O).ctrl()]);
+    window.click(Role::RadioButton, "Maya");
+    assert_eq!(
+        keys_of(&window, Command::FrameSelected),
+        [Chord::key(Key::F)]
+    );
+    // Esc ends the learning, then the dialog.
+    window.click(Role::Button, "Keys of Save project");
+    window.picture("preferences-maya");
+    window.key(Modifiers::NONE, Key::Escape);
+    assert!(window.says("Filter key map"));
+    window.key(Modifiers::NONE, Key::Escape);
+    assert!(!window.says("Filter key map"));
+}
+
+#[test]
+fn pies_choose_by_direction_and_by_number() {
+    let mut window = Window::on("arm.glb");
+    window.key(CTRL, Key::Tab);
+    window.picture("pie");
+    window.key(Modifiers::NONE, Key::Num3);
+    assert_eq!(window.app().viewport().mode, Mode::Paint);
+    window.key(CTRL, Key::Tab);
+    window.key(Modifiers::NONE, Key::Escape);
+    assert_eq!(window.app().viewport().mode, Mode::Paint);
+    // Four on the ring: the first above, the second to the right.
+    let bone = window.bones()[0];
+    window.select(bone);
+    let centre = window.viewport().center();
+    window.move_to(centre);
+    window.key(Modifiers::NONE, Key::K);
+    window.move_to(centre + egui::vec2(60.0, 0.0));
+    window.press(centre + egui::vec2(60.0, 0.0));
+    window.release(centre + egui::vec2(60.0, 0.0));
+    let locked = window.document().locked();
+    assert!(!locked.is_empty() && !locked.contains(&bone));
+}
+
+#[test]
+fn the_brush_is_sized_by_moving_the_pointer() {
+    let mut window = Window::on("arm.glb");
+    window.key(Modifiers::NONE, Key::Tab);
+    let centre = window.viewport().center();
+    window.move_to(centre);
+    let brush = |w: &Window| w.document().session().brush;
+    let before = brush(&window);
+    window.key(Modifiers::NONE, Key::F);
+    window.move_to(centre + egui::vec2(30.0, 0.0));
+    assert_eq!(brush(&window).radius_px, before.radius_px + 30.0);
+    window.key(Modifiers::NONE, Key::Escape);
+    assert_eq!(brush(&window), before);
+    window.move_to(centre);
+    window.key(Modifiers::SHIFT, Key::F);
+    window.move_to(centre - egui::vec2(40.0, 0.0));
+    window.picture("brush-strength");
+    window.key(Modifiers::NONE, Key::Enter);
+    assert_eq!(brush(&window).strength, 0.3);
+    window.key(Modifiers::NONE, Key::X);
+    assert_eq!(brush(&window).weight, 0.0);
+    window.key(Modifiers::NONE, Key::X);
+    assert_eq!(brush(&window).weight, 1.0);
+    assert_eq!(window.editor().history().undo_label(), None);
+}
+
+#[test]
+fn the_right_button_brings_the_menu_of_the_mode() {
+    let mut window = Window::on("arm.glb");
+    let centre = window.viewport().center();
+    window.right_click(centre);
+    assert!(window.says("Invert selection"));
+    window.picture("menu-select");
+    window.key(Modifiers::NONE, Key::Escape);
+    window.key(Modifiers::NONE, Key::Tab);
+    window.right_click(centre);
+    assert!(
+        window
+            .harness
+            .query_all_by_label_contains("Front faces only")
+            .count()
+            > 1
+    );
+    window.picture("menu-brush");
+}
