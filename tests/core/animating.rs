@@ -112,6 +112,8 @@ fn keying_a_pose_is_one_step_that_undo_takes_back_bit_for_bit() {
 
     e.undo();
     assert!(e.document().same_content(&before));
+    // The pose is there again, and again not keyed.
+    assert!(e.playback().unkeyed && e.document().shown_pose() == wanted);
     assert!(std::sync::Arc::ptr_eq(
         &e.document().clips()[&clip],
         &source
@@ -278,6 +280,9 @@ fn clips_are_made_copied_renamed_and_deleted() {
     e.show_clip(Some(first));
     e.delete_clip();
     assert!(e.shown_clip().is_none() && !e.document().clips().contains_key(&first));
+    e.undo();
+    assert_eq!(e.shown_clip().map(|(id, _)| id), Some(first));
+    e.redo();
     e.new_clip();
     // The id of a deleted clip of the file still names that clip.
     assert!(e.shown_clip().unwrap().0 > first);

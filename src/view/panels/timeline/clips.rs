@@ -59,21 +59,15 @@ impl ClipPicker {
     }
 
     fn pick_ui(&mut self, ui: &mut Ui, editor: &mut Editor, shown: Option<ClipId>) {
-        let clips: Vec<(ClipId, String)> = editor
-            .document()
-            .clips()
-            .iter()
-            .map(|(&id, clip)| (id, clip_label(id, &clip.name)))
-            .collect();
-        let label = clips.iter().find(|(id, _)| Some(*id) == shown);
-        let label = label.map_or(MY_POSE, |(_, label)| label.as_str());
+        let label = editor.shown_clip();
+        let label = label.map_or(MY_POSE.to_owned(), |(id, clip)| clip_label(id, &clip.name));
         let combo = ComboBox::from_id_salt("clip")
             .width(WIDTH)
             .truncate()
-            .selected_text(label)
+            .selected_text(label.as_str())
             .height(f32::INFINITY)
             .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-            .show_ui(ui, |ui| self.list_ui(ui, &clips, shown));
+            .show_ui(ui, |ui| self.list_ui(ui, editor, shown));
         combo
             .response
             .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Clip"));
@@ -95,9 +89,10 @@ impl ClipPicker {
     fn list_ui(
         &mut self,
         ui: &mut Ui,
-        clips: &[(ClipId, String)],
+        editor: &Editor,
         shown: Option<ClipId>,
     ) -> Option<Option<ClipId>> {
+        let clips = editor.document().clips();
         ui.set_min_width(WIDTH.max(220.0));
         let mut chosen = None;
         let mut enter = false;
@@ -116,8 +111,9 @@ impl ClipPicker {
             }
         }
         let wanted = self.filter.to_lowercase();
-        let found: Vec<_> = clips
+        let found: Vec<(ClipId, String)> = clips
             .iter()
+            .map(|(&id, clip)| (id, clip_label(id, &clip.name)))
             .filter(|(_, label)| label.to_lowercase().contains(&wanted))
             .collect();
         if enter && !wanted.is_empty() {
