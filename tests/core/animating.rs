@@ -53,12 +53,6 @@ fn last_notice(editor: &mut Editor) -> String {
     last
 }
 
-fn joint(editor: &Editor, name: &str) -> JointIndex {
-    let joints = editor.document().skeleton().joints();
-    let place = joints.iter().position(|j| j.name == name);
-    JointIndex(place.unwrap_or_else(|| panic!("no bone {name}")) as u32)
-}
-
 /// Bones that a skin has, by index.
 fn bones(editor: &Editor) -> Vec<JointIndex> {
     let mask = editor.document().skin_joint_mask();
