@@ -20,6 +20,7 @@ use egui::{Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
 use glam::Vec2;
 use gpu::Gpu;
 use paint::Adjust;
+pub use select::select_hint;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the viewport remembers between frames.
