@@ -358,7 +358,7 @@ impl Editor {
         let stem = wanted
             .trim_end_matches(|c: char| c.is_ascii_digit())
             .trim_end();
-        (2..)
+        (2..=taken.len() + 2)
             .map(|n| format!("{stem} {n}"))
             .find(|name| !taken.contains(name.as_str()))
             .unwrap_or_default()

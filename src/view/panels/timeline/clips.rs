@@ -13,6 +13,13 @@ const MY_POSE: &str = "My pose";
 const FEW: usize = 8;
 const WIDTH: f32 = 168.0;
 
+/// What was chosen of the list.
+#[derive(Clone, Copy)]
+enum Choice {
+    MyPose,
+    Clip(ClipId),
+}
+
 /// The choice of a clip.
 #[derive(Default)]
 pub(super) struct ClipPicker {
@@ -77,7 +84,10 @@ impl ClipPicker {
         match combo.inner {
             Some(Some(chosen)) => {
                 self.filter.clear();
-                editor.show_clip(chosen);
+                editor.show_clip(match chosen {
+                    Choice::MyPose => None,
+                    Choice::Clip(id) => Some(id),
+                });
             }
             Some(None) => {}
             // Closed: the next time all are listed.
@@ -86,12 +96,7 @@ impl ClipPicker {
     }
 
     /// The clips that pass the filter; what was chosen.
-    fn list_ui(
-        &mut self,
-        ui: &mut Ui,
-        editor: &Editor,
-        shown: Option<ClipId>,
-    ) -> Option<Option<ClipId>> {
+    fn list_ui(&mut self, ui: &mut Ui, editor: &Editor, shown: Option<ClipId>) -> Option<Choice> {
         let clips = editor.document().clips();
         ui.set_min_width(WIDTH.max(220.0));
         let mut chosen = None;
@@ -117,17 +122,17 @@ impl ClipPicker {
             .filter(|(_, label)| label.to_lowercase().contains(&wanted))
             .collect();
         if enter && !wanted.is_empty() {
-            chosen = found.first().map(|(id, _)| Some(*id));
+            chosen = found.first().map(|(id, _)| Choice::Clip(*id));
         }
         ScrollArea::vertical().max_height(300.0).show(ui, |ui| {
             if wanted.is_empty() && ui.selectable_label(shown.is_none(), MY_POSE).clicked() {
-                chosen = Some(None);
+                chosen = Some(Choice::MyPose);
             }
             for (id, label) in &found {
                 let is_shown = shown == Some(*id);
                 let row = ui.selectable_label(is_shown, label);
                 if row.clicked() {
-                    chosen = Some(Some(*id));
+                    chosen = Some(Choice::Clip(*id));
                 }
             }
             if found.is_empty() && !wanted.is_empty() {
