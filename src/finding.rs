@@ -1,6 +1,7 @@
 //! A problem with its place, cause and fix: what import, checks and the Problems panel speak in.
 
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// How bad a [`Finding`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -25,6 +26,87 @@ impl Severity {
     }
 }
 
+/// What a [`Finding`] is about, for a click that selects it. Indices are those of the document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// Some joints, ascending.
+    Joints(Arc<[u32]>),
+    /// A mesh.
+    Mesh(u32),
+    /// Some points of a mesh, ascending.
+    Points {
+        /// The mesh.
+        mesh: u32,
+        /// The points.
+        points: Arc<[u32]>,
+    },
+}
+
+/// What can be done about a [`Finding`] with one press. It works on the [`Place`] of the finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fix {
+    /// Scale the weights of each point so that they sum to 1.
+    Normalise,
+    /// Give each point to the bone that is nearest to it in the bind pose.
+    GiveToNearest,
+    /// Keep this many of the largest influences of each point.
+    Limit(u8),
+    /// Give all points at one position the average of their weights.
+    Weld,
+}
+
+impl Fix {
+    /// What the button says.
+    pub fn label(self) -> String {
+        match self {
+            Self::Normalise => "Normalise".into(),
+            Self::GiveToNearest => "Give to nearest bone".into(),
+            Self::Limit(most) => format!("Limit to {most}"),
+            Self::Weld => "Weld weights".into(),
+        }
+    }
+
+    /// What it does: one sentence.
+    pub fn about(self) -> String {
+        match self {
+            Self::Normalise => {
+                "Scales the weights of these points so that they sum to 1; locked bones keep theirs."
+                    .into()
+            }
+            Self::GiveToNearest => {
+                "Lets each of these points follow the unlocked bone that is nearest to it in the bind pose.".into()
+            }
+            Self::Limit(most) => format!(
+                "Keeps the {most} largest influences of these points now; an export does it anyway."
+            ),
+            Self::Weld => {
+                "Gives the points at each of these places the average of their weights.".into()
+            }
+        }
+    }
+}
+
+/// A number with its noun, as an artist reads it: "1 point", "1,204 points".
+pub fn counted(n: usize, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", thousands(n))
+}
+
+/// A number with commas: "1,204".
+pub fn thousands(n: usize) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// One problem: what, where and why, each in plain words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
@@ -34,34 +116,53 @@ pub struct Finding {
     pub place: String,
     /// What is wrong and what was done about it: one sentence with a full stop.
     pub message: String,
+    /// What it is about, where that is a part of the document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Place>,
+    /// What can be done about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Fix>,
 }
 
 impl Finding {
-    /// A finding of severity `info`.
-    pub fn info(place: impl Into<String>, message: impl Into<String>) -> Self {
+    /// A finding without target and fix.
+    pub fn new(severity: Severity, place: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
-            severity: Severity::Info,
+            severity,
             place: place.into(),
             message: message.into(),
+            target: None,
+            fix: None,
         }
+    }
+
+    /// The finding, about `target`.
+    #[must_use]
+    pub fn at(mut self, target: Place) -> Self {
+        self.target = Some(target);
+        self
+    }
+
+    /// The finding, which `fix` mends.
+    #[must_use]
+    pub fn fixed_by(mut self, fix: Option<Fix>) -> Self {
+        self.fix = fix;
+        self
+    }
+
+    /// A finding of severity `info`.
+    pub fn info(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(Severity::Info, place, message)
     }
 
     /// A finding of severity `warning`.
     pub fn warning(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Warning,
-            place: place.into(),
-            message: message.into(),
-        }
+        Self::new(Severity::Warning, place, message)
     }
 
     /// A finding of severity `error`.
     pub fn error(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Error,
-            place: place.into(),
-            message: message.into(),
-        }
+        Self::new(Severity::Error, place, message)
     }
 }
 
@@ -74,5 +175,28 @@ impl std::fmt::Display for Finding {
             self.place,
             self.message
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_an_artist_writes_them() {
+        assert_eq!(counted(1, "point"), "1 point");
+        assert_eq!(counted(999, "point"), "999 points");
+        assert_eq!(counted(1_234_567, "bone"), "1,234,567 bones");
+    }
+
+    #[test]
+    fn a_finding_without_a_target_is_written_as_before() {
+        let finding = Finding::info("file", "Odd.");
+        let text = serde_json::to_string(&finding).unwrap();
+        assert_eq!(
+            text,
+            r#"{"severity":"info","place":"file","message":"Odd."}"#
+        );
+        assert_eq!(serde_json::from_str::<Finding>(&text).unwrap(), finding);
     }
 }

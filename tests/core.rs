@@ -1,5 +1,7 @@
 //! Integration tests of the core and the command line: one binary, so that they link once.
 
+#[path = "core/checks.rs"]
+mod checks;
 #[path = "core/animating.rs"]
 mod animating;
 #[path = "core/cli.rs"]

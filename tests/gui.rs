@@ -14,6 +14,8 @@ mod overlays;
 mod paint_callback;
 #[path = "gui/painting.rs"]
 mod painting;
+#[path = "gui/panels.rs"]
+mod panels;
 #[path = "gui/pixels.rs"]
 mod pixels;
 #[path = "gui/renderer.rs"]

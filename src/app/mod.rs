@@ -439,7 +439,7 @@ impl eframe::App for SinewApp {
                 .resizable(true)
                 .default_size(120.0)
                 .show(ui, |ui| {
-                    panels::problems_ui(ui, &self.editor);
+                    panels::problems_ui(ui, &mut self.editor);
                 });
         }
         Panel::right("side")
@@ -455,7 +455,7 @@ impl eframe::App for SinewApp {
                 let list = (available - self.properties_height).max(MIN_LIST_HEIGHT.min(available));
                 ui.allocate_ui(egui::vec2(ui.available_width(), list), |ui| {
                     ui.set_min_height(list);
-                    self.hierarchy.show_ui(ui, &mut self.editor);
+                    asked.extend(self.hierarchy.show_ui(ui, &mut self.editor));
                 });
                 let top = ui.cursor().top();
                 ui.separator();

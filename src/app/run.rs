@@ -37,7 +37,11 @@ impl SinewApp {
 
             Command::Undo => self.editor.undo(),
             Command::Redo => self.editor.redo(),
-            // panels: Rename
+            Command::Rename => {
+                if let Some(joint) = self.editor.document().session().active_joint {
+                    self.hierarchy.start_rename(joint, &self.editor);
+                }
+            }
 
             // select:
             Command::SelectBones => self.editor.set_select_kind(SelectKind::Bones),

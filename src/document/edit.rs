@@ -354,6 +354,17 @@ impl Edit {
         }
     }
 
+    /// Whether the document has what the edit would give it, as far as that is cheap to tell.
+    pub(super) fn is_in(&self, document: &Document) -> bool {
+        match self {
+            Self::Stack { mesh, stack } => {
+                document.meshes.get(mesh).map(|item| &item.stack) == Some(stack)
+            }
+            Self::Locks(locked) => document.locked == *locked,
+            _ => false,
+        }
+    }
+
     /// Gives back memory that only serves [`Edit::absorb`]: nothing will be folded in any more.
     pub(super) fn seal(&mut self) {
         if let Self::Influences(edit) = self {

@@ -65,6 +65,8 @@ impl Step {
 #[derive(Clone, Debug)]
 struct Step {
     label: String,
+    /// The setting it chose, of which only the latest choice is a step.
+    setting: Option<&'static str>,
     /// In the order of application; each holds what the document had before (undo) or after (redo) it.
     edits: Vec<Edit>,
     before: Selection,
@@ -115,11 +117,21 @@ impl History {
         let selection = Selection::of(document);
         self.open = Some(Step {
             label: label.to_owned(),
+            setting: None,
             edits: Vec::new(),
             before: selection.clone(),
             after: selection,
             bytes: 0,
         });
+    }
+
+    /// [`History::begin`] of a step that chooses `setting`: chosen again right after, it stays one step with the newer
+    /// label, and is none once everything is as before it.
+    pub fn begin_setting(&mut self, document: &Document, label: &str, setting: &'static str) {
+        self.begin(document, label);
+        if let Some(step) = &mut self.open {
+            step.setting = Some(setting);
+        }
     }
 
     /// Whether a step is open.
@@ -141,6 +153,7 @@ impl History {
             self.revision += 1;
             self.open = Some(Step {
                 label: label.to_owned(),
+                setting: None,
                 edits: vec![edit],
                 before: single.clone(),
                 after: single,
@@ -171,6 +184,7 @@ impl History {
         }
         step.edits.iter_mut().for_each(Edit::seal);
         step.after = Selection::of(document);
+        step = self.fold_setting(document, step);
         step.bytes = step.edits.iter().map(Edit::heap_bytes).sum::<usize>()
             + step.label.len()
             + size_of::<Step>()
@@ -189,6 +203,9 @@ impl History {
                 self.saved_position = None;
             }
         }
+        if step.edits.is_empty() {
+            return;
+        }
         self.bytes += step.bytes;
         self.position += 1;
         self.undo.push_back(step);
@@ -198,6 +215,34 @@ impl History {
                 self.n_dropped += 1;
             }
         }
+    }
+
+    /// `step` with the newest one folded in, which is taken off, where both choose the same setting. Its edits are gone
+    /// where the document is as before both.
+    fn fold_setting(&mut self, document: &Document, mut step: Step) -> Step {
+        let is_saved = self.saved_position == Some(self.position);
+        let newest = self.undo.back().filter(|newest| {
+            newest.setting.is_some() && newest.setting == step.setting && !is_saved
+        });
+        if newest.is_none() {
+            return step;
+        }
+        let Some(mut folded) = self.undo.pop_back() else {
+            return step;
+        };
+        self.bytes -= folded.bytes;
+        self.position -= 1;
+        for later in step.edits.drain(..) {
+            let mut rest = Some(later);
+            for edit in &mut folded.edits {
+                rest = rest.and_then(|later| edit.absorb(later));
+            }
+            folded.edits.extend(rest);
+        }
+        folded.edits.retain(|edit| !edit.is_in(document));
+        folded.label = step.label;
+        folded.after = step.after;
+        folded
     }
 
     /// Takes the open step back: the document is as before [`History::begin`].
@@ -240,6 +285,51 @@ impl History {
         Some(dirty)
     }
 
+    /// Undoes or redoes until `n_done` steps, of those that are kept, are done; a step under way is committed first.
+    /// Returns what is stale.
+    pub fn jump(&mut self, document: &mut Document, n_done: usize) -> Dirty {
+        self.commit(document);
+        let mut dirty = Dirty::default();
+        while self.undo.len() > n_done {
+            let Some(stale) = self.undo(document) else {
+                break;
+            };
+            dirty.merge(stale);
+        }
+        while self.undo.len() < n_done {
+            let Some(stale) = self.redo(document) else {
+                break;
+            };
+            dirty.merge(stale);
+        }
+        dirty
+    }
+
+    /// The labels of all steps that are kept, the oldest first; the first [`History::n_undo`] of them are done.
+    pub fn labels(&self) -> impl ExactSizeIterator<Item = &str> + DoubleEndedIterator {
+        let n_undo = self.undo.len();
+        (0..self.n_steps()).map(move |i| {
+            let step = if i < n_undo {
+                &self.undo[i]
+            } else {
+                &self.redo[self.redo.len() - 1 - (i - n_undo)]
+            };
+            step.label.as_str()
+        })
+    }
+
+    /// How many steps are kept, done or undone.
+    pub fn n_steps(&self) -> usize {
+        self.undo.len() + self.redo.len()
+    }
+
+    /// How many of the kept steps were done when the document was saved; `None` where that state is out of reach.
+    pub fn saved_step(&self) -> Option<usize> {
+        let oldest = self.position - self.undo.len() as i64;
+        let saved = usize::try_from(self.saved_position? - oldest).ok()?;
+        (saved <= self.n_steps()).then_some(saved)
+    }
+
     /// What the next undo takes back.
     pub fn undo_label(&self) -> Option<&str> {
         self.undo.back().map(|step| step.label.as_str())
@@ -263,6 +353,11 @@ impl History {
     /// Bytes of payload kept.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Bytes of payload that may be kept.
+    pub fn limit_bytes(&self) -> usize {
+        self.limit_bytes
     }
 
     /// Remembers the present state as the saved one.

@@ -1,6 +1,6 @@
 //! Vertices as a file has them -> welded points in spatial order.
 
-use crate::finding::Finding;
+use crate::finding::{Finding, Fix};
 use crate::mesh::{Mesh, Morph, Primitive, normals};
 use crate::skinning::{Influences, RowRef, Rows};
 use glam::{Vec2, Vec3};
@@ -63,7 +63,7 @@ impl MeshSource {
     pub fn build(self) -> BuiltMesh {
         let n_vertices: usize = self.primitives.iter().map(|p| p.positions.len()).sum();
         let vertices = Vertices::gather(&self);
-        let (point_of_vertex, representatives, split_seams) = weld(&vertices);
+        let (point_of_vertex, representatives, split_seams, weights_differ) = weld(&vertices);
         let (point_of_vertex, representatives) =
             order_in_space(&vertices.positions, &point_of_vertex, &representatives);
 
@@ -123,13 +123,14 @@ impl MeshSource {
             } else {
                 format!("{split_seams} places hold")
             };
-            findings.push(Finding::warning(
+            let finding = Finding::warning(
                 format!("mesh \"{}\"", self.name),
                 format!(
                     "{places} vertices with different weights or morphs at one position; they stay \
                      apart and may open when posed."
                 ),
-            ));
+            );
+            findings.push(finding.fixed_by(weights_differ.then_some(Fix::Weld)));
         }
         BuiltMesh {
             mesh: Mesh {
@@ -201,15 +202,16 @@ impl<'a> Vertices<'a> {
     }
 }
 
-/// The point of each vertex (numbered by first vertex), a vertex of each point, and how many positions hold
-/// several points.
-fn weld(vertices: &Vertices<'_>) -> (Vec<u32>, Vec<u32>, usize) {
+/// The point of each vertex (numbered by first vertex), a vertex of each point, how many positions hold several points,
+/// and whether any of them do so because their weights differ.
+fn weld(vertices: &Vertices<'_>) -> (Vec<u32>, Vec<u32>, usize, bool) {
     let mut point_of_vertex = Vec::with_capacity(vertices.positions.len());
     let mut representatives: Vec<u32> = Vec::new();
     // Position bits -> first point there; further points at the same position are chained.
     let mut first_at: HashMap<[u32; 3], u32> = HashMap::with_capacity(vertices.positions.len());
     let mut next_at: Vec<u32> = Vec::new();
     let mut split_seams = 0;
+    let mut weights_differ = false;
     for (v, position) in vertices.positions.iter().enumerate() {
         let v = v as u32;
         // Adding zero makes -0 and 0 one key.
@@ -227,6 +229,7 @@ fn weld(vertices: &Vertices<'_>) -> (Vec<u32>, Vec<u32>, usize) {
             let next = next_at[point as usize];
             if next == u32::MAX {
                 split_seams += usize::from(point == first);
+                weights_differ |= vertices.row(representatives[first as usize]) != vertices.row(v);
                 next_at[point as usize] = new_point;
             }
             point = if next == u32::MAX { new_point } else { next };
@@ -237,7 +240,12 @@ fn weld(vertices: &Vertices<'_>) -> (Vec<u32>, Vec<u32>, usize) {
         }
         point_of_vertex.push(point);
     }
-    (point_of_vertex, representatives, split_seams)
+    (
+        point_of_vertex,
+        representatives,
+        split_seams,
+        weights_differ,
+    )
 }
 
 /// Renumbers points along a Morton curve; ties keep file order.

@@ -7,7 +7,9 @@
 //! Invariant: an edit swaps: applied twice it restores the document bit for bit; on `Err` nothing changed.
 //! Invariant: cloning is cheap: everything large sits behind an `Arc`.
 
+pub mod checks;
 pub mod edit;
+pub mod fixes;
 pub mod history;
 pub mod ids;
 pub mod invariants;

@@ -186,6 +186,9 @@ pub struct Session {
     /// Objects that are neither drawn, picked nor painted.
     #[serde(skip_serializing_if = "is_default")]
     pub hidden_instances: BTreeSet<InstanceId>,
+    /// Colours that the artist gave to bones, sRGB; the others have one by default.
+    #[serde(skip_serializing_if = "is_default")]
+    pub joint_colours: BTreeMap<JointIndex, [u8; 3]>,
 }
 
 impl Session {

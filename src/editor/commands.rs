@@ -124,7 +124,7 @@ impl Editor {
             SkinningMethod::Dqs => "Use dual quaternion skinning",
         };
         self.finish_tool();
-        self.history.begin(&self.document, label);
+        self.history.begin_setting(&self.document, label, "method");
         let changes: Vec<_> = self
             .document
             .meshes()
@@ -208,7 +208,7 @@ impl Editor {
     }
 
     /// Frames the finite ones of `points`, but never less than a part of the model: a short bone is seen in its place.
-    fn frame_points(&mut self, points: &[Vec3]) {
+    pub(super) fn frame_points(&mut self, points: &[Vec3]) {
         const LEAST: f32 = 0.15;
         let shown = self
             .displayed

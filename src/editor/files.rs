@@ -1,13 +1,16 @@
 //! Opening, saving and exporting, on the lane for long jobs.
 
 use super::Editor;
+use crate::document::MeshId;
+use crate::document::fixes::Fixed;
 use crate::evaluate::{Job, JobError};
-use crate::finding::Severity;
+use crate::finding::{Fix, Severity};
 use crate::io::gltf_export::{ExportError, ExportOptions, ExportReport, export_to_file};
 use crate::io::project::{self, ProjectError};
 use crate::io::{OpenError, OpenedModel, open_any, open_autosave, open_relinked, open_sample};
-use crate::task::Task;
+use crate::task::{Cancelled, Task};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +44,7 @@ impl OpenRequest {
     }
 }
 
-/// A file job that waits or runs.
+/// A job that the artist waits for.
 pub enum FileJob {
     /// A model is being opened.
     Open {
@@ -68,6 +71,19 @@ pub enum FileJob {
         /// The job.
         job: Job<Result<ExportReport, ExportError>>,
     },
+    /// A problem is being mended.
+    Fix {
+        /// The mesh.
+        mesh: MeshId,
+        /// Its points.
+        points: Arc<[u32]>,
+        /// What is done with them.
+        fix: Fix,
+        /// The history's revision of the snapshot.
+        revision: u64,
+        /// The job.
+        job: Job<Result<Fixed, Cancelled>>,
+    },
 }
 
 impl FileJob {
@@ -77,6 +93,7 @@ impl FileJob {
             Self::Open { job, .. } => &job.label,
             Self::Save { job, .. } => &job.label,
             Self::Export { job, .. } => &job.label,
+            Self::Fix { job, .. } => &job.label,
         }
     }
 
@@ -86,6 +103,7 @@ impl FileJob {
             Self::Open { job, .. } => &job.task,
             Self::Save { job, .. } => &job.task,
             Self::Export { job, .. } => &job.task,
+            Self::Fix { job, .. } => &job.task,
         }
     }
 }
@@ -170,7 +188,7 @@ impl Editor {
     }
 
     /// Whether a new file job may start; says so where one is under way.
-    fn lane_is_free(&mut self) -> bool {
+    pub(super) fn lane_is_free(&mut self) -> bool {
         if let Some(job) = &self.job {
             let text = format!(
                 "{} is still under way; wait for it or cancel it.",
@@ -272,6 +290,25 @@ impl Editor {
                     self.say("The export was cancelled; nothing was written.");
                 }
                 Ok(Err(error)) => self.say_error(error.to_string()),
+            },
+            FileJob::Fix {
+                mesh,
+                points,
+                fix,
+                revision,
+                job,
+            } => match job.try_result() {
+                Err(JobError::NotReady) => {
+                    self.job = Some(FileJob::Fix {
+                        mesh,
+                        points,
+                        fix,
+                        revision,
+                        job,
+                    });
+                }
+                Err(error) => self.say_error(error.to_string()),
+                Ok(result) => self.finish_fix((mesh, points, fix), revision, result),
             },
         }
     }

@@ -9,6 +9,7 @@
 
 mod animating;
 mod autosave;
+mod bones;
 mod commands;
 pub mod display;
 mod files;
@@ -16,12 +17,14 @@ pub mod playback;
 mod pointer;
 mod posing;
 mod probing;
+mod problems;
 pub mod selecting;
 
 pub use commands::LockSet;
 pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
 pub use posing::ResetPart;
+pub use problems::Message;
 pub use selecting::BonesSeen;
 
 use crate::document::{Dirty, Document, Edit, EditError, History, InstanceId, MeshId};
@@ -33,6 +36,7 @@ use crate::skeleton::Bone;
 use crate::tools::WeightBrush;
 use autosave::Autosave;
 use glam::DAffine3;
+use problems::Problems;
 use selecting::Selecting;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -59,7 +63,7 @@ pub struct Editor {
     displayed: BTreeMap<InstanceId, Displayed>,
     heat: BTreeMap<MeshId, Heat>,
     world: Vec<DAffine3>,
-    findings: Vec<Finding>,
+    problems: Problems,
     notices: VecDeque<Notice>,
     job: Option<FileJob>,
     project_path: Option<PathBuf>,
@@ -108,7 +112,7 @@ impl Editor {
         wake: impl Fn() + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let wake = Arc::new(wake);
-        let theirs = wake.clone();
+        let (theirs, of_checks) = (wake.clone(), wake.clone());
         Ok(Self {
             document: Document::default(),
             history: History::default(),
@@ -120,7 +124,7 @@ impl Editor {
             displayed: BTreeMap::new(),
             heat: BTreeMap::new(),
             world: Vec::new(),
-            findings: Vec::new(),
+            problems: Problems::new(Lane::spawn(move || of_checks())?),
             notices: VecDeque::new(),
             job: None,
             project_path: None,
@@ -200,9 +204,9 @@ impl Editor {
         }
     }
 
-    /// Import and project findings of the model.
+    /// What the importer, the project and the checks found, the worst first.
     pub fn findings(&self) -> &[Finding] {
-        &self.findings
+        self.problems()
     }
 
     /// The next thing the artist should read.
@@ -232,7 +236,10 @@ impl Editor {
 
     /// Whether everything asked of the threads is on screen.
     pub fn is_idle(&self) -> bool {
-        self.job.is_none() && !self.state.stale && self.state.received == self.state.posted
+        self.job.is_none()
+            && !self.state.stale
+            && self.state.received == self.state.posted
+            && self.problems.is_idle()
     }
 
     /// Does what waits: results, jobs, playback by `dt_secs`, autosave; posts the newest snapshot. Once a frame.
@@ -274,6 +281,7 @@ impl Editor {
             self.frame_all();
         }
         self.post();
+        self.poll_problems();
         self.poll_autosave();
         self.say_dropped_steps();
         changed
@@ -311,6 +319,9 @@ impl Editor {
             }
         }
         self.state.stale |= !dirty.is_empty();
+        if !dirty.is_empty() {
+            self.problems.mark_stale();
+        }
     }
 
     /// Tells the artist, once each time, that the oldest undo steps were given up.
@@ -325,17 +336,16 @@ impl Editor {
     }
 
     fn say(&mut self, text: impl Into<String>) {
-        self.notices.push_back(Notice {
-            text: text.into(),
-            is_error: false,
-        });
+        self.notice(text.into(), false);
     }
 
     fn say_error(&mut self, text: impl Into<String>) {
-        self.notices.push_back(Notice {
-            text: text.into(),
-            is_error: true,
-        });
+        self.notice(text.into(), true);
+    }
+
+    fn notice(&mut self, text: String, is_error: bool) {
+        self.problems.keep_message(&text, is_error);
+        self.notices.push_back(Notice { text, is_error });
     }
 
     /// Shows another document; history and picture start afresh.
@@ -350,7 +360,7 @@ impl Editor {
         self.reset_selecting();
         self.document = document;
         self.history = History::default();
-        self.findings = findings;
+        self.problems.start_document(findings);
         self.project_path = project_path;
         self.model_serial += 1;
         self.displayed.clear();

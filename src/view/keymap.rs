@@ -4,7 +4,7 @@ use super::chord::Chord;
 use super::commands::Command;
 use super::commands::table::TABLE;
 use super::mode::Mode;
-use egui::{Context, FocusDirection, Id};
+use egui::{Context, EventFilter, FocusDirection, Id, Key};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -130,13 +130,15 @@ impl KeyMap {
         if ctx.text_edit_focused() {
             return Vec::new();
         }
+        let taken = keys_of_list(ctx);
         let rows = TABLE.iter().filter(|row| row.modes.contains(&mode));
         let asked: Vec<Command> = ctx.input_mut(|input| {
             rows.map(|row| row.command)
                 .filter(|&command| {
                     // Every chord is asked, so that two pressed in one frame are both used up.
                     self.chords(command).iter().fold(false, |found, chord| {
-                        chord.consume(input, command.repeats()) || found
+                        let is_taken = !chord.ctrl && taken.contains(&chord.key);
+                        !is_taken && chord.consume(input, command.repeats()) || found
                     })
                 })
                 .collect()
@@ -150,6 +152,45 @@ impl KeyMap {
         }
         asked
     }
+}
+
+/// Keys by which lists are walked through.
+pub const LIST_KEYS: &[Key] = &[
+    Key::ArrowUp,
+    Key::ArrowDown,
+    Key::ArrowLeft,
+    Key::ArrowRight,
+    Key::Home,
+    Key::End,
+    Key::PageUp,
+    Key::PageDown,
+    Key::Enter,
+];
+
+/// While the widget `list` has the focus, [`LIST_KEYS`] without Ctrl are its own, and neither commands nor the focus move
+/// by them. Call it in each frame.
+pub fn give_keys_to_list(ctx: &Context, list: Id) {
+    ctx.data_mut(|data| data.insert_temp(list_id(), list));
+    let filter = EventFilter {
+        horizontal_arrows: true,
+        vertical_arrows: true,
+        ..EventFilter::default()
+    };
+    ctx.memory_mut(|memory| memory.set_focus_lock_filter(list, filter));
+}
+
+fn keys_of_list(ctx: &Context) -> &'static [Key] {
+    let focused = ctx.memory(egui::Memory::focused);
+    let list = ctx.data(|data| data.get_temp::<Id>(list_id()));
+    if focused.is_some() && focused == list {
+        LIST_KEYS
+    } else {
+        &[]
+    }
+}
+
+fn list_id() -> Id {
+    Id::unique("list with keys")
 }
 
 /// The key map in use.

@@ -25,6 +25,8 @@ pub mod commands;
 #[cfg(feature = "gui")]
 pub mod frame;
 pub mod heat;
+#[cfg(feature = "gui")]
+pub mod joint_colour;
 pub mod joints;
 #[cfg(feature = "gui")]
 pub mod keymap;

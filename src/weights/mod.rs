@@ -4,6 +4,7 @@
 //! Invariant: normalising gives no weight to a joint, other than the one being painted, that had none.
 
 pub mod falloff;
+pub mod mend;
 pub mod paint;
 
 pub use paint::{PaintRules, set_weight};

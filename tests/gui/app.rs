@@ -41,7 +41,7 @@ fn open_paint_undo_redo_save_reopen_and_export() {
     assert!(
         window
             .harness
-            .query_by_role_and_label(Role::Button, &first)
+            .query_by_role_and_label(Role::TreeItem, &first)
             .is_some()
     );
 

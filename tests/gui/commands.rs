@@ -249,13 +249,13 @@ fn the_list_of_bones_filters_and_locks() {
     assert!(
         window
             .harness
-            .query_by_role_and_label(Role::Button, &labels[3])
+            .query_by_role_and_label(Role::TreeItem, &labels[3])
             .is_some()
     );
     assert!(
         window
             .harness
-            .query_by_role_and_label(Role::Button, &labels[0])
+            .query_by_role_and_label(Role::TreeItem, &labels[0])
             .is_none()
     );
     let lock = format!("Lock {}", labels[3]);

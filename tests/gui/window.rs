@@ -228,10 +228,40 @@ impl Window {
             .collect()
     }
 
+    /// Turns the wheel over the tree until the row called `label` is in sight.
+    fn scroll_to_row(&mut self, label: &str) {
+        let is_seen = |window: &Self| {
+            let mut rows = window
+                .harness
+                .query_all_by_role_and_label(Role::TreeItem, label);
+            rows.next().is_some()
+        };
+        for direction in [1.0, -1.0] {
+            for _ in 0..60 {
+                if is_seen(self) {
+                    return;
+                }
+                let tree = self.harness.get_by_role_and_label(Role::Tree, "Bones");
+                let at = tree.rect().center();
+                self.move_to(at);
+                self.harness.event(Event::MouseWheel {
+                    unit: egui::MouseWheelUnit::Point,
+                    delta: Vec2::new(0.0, direction * 60.0),
+                    phase: egui::TouchPhase::Move,
+                    source: egui::MouseWheelSource::Wheel,
+                    modifiers: Modifiers::NONE,
+                });
+                self.harness.step();
+                self.settle();
+            }
+        }
+    }
+
     /// Clicks a bone in the list.
     pub(crate) fn select(&mut self, joint: JointIndex) {
         let label = self.document().skeleton().label(joint);
-        self.click(Role::Button, &label);
+        self.scroll_to_row(&label);
+        self.click(Role::TreeItem, &label);
         assert_eq!(self.document().session().active_joint, Some(joint));
     }
 

@@ -1,6 +1,6 @@
 //! The list of findings, bounded: a broken file may have millions of faults.
 
-use crate::finding::Finding;
+use crate::finding::{Finding, Place};
 
 /// Findings beyond this many are counted, not kept.
 const MAX_FINDINGS: usize = 500;
@@ -13,8 +13,9 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    pub(super) fn push(&mut self, finding: Finding) {
+    pub(super) fn push(&mut self, mut finding: Finding) {
         if self.kept.len() < MAX_FINDINGS {
+            finding.target = finding.target.or_else(|| target(&finding.place));
             self.kept.push(finding);
         } else {
             self.n_more += 1;
@@ -29,6 +30,14 @@ impl Findings {
         self.n_more += other.n_more;
     }
 
+    /// The findings, each about `target` unless it is about something else.
+    pub(super) fn about(mut self, target: &Place) -> Self {
+        for finding in &mut self.kept {
+            finding.target.get_or_insert_with(|| target.clone());
+        }
+        self
+    }
+
     /// The list, with a last entry that counts what was not kept.
     pub(super) fn into_list(mut self) -> Vec<Finding> {
         if self.n_more > 0 {
@@ -41,9 +50,31 @@ impl Findings {
     }
 }
 
+/// The part of the document that a place in the file has become: meshes and nodes keep their indices.
+fn target(place: &str) -> Option<Place> {
+    let index = |list: &str| -> Option<u32> {
+        let rest = place.strip_prefix(list)?.strip_prefix('[')?;
+        rest.split_once(']')?.0.parse().ok()
+    };
+    match (index("meshes"), index("nodes")) {
+        (Some(mesh), _) => Some(Place::Mesh(mesh)),
+        (_, Some(node)) => Some(Place::Joints([node].into())),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn meshes_and_nodes_can_be_selected() {
+        assert_eq!(target("meshes[3].primitives[0]"), Some(Place::Mesh(3)));
+        assert_eq!(target("nodes[12].skin"), Some(Place::Joints([12].into())));
+        for none in ["file", "meshes", "meshes[x]", "skins[0].joints[2]"] {
+            assert_eq!(target(none), None, "{none}");
+        }
+    }
 
     #[test]
     fn a_million_findings_become_501() {

@@ -9,7 +9,7 @@ use super::primitive::{self, Context};
 use crate::deform::DeformStack;
 use crate::document::{MeshId, MeshItem};
 use crate::document::{MeshSource, PrimitiveSource};
-use crate::finding::Finding;
+use crate::finding::{Finding, Place};
 use crate::skinning::RowRef;
 use crate::task::Task;
 use rayon::prelude::*;
@@ -64,7 +64,7 @@ pub(super) fn read_all(
         .collect::<Result<_, _>>()?;
     let mut meshes = Meshes::default();
     for (m, one) in read.into_iter().enumerate() {
-        findings.append(one.findings);
+        findings.append(one.findings.about(&Place::Mesh(m as u32)));
         meshes.faults.extend(one.faults);
         meshes.used.push(one.used);
         if let Some(item) = one.item {

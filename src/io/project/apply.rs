@@ -289,6 +289,7 @@ impl Opening {
         session.selected_joints.retain(|j| j.get() < n_joints);
         session.pins.retain(|j| j.get() < n_joints);
         session.hidden_joints.retain(|j| j.get() < n_joints);
+        session.joint_colours.retain(|j, _| j.get() < n_joints);
         session
             .hidden_instances
             .retain(|id| self.document.instances().contains_key(id));

@@ -5,6 +5,8 @@
 
 mod header;
 mod hierarchy;
+mod history;
+mod list;
 mod menu_bar;
 mod pose;
 mod problems;
@@ -14,9 +16,10 @@ mod timeline;
 
 pub use header::header_ui;
 pub use hierarchy::Hierarchy;
+pub use history::history_ui;
 pub use menu_bar::{item_ui, menu_bar_ui};
 pub use pose::pose_properties_ui;
-pub use problems::problems_ui;
+pub use problems::{problems_title, problems_ui};
 pub use properties::{brush_ui, properties_ui};
 pub use status_bar::status_bar_ui;
 pub use timeline::Timeline;

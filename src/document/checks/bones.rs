@@ -1,0 +1,130 @@
+//! What is odd about bones.
+
+use crate::document::Document;
+use crate::finding::{Finding, Place, counted};
+use crate::math::Transform;
+use crate::skeleton::JointIndex;
+use crate::skeleton::mirror::Mirror;
+use glam::DMat3;
+use std::collections::BTreeSet;
+
+/// What is odd about a bone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Badges {
+    /// It is a bone of a skin but moves no point.
+    pub unweighted: bool,
+    /// Its name has a side, but no bone has the name of the other side.
+    pub unpaired: bool,
+    /// Its scale is not 1, at rest or in the artist's pose.
+    pub scaled: bool,
+}
+
+/// How far a scale may be from 1.
+const SCALE_TOLERANCE: f64 = 1e-4;
+/// Bones named in one finding.
+const MOST_NAMES: usize = 4;
+
+/// n_joints: the badges of each. `n_moved`: n_joints.
+pub(super) fn badges(document: &Document, n_moved: &[u32]) -> Vec<Badges> {
+    let skeleton = document.skeleton();
+    let in_skin = document.skin_joint_mask();
+    let unpaired: BTreeSet<JointIndex> = Mirror::new(skeleton).unpaired().collect();
+    let is_scaled = |t: &Transform| !t.stretch.abs_diff_eq(DMat3::IDENTITY, SCALE_TOLERANCE);
+    (0..skeleton.len())
+        .map(|j| {
+            let joint = &skeleton.joints()[j];
+            Badges {
+                unweighted: in_skin[j] && n_moved.get(j) == Some(&0),
+                unpaired: in_skin[j] && unpaired.contains(&JointIndex(j as u32)),
+                scaled: is_scaled(&joint.rest)
+                    || document.pose().locals.get(j).is_some_and(is_scaled),
+            }
+        })
+        .collect()
+}
+
+/// What the bones of the skins give to say.
+pub(super) fn findings(document: &Document, badges: &[Badges]) -> Vec<Finding> {
+    let in_skin = document.skin_joint_mask();
+    let bones = |which: &dyn Fn(usize) -> bool| -> Vec<u32> {
+        (0..in_skin.len())
+            .filter(|&j| in_skin[j] && which(j))
+            .map(|j| j as u32)
+            .collect()
+    };
+    let lengthless = lengthless(document, &in_skin);
+    let groups = [
+        (
+            bones(&|j| badges[j].scaled),
+            [
+                "is scaled, at rest or in the pose",
+                "are scaled, at rest or in the pose",
+            ],
+            "two-phase skinning keeps it, plain dual quaternions would drop it",
+        ),
+        (
+            bones(&|j| lengthless[j]),
+            ["has no length", "have no length"],
+            "a child stands on the same place",
+        ),
+        (
+            bones(&|j| badges[j].unpaired),
+            [
+                "has a side in its name but no partner",
+                "have a side in their names but no partner",
+            ],
+            "mirroring by name leaves it out",
+        ),
+        (
+            bones(&|j| badges[j].unweighted),
+            ["moves no points", "move no points"],
+            "such bones often only carry others",
+        ),
+    ];
+    groups
+        .into_iter()
+        .filter(|(joints, ..)| !joints.is_empty())
+        .map(|(joints, [one, many], why)| {
+            let (place, message) = if let [joint] = joints[..] {
+                let label = document.skeleton().label(JointIndex(joint));
+                (format!("bone \"{label}\""), format!("It {one}; {why}."))
+            } else {
+                let names: Vec<String> = joints
+                    .iter()
+                    .take(MOST_NAMES)
+                    .map(|&j| document.skeleton().label(JointIndex(j)))
+                    .collect();
+                let more = if joints.len() > MOST_NAMES {
+                    " …"
+                } else {
+                    ""
+                };
+                (
+                    counted(joints.len(), "bone"),
+                    format!("{}{more} {many}; {why}.", names.join(", ")),
+                )
+            };
+            Finding::info(place, message).at(Place::Joints(joints.into()))
+        })
+        .collect()
+}
+
+/// n_joints: whether a bone ends where it begins, compared with the size of the skeleton at rest.
+fn lengthless(document: &Document, in_skin: &[bool]) -> Vec<bool> {
+    let skeleton = document.skeleton();
+    let world = document.rest_pose().world_matrices(skeleton);
+    let place = |j: usize| world[j].translation;
+    let shown: Vec<usize> = (0..skeleton.len()).filter(|&j| in_skin[j]).collect();
+    let size = shown
+        .iter()
+        .map(|&j| place(j).distance(place(shown[0])))
+        .fold(0.0, f64::max);
+    (0..skeleton.len())
+        .map(|j| {
+            in_skin[j]
+                && skeleton.children(JointIndex(j as u32)).iter().any(|child| {
+                    in_skin[child.get()] && place(j).distance(place(child.get())) < size * 1e-5
+                })
+        })
+        .collect()
+}

@@ -1,0 +1,198 @@
+//! What an artist should know of a document: numbers beside the bones, and problems with what can be done about them.
+//!
+//! The way of the data: [`ModelChecks`] keeps a report of each chunk of influences -> [`ModelChecks::run`] reads what
+//! changed since the last run -> a [`ModelReport`] that panels show. It runs on a thread, on a clone of the document.
+//!
+//! Invariant: a chunk is read again only when its `Arc` is another one.
+//! Invariant: a finding offers a fix only if the fix changes something.
+
+mod bones;
+pub(super) mod seams;
+mod weights;
+
+pub use bones::Badges;
+
+use super::{Document, MeshId, MeshItem};
+use crate::finding::{Finding, Severity};
+use crate::skeleton::JointIndex;
+use crate::task::{Cancelled, Task};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What the checks found in one state of the document.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelReport {
+    /// n_joints: how many points of the whole model each joint moves.
+    pub n_moved: Vec<u32>,
+    /// n_joints: what is odd about each joint.
+    pub badges: Vec<Badges>,
+    /// Figures of each mesh that has a skin.
+    pub meshes: BTreeMap<MeshId, MeshFigures>,
+    /// Problems, the worst first.
+    pub findings: Vec<Finding>,
+}
+
+/// Figures of a mesh's influences.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MeshFigures {
+    /// Most influences of a point.
+    pub most: usize,
+    /// Influences of a point on average.
+    pub mean: f64,
+    /// Points that no joint moves.
+    pub n_unweighted: usize,
+}
+
+/// What earlier runs read, so that a later one reads only what changed.
+#[derive(Debug, Default)]
+pub struct ModelChecks {
+    meshes: BTreeMap<MeshId, MeshChecks>,
+}
+
+#[derive(Debug)]
+struct MeshChecks {
+    geometry: Arc<crate::mesh::Mesh>,
+    chunks: Vec<weights::ChunkReport>,
+    seams: seams::Seams,
+    locked: Vec<bool>,
+    findings: Vec<Finding>,
+    figures: MeshFigures,
+    /// n_skin_joints: points that each moves.
+    n_moved: Vec<u32>,
+}
+
+impl ModelChecks {
+    /// The report of `document`.
+    pub fn run(&mut self, document: &Document, task: &Task) -> Result<ModelReport, Cancelled> {
+        self.meshes
+            .retain(|id, _| document.meshes().contains_key(id));
+        let mut report = ModelReport {
+            n_moved: vec![0; document.skeleton().len()],
+            ..ModelReport::default()
+        };
+        for (&id, item) in document.meshes() {
+            if document.skin_of_mesh(id).is_none() {
+                self.meshes.remove(&id);
+                continue;
+            }
+            task.check()?;
+            let before = self.meshes.remove(&id);
+            let checked = MeshChecks::after(before, document, id, item, task)?;
+            report.meshes.insert(id, checked.figures);
+            report.findings.extend(checked.findings.iter().cloned());
+            count_moved(document, id, &checked.n_moved, &mut report.n_moved);
+            self.meshes.insert(id, checked);
+        }
+        report.badges = bones::badges(document, &report.n_moved);
+        report
+            .findings
+            .extend(bones::findings(document, &report.badges));
+        report
+            .findings
+            .sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        Ok(report)
+    }
+}
+
+/// Adds what each joint of the skins that draw `mesh` moves.
+fn count_moved(document: &Document, mesh: MeshId, by_index: &[u32], n_moved: &mut [u32]) {
+    let skins: BTreeSet<_> = document
+        .instances()
+        .values()
+        .filter(|instance| instance.mesh == mesh)
+        .filter_map(|instance| instance.skin)
+        .collect();
+    for skin in skins.iter().filter_map(|id| document.skins().get(id)) {
+        for (joint, n) in skin.joints.iter().zip(by_index) {
+            if let Some(slot) = n_moved.get_mut(joint.get()) {
+                *slot += n;
+            }
+        }
+    }
+}
+
+impl MeshChecks {
+    /// The checks of `item`, with what is still true of those `before`.
+    fn after(
+        before: Option<Self>,
+        document: &Document,
+        id: MeshId,
+        item: &MeshItem,
+        task: &Task,
+    ) -> Result<Self, Cancelled> {
+        let locked = document.skin_locks(id);
+        let before = before.filter(|b| Arc::ptr_eq(&b.geometry, &item.geometry));
+        let (old_chunks, seams) = match before {
+            Some(before) if before.is_current(item, &locked) => return Ok(before),
+            Some(before) => (before.chunks, before.seams),
+            None => (Vec::new(), seams::Seams::of(&item.geometry)),
+        };
+        task.check()?;
+        let chunks = weights::chunk_reports(old_chunks, &item.influences);
+        task.check()?;
+        let place = mesh_place(item);
+        let mut findings = weights::findings(id, &place, &chunks, item, &locked);
+        task.check()?;
+        findings.extend(seams.finding(id, &place, item, &locked));
+        let n_joints = document.n_skin_joints(id).unwrap_or(0);
+        let mut n_moved = vec![0; n_joints];
+        let mut figures = MeshFigures::default();
+        let mut total = 0;
+        for chunk in &chunks {
+            for &(joint, n) in &chunk.n_moved {
+                if let Some(slot) = n_moved.get_mut(usize::from(joint)) {
+                    *slot += n;
+                }
+            }
+            total += chunk.n_influences;
+            figures.most = figures.most.max(chunk.most);
+            figures.n_unweighted += chunk.unweighted.len();
+        }
+        figures.mean = total as f64 / item.influences.len().max(1) as f64;
+        Ok(Self {
+            geometry: item.geometry.clone(),
+            chunks,
+            seams,
+            locked,
+            findings,
+            figures,
+            n_moved,
+        })
+    }
+
+    fn is_current(&self, item: &MeshItem, locked: &[bool]) -> bool {
+        let chunks = item.influences.chunks();
+        self.locked == locked
+            && self.chunks.len() == chunks.len()
+            && self
+                .chunks
+                .iter()
+                .zip(chunks)
+                .all(|(a, b)| Arc::ptr_eq(&a.rows, b))
+    }
+}
+
+/// What findings call a mesh.
+fn mesh_place(item: &MeshItem) -> String {
+    if item.geometry.name.is_empty() {
+        "mesh".to_owned()
+    } else {
+        format!("mesh \"{}\"", item.geometry.name)
+    }
+}
+
+impl Document {
+    /// n_skin_joints of the skin that moves `mesh`: whether each is locked. Empty without a skin.
+    pub fn skin_locks(&self, mesh: MeshId) -> Vec<bool> {
+        self.skin_of_mesh(mesh).map_or_else(Vec::new, |(_, skin)| {
+            let is_locked = |joint: &JointIndex| self.locked().contains(joint);
+            skin.joints.iter().map(is_locked).collect()
+        })
+    }
+}
+
+/// How many findings there are of each severity: errors, warnings, infos.
+pub fn count(findings: &[Finding]) -> [usize; 3] {
+    [Severity::Error, Severity::Warning, Severity::Info]
+        .map(|severity| findings.iter().filter(|f| f.severity == severity).count())
+}

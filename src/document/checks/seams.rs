@@ -1,0 +1,103 @@
+//! Places where several points coincide: they should move alike.
+
+use crate::document::{MeshId, MeshItem};
+use crate::finding::{Finding, Fix, Place, counted};
+use crate::mesh::Mesh;
+use crate::skinning::RowRef;
+use crate::weights::mend::{difference, weld};
+
+/// How much the rows of two coincident points may differ before they come visibly apart.
+const TOLERANCE: f32 = 1e-3;
+
+/// The groups of points that share a bind position.
+#[derive(Debug, Default)]
+pub(crate) struct Seams {
+    points: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Seams {
+    /// The groups of `mesh`, in the order of their lowest points.
+    pub(crate) fn of(mesh: &Mesh) -> Self {
+        let topology = mesh.topology();
+        let mut seams = Self::default();
+        for first in 0..mesh.n_points() as u32 {
+            let start = seams.points.len();
+            let mut next = topology.next_coincident(first);
+            while let Some(point) = next.filter(|&p| p != first) {
+                if point < first {
+                    // The ring was walked from its lowest point.
+                    seams.points.truncate(start);
+                    break;
+                }
+                seams.points.push(point);
+                next = topology.next_coincident(point);
+            }
+            if seams.points.len() > start {
+                seams.points.insert(start, first);
+                seams.ends.push(seams.points.len() as u32);
+            }
+        }
+        seams
+    }
+
+    /// The groups, each at least two points.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &[u32]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts
+            .zip(&self.ends)
+            .map(|(start, &end)| &self.points[start as usize..end as usize])
+    }
+
+    /// What the groups whose rows differ give to say.
+    pub(super) fn finding(
+        &self,
+        mesh: MeshId,
+        place: &str,
+        item: &MeshItem,
+        locked: &[bool],
+    ) -> Option<Finding> {
+        let differing: Vec<&[u32]> = self.groups().filter(|g| differs(item, g)).collect();
+        if differing.is_empty() {
+            return None;
+        }
+        let mut out = Vec::new();
+        let helps = differing
+            .iter()
+            .any(|group| weld(&rows(item, group), locked, &mut out));
+        let n = differing.len();
+        let message = if n == 1 {
+            "At 1 place points coincide but follow different bones; the surface opens there when posed."
+                .to_owned()
+        } else {
+            format!(
+                "At {} points coincide but follow different bones; the surface opens there when posed.",
+                counted(n, "place")
+            )
+        };
+        let mut points: Vec<u32> = differing.concat();
+        points.sort_unstable();
+        let target = Place::Points {
+            mesh: mesh.0,
+            points: points.into(),
+        };
+        Some(
+            Finding::warning(place, message)
+                .at(target)
+                .fixed_by(helps.then_some(Fix::Weld)),
+        )
+    }
+}
+
+/// The rows of a group of points.
+pub(crate) fn rows<'a>(item: &'a MeshItem, group: &[u32]) -> Vec<RowRef<'a>> {
+    group.iter().map(|&p| item.influences.row(p)).collect()
+}
+
+/// Whether the points of a group would come apart.
+pub(crate) fn differs(item: &MeshItem, group: &[u32]) -> bool {
+    let first = item.influences.row(group[0]);
+    group[1..]
+        .iter()
+        .any(|&p| difference(first, item.influences.row(p)) > TOLERANCE)
+}

@@ -1,0 +1,219 @@
+//! What a press of Fix does: new rows for the points of a finding.
+
+use super::checks::seams;
+use super::{Document, Edit, MeshId, MeshItem};
+use crate::finding::{Fix, counted};
+use crate::skinning::Rows;
+use crate::task::{Cancelled, Task};
+use crate::weights::mend::{limit, normalise, weld};
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+/// Points between two looks at whether the work is still wanted.
+const SPAN: usize = 1 << 14;
+
+/// What a fix makes of the document.
+#[derive(Clone, Debug)]
+pub struct Fixed {
+    /// The change; `None` where nothing can be changed.
+    pub edit: Option<Edit>,
+    /// What the undo step is called.
+    pub label: &'static str,
+    /// What was done, in words.
+    pub said: String,
+}
+
+/// A point and its new row.
+type NewRow = (u32, Vec<(u16, f32)>);
+
+/// What `fix` makes of `points` of `mesh`. Locked joints keep the bits of their weights.
+///
+/// Points outside of the mesh are left out. The edit is not applied.
+pub fn fix(
+    document: &Document,
+    mesh: MeshId,
+    points: &[u32],
+    fix: Fix,
+    task: &Task,
+) -> Result<Fixed, Cancelled> {
+    let (label, done) = match fix {
+        Fix::Normalise => ("Normalise weights", "normalised"),
+        Fix::GiveToNearest => (
+            "Give points to the nearest bone",
+            "given to the nearest bone",
+        ),
+        Fix::Limit(_) => ("Limit influences", "limited"),
+        Fix::Weld => ("Weld weights", "welded"),
+    };
+    task.step(label, 0.0)?;
+    let Some(item) = document.meshes().get(&mesh) else {
+        return Ok(Fixed {
+            edit: None,
+            label,
+            said: "The mesh is gone; nothing was changed.".into(),
+        });
+    };
+    let n_points = item.influences.len() as u32;
+    let points: Vec<u32> = points.iter().copied().filter(|&p| p < n_points).collect();
+    let locked = document.skin_locks(mesh);
+    let rows = match fix {
+        Fix::Weld => welded(item, &points, &locked, task)?,
+        Fix::GiveToNearest => {
+            let segments = segments(document, mesh, item, &locked);
+            let nearest = |point: u32| {
+                let at = item.geometry.positions[point as usize];
+                nearest(&segments, at).map(|joint| vec![(joint, 1.0)])
+            };
+            each(&points, task, nearest)?
+        }
+        Fix::Normalise => each(&points, task, |point| {
+            let mut out = Vec::new();
+            normalise(item.influences.row(point), &locked, &mut out).then_some(out)
+        })?,
+        Fix::Limit(most) => each(&points, task, |point| {
+            let mut out = Vec::new();
+            limit(
+                item.influences.row(point),
+                usize::from(most),
+                &locked,
+                &mut out,
+            )
+            .then_some(out)
+        })?,
+    };
+    let n_changed = rows.len();
+    let mut said = format!("{} {done}.", counted(n_changed, "point"));
+    // One side of a seam may already have the average.
+    if n_changed < points.len() && fix != Fix::Weld {
+        said = format!(
+            "{said} {} as before: their other bones are locked.",
+            match points.len() - n_changed {
+                1 => "1 point stays".to_owned(),
+                n => format!("{} stay", counted(n, "point")),
+            }
+        );
+    }
+    let (points, rows): (Vec<u32>, Vec<_>) = rows.into_iter().unzip();
+    let rows: Rows = rows.into_iter().collect();
+    Ok(Fixed {
+        edit: (!points.is_empty()).then(|| Edit::influences(mesh, points, rows)),
+        label,
+        said,
+    })
+}
+
+/// The points that `new_row` changes, in order.
+fn each(
+    points: &[u32],
+    task: &Task,
+    new_row: impl Fn(u32) -> Option<Vec<(u16, f32)>> + Sync,
+) -> Result<Vec<NewRow>, Cancelled> {
+    let mut rows = Vec::with_capacity(points.len());
+    for span in points.chunks(SPAN) {
+        task.check()?;
+        let new: Vec<Option<NewRow>> = span
+            .par_iter()
+            .map(|&point| Some((point, new_row(point)?)))
+            .collect();
+        rows.extend(new.into_iter().flatten());
+    }
+    Ok(rows)
+}
+
+fn welded(
+    item: &MeshItem,
+    points: &[u32],
+    locked: &[bool],
+    task: &Task,
+) -> Result<Vec<NewRow>, Cancelled> {
+    let mut wanted = vec![false; item.influences.len()];
+    points.iter().for_each(|&p| wanted[p as usize] = true);
+    let seams = seams::Seams::of(&item.geometry);
+    let mut rows = Vec::with_capacity(points.len());
+    let mut out = Vec::new();
+    for (i, group) in seams.groups().enumerate() {
+        if i.is_multiple_of(SPAN) {
+            task.check()?;
+        }
+        let is_meant = group.iter().any(|&p| wanted[p as usize]);
+        if is_meant && seams::differs(item, group) {
+            weld(&seams::rows(item, group), locked, &mut out);
+            let changed = group.iter().zip(out.drain(..));
+            rows.extend(
+                changed
+                    .filter(|(p, row)| !row.iter().copied().eq(item.influences.row(**p).iter()))
+                    .map(|(&p, row)| (p, row)),
+            );
+        }
+    }
+    Ok(rows)
+}
+
+/// A bone in the bind pose: its skin joint, head and tail.
+struct Segment {
+    joint: u16,
+    head: DVec3,
+    tail: DVec3,
+}
+
+/// The unlocked bones of the skin of `mesh` in bind-pose mesh space. Bones that move a point come alone where there is
+/// one: exporters leave anything in the bind matrices of the others.
+fn segments(document: &Document, mesh: MeshId, item: &MeshItem, locked: &[bool]) -> Vec<Segment> {
+    let Some((_, skin)) = document.skin_of_mesh(mesh) else {
+        return Vec::new();
+    };
+    let n_joints = document.n_skin_joints(mesh).unwrap_or(0);
+    let mut moves = vec![false; n_joints];
+    for (joint, weight) in item.influences.iter().flat_map(|row| row.iter()) {
+        if let Some(moves) = moves.get_mut(usize::from(joint)) {
+            *moves |= weight > 0.0;
+        }
+    }
+    let heads: Vec<Option<DVec3>> = skin
+        .inverse_bind
+        .iter()
+        .map(|m| Some(m.inverse().translation).filter(|t| t.is_finite()))
+        .collect();
+    let head_of = |index: usize| heads.get(index).copied().flatten();
+    let index_of = |joint| skin.joints.iter().position(|&j| j == joint);
+    let is_open = |k: usize| locked.get(k) != Some(&true);
+    let any_moves = (0..n_joints).any(|k| moves[k] && is_open(k));
+    let mut segments = Vec::new();
+    for k in (0..n_joints).filter(|&k| is_open(k) && (moves[k] || !any_moves)) {
+        let Some(head) = head_of(k) else { continue };
+        let mut add = |tail| {
+            segments.push(Segment {
+                joint: k as u16,
+                head,
+                tail,
+            });
+        };
+        let children = document.skeleton().children(skin.joints[k]).iter();
+        let tails: Vec<DVec3> = children
+            .filter_map(|&child| index_of(child).and_then(head_of))
+            .collect();
+        if tails.is_empty() {
+            let parent = document.skeleton().joint(skin.joints[k]).parent;
+            let from = parent.and_then(index_of).and_then(head_of).unwrap_or(head);
+            add(head + (head - from) * 0.5);
+        } else {
+            tails.into_iter().for_each(add);
+        }
+    }
+    segments
+}
+
+/// The skin joint of the nearest segment; of equally near ones the first.
+fn nearest(segments: &[Segment], at: Vec3) -> Option<u16> {
+    let at = at.as_dvec3();
+    let distance = |segment: &Segment| {
+        let along = segment.tail - segment.head;
+        let t = (at - segment.head).dot(along) / along.length_squared().max(1e-30);
+        at.distance_squared(segment.head + along * t.clamp(0.0, 1.0))
+    };
+    segments
+        .iter()
+        .map(|segment| (distance(segment), segment.joint))
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, joint)| joint)
+}

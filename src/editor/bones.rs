@@ -1,0 +1,204 @@
+//! What the list of bones can change: names, locks, colours, what is hidden.
+
+use super::Editor;
+use crate::document::session::SelectKind;
+use crate::document::{Edit, InstanceId, MeshId};
+use crate::mesh::PointSet;
+use crate::skeleton::JointIndex;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl Editor {
+    /// Selects exactly `joints`, as far as they are shown; `active` is painted and shown in the heat map.
+    pub fn select_joints(
+        &mut self,
+        joints: impl IntoIterator<Item = JointIndex>,
+        active: Option<JointIndex>,
+    ) {
+        let n = self.document.skeleton().len();
+        let session = self.document.session_mut();
+        session.selected_joints = joints.into_iter().filter(|j| j.get() < n).collect();
+        session.deselect_hidden();
+        let active = active.filter(|j| j.get() < n);
+        let active_changed = std::mem::replace(&mut session.active_joint, active) != active;
+        self.selection_changed();
+        if active_changed {
+            self.rebuild_heat();
+        }
+    }
+
+    /// Selects exactly `points` of `mesh`, as far as they are shown; from now on points are picked.
+    pub fn select_points(&mut self, mesh: MeshId, points: &[u32]) {
+        let Some(n) = self
+            .document
+            .meshes()
+            .get(&mesh)
+            .map(|m| m.influences.len())
+        else {
+            return;
+        };
+        self.set_select_kind(SelectKind::Points);
+        let set: PointSet = points
+            .iter()
+            .copied()
+            .filter(|&p| (p as usize) < n)
+            .collect();
+        let session = self.document.session_mut();
+        session.selected_points.clear();
+        if !set.is_empty() {
+            session.selected_points.insert(mesh, Arc::new(set));
+        }
+        session.deselect_hidden();
+        self.selection_changed();
+    }
+
+    /// `joint` and everything below it.
+    pub fn with_children(&self, joint: JointIndex) -> BTreeSet<JointIndex> {
+        let skeleton = self.document.skeleton();
+        let mut found = BTreeSet::new();
+        let mut open = vec![joint];
+        while let Some(joint) = open.pop().filter(|j| j.get() < skeleton.len()) {
+            found.insert(joint);
+            open.extend(skeleton.children(joint));
+        }
+        found
+    }
+
+    /// Gives a bone another name: one undo step. A name that is empty or that another bone has is allowed; the artist
+    /// is told.
+    pub fn rename_joint(&mut self, joint: JointIndex, name: &str) {
+        let name = name.trim();
+        let skeleton = self.document.skeleton();
+        let Some(before) = skeleton.joints().get(joint.get()) else {
+            return;
+        };
+        if before.name == name {
+            return;
+        }
+        let is_taken = skeleton.joints().iter().any(|other| other.name == name);
+        self.finish_tool();
+        let edit = Edit::JointName {
+            joint,
+            name: name.to_owned(),
+        };
+        match self.apply(edit, "Rename bone") {
+            Err(error) => self.say_error(error.to_string()),
+            Ok(()) if name.is_empty() => self.say(format!(
+                "The bone has no name now; it is listed as \"{}\".",
+                self.document.skeleton().label(joint)
+            )),
+            Ok(()) if is_taken => self.say(format!(
+                "Another bone is called \"{name}\" too. That works here, but some programs tell bones apart by name."
+            )),
+            Ok(()) => {}
+        }
+    }
+
+    /// Locks exactly `locked`: one undo step called `label`.
+    fn set_locked(&mut self, locked: BTreeSet<JointIndex>, label: &str) {
+        if *self.document.locked() == locked {
+            return;
+        }
+        self.finish_tool();
+        if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
+            self.say_error(error.to_string());
+        }
+    }
+
+    /// Locks the weights of all bones but `joints`, which become unlocked.
+    pub fn lock_others(&mut self, joints: &BTreeSet<JointIndex>) {
+        let mask = self.document.skin_joint_mask();
+        let others = (0..mask.len() as u32)
+            .map(JointIndex)
+            .filter(|j| mask[j.get()] && !joints.contains(j));
+        self.set_locked(others.collect(), "Lock other bones");
+    }
+
+    /// Unlocks the weights of all bones.
+    pub fn unlock_all(&mut self) {
+        self.set_locked(BTreeSet::new(), "Unlock all bones");
+    }
+
+    /// Locks or unlocks the weights of some bones together: one undo step.
+    pub fn lock_joints(&mut self, joints: &BTreeSet<JointIndex>, lock: bool) {
+        let mut locked = self.document.locked().clone();
+        for &joint in joints {
+            if lock {
+                locked.insert(joint);
+            } else {
+                locked.remove(&joint);
+            }
+        }
+        let label = match (lock, joints.len()) {
+            (true, 1) => "Lock bone",
+            (true, _) => "Lock bones",
+            (false, 1) => "Unlock bone",
+            (false, _) => "Unlock bones",
+        };
+        self.set_locked(locked, label);
+    }
+
+    /// Gives a bone a colour, or its own again.
+    pub fn set_joint_colour(&mut self, joint: JointIndex, colour: Option<[u8; 3]>) {
+        let colours = &mut self.document.session_mut().joint_colours;
+        match colour {
+            Some(colour) => colours.insert(joint, colour),
+            None => colours.remove(&joint),
+        };
+    }
+
+    /// Makes the mesh of an object the active one.
+    pub fn set_active_mesh(&mut self, instance: InstanceId) {
+        if let Some(instance) = self.document.instances().get(&instance) {
+            let mesh = instance.mesh;
+            self.document.session_mut().active_mesh = Some(mesh);
+        }
+    }
+
+    /// Moves the camera to an object.
+    pub fn frame_instance(&mut self, instance: InstanceId) {
+        if let Some(shown) = self.displayed.get(&instance) {
+            let positions = shown.positions.clone();
+            self.frame_points(&positions);
+        }
+    }
+
+    /// Sets a morph weight of the object that `joint` draws; inside a step opened with [`Editor::begin_step`] a whole
+    /// drag is one step.
+    pub fn set_morph_weight(&mut self, joint: JointIndex, target: usize, weight: f32) {
+        let Some(weights) = self.document.pose().morph_weights.get(joint.get()) else {
+            return;
+        };
+        let mut weights = weights.clone();
+        let Some(slot) = weights.get_mut(target).filter(|slot| **slot != weight) else {
+            return;
+        };
+        *slot = weight;
+        if let Err(error) = self.apply(Edit::MorphWeights { joint, weights }, "Set morph target") {
+            self.say_error(error.to_string());
+        }
+    }
+
+    /// Opens an undo step, into which edits go until [`Editor::end_step`].
+    pub fn begin_step(&mut self, label: &str) {
+        self.finish_tool();
+        self.history.begin(&self.document, label);
+    }
+
+    /// Ends the open undo step; one without edits leaves no trace.
+    pub fn end_step(&mut self) {
+        self.history.commit(&self.document);
+    }
+
+    /// Undoes or redoes until `n_done` of the kept steps are done.
+    pub fn jump_to_step(&mut self, n_done: usize) {
+        if self.brush.is_active() {
+            self.cancel_tool();
+        }
+        let dirty = self.history.jump(&mut self.document, n_done);
+        if !dirty.is_empty() {
+            self.refresh(&dirty);
+            self.rebuild_heat();
+        }
+    }
+}

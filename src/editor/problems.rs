@@ -1,0 +1,267 @@
+//! What is wrong with the document, kept up to date off the frame; and mending it.
+
+use super::{Editor, FileJob};
+use crate::document::MeshId;
+use crate::document::checks::{ModelChecks, ModelReport};
+use crate::document::fixes::{self, Fixed};
+use crate::document::session::SelectKind;
+use crate::evaluate::{Job, JobError, Lane};
+use crate::finding::{Finding, Fix, Place};
+use crate::skeleton::JointIndex;
+use crate::task::Cancelled;
+use glam::Vec3;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// Messages that are kept.
+const MOST_MESSAGES: usize = 200;
+
+/// A notice, kept for reading later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// What was said.
+    pub text: String,
+    /// Whether it is about something that went wrong.
+    pub is_error: bool,
+    /// When it was said last.
+    pub at: SystemTime,
+    /// How often it was said in a row.
+    pub n_times: usize,
+}
+
+/// The checks of the document and what they found.
+pub(super) struct Problems {
+    lane: Lane,
+    /// What earlier runs read; `None` while a run has it.
+    checks: Option<ModelChecks>,
+    running: Option<Running>,
+    /// The document changed since the last run began.
+    stale: bool,
+    /// What the importer found and no check watches.
+    imported: Vec<Finding>,
+    report: Arc<ModelReport>,
+    findings: Arc<Vec<Finding>>,
+    messages: VecDeque<Message>,
+}
+
+struct Running {
+    job: Job<(ModelChecks, Result<ModelReport, Cancelled>)>,
+    /// The model it is about.
+    model_serial: u64,
+}
+
+impl Problems {
+    pub(super) fn new(lane: Lane) -> Self {
+        Self {
+            lane,
+            checks: Some(ModelChecks::default()),
+            running: None,
+            stale: false,
+            imported: Vec::new(),
+            report: Arc::default(),
+            findings: Arc::default(),
+            messages: VecDeque::new(),
+        }
+    }
+
+    /// Another document is open now.
+    pub(super) fn start_document(&mut self, mut imported: Vec<Finding>) {
+        if let Some(running) = &self.running {
+            running.job.task.cancel();
+        }
+        // The checks find these themselves, as long as they are true.
+        imported.retain(|finding| finding.fix.is_none());
+        imported.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        self.imported = imported;
+        self.report = Arc::default();
+        self.stale = true;
+        self.gather();
+    }
+
+    pub(super) fn mark_stale(&mut self) {
+        self.stale = true;
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.running.is_none() && !self.stale
+    }
+
+    pub(super) fn keep_message(&mut self, text: &str, is_error: bool) {
+        let at = SystemTime::now();
+        match self.messages.back_mut() {
+            Some(last) if last.text == text => {
+                last.at = at;
+                last.n_times += 1;
+            }
+            _ => self.messages.push_back(Message {
+                text: text.to_owned(),
+                is_error,
+                at,
+                n_times: 1,
+            }),
+        }
+        if self.messages.len() > MOST_MESSAGES {
+            self.messages.pop_front();
+        }
+    }
+
+    fn gather(&mut self) {
+        let mut findings: Vec<Finding> = self.imported.clone();
+        findings.extend(self.report.findings.iter().cloned());
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        if *self.findings != findings {
+            self.findings = Arc::new(findings);
+        }
+    }
+}
+
+impl Editor {
+    /// What the importer and the checks found, the worst first. Another `Arc` only when something changed.
+    pub fn problems(&self) -> &Arc<Vec<Finding>> {
+        &self.problems.findings
+    }
+
+    /// The figures beside the bones and meshes. Another `Arc` only when something changed.
+    pub fn report(&self) -> &Arc<ModelReport> {
+        &self.problems.report
+    }
+
+    /// What the artist was told, the oldest first.
+    pub fn messages(&self) -> &VecDeque<Message> {
+        &self.problems.messages
+    }
+
+    /// Forgets what the artist was told.
+    pub fn clear_messages(&mut self) {
+        self.problems.messages.clear();
+    }
+
+    /// Collects a run of the checks and starts the next one when the document changed and no step is open.
+    pub(super) fn poll_problems(&mut self) {
+        let problems = &mut self.problems;
+        if let Some(running) = &problems.running {
+            match running.job.try_result() {
+                Err(JobError::NotReady) => return,
+                Err(JobError::Failed) => {
+                    // What it had read is lost with it; the next edit starts afresh.
+                    problems.checks = Some(ModelChecks::default());
+                }
+                Ok((checks, result)) => {
+                    problems.checks = Some(checks);
+                    let is_of_model = running.model_serial == self.model_serial;
+                    if let Ok(report) = result
+                        && is_of_model
+                    {
+                        if *problems.report != report {
+                            problems.report = Arc::new(report);
+                        }
+                        problems.gather();
+                    }
+                }
+            }
+            problems.running = None;
+        }
+        if !problems.stale || self.history.is_open() {
+            return;
+        }
+        let Some(mut checks) = problems.checks.take() else {
+            return;
+        };
+        problems.stale = false;
+        let document = self.document.clone();
+        let job = problems.lane.submit("Checking the model", move |task| {
+            let report = checks.run(&document, task);
+            (checks, report)
+        });
+        problems.running = Some(Running {
+            job,
+            model_serial: self.model_serial,
+        });
+    }
+
+    /// Mends what `finding` is about: one undo step, when it is ready.
+    pub fn fix(&mut self, finding: &Finding) {
+        let (Some(fix), Some(Place::Points { mesh, points })) = (finding.fix, &finding.target)
+        else {
+            return;
+        };
+        if !self.lane_is_free() {
+            return;
+        }
+        self.finish_tool();
+        self.start_fix(MeshId(*mesh), points.clone(), fix);
+    }
+
+    fn start_fix(&mut self, mesh: MeshId, points: Arc<[u32]>, fix: Fix) {
+        let (document, theirs) = (self.document.clone(), points.clone());
+        let job = self.lane.submit(&fix.label(), move |task| {
+            fixes::fix(&document, mesh, &theirs, fix, task)
+        });
+        self.job = Some(FileJob::Fix {
+            mesh,
+            points,
+            fix,
+            revision: self.history.revision(),
+            job,
+        });
+    }
+
+    /// Applies a fix that is ready; one of a document that has changed since is worked out again.
+    pub(super) fn finish_fix(
+        &mut self,
+        (mesh, points, fix): (MeshId, Arc<[u32]>, Fix),
+        revision: u64,
+        result: Result<Fixed, Cancelled>,
+    ) {
+        match result {
+            Err(Cancelled) => self.say("The fix was cancelled; nothing was changed."),
+            Ok(_) if revision != self.history.revision() => self.start_fix(mesh, points, fix),
+            Ok(Fixed { edit, label, said }) => match edit.map(|edit| self.apply(edit, label)) {
+                Some(Err(error)) => self.say_error(error.to_string()),
+                None | Some(Ok(())) => self.say(said),
+            },
+        }
+    }
+
+    /// Selects what `finding` is about and brings it into view; `false` where it names no part of the document.
+    pub fn go_to(&mut self, finding: &Finding) -> bool {
+        match &finding.target {
+            Some(Place::Joints(joints)) => {
+                let joints: Vec<JointIndex> = joints.iter().copied().map(JointIndex).collect();
+                self.set_select_kind(SelectKind::Bones);
+                self.select_joints(joints.iter().copied(), joints.first().copied());
+                self.frame_selected();
+            }
+            Some(Place::Mesh(mesh)) => {
+                self.document.session_mut().active_mesh = Some(MeshId(*mesh));
+                self.frame_points_of(MeshId(*mesh), None);
+            }
+            Some(Place::Points { mesh, points }) => {
+                self.document.session_mut().active_mesh = Some(MeshId(*mesh));
+                self.select_points(MeshId(*mesh), points);
+                self.frame_points_of(MeshId(*mesh), Some(points));
+            }
+            None => return false,
+        }
+        true
+    }
+
+    /// Moves the camera to some points of a mesh, or all of them.
+    fn frame_points_of(&mut self, mesh: MeshId, points: Option<&[u32]>) {
+        let instances = self.document.instances();
+        let shown = self
+            .displayed
+            .iter()
+            .filter(|(id, _)| instances.get(id).is_some_and(|i| i.mesh == mesh))
+            .map(|(_, displayed)| displayed);
+        let places: Vec<Vec3> = match points {
+            None => shown.flat_map(|d| d.positions.iter().copied()).collect(),
+            Some(points) => shown
+                .flat_map(|d| points.iter().filter_map(|&p| d.positions.get(p as usize)))
+                .copied()
+                .collect(),
+        };
+        self.frame_points(&places);
+    }
+}

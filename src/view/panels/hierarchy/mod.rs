@@ -1,0 +1,393 @@
+//! The tree of objects and bones.
+//!
+//! Our own list instead of a tree crate's: columns, names for screen readers, and rows that cost nothing while they are
+//! out of sight.
+//!
+//! Invariant: only rows in sight are laid out; what they say is worked out when the document changes, not in a frame.
+
+mod keys;
+mod menu;
+mod row;
+mod tree;
+
+use super::super::commands::Command;
+use super::super::{keymap, theme};
+use crate::document::InstanceId;
+use crate::document::session::SelectKind;
+use crate::editor::Editor;
+use crate::skeleton::JointIndex;
+use egui::{
+    Align, Key, Modifiers, Rect, RichText, Role, ScrollArea, Sense, TextEdit, Ui, Vec2, WidgetInfo,
+};
+use egui_material_icons::icons;
+use std::collections::BTreeSet;
+use tree::{Item, Tree};
+
+/// The tree of objects and bones, and what it remembers between frames.
+#[derive(Default)]
+pub struct Hierarchy {
+    filter: String,
+    all_nodes: bool,
+    tree: Tree,
+    /// The row that the arrow keys walk from.
+    cursor: Option<Item>,
+    /// Where a range begins.
+    anchor: Option<Item>,
+    /// The active bone when the list last looked: another one was picked elsewhere.
+    shown: Option<JointIndex>,
+    scroll_to: Option<Item>,
+    rename: Option<Rename>,
+}
+
+/// A name that is being typed.
+struct Rename {
+    joint: JointIndex,
+    text: String,
+    is_new: bool,
+}
+
+/// What a row was asked for.
+enum Act {
+    /// Pressed with these modifiers.
+    Select(Item, Modifiers),
+    Fold(Item, bool),
+    Rename(JointIndex),
+    EndRename(Option<String>),
+    Frame(Item),
+    Lock(JointIndex, bool),
+    LockOthers(JointIndex),
+    HideJoint(JointIndex, bool),
+    HideObject(InstanceId, bool),
+    Isolate(JointIndex),
+    SelectChildren(JointIndex),
+    Colour(JointIndex, Option<[u8; 3]>),
+}
+
+impl Hierarchy {
+    /// The tree: a click selects, the eye hides, the lock keeps weights. What else was asked for.
+    pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) -> Vec<Command> {
+        let mut asked = Vec::new();
+        let document = editor.document();
+        if document.skeleton().is_empty() {
+            if editor.job().is_none() {
+                empty_ui(ui, "Nothing is open.", &mut asked);
+            }
+            return asked;
+        }
+        self.tree.update(
+            document,
+            editor.model_serial(),
+            &self.filter,
+            self.all_nodes,
+        );
+        self.head_ui(ui, editor);
+        let active = editor.document().session().active_joint;
+        if active != self.shown {
+            self.shown = active;
+            if let Some(joint) = active {
+                self.reveal(Item::Joint(joint));
+            }
+        }
+        let acts = self.rows_ui(ui, editor);
+        for act in acts {
+            self.perform(act, editor, ui.ctx());
+        }
+        if self.tree.n_bones() == 0 {
+            empty_ui(ui, "No skeleton in this file.", &mut asked);
+        } else if self.tree.seen().is_empty() {
+            ui.label(
+                RichText::new(format!("No bone is called \"{}\".", self.filter.trim()))
+                    .color(theme::palette(ui).text_dim),
+            );
+        }
+        asked
+    }
+
+    /// Lets the artist type another name for `joint`.
+    pub fn start_rename(&mut self, joint: JointIndex, editor: &Editor) {
+        let skeleton = editor.document().skeleton();
+        if let Some(named) = skeleton.joints().get(joint.get()) {
+            self.rename = Some(Rename {
+                joint,
+                text: named.name.clone(),
+                is_new: true,
+            });
+            self.reveal(Item::Joint(joint));
+        }
+    }
+
+    /// Unfolds the branch of `item` and scrolls to it.
+    fn reveal(&mut self, item: Item) {
+        self.tree.reveal(item);
+        self.cursor = Some(item);
+        self.scroll_to = Some(item);
+    }
+
+    /// The row above the tree: filter, all nodes, locks.
+    fn head_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = 4.0;
+            let buttons = 3.0 * (theme::ROW + 4.0);
+            let field = TextEdit::singleline(&mut self.filter)
+                .hint_text("Filter bones")
+                .desired_width((ui.available_width() - buttons).max(40.0));
+            let response = ui.add(field);
+            response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Filter bones"));
+            if response.lost_focus() && ui.input(|i| i.key_pressed(Key::Escape)) {
+                self.filter.clear();
+            }
+            let response = if self.filter.is_empty() {
+                response.on_hover_text("Show only rows whose name holds this text.")
+            } else {
+                response.on_hover_text(format!(
+                    "{} found. Esc shows all again.",
+                    crate::finding::counted(self.tree.n_matches(), "row")
+                ))
+            };
+            drop(response);
+            let n_nodes = editor.document().skeleton().len();
+            let all = tool_ui(
+                ui,
+                icons::ICON_ACCOUNT_TREE,
+                "All nodes",
+                "Also list nodes that are no bones of a skin.",
+                Some(self.all_nodes),
+                n_nodes > self.tree.n_bones(),
+            );
+            if all {
+                self.all_nodes = !self.all_nodes;
+            }
+            let session = editor.document().session();
+            let (selected, active) = (session.selected_joints.clone(), session.active_joint);
+            let kept: BTreeSet<JointIndex> = selected.into_iter().chain(active).collect();
+            let n_locked = editor.document().locked().len();
+            if tool_ui(
+                ui,
+                icons::ICON_LOCK,
+                "Lock all others",
+                "Keep the weights of all bones but the selected ones. Alt+click on a lock does it for one bone.",
+                None,
+                !kept.is_empty(),
+            ) {
+                editor.lock_others(&kept);
+            }
+            if tool_ui(
+                ui,
+                icons::ICON_LOCK_OPEN_RIGHT,
+                "Unlock all",
+                "Let all weights change again.",
+                None,
+                n_locked > 0,
+            ) {
+                editor.unlock_all();
+            }
+        });
+    }
+
+    /// The rows in sight.
+    fn rows_ui(&mut self, ui: &mut Ui, editor: &Editor) -> Vec<Act> {
+        let mut acts = Vec::new();
+        let id = ui.scope_id().with("bones");
+        let n_rows = self.tree.seen().len();
+        if self.tree.n_bones() == 0 && n_rows == 0 {
+            return acts;
+        }
+        let focus = ui.interact(
+            ui.available_rect_before_wrap(),
+            id,
+            Sense::focusable_noninteractive(),
+        );
+        focus.widget_info(|| WidgetInfo::labeled(Role::Tree, true, "Bones"));
+        let has_focus = focus.has_focus();
+        if has_focus {
+            keymap::give_keys_to_list(ui.ctx(), id);
+            if self.rename.is_none() {
+                acts.extend(keys::pressed(self, ui, editor));
+            }
+        }
+        let height = n_rows as f32 * theme::ROW;
+        let room = if self.tree.n_bones() == 0 {
+            height.min(ui.available_height())
+        } else {
+            ui.available_height()
+        };
+        ScrollArea::vertical()
+            .id_salt("bones")
+            .auto_shrink([false, false])
+            .max_height(room)
+            .show_viewport(ui, |ui, viewport| {
+                ui.set_height(height);
+                ui.set_width(ui.available_width());
+                let (left, top) = (ui.min_rect().left(), ui.min_rect().top());
+                let width = ui.available_width();
+                let rect_of = |place: usize| {
+                    let y = top + place as f32 * theme::ROW;
+                    Rect::from_min_size(egui::pos2(left, y), Vec2::new(width, theme::ROW))
+                };
+                let first = ((viewport.min.y / theme::ROW).floor().max(0.0) as usize).min(n_rows);
+                let last = ((viewport.max.y / theme::ROW).ceil().max(0.0) as usize).min(n_rows);
+                for place in first..last {
+                    let seen = self.tree.seen()[place];
+                    row::row_ui(self, ui, editor, seen, rect_of(place), has_focus, &mut acts);
+                }
+                if let Some(place) = self.scroll_to.take().and_then(|item| self.tree.place(item)) {
+                    let rect = rect_of(place);
+                    let shown = viewport.translate(egui::vec2(left, top));
+                    if rect.top() < shown.top() || rect.bottom() > shown.bottom() {
+                        let align = if has_focus { None } else { Some(Align::Center) };
+                        ui.scroll_to_rect(rect, align);
+                    }
+                }
+            });
+        if acts.iter().any(|act| matches!(act, Act::Select(..))) {
+            ui.memory_mut(|memory| memory.request_focus(id));
+        }
+        acts
+    }
+
+    fn perform(&mut self, act: Act, editor: &mut Editor, ctx: &egui::Context) {
+        match act {
+            Act::Select(item, modifiers) => self.select(item, modifiers, editor),
+            Act::Fold(item, fold) => self.tree.collapse(item, fold),
+            Act::Rename(joint) => self.start_rename(joint, editor),
+            Act::EndRename(name) => {
+                if let Some(rename) = self.rename.take()
+                    && let Some(name) = name
+                {
+                    editor.rename_joint(rename.joint, &name);
+                }
+                ctx.request_repaint();
+            }
+            Act::Frame(Item::Joint(joint)) => {
+                if !editor.document().session().selected_joints.contains(&joint) {
+                    self.select(Item::Joint(joint), Modifiers::NONE, editor);
+                }
+                editor.frame_selected();
+            }
+            Act::Frame(Item::Object(id)) => editor.frame_instance(id),
+            Act::Lock(joint, lock) => editor.lock_joints(&meant(editor, joint), lock),
+            Act::LockOthers(joint) => editor.lock_others(&meant(editor, joint)),
+            Act::HideJoint(joint, hide) => {
+                for joint in meant(editor, joint) {
+                    editor.set_joint_hidden(joint, hide);
+                }
+            }
+            Act::HideObject(id, hide) => editor.set_instance_hidden(id, hide),
+            Act::Isolate(joint) => {
+                if editor.is_isolated() {
+                    editor.toggle_isolate();
+                }
+                editor.set_select_kind(SelectKind::Bones);
+                editor.select_joints(editor.with_children(joint), Some(joint));
+                self.shown = Some(joint);
+                editor.toggle_isolate();
+            }
+            Act::SelectChildren(joint) => {
+                editor.select_joints(editor.with_children(joint), Some(joint));
+                self.shown = Some(joint);
+            }
+            Act::Colour(joint, colour) => editor.set_joint_colour(joint, colour),
+        }
+    }
+
+    /// A press on a row: alone it replaces the selection, with Shift it extends it to the row, with Ctrl it adds the row
+    /// or takes it out.
+    fn select(&mut self, item: Item, modifiers: Modifiers, editor: &mut Editor) {
+        self.cursor = Some(item);
+        let joint = match item {
+            Item::Object(id) => {
+                editor.set_active_mesh(id);
+                self.anchor = Some(item);
+                return;
+            }
+            Item::Joint(joint) => joint,
+        };
+        let mut selected = editor.document().session().selected_joints.clone();
+        let from = self.anchor.and_then(|anchor| self.tree.place(anchor));
+        let to = self.tree.place(item);
+        let mut active = Some(joint);
+        match (from, to) {
+            (Some(from), Some(to)) if modifiers.shift => {
+                if !modifiers.command {
+                    selected.clear();
+                }
+                selected.extend(self.tree.range(from, to));
+            }
+            _ if modifiers.command => {
+                self.anchor = Some(item);
+                if !selected.remove(&joint) {
+                    selected.insert(joint);
+                } else if editor.document().session().active_joint == active {
+                    active = selected.first().copied();
+                } else {
+                    active = editor.document().session().active_joint;
+                }
+            }
+            _ => {
+                self.anchor = Some(item);
+                selected = [joint].into();
+            }
+        }
+        self.shown = active;
+        self.scroll_to = Some(item);
+        editor.select_joints(selected, active);
+    }
+}
+
+/// The bones that a press on `joint` is about: all selected ones, if it is one of them.
+fn meant(editor: &Editor, joint: JointIndex) -> BTreeSet<JointIndex> {
+    let selected = &editor.document().session().selected_joints;
+    if selected.contains(&joint) {
+        selected.clone()
+    } else {
+        [joint].into()
+    }
+}
+
+/// A small button with an icon; `on`: whether it is a switch, and switched on.
+fn tool_ui(
+    ui: &mut Ui,
+    icon: egui_material_icons::MaterialIcon,
+    label: &str,
+    about: &str,
+    on: Option<bool>,
+    enabled: bool,
+) -> bool {
+    let button = egui::Button::new(icon.rich_text().size(16.0))
+        .selected(on == Some(true))
+        .min_size(Vec2::splat(theme::ROW));
+    let response = ui
+        .scope(|ui| {
+            ui.spacing_mut().button_padding = Vec2::splat(3.0);
+            ui.add_enabled(enabled, button)
+        })
+        .inner;
+    response.widget_info(|| match on {
+        Some(on) => WidgetInfo::selected(Role::CheckBox, enabled, on, label),
+        None => WidgetInfo::labeled(Role::Button, enabled, label),
+    });
+    let response = response.on_hover_text(format!("{label}\n{about}"));
+    response.on_disabled_hover_text(about).clicked()
+}
+
+/// What to do where there are no bones.
+fn empty_ui(ui: &mut Ui, what: &str, asked: &mut Vec<Command>) {
+    ui.add_space(8.0);
+    ui.label(what);
+    ui.label(
+        RichText::new(
+            "Weights, poses and clips need bones. Open a rigged glTF model, or a sample:",
+        )
+        .color(theme::palette(ui).text_dim),
+    );
+    ui.add_space(4.0);
+    ui.horizontal_wrapped(|ui| {
+        let samples = ["mannequin", "arm", "hand"];
+        for command in std::iter::once(Command::Open).chain(samples.map(Command::Sample)) {
+            let tooltip = command.tooltip(ui.ctx());
+            if ui.button(command.label()).on_hover_text(tooltip).clicked() {
+                asked.push(command);
+            }
+        }
+    });
+}

@@ -1,0 +1,132 @@
+//! Lists of rows of one height that are walked through by keys: what the panels share.
+
+use crate::view::{keymap, theme};
+use egui::{Id, Key, Rect, Response, Role, ScrollArea, Sense, StrokeKind, Ui, WidgetInfo, vec2};
+
+/// A list, named for screen readers.
+pub(super) struct List<'a> {
+    /// What it is called, and its id.
+    pub(super) name: &'a str,
+    /// How many rows it has.
+    pub(super) n_rows: usize,
+    /// The row to bring into sight.
+    pub(super) scroll_to: Option<usize>,
+}
+
+/// What a row is drawn with.
+pub(super) struct ListRow {
+    /// Which.
+    pub(super) index: usize,
+    /// Its place.
+    pub(super) rect: Rect,
+    /// The whole of it, to click.
+    pub(super) response: Response,
+}
+
+impl List<'_> {
+    /// Draws the rows in sight with `row_ui`; the row that was clicked, or chosen by Enter.
+    ///
+    /// `cursor` is where the arrow keys are.
+    pub(super) fn show_ui(
+        self,
+        ui: &mut Ui,
+        cursor: &mut Option<usize>,
+        mut row_ui: impl FnMut(&mut Ui, &ListRow),
+    ) -> Option<usize> {
+        let id = ui.scope_id().with(self.name);
+        let focus = ui.interact(
+            ui.available_rect_before_wrap(),
+            id,
+            Sense::focusable_noninteractive(),
+        );
+        focus.widget_info(|| WidgetInfo::labeled(Role::ListBox, true, self.name));
+        let mut scroll_to = self.scroll_to;
+        let mut chosen = None;
+        if focus.has_focus() {
+            keymap::give_keys_to_list(ui.ctx(), id);
+            let moved = self.walked(ui, *cursor);
+            if moved.is_some() {
+                *cursor = moved;
+                scroll_to = moved;
+            }
+            if ui.input(|i| i.key_pressed(Key::Enter)) {
+                chosen = cursor.filter(|&row| row < self.n_rows);
+            }
+        }
+        let has_focus = focus.has_focus();
+        let mut clicked = false;
+        ScrollArea::vertical()
+            .id_salt(self.name)
+            .auto_shrink([false, false])
+            .show_viewport(ui, |ui, viewport| {
+                ui.set_height(self.n_rows as f32 * theme::ROW);
+                let width = ui.available_width();
+                ui.set_width(width);
+                let corner = ui.min_rect().min;
+                let rect_of = |row: usize| {
+                    let at = corner + vec2(0.0, row as f32 * theme::ROW);
+                    Rect::from_min_size(at, vec2(width, theme::ROW))
+                };
+                let first = (viewport.min.y / theme::ROW).floor().max(0.0) as usize;
+                let last = (viewport.max.y / theme::ROW).ceil().max(0.0) as usize;
+                for index in first..last.min(self.n_rows) {
+                    let rect = rect_of(index);
+                    let response = ui.interact(rect, id.with(index), Sense::CLICK);
+                    let palette = theme::palette(ui);
+                    if response.hovered() {
+                        ui.painter().rect_filled(rect, 3.0, palette.stripe);
+                    }
+                    if has_focus && *cursor == Some(index) {
+                        let line = egui::Stroke::new(1.0, palette.text_dim);
+                        ui.painter()
+                            .rect_stroke(rect.shrink(0.5), 3.0, line, StrokeKind::Inside);
+                    }
+                    let row = ListRow {
+                        index,
+                        rect,
+                        response,
+                    };
+                    row_ui(ui, &row);
+                    if row.response.clicked() {
+                        clicked = true;
+                        *cursor = Some(index);
+                        chosen = Some(index);
+                    }
+                }
+                if let Some(row) = scroll_to.filter(|&row| row < self.n_rows) {
+                    let rect = rect_of(row);
+                    let shown = viewport.translate(corner.to_vec2());
+                    if rect.top() < shown.top() || rect.bottom() > shown.bottom() {
+                        ui.scroll_to_rect(rect, None);
+                    }
+                }
+            });
+        if clicked {
+            ui.memory_mut(|memory| memory.request_focus(id));
+        }
+        chosen
+    }
+
+    /// Where the keys of this frame lead.
+    fn walked(&self, ui: &Ui, cursor: Option<usize>) -> Option<usize> {
+        let last = self.n_rows.checked_sub(1)?;
+        let here = cursor.map(|c| c.min(last));
+        let steps = [
+            (Key::ArrowDown, here.map_or(0, |h| (h + 1).min(last))),
+            (Key::ArrowUp, here.unwrap_or(0).saturating_sub(1)),
+            (Key::Home, 0),
+            (Key::End, last),
+            (Key::PageDown, (here.unwrap_or(0) + 8).min(last)),
+            (Key::PageUp, here.unwrap_or(0).saturating_sub(8)),
+        ];
+        ui.input(|input| {
+            let hit = steps.into_iter().find(|(key, _)| input.key_pressed(*key));
+            hit.map(|(_, to)| to)
+        })
+    }
+}
+
+/// Id of what a panel remembers between frames.
+pub(super) fn memory_id(panel: &str) -> Id {
+    Id::unique(("panel", panel))
+}

@@ -1,0 +1,89 @@
+//! What the mode and the selection need.
+
+mod bone;
+mod brush;
+mod clip;
+mod morphs;
+mod object;
+mod points;
+
+pub use brush::brush_ui;
+
+use crate::editor::Editor;
+use crate::view::mode::Mode;
+use crate::view::theme;
+use egui::{CollapsingHeader, RichText, Ui};
+
+/// What the mode and the selection need: the brush, the bone, the object, its morph targets, the clip.
+pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
+    if editor.document().skeleton().is_empty() {
+        return;
+    }
+    if mode == Mode::Paint {
+        section_ui(ui, "Brush", |ui| brush_ui(ui, editor));
+    }
+    section_ui(ui, "Bone", |ui| bone::bone_ui(ui, editor));
+    if points::has_points(editor) {
+        section_ui(ui, "Points", |ui| points::points_ui(ui, editor));
+    }
+    if object::has_object(editor) {
+        section_ui(ui, "Object", |ui| object::object_ui(ui, editor));
+    }
+    if morphs::has_morphs(editor) {
+        section_ui(ui, "Morph targets", |ui| morphs::morphs_ui(ui, editor));
+    }
+    if editor.document().session().playback.clip.is_some() {
+        section_ui(ui, "Clip", |ui| clip::clip_ui(ui, editor));
+    }
+}
+
+/// A part of the panel that folds.
+fn section_ui(ui: &mut Ui, title: &str, contents: impl FnOnce(&mut Ui)) {
+    CollapsingHeader::new(RichText::new(title).heading())
+        .id_salt(title)
+        .default_open(true)
+        .show_unindented(ui, contents);
+}
+
+/// Rows of names and values.
+fn rows_ui(ui: &mut Ui, id: &str, rows: impl FnOnce(&mut Ui)) {
+    egui::Grid::new(id)
+        .num_columns(2)
+        .spacing([8.0, 4.0])
+        .min_col_width(72.0)
+        .show(ui, rows);
+}
+
+/// A name and a value that can only be read.
+fn fact_ui(ui: &mut Ui, name: &str, value: impl Into<String>, about: &str) {
+    let dim = theme::palette(ui).text_dim;
+    ui.label(RichText::new(name).color(dim));
+    let response = ui.add(egui::Label::new(value.into()).truncate());
+    if !about.is_empty() {
+        response.on_hover_text(about);
+    }
+    ui.end_row();
+}
+
+/// A length as it is read best.
+fn length(metres: f64) -> String {
+    match metres.abs() {
+        m if m >= 1.0 => format!("{metres:.2} m"),
+        m if m >= 0.01 => format!("{:.1} cm", metres * 1e2),
+        m if m > 0.0 => format!("{:.2} mm", metres * 1e3),
+        _ => "0 m".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_have_units_that_fit() {
+        assert_eq!(length(1.234), "1.23 m");
+        assert_eq!(length(0.1234), "12.3 cm");
+        assert_eq!(length(0.00123), "1.23 mm");
+        assert_eq!(length(0.0), "0 m");
+    }
+}

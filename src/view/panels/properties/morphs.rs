@@ -1,0 +1,73 @@
+//! The morph targets of the active object: one slider each, one undo step a drag.
+
+use super::object::active;
+use crate::editor::Editor;
+use crate::view::theme;
+use egui::{Id, RichText, Ui};
+
+/// Whether the active object has morph targets.
+pub(super) fn has_morphs(editor: &Editor) -> bool {
+    active(editor).is_some_and(|(.., item)| !item.geometry.morphs.is_empty())
+}
+
+/// The sliders.
+pub(super) fn morphs_ui(ui: &mut Ui, editor: &mut Editor) {
+    let Some((_, instance, item)) = active(editor) else {
+        return;
+    };
+    let joint = instance.joint;
+    // A drag that ended where no slider saw it.
+    let dragging = Id::unique("a morph slider is dragged");
+    let is_dragging = ui.data(|data| data.get_temp(dragging).unwrap_or(false));
+    if is_dragging && !ui.input(|i| i.pointer.any_down()) {
+        ui.data_mut(|data| data.insert_temp(dragging, false));
+        editor.end_step();
+    }
+    let weights = editor
+        .document()
+        .pose()
+        .morph_weights
+        .get(joint.get())
+        .cloned();
+    let mut weights = weights.unwrap_or_default();
+    if weights.len() != item.geometry.morphs.len() {
+        return;
+    }
+    if editor.document().session().playback.clip.is_some() {
+        let dim = theme::palette(ui).text_dim;
+        ui.label(RichText::new("A clip is shown; these belong to your own pose.").color(dim));
+    }
+    egui::Grid::new("morphs")
+        .num_columns(2)
+        .spacing([8.0, 4.0])
+        .show(ui, |ui| {
+            for (target, weight) in weights.iter_mut().enumerate() {
+                let name = &item.geometry.morphs[target].name;
+                let name = if name.is_empty() {
+                    format!("Target {target}")
+                } else {
+                    name.clone()
+                };
+                let label = ui.add(egui::Label::new(&name).truncate());
+                // Files go beyond 0 and 1; who types may too.
+                let slider = egui::Slider::new(weight, 0.0..=1.0)
+                    .clamping(egui::SliderClamping::Never)
+                    .fixed_decimals(2);
+                let response = ui.add(slider).labelled_by(label.id).on_hover_text(format!(
+                    "How much of \"{name}\" is added: 0 nothing, 1 all."
+                ));
+                if response.drag_started() {
+                    ui.data_mut(|data| data.insert_temp(dragging, true));
+                    editor.begin_step(&format!("Set {name}"));
+                }
+                if response.changed() {
+                    editor.set_morph_weight(joint, target, *weight);
+                }
+                if response.drag_stopped() {
+                    ui.data_mut(|data| data.insert_temp(dragging, false));
+                    editor.end_step();
+                }
+                ui.end_row();
+            }
+        });
+}

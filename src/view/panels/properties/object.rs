@@ -1,0 +1,100 @@
+//! The object that is painted: its size, its weights, how it deforms.
+
+use super::{fact_ui, rows_ui};
+use crate::deform::SkinningMethod;
+use crate::document::{Instance, InstanceId, MeshItem};
+use crate::editor::Editor;
+use crate::finding::{counted, thousands};
+use crate::view::commands::Command;
+use crate::view::theme;
+use egui::{RichText, Ui};
+use std::sync::Arc;
+
+/// The first drawn object of the active mesh.
+pub(super) fn active(editor: &Editor) -> Option<(InstanceId, Arc<Instance>, Arc<MeshItem>)> {
+    let document = editor.document();
+    let mesh = document.session().active_mesh?;
+    let (&id, instance) = document.instances().iter().find(|(_, i)| i.mesh == mesh)?;
+    Some((id, instance.clone(), document.meshes().get(&mesh)?.clone()))
+}
+
+/// Whether there is an object to speak of.
+pub(super) fn has_object(editor: &Editor) -> bool {
+    active(editor).is_some()
+}
+
+/// The active object.
+pub(super) fn object_ui(ui: &mut Ui, editor: &mut Editor) {
+    let Some((_, instance, item)) = active(editor) else {
+        return;
+    };
+    let document = editor.document();
+    let figures = editor.report().meshes.get(&instance.mesh).copied();
+    let geometry = &item.geometry;
+    let skin = instance.skin.and_then(|id| document.skins().get(&id));
+    let label = document.skeleton().label(instance.joint);
+    rows_ui(ui, "object", |ui| {
+        fact_ui(ui, "Name", label, "The node that draws the mesh.");
+        if !geometry.name.is_empty() {
+            fact_ui(ui, "Mesh", &geometry.name, "The mesh that it draws.");
+        }
+        let about = "Places that are painted and deformed. Vertices on a seam share one point.";
+        let points = thousands(geometry.n_points());
+        fact_ui(ui, "Points", points, about);
+        let triangles = thousands(geometry.triangles.len());
+        fact_ui(ui, "Triangles", triangles, "");
+        if let Some(figures) = figures {
+            let value = format!("up to {}, {:.1} on average", figures.most, figures.mean);
+            fact_ui(ui, "Influences", value, "How many bones a point follows.");
+        }
+        let skin = match skin {
+            Some(skin) if skin.name.is_empty() => counted(skin.joints.len(), "bone"),
+            Some(skin) => format!("{}, {}", skin.name, counted(skin.joints.len(), "bone")),
+            None => "none: it follows one node".to_owned(),
+        };
+        fact_ui(ui, "Skin", skin, "The bones that may move it.");
+    });
+    if instance.skin.is_some() {
+        method_ui(ui, editor);
+    }
+}
+
+/// How bones bend the surface.
+fn method_ui(ui: &mut Ui, editor: &mut Editor) {
+    let method = editor.method();
+    let name = |method| match method {
+        SkinningMethod::Dqs => "Two-phase dual quaternion",
+        SkinningMethod::Lbs => "Linear blend",
+    };
+    let mut chosen = None;
+    rows_ui(ui, "method", |ui| {
+        let dim = theme::palette(ui).text_dim;
+        let label = ui.label(RichText::new("Skinning").color(dim));
+        egui::ComboBox::from_id_salt("skinning")
+            .width(ui.available_width())
+            .truncate()
+            .selected_text(name(method))
+            .show_ui(ui, |ui| {
+                for choice in [SkinningMethod::Dqs, SkinningMethod::Lbs] {
+                    let about = Command::UseMethod(choice).tooltip(ui.ctx());
+                    let response = ui
+                        .selectable_label(method == choice, name(choice))
+                        .on_hover_text(about);
+                    if response.clicked() {
+                        chosen = Some(choice);
+                    }
+                }
+            })
+            .response
+            .labelled_by(label.id)
+            .on_hover_text("How bones bend the surface, for all objects of the model.");
+        ui.end_row();
+    });
+    if method == SkinningMethod::Lbs {
+        let dim = theme::palette(ui).text_dim;
+        ui.label(RichText::new("As other viewers draw it.").color(dim));
+    }
+    if let Some(method) = chosen.filter(|m| *m != method) {
+        editor.set_method(method);
+    }
+}
