@@ -4,6 +4,7 @@ use crate::editor::Editor;
 use crate::finding::Severity;
 use crate::view::mode::Mode;
 use crate::view::theme;
+use crate::view::viewport::select_hint;
 use egui::{Align, Layout, RichText, Role, Sense, Ui, WidgetInfo};
 
 /// Hints, the job under way, and what the last re-skin took.
@@ -24,6 +25,7 @@ pub fn status_bar_ui(
             "Drag adds · Ctrl+drag subtracts · Esc takes the stroke back · [ ] radius · Tab selects"
         }
     };
+    let hint = select_hint(editor).unwrap_or_else(|| hint.to_owned());
     let text = match notice {
         Some((text, true)) => RichText::new(text).color(theme::palette(ui).error),
         Some((text, false)) => RichText::new(text).color(theme::palette(ui).accent),
