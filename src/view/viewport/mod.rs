@@ -14,6 +14,7 @@ use super::picture::Picture;
 use super::renderer::Renderer;
 use super::scene::ViewOptions;
 use super::theme;
+use crate::document::Image;
 use crate::editor::Editor;
 use crate::skeleton::JointIndex;
 use egui::{Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
@@ -21,6 +22,7 @@ use glam::Vec2;
 use gpu::Gpu;
 use paint::Adjust;
 pub use select::select_hint;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the viewport remembers between frames.
@@ -71,6 +73,25 @@ impl Viewport {
         gpu.renderer.as_ref().map_or(0, Renderer::n_pictures)
     }
 
+    /// Asks for the picture that is on screen now, to be kept for `file`; it comes with one of the next frames.
+    pub fn ask_for_thumbnail(&self, file: PathBuf) {
+        let mut gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        gpu.wanted.retain(|wanted| *wanted != file);
+        gpu.wanted.push(file);
+    }
+
+    /// The pictures that were asked for.
+    pub fn take_thumbnails(&self) -> Vec<(PathBuf, Image)> {
+        let mut gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut gpu.taken)
+    }
+
+    /// The picture that is on screen; call with the context current.
+    pub fn read_picture(&self) -> Option<Image> {
+        let gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        gpu.renderer.as_ref().and_then(Renderer::read_rgba)
+    }
+
     /// The viewport over all of the space left in `ui`.
     pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
         let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
@@ -81,7 +102,7 @@ impl Viewport {
         if response.clicked() || response.drag_started() {
             response.request_focus();
         }
-        self.size_select_circle(ui, &response, editor);
+        Self::size_select_circle(ui, &response, editor);
         self.navigate(ui, &response, editor);
         for command in std::mem::take(&mut self.asked) {
             self.answer(command, ui, &response, editor);
@@ -109,7 +130,7 @@ impl Viewport {
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
         } else {
-            self.select_overlay(ui, &response, editor);
+            Self::select_overlay(ui, &response, editor);
         }
         if self.mode == Mode::Pose {
             self.pose_overlay_ui(ui, &response, editor);
