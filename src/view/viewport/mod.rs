@@ -126,7 +126,7 @@ impl Viewport {
         if response.clicked() || response.drag_started() {
             response.request_focus();
         }
-        self.size_select_circle(ui, &response, editor);
+        Self::size_select_circle(ui, &response, editor);
         self.options.theme = match theme::choice(ui.ctx()) {
             ThemeChoice::Dark => Theme::Dark,
             ThemeChoice::Light => Theme::Light,
@@ -161,7 +161,7 @@ impl Viewport {
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
         } else {
-            self.select_overlay(ui, &response, editor);
+            Self::select_overlay(ui, &response, editor);
         }
         if self.mode == Mode::Pose {
             self.pose_overlay_ui(ui, &response, editor);
