@@ -452,7 +452,9 @@ impl eframe::App for SinewApp {
                 // The list keeps its place and a few rows: what changes with mode and selection stands below it, and
                 // scrolls where there is no room.
                 let available = ui.available_height();
-                let list = (available - self.properties_height).max(MIN_LIST_HEIGHT.min(available));
+                let list = (available - self.properties_height)
+                    .max(available * 0.45)
+                    .max(MIN_LIST_HEIGHT.min(available));
                 ui.allocate_ui(egui::vec2(ui.available_width(), list), |ui| {
                     ui.set_min_height(list);
                     asked.extend(self.hierarchy.show_ui(ui, &mut self.editor));
