@@ -6,6 +6,10 @@ mod app;
 mod commands;
 #[path = "gui/figure.rs"]
 mod figure;
+#[path = "gui/frame.rs"]
+mod frame;
+#[path = "gui/licences.rs"]
+mod licences;
 #[path = "gui/looks.rs"]
 mod looks;
 #[path = "gui/overlays.rs"]

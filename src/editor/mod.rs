@@ -41,6 +41,7 @@ use selecting::Selecting;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Something the artist should read, once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +68,8 @@ pub struct Editor {
     notices: VecDeque<Notice>,
     job: Option<FileJob>,
     project_path: Option<PathBuf>,
+    /// When the project was last saved here.
+    saved_at: Option<Instant>,
     state: EvaluationState,
     relink: Option<Relink>,
     /// A model that is ready but would take the place of edits made while it was loading.
@@ -128,6 +131,7 @@ impl Editor {
             notices: VecDeque::new(),
             job: None,
             project_path: None,
+            saved_at: None,
             state: EvaluationState::default(),
             relink: None,
             opened: None,
@@ -222,6 +226,11 @@ impl Editor {
     /// The project file, once saved or opened.
     pub fn project_path(&self) -> Option<&PathBuf> {
         self.project_path.as_ref()
+    }
+
+    /// When the project was last saved, since it was opened.
+    pub fn saved_at(&self) -> Option<Instant> {
+        self.saved_at
     }
 
     /// How many snapshots were given to the worker.
@@ -362,6 +371,7 @@ impl Editor {
         self.history = History::default();
         self.problems.start_document(findings);
         self.project_path = project_path;
+        self.saved_at = None;
         self.model_serial += 1;
         self.displayed.clear();
         self.world.clear();

@@ -76,6 +76,8 @@ struct Stroke {
     path: Vec<Vec2>,
     /// Whether it went far enough to be no click.
     has_moved: bool,
+    /// Whether its region is another one than was last asked for.
+    is_new: bool,
 }
 
 impl Default for SelectTool {
@@ -150,6 +152,17 @@ impl SelectTool {
         }
     }
 
+    /// Notes a place that the pointer passed since the last event: a lasso drawn fast keeps its bends.
+    pub fn trace(&mut self, at: Vec2) {
+        if let Some(stroke) = self
+            .stroke
+            .as_mut()
+            .filter(|s| s.shape == SelectShape::Lasso)
+        {
+            stroke.go_to(at);
+        }
+    }
+
     fn press(&mut self, event: &SelectEvent) -> Vec<SelectAction> {
         let shape = self.armed.unwrap_or_default();
         let mut stroke = Stroke {
@@ -159,6 +172,7 @@ impl SelectTool {
             at: event.at,
             path: vec![event.at],
             has_moved: false,
+            is_new: false,
         };
         let mut actions = vec![SelectAction::Begin];
         if shape == SelectShape::Circle {
@@ -176,16 +190,15 @@ impl SelectTool {
         let Some(mut stroke) = self.stroke.take() else {
             return Vec::new();
         };
-        let moves = event.at != stroke.at;
         let mut actions = Vec::new();
         if stroke.shape == SelectShape::Circle {
-            if moves {
+            if event.at != stroke.at {
                 actions.push(self.sweep(&stroke, event.at));
             }
             stroke.at = event.at;
         } else {
             stroke.go_to(event.at);
-            if stroke.has_moved && moves {
+            if stroke.has_moved && std::mem::take(&mut stroke.is_new) {
                 actions.push(SelectAction::Choose(stroke.region(), stroke.op));
             }
         }
@@ -218,6 +231,7 @@ impl SelectTool {
 
 impl Stroke {
     fn go_to(&mut self, at: Vec2) {
+        self.is_new |= at != self.at;
         self.at = at;
         self.has_moved |= at.distance(self.start) >= CLICK_PX;
         let is_far = |&last: &Vec2| at.distance(last) >= LASSO_STEP_PX;

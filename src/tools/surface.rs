@@ -30,6 +30,11 @@ pub struct SurfaceView<'a> {
 }
 
 impl SurfaceView<'_> {
+    /// Whether a ray finds its place without looking at every triangle of a large surface.
+    pub fn is_quick(&self) -> bool {
+        !*self.index_stale || self.mesh.triangles.len() <= BRUTE_FORCE_TRIANGLES
+    }
+
     /// Where `ray` first meets the surface.
     pub fn cast_ray(&mut self, ray: &Ray) -> Option<SurfaceHit> {
         let triangles = &self.mesh.topology().triangles;

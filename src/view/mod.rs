@@ -26,10 +26,14 @@ pub mod commands;
 pub mod frame;
 pub mod heat;
 #[cfg(feature = "gui")]
+pub mod hints;
+#[cfg(feature = "gui")]
 pub mod joint_colour;
 pub mod joints;
 #[cfg(feature = "gui")]
 pub mod keymap;
+#[cfg(feature = "gui")]
+pub mod layout;
 #[cfg(feature = "gui")]
 pub mod mode;
 #[cfg(feature = "gui")]
@@ -46,6 +50,8 @@ pub mod renderer;
 pub mod scene;
 #[cfg(feature = "gui")]
 pub mod theme;
+#[cfg(feature = "gui")]
+pub mod toasts;
 #[cfg(feature = "gui")]
 pub mod viewport;
 

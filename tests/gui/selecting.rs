@@ -1,10 +1,16 @@
 //! Select mode: every row of its mouse table, hiding, and how it all looks.
 
-use crate::window::{CTRL, Window};
+use crate::window::{CTRL, Window, asset};
 use egui::{Event, Key, Modifiers, MouseWheelUnit, PointerButton, Pos2, TouchPhase, Vec2};
+use sinew::document::Image;
 use sinew::document::session::SelectKind;
+use sinew::editor::{Editor, OpenRequest};
 use sinew::skeleton::JointIndex;
 use sinew::tools::SelectShape;
+use sinew::view::picture::Picture;
+use sinew::view::{Offscreen, Shading, ViewOptions};
+use std::path::Path;
+use std::time::Duration;
 
 const SHIFT: Modifiers = Modifiers::SHIFT;
 const LEFT: PointerButton = PointerButton::Primary;
@@ -298,4 +304,93 @@ fn selected_points_are_amber_dots_and_a_hidden_arm_is_gone() {
     w.move_to(at);
     w.key(Modifiers::NONE, Key::Period);
     w.picture("points-near");
+}
+
+/// The mannequin, its points of some bones selected and those of others hidden, as the viewport draws it.
+fn marked(offscreen: &mut Offscreen, selected: &[&str], hidden: &[&str]) -> Image {
+    let mut editor = Editor::new(None, || {}).unwrap();
+    editor.open(OpenRequest::Path(asset("mannequin.glb")));
+    while !editor.is_idle() {
+        editor.poll(0.0);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let joints = editor.document().skeleton().joints().to_vec();
+    let select = |editor: &mut Editor, name: &str| {
+        let joint = joints.iter().position(|j| j.name == name).unwrap();
+        editor.select_joint(Some(JointIndex(joint as u32)));
+        editor.select_moved_points();
+    };
+    for name in hidden {
+        select(&mut editor, name);
+        editor.hide_selected();
+    }
+    for name in selected {
+        select(&mut editor, name);
+    }
+    let options = ViewOptions {
+        shading: Shading::Shaded,
+        show_bones: false,
+        show_grid: false,
+        samples: 0,
+        ..ViewOptions::default()
+    };
+    let picture = Picture::new(&editor, options, None);
+    offscreen.render(&picture.scene(), 480, 360).unwrap()
+}
+
+/// What is marked, whatever light and colours the surface has: for each cell of 8 x 8 pixels how much of it is dots (red)
+/// and how much was taken away (green).
+fn marks(picture: &Image, plain: &Image) -> image::RgbImage {
+    let cell = |x: u32, y: u32| {
+        let mut n = [0u32; 2];
+        for (dx, dy) in (0..8).flat_map(|dy| (0..8).map(move |dx| (dx, dy))) {
+            let at = (((y * 8 + dy) * picture.width + x * 8 + dx) * 4) as usize;
+            let (new, old) = (&picture.rgba[at..at + 3], &plain.rgba[at..at + 3]);
+            let is_dot = i32::from(new[0]) - i32::from(new[2]) > 90;
+            n[0] += u32::from(is_dot);
+            n[1] += u32::from(!is_dot && new != old);
+        }
+        image::Rgb([(n[0] * 255 / 64) as u8, (n[1] * 255 / 64) as u8, 0])
+    };
+    image::RgbImage::from_fn(picture.width / 8, picture.height / 8, cell)
+}
+
+/// To accept another look of selected and hidden points: SINEW_GOLDEN=write.
+#[test]
+fn selected_points_and_a_hidden_arm_look_as_in_the_committed_picture() {
+    let mut offscreen = Offscreen::new().unwrap_or_else(|error| panic!("{error}"));
+    let plain = marked(&mut offscreen, &[], &[]);
+    let picture = marked(
+        &mut offscreen,
+        &["upper_arm.L"],
+        &["upper_arm.R", "forearm.R", "hand.R"],
+    );
+    if let Some(folder) = std::env::var_os("SINEW_PICTURES") {
+        let path = Path::new(&folder).join("points-golden.png");
+        let color = image::ColorType::Rgba8;
+        image::save_buffer(path, &picture.rgba, picture.width, picture.height, color).unwrap();
+    }
+    let marks = marks(&picture, &plain);
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/points.png");
+    if std::env::var_os("SINEW_GOLDEN").is_some_and(|v| v == "write") {
+        marks.save(path).unwrap();
+    }
+    let golden = image::open(path).unwrap().to_rgb8();
+    assert_eq!(golden.dimensions(), marks.dimensions());
+    let total = |image: &image::RgbImage, channel: usize| {
+        image.pixels().map(|p| u32::from(p.0[channel])).sum::<u32>()
+    };
+    for (channel, what) in [(0, "selected"), (1, "hidden")] {
+        let apart = golden.pixels().zip(marks.pixels());
+        let apart: u32 = apart
+            .map(|(a, b)| u32::from(a.0[channel].abs_diff(b.0[channel])))
+            .sum();
+        assert!(total(&golden, channel) > 1000, "{what}");
+        // GPUs place dots and edges differently; a missing arm is far more.
+        assert!(
+            apart * 4 < total(&golden, channel),
+            "{what}: {apart} of {}",
+            total(&golden, channel)
+        );
+    }
 }

@@ -104,6 +104,12 @@ impl Editor {
         }
     }
 
+    /// Notes a place that the pointer passed between two events.
+    pub fn trace_select(&mut self, ndc: Vec2, size_px: Vec2) {
+        let at = (ndc * 0.5 + 0.5) * size_px.max(Vec2::ONE);
+        self.selecting.tool.trace(at);
+    }
+
     /// The next drag selects by this shape, wherever it begins; a circle stays until Esc. `None`: plain clicks and boxes.
     pub fn arm_select(&mut self, shape: Option<SelectShape>) {
         self.cancel_select();

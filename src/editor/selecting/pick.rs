@@ -59,6 +59,12 @@ impl Editor {
         )
     }
 
+    /// Whether the skin under the pointer may be looked up in every frame.
+    pub fn is_surface_at_hand(&mut self) -> bool {
+        let surfaces = surfaces(&mut self.displayed, &self.document);
+        surfaces.iter().all(|(_, surface)| surface.is_quick())
+    }
+
     /// Selects what a click means.
     pub(super) fn pick(&mut self, ndc: Vec2, size_px: Vec2, op: SelectOp, seen: BonesSeen) {
         match self.select_kind() {

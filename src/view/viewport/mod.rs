@@ -14,12 +14,15 @@ use super::picture::Picture;
 use super::renderer::Renderer;
 use super::scene::ViewOptions;
 use super::theme;
+use crate::document::Image;
 use crate::editor::Editor;
 use crate::skeleton::JointIndex;
 use egui::{Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
 use glam::Vec2;
 use gpu::Gpu;
 use paint::Adjust;
+pub use select::select_hint;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the viewport remembers between frames.
@@ -68,6 +71,25 @@ impl Viewport {
     pub fn n_pictures(&self) -> u64 {
         let gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
         gpu.renderer.as_ref().map_or(0, Renderer::n_pictures)
+    }
+
+    /// Asks for the picture that is on screen now, to be kept for `file`; it comes with one of the next frames.
+    pub fn ask_for_thumbnail(&self, file: PathBuf) {
+        let mut gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        gpu.wanted.retain(|wanted| *wanted != file);
+        gpu.wanted.push(file);
+    }
+
+    /// The pictures that were asked for.
+    pub fn take_thumbnails(&self) -> Vec<(PathBuf, Image)> {
+        let mut gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut gpu.taken)
+    }
+
+    /// The picture that is on screen; call with the context current.
+    pub fn read_picture(&self) -> Option<Image> {
+        let gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        gpu.renderer.as_ref().and_then(Renderer::read_rgba)
     }
 
     /// The viewport over all of the space left in `ui`.

@@ -68,9 +68,10 @@ impl Viewport {
             let area = Rect::from_center_size(at, egui::Vec2::splat(HANDLE_SIZE));
             let response = ui.interact(area, id, Sense::focusable_noninteractive());
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
+            let focused = response.has_focus();
             let asked = ui.input(|i| {
                 let key = i.key_pressed(Key::Enter) || i.key_pressed(Key::Space);
-                (response.has_focus() && key)
+                (focused && key)
                     || i.has_accesskit_action_request(id, egui::accesskit::Action::Click)
             });
             if response.has_focus() {

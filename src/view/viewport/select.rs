@@ -6,7 +6,7 @@ use crate::editor::{BonesSeen, Editor};
 use crate::tools::{PointerKind, Region, SelectOp, SelectShape};
 use crate::view::theme;
 use egui::{
-    Align2, CursorIcon, Key, Modifiers, Pos2, Rect, Response, Shape, Stroke, TextStyle, Ui,
+    Align2, CursorIcon, Event, Key, Modifiers, Pos2, Rect, Response, Shape, Stroke, TextStyle, Ui,
 };
 use glam::Vec2;
 
@@ -44,6 +44,12 @@ impl Viewport {
         } else {
             SelectOp::Replace
         };
+        if self.drag == Drag::Select {
+            let passed: Vec<Pos2> = ui.input(|i| i.events.iter().filter_map(place_of).collect());
+            for at in passed {
+                editor.trace_select(ndc(at, rect), size(rect));
+            }
+        }
         let mut tell = |kind| {
             editor.select_pointer(kind, ndc(at, rect), size(rect), op, seen);
         };
@@ -142,25 +148,6 @@ impl Viewport {
         }
     }
 
-    /// What the status bar says while something is being selected.
-    pub fn select_hint(&self, editor: &Editor) -> Option<String> {
-        let tool = editor.select_tool();
-        let keys = match tool.armed() {
-            Some(SelectShape::Circle) => {
-                "Drag selects · Ctrl takes away · Wheel or [ ] sizes · Esc ends"
-            }
-            Some(SelectShape::Lasso) => "Draw a loop · Shift adds · Ctrl takes away · Esc cancels",
-            Some(SelectShape::Box) => "Drag a box · Shift adds · Ctrl takes away · Esc cancels",
-            None if tool.outline().is_some() => "Release selects · Esc takes it back",
-            None => return None,
-        };
-        Some(if tool.is_active() {
-            format!("{} · {keys}", count_text(editor))
-        } else {
-            keys.to_owned()
-        })
-    }
-
     fn bones_seen(&self) -> BonesSeen {
         match (self.options.show_bones, self.options.xray_bones) {
             (false, _) => BonesSeen::None,
@@ -182,8 +169,8 @@ impl Viewport {
             return None;
         }
         let (at, size) = (ndc(at, response.rect), size(response.rect));
-        if editor.is_playing() {
-            // The surface is another one in each frame: looking it up would cost more than it is worth.
+        if editor.is_playing() || !editor.is_surface_at_hand() {
+            // Looking the skin up in each frame would cost more than it is worth.
             return editor
                 .pick_bone(at, size)
                 .filter(|_| seen != BonesSeen::None);
@@ -217,6 +204,32 @@ impl Viewport {
             }
         }
         ends
+    }
+}
+
+/// What the status bar says while something is being selected, in place of the mode's hints.
+pub fn select_hint(editor: &Editor) -> Option<String> {
+    let tool = editor.select_tool();
+    let keys = match tool.armed() {
+        Some(SelectShape::Circle) => {
+            "Drag selects · Ctrl takes away · Wheel or [ ] sizes · Esc ends"
+        }
+        Some(SelectShape::Lasso) => "Draw a loop · Shift adds · Ctrl takes away · Esc cancels",
+        Some(SelectShape::Box) => "Drag a box · Shift adds · Ctrl takes away · Esc cancels",
+        None if tool.outline().is_some() => "Release selects · Esc takes it back",
+        None => return None,
+    };
+    Some(if tool.is_active() {
+        format!("{} · {keys}", count_text(editor))
+    } else {
+        keys.to_owned()
+    })
+}
+
+fn place_of(event: &Event) -> Option<Pos2> {
+    match event {
+        Event::PointerMoved(at) => Some(*at),
+        _ => None,
     }
 }
 
