@@ -6,7 +6,7 @@ use sinew::deform::DeformStack;
 use sinew::document::checks::{ModelChecks, ModelReport};
 use sinew::document::fixes::{Fixed, fix};
 use sinew::document::{
-    Document, Edit, History, MeshId, MeshItem, MeshSource, Parts, PrimitiveSource,
+    Dirty, Document, Edit, History, MeshId, MeshItem, MeshSource, Parts, PrimitiveSource,
 };
 use sinew::finding::{Finding, Fix, Place, Severity};
 use sinew::math::Transform;
@@ -339,7 +339,7 @@ fn a_jump_anywhere_and_back_gives_the_same_bits() {
         let n = n.min(12);
         assert_eq!(history.n_undo(), n);
         assert!(document.same_content(&states[n]), "{n}");
-        assert_eq!(history.jump(&mut document, n), Default::default());
+        assert_eq!(history.jump(&mut document, n), Dirty::default());
         let labels: Vec<&str> = history.labels().collect();
         assert_eq!(
             labels,
