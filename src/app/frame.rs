@@ -150,6 +150,11 @@ impl eframe::App for SinewApp {
         self.shell_ui(ui);
     }
 
+    /// What is remembered is in our settings, below `SINEW_STATE_DIR` where that is set.
+    fn persist_egui_memory(&self) -> bool {
+        false
+    }
+
     fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
         self.keep_last_thumbnail();
         self.note_layout();

@@ -68,6 +68,8 @@ pub fn run(file: Option<PathBuf>) -> Result<(), String> {
             .with_inner_size(size)
             .with_min_inner_size([800.0, 500.0])
             .with_drag_and_drop(true),
+        // The size is among our settings.
+        persist_window: false,
         ..Default::default()
     };
     eframe::run_native(

@@ -164,6 +164,8 @@ fn everything_fits_into_windows_of_all_sizes() {
     for (size, scale) in sizes
         .into_iter()
         .flat_map(|size| [1.0, 1.5, 2.0].map(|scale| (size, scale)))
+        // Smaller than the smallest window there is.
+        .filter(|(size, scale)| size[1] / scale >= 540.0)
     {
         let mut window = Window::sized("mannequin.glb", size, scale);
         let bone = window.bones()[2];
