@@ -264,6 +264,11 @@ impl SinewApp {
         &self.toasts
     }
 
+    /// The viewport, to change how it looks.
+    pub fn viewport_mut(&mut self) -> &mut Viewport {
+        &mut self.viewport
+    }
+
     /// How many 3D pictures the viewport drew.
     pub fn n_pictures(&self) -> u64 {
         self.viewport.n_pictures()

@@ -5,8 +5,6 @@ use super::dialogs::path::{PathDialog, PathPurpose};
 use super::dialogs::welcome::Welcome;
 use crate::document::session::{SelectKind, TransformKind};
 use crate::editor::{LockSet, OpenRequest, ResetPart};
-use crate::math::Camera;
-use crate::math::camera::View;
 use crate::tools::SelectShape;
 use crate::view::commands::Command;
 use crate::view::frame::Workspace;
@@ -78,14 +76,23 @@ impl SinewApp {
             Command::FrameAll if self.timeline.is_hovered() => {
                 self.timeline.frame_clip(&self.editor);
             }
-            Command::FrameAll => self.editor.frame_all(),
-            Command::FrameSelected => self.editor.frame_selected(),
-            Command::ViewFront => self.look(View::Front),
-            Command::ViewRight => self.look(View::Side),
-            Command::ViewTop => self.look(View::Top),
-            Command::ToggleOrthographic => {
-                let camera = self.editor.camera_mut();
-                camera.orthographic = !camera.orthographic;
+            Command::ToggleNames => options.show_names = !options.show_names,
+            Command::UseRamp(ramp) => options.ramp = ramp,
+            Command::FrameAll
+            | Command::FrameSelected
+            | Command::ViewFront
+            | Command::ViewBack
+            | Command::ViewRight
+            | Command::ViewLeft
+            | Command::ViewTop
+            | Command::ViewBottom
+            | Command::ViewOpposite
+            | Command::OrbitLeft
+            | Command::OrbitRight
+            | Command::OrbitUp
+            | Command::OrbitDown
+            | Command::ToggleOrthographic => {
+                self.viewport.run_camera(command, &mut self.editor);
             }
 
             // pose
@@ -184,7 +191,6 @@ impl SinewApp {
                 self.welcome = Some(Welcome::new(&self.settings.settings.recents, ctx));
             }
             Command::About => self.shows_about = true,
-            _ => {}
         }
     }
 
@@ -196,6 +202,8 @@ impl SinewApp {
             Command::ToggleBones => options.show_bones,
             Command::ToggleXray => options.xray_bones,
             Command::ToggleGrid => options.show_grid,
+            Command::ToggleNames => options.show_names,
+            Command::UseRamp(ramp) => options.ramp == ramp,
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
             Command::SelectBones => self.editor.select_kind() == SelectKind::Bones,
@@ -241,12 +249,6 @@ impl SinewApp {
         if keymap::of(ctx).preset == Preset::Blender {
             self.viewport.asked.push(command);
         }
-    }
-
-    fn look(&mut self, view: View) {
-        let direction = Camera::looking(view);
-        let camera = self.editor.camera_mut();
-        (camera.yaw, camera.pitch) = (direction.yaw, direction.pitch);
     }
 
     /// The next drag in the viewport selects by this shape; a mode that paints gives way.

@@ -72,7 +72,10 @@ impl Editor {
         let id = shown.unwrap_or_else(|| self.free_id());
         let bones = counted(joints.len(), "bone");
         let label = format!("Key {bones} at {time_secs:.2} s");
+        // Whether the pose is keyed belongs to the step: undo shows it again.
+        self.history.begin(&self.document, &label);
         if !self.set_clip(id, Some(clip), &label) {
+            self.history.cancel(&mut self.document);
             return;
         }
         let left = self.left_unkeyed(id, f64::from(time_secs), &pose);
@@ -82,6 +85,7 @@ impl Editor {
         // Other posed bones stay on screen until they are keyed or time moves.
         playback.unkeyed = left > 0;
         playback.playing &= left == 0;
+        self.history.commit(&self.document);
         if left > 0 {
             let (other, are) = if left == 1 {
                 ("1 other bone".to_owned(), "is")
@@ -175,7 +179,7 @@ impl Editor {
         self.set_clip(id, Some(renamed), &format!("Rename clip to \"{name}\""));
     }
 
-    /// Deletes the clip on screen and shows the artist's pose.
+    /// Deletes the clip on screen; the artist's pose is shown, and after undo the clip again.
     pub fn delete_clip(&mut self) {
         self.finish_tool();
         let Some((id, clip)) = self.shown_clip() else {
@@ -183,7 +187,11 @@ impl Editor {
         };
         let label = format!("Delete clip \"{}\"", clip.name);
         if self.set_clip(id, None, &label) {
-            self.show_clip(None);
+            let playback = self.playback_mut();
+            playback.playing = false;
+            playback.unkeyed = false;
+            playback.range = None;
+            self.state.stale = true;
         }
     }
 
@@ -350,7 +358,7 @@ impl Editor {
         let stem = wanted
             .trim_end_matches(|c: char| c.is_ascii_digit())
             .trim_end();
-        (2..)
+        (2..=taken.len() + 2)
             .map(|n| format!("{stem} {n}"))
             .find(|name| !taken.contains(name.as_str()))
             .unwrap_or_default()

@@ -56,6 +56,7 @@ impl Channel {
 
     /// This channel with a key of `value` at `time_secs`. A key within `reach_secs` is replaced: it comes to this time and
     /// keeps its tangents; a new one in a spline gets the curve's own tangents.
+    #[must_use]
     pub fn with_key(&self, time_secs: f32, value: &[f64], reach_secs: f32) -> Self {
         let width = self.width();
         let mut keys = Keys::of(self);
@@ -143,6 +144,7 @@ impl Clip {
     }
 
     /// This clip without some of its keys; a channel without keys goes too.
+    #[must_use]
     pub fn without_keys(&self, gone: &BTreeSet<KeyIndex>) -> Self {
         let channels = self.channels.iter().enumerate();
         let left = channels.filter_map(|(c, channel)| {
@@ -161,6 +163,7 @@ impl Clip {
 
     /// This clip with some keys moved in time, all by the same `by_secs` and never to before 0. A key that stays makes way
     /// for one of its channel that comes to its time.
+    #[must_use]
     pub fn with_moved_keys(&self, moved: &BTreeSet<KeyIndex>, by_secs: f32) -> Self {
         let times = moved
             .iter()

@@ -53,12 +53,6 @@ fn last_notice(editor: &mut Editor) -> String {
     last
 }
 
-fn joint(editor: &Editor, name: &str) -> JointIndex {
-    let joints = editor.document().skeleton().joints();
-    let place = joints.iter().position(|j| j.name == name);
-    JointIndex(place.unwrap_or_else(|| panic!("no bone {name}")) as u32)
-}
-
 /// Bones that a skin has, by index.
 fn bones(editor: &Editor) -> Vec<JointIndex> {
     let mask = editor.document().skin_joint_mask();
@@ -112,6 +106,8 @@ fn keying_a_pose_is_one_step_that_undo_takes_back_bit_for_bit() {
 
     e.undo();
     assert!(e.document().same_content(&before));
+    // The pose is there again, and again not keyed.
+    assert!(e.playback().unkeyed && e.document().shown_pose() == wanted);
     assert!(std::sync::Arc::ptr_eq(
         &e.document().clips()[&clip],
         &source
@@ -278,6 +274,9 @@ fn clips_are_made_copied_renamed_and_deleted() {
     e.show_clip(Some(first));
     e.delete_clip();
     assert!(e.shown_clip().is_none() && !e.document().clips().contains_key(&first));
+    e.undo();
+    assert_eq!(e.shown_clip().map(|(id, _)| id), Some(first));
+    e.redo();
     e.new_clip();
     // The id of a deleted clip of the file still names that clip.
     assert!(e.shown_clip().unwrap().0 > first);

@@ -189,8 +189,16 @@ fn every_command_runs_by_its_label_and_leaves_a_working_window() {
         window.select(bone);
         if !command.is_enabled(window.editor()) {
             // Without a clip, or nothing to undo: what it needs is made first.
-            window.harness.state_mut().editor_mut().set_method(SkinningMethod::Lbs);
-            window.harness.state_mut().editor_mut().set_method(SkinningMethod::Dqs);
+            window
+                .harness
+                .state_mut()
+                .editor_mut()
+                .set_method(SkinningMethod::Lbs);
+            window
+                .harness
+                .state_mut()
+                .editor_mut()
+                .set_method(SkinningMethod::Dqs);
             window.harness.state_mut().editor_mut().undo();
             let clip = window.document().clips().keys().next().copied();
             window.harness.state_mut().editor_mut().show_clip(clip);

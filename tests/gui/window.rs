@@ -147,7 +147,9 @@ impl Window {
 
     /// Frames until everything that was asked for is on screen; every widget then has a name.
     pub(crate) fn settle(&mut self) {
-        self.wait("idle", |app| app.editor().is_idle());
+        self.wait("idle", |app| {
+            app.editor().is_idle() && !app.viewport().is_easing()
+        });
         self.harness.step();
         self.harness.check_accessibility();
     }
@@ -268,6 +270,14 @@ impl Window {
             .into_iter()
             .max_by(|a, b| depth(a).total_cmp(&depth(b)));
         self.place(nearest.expect("a model"))
+    }
+
+    /// A place on a bone, a third of its way.
+    pub(crate) fn on_bone(&self, joint: JointIndex) -> Pos2 {
+        let bones = self.editor().bones();
+        let bone = bones.iter().find(|bone| bone.joint == joint);
+        let bone = bone.expect("the joint has a bone");
+        self.place(bone.head.lerp(bone.tail, 0.33))
     }
 
     /// The bones in the list, in the order of joints.

@@ -128,6 +128,7 @@ fn shading_icon(shading: Shading) -> MaterialIcon {
     match shading {
         Shading::Textured => icons::ICON_TEXTURE,
         Shading::Shaded => icons::ICON_BRIGHTNESS_6,
+        Shading::Form => icons::ICON_TONALITY,
         Shading::Weights => icons::ICON_GRADIENT,
         Shading::Wire => icons::ICON_LANGUAGE,
     }

@@ -13,6 +13,13 @@ const MY_POSE: &str = "My pose";
 const FEW: usize = 8;
 const WIDTH: f32 = 168.0;
 
+/// What was chosen of the list.
+#[derive(Clone, Copy)]
+enum Choice {
+    MyPose,
+    Clip(ClipId),
+}
+
 /// The choice of a clip.
 #[derive(Default)]
 pub(super) struct ClipPicker {
@@ -59,21 +66,15 @@ impl ClipPicker {
     }
 
     fn pick_ui(&mut self, ui: &mut Ui, editor: &mut Editor, shown: Option<ClipId>) {
-        let clips: Vec<(ClipId, String)> = editor
-            .document()
-            .clips()
-            .iter()
-            .map(|(&id, clip)| (id, clip_label(id, &clip.name)))
-            .collect();
-        let label = clips.iter().find(|(id, _)| Some(*id) == shown);
-        let label = label.map_or(MY_POSE, |(_, label)| label.as_str());
+        let label = editor.shown_clip();
+        let label = label.map_or(MY_POSE.to_owned(), |(id, clip)| clip_label(id, &clip.name));
         let combo = ComboBox::from_id_salt("clip")
             .width(WIDTH)
             .truncate()
-            .selected_text(label)
+            .selected_text(label.as_str())
             .height(f32::INFINITY)
             .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-            .show_ui(ui, |ui| self.list_ui(ui, &clips, shown));
+            .show_ui(ui, |ui| self.list_ui(ui, editor, shown));
         combo
             .response
             .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Clip"));
@@ -83,7 +84,10 @@ impl ClipPicker {
         match combo.inner {
             Some(Some(chosen)) => {
                 self.filter.clear();
-                editor.show_clip(chosen);
+                editor.show_clip(match chosen {
+                    Choice::MyPose => None,
+                    Choice::Clip(id) => Some(id),
+                });
             }
             Some(None) => {}
             // Closed: the next time all are listed.
@@ -92,12 +96,8 @@ impl ClipPicker {
     }
 
     /// The clips that pass the filter; what was chosen.
-    fn list_ui(
-        &mut self,
-        ui: &mut Ui,
-        clips: &[(ClipId, String)],
-        shown: Option<ClipId>,
-    ) -> Option<Option<ClipId>> {
+    fn list_ui(&mut self, ui: &mut Ui, editor: &Editor, shown: Option<ClipId>) -> Option<Choice> {
+        let clips = editor.document().clips();
         ui.set_min_width(WIDTH.max(220.0));
         let mut chosen = None;
         let mut enter = false;
@@ -116,22 +116,23 @@ impl ClipPicker {
             }
         }
         let wanted = self.filter.to_lowercase();
-        let found: Vec<_> = clips
+        let found: Vec<(ClipId, String)> = clips
             .iter()
+            .map(|(&id, clip)| (id, clip_label(id, &clip.name)))
             .filter(|(_, label)| label.to_lowercase().contains(&wanted))
             .collect();
         if enter && !wanted.is_empty() {
-            chosen = found.first().map(|(id, _)| Some(*id));
+            chosen = found.first().map(|(id, _)| Choice::Clip(*id));
         }
         ScrollArea::vertical().max_height(300.0).show(ui, |ui| {
             if wanted.is_empty() && ui.selectable_label(shown.is_none(), MY_POSE).clicked() {
-                chosen = Some(None);
+                chosen = Some(Choice::MyPose);
             }
             for (id, label) in &found {
                 let is_shown = shown == Some(*id);
                 let row = ui.selectable_label(is_shown, label);
                 if row.clicked() {
-                    chosen = Some(Some(*id));
+                    chosen = Some(Choice::Clip(*id));
                 }
             }
             if found.is_empty() && !wanted.is_empty() {

@@ -103,7 +103,7 @@ impl Timeline {
     fn sheet_ui(&mut self, ui: &mut Ui, editor: &mut Editor, asked: &mut Vec<Command>) {
         let size = ui.available_size().max(vec2(0.0, RULER + tracks::ROW));
         let (_, sheet) = ui.allocate_space(size);
-        let gutter = (sheet.width() * 0.18).clamp(120.0, 190.0);
+        let gutter = (sheet.width() * 0.18).clamp(166.0, 190.0);
         let left = sheet.left() + gutter;
         let right = (sheet.right() - RIGHT).max(left + 1.0);
         let scale = Scale {
@@ -115,7 +115,7 @@ impl Timeline {
         let tracks_rect = Rect::from_min_max(pos2(sheet.left(), ruler_rect.bottom()), sheet.max);
         let head = Rect::from_min_max(sheet.min, pos2(left - 4.0, ruler_rect.bottom()));
         ui.painter().rect_filled(
-            Rect::from_min_max(pos2(left, sheet.top()), sheet.max),
+            Rect::from_min_max(pos2(left, sheet.top()), pos2(right, sheet.bottom())),
             0.0,
             theme::palette(ui).field,
         );
@@ -175,8 +175,9 @@ fn empty_ui(ui: &mut Ui, editor: &Editor) {
             "Your own pose is on screen. Choose a clip to see its keys, or pose a bone and {press} to start a new clip."
         )
     };
+    let colour = theme::palette(ui).text_dim;
     ui.add_space(8.0);
-    ui.vertical_centered(|ui| {
-        ui.add(egui::Label::new(RichText::new(text).color(theme::palette(ui).text_dim)).wrap());
-    });
+    ui.vertical_centered(|ui| ui.add(egui::Label::new(RichText::new(text).color(colour)).wrap()));
+    // The panel keeps its height.
+    ui.allocate_space(ui.available_size());
 }

@@ -5,9 +5,10 @@ use crate::editor::Editor;
 use crate::view::theme;
 use egui::accesskit::{Action, ActionData};
 use egui::{
-    Align2, CursorIcon, FontId, Id, PointerButton, Rect, Response, Sense, Shape, Stroke, Ui,
+    CursorIcon, FontId, Galley, Id, PointerButton, Rect, Response, Sense, Shape, Stroke, Ui, Vec2,
     WidgetInfo, pos2, vec2,
 };
+use std::sync::Arc;
 
 /// Height of the strip with the loop.
 const LOOP: f32 = 9.0;
@@ -23,7 +24,7 @@ pub(super) fn ruler_ui(ui: &mut Ui, rect: Rect, scale: &Scale, editor: &mut Edit
     scrub(ui, &response, scale, editor);
     time_slider(ui, &response, editor);
     paint_range(ui, rect, scale, editor);
-    paint_ticks(ui, rect, scale, editor.playback().fps);
+    paint_ticks(ui, rect, scale, editor);
     let frame = 1.0 / f64::from(editor.playback().fps.max(1));
     if let Some((start, end)) = editor.play_range() {
         if let Some(time) = loop_end_ui(ui, rect, scale, editor, start, true) {
@@ -184,11 +185,13 @@ fn paint_range(ui: &Ui, rect: Rect, scale: &Scale, editor: &Editor) {
     painter.rect_filled(strip(scale.x_of(start), scale.x_of(end)), 0.0, colour);
 }
 
-fn paint_ticks(ui: &Ui, rect: Rect, scale: &Scale, fps: u32) {
+fn paint_ticks(ui: &Ui, rect: Rect, scale: &Scale, editor: &Editor) {
     let palette = theme::palette(ui);
     let painter = ui.painter_at(rect);
     let font = FontId::proportional(10.5);
-    for tick in scale.ticks(fps) {
+    let now = scale.x_of(editor.playback().time_secs);
+    let half = head_size(ui, editor).x * 0.5 + 2.0;
+    for tick in scale.ticks(editor.playback().fps) {
         let x = scale.x_of(tick.time_secs).round() + 0.5;
         let (height, colour) = match (&tick.label, tick.is_second) {
             (_, true) => (9.0, palette.text_dim),
@@ -206,8 +209,12 @@ fn paint_ticks(ui: &Ui, rect: Rect, scale: &Scale, fps: u32) {
             } else {
                 palette.text_dim
             };
-            let at = pos2(x + 3.0, rect.bottom() - 2.0);
-            painter.text(at, Align2::LEFT_BOTTOM, label, font.clone(), colour);
+            let galley = painter.layout_no_wrap(label, font.clone(), colour);
+            let at = pos2(x + 3.0, rect.bottom() - 2.0 - galley.size().y);
+            // What the head of the present time would half cover is left out.
+            if at.x + galley.size().x < now - half || at.x > now + half {
+                painter.galley(at, galley, colour);
+            }
         }
     }
     painter.hline(
@@ -234,17 +241,27 @@ pub(super) fn playhead_ui(ui: &Ui, rect: Rect, bottom: f32, scale: &Scale, edito
         rect.top() + LOOP..=bottom,
         Stroke::new(1.5, palette.accent),
     );
+    let galley = head_galley(ui, editor);
+    let mut head = Rect::from_center_size(pos2(x, 0.0), head_size(ui, editor));
+    head = head.translate(vec2(0.0, rect.bottom() - head.bottom() - 1.0));
+    painter.rect_filled(head, 3.0, palette.accent);
+    let at = head.center() - galley.size() * 0.5;
+    painter.galley(at, galley, palette.field);
+}
+
+/// The frame at the head of the present time.
+fn head_galley(ui: &Ui, editor: &Editor) -> Arc<Galley> {
     let frame = editor.frame();
     let text = if (frame - frame.round()).abs() > 0.05 {
         format!("{frame:.1}")
     } else {
         format!("{frame:.0}")
     };
-    let galley = painter.layout_no_wrap(text, FontId::proportional(11.0), palette.field);
-    let size = galley.size() + vec2(8.0, 2.0);
-    let mut head = Rect::from_center_size(pos2(x, 0.0), size);
-    head = head.translate(vec2(0.0, rect.bottom() - head.bottom() - 1.0));
-    painter.rect_filled(head, 3.0, palette.accent);
-    let at = head.center() - galley.size() * 0.5;
-    painter.galley(at, galley, palette.field);
+    let colour = theme::palette(ui).field;
+    ui.painter()
+        .layout_no_wrap(text, FontId::proportional(11.0), colour)
+}
+
+fn head_size(ui: &Ui, editor: &Editor) -> Vec2 {
+    head_galley(ui, editor).size() + vec2(8.0, 2.0)
 }

@@ -207,7 +207,7 @@ impl Tracks {
         });
         match hovered {
             Some((i, mark)) if !response.dragged() => {
-                let about = self.about(i, &mark, editor);
+                let about = self.about(i, mark, editor);
                 response.on_hover_text_at_pointer(about)
             }
             _ => response,
@@ -238,9 +238,7 @@ impl Tracks {
                 WidgetInfo::labeled(Role::Label, true, &label)
             }
         });
-        let colour = if response.has_focus() || (can_fold && response.hovered()) {
-            palette.text
-        } else if i == 0 {
+        let colour = if i == 0 {
             palette.text
         } else {
             palette.text_dim
@@ -278,7 +276,7 @@ impl Tracks {
         }
     }
 
-    fn about(&self, row: usize, mark: &KeyMark, editor: &Editor) -> String {
+    fn about(&self, row: usize, mark: KeyMark, editor: &Editor) -> String {
         let kind = match mark.interpolation {
             Some(Interpolation::Step) => "Held until the next key",
             Some(Interpolation::Linear) => "Straight to the next key",
@@ -303,6 +301,10 @@ fn hold(
     scale: &Scale,
     editor: &mut Editor,
 ) -> Hold {
+    if editor.is_dragging_keys() && ui.input(|i| i.key_pressed(Key::Escape)) {
+        editor.cancel_key_drag();
+        return Hold::GivenUp;
+    }
     let down = response.is_pointer_button_down_on()
         && ui.input(|i| i.pointer.button_down(PointerButton::Primary));
     if !down {
@@ -329,12 +331,11 @@ fn hold(
     match now {
         Hold::Time => ruler::scrub(ui, response, scale, editor),
         Hold::Key { joint, mark } => {
-            if editor.is_dragging_keys() && ui.input(|i| i.key_pressed(Key::Escape)) {
-                editor.cancel_key_drag();
-                return Hold::GivenUp;
-            }
-            if !editor.is_dragging_keys() && response.dragged_by(PointerButton::Primary) {
+            if response.drag_started_by(PointerButton::Primary) {
                 editor.begin_key_drag(mark.time_secs, joint);
+            } else if !editor.is_dragging_keys() && response.dragged_by(PointerButton::Primary) {
+                // Undone while the button was down.
+                return Hold::GivenUp;
             }
             let from = f64::from(mark.time_secs);
             let mut to = from + f64::from(at.x - origin.x) / scale.points_per_sec();

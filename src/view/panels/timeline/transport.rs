@@ -123,7 +123,7 @@ fn button_ui(
 fn key_button_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Command>) {
     let command = Command::KeyPose;
     let enabled = command.is_enabled(editor);
-    let icon = icons::ICON_DIAMOND.rich_text().size(14.0);
+    let icon = icons::ICON_KEY.rich_text().size(14.0);
     let response = ui.add_enabled(enabled, Button::new((icon, command.label())));
     finish(ui, response, command, None, enabled, asked);
 }
