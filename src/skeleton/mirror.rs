@@ -232,7 +232,7 @@ fn side_of_name(name: &str) -> Option<Sided> {
             let after = chars.get(start + n).copied();
             let opens = before.is_none_or(|c| !c.is_alphabetic());
             // A hump: "upperLeft", "LeftArm", "lArm".
-            let hump = before.is_some_and(|c| c.is_lowercase()) && chars[start].is_uppercase();
+            let hump = before.is_some_and(char::is_lowercase) && chars[start].is_uppercase();
             let closes = after.is_none_or(|c| !c.is_alphabetic());
             let next_hump =
                 after.is_some_and(char::is_uppercase) && chars[start + n - 1].is_lowercase();

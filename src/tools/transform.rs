@@ -166,8 +166,7 @@ impl Transforming {
         selected: &BTreeSet<JointIndex>,
         active: Option<JointIndex>,
         (kind, space): (TransformKind, PoseSpace),
-        screen: Screen,
-        at_px: Vec2,
+        (screen, at_px): (Screen, Vec2),
     ) -> Option<Self> {
         let subjects: Vec<Subject> = topmost(skeleton, selected)
             .map(|joint| {
@@ -777,8 +776,7 @@ mod tests {
             &selected,
             None,
             (kind, space),
-            screen,
-            at,
+            (screen, at),
         )
         .unwrap()
     }
@@ -942,7 +940,13 @@ mod tests {
         let start = screen.project(world[2].translation.as_vec3()).unwrap();
         let kind = (TransformKind::Move, PoseSpace::Local);
         let mut tool = Transforming::begin(
-            &skeleton, &rest, &world, &selected, None, kind, screen, start,
+            &skeleton,
+            &rest,
+            &world,
+            &selected,
+            None,
+            kind,
+            (screen, start),
         )
         .unwrap();
         let to = start + Vec2::new(37.0, -21.0);

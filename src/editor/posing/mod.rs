@@ -20,7 +20,7 @@ use crate::tools::transform::step_label;
 use crate::tools::{Axis, Finesse, Handle, Screen, Transforming};
 use chains::Held;
 use clipboard::PoseCopy;
-use glam::{DMat3, Vec2, Vec3};
+use glam::{DMat3, DVec3, Vec2, Vec3};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -133,7 +133,7 @@ impl Editor {
                 .and_then(|parent| self.world.get(parent.get()))
                 .map_or(DMat3::IDENTITY, |parent| orientation(parent.matrix3)),
         };
-        let axes = [map.x_axis, map.y_axis, map.z_axis].map(|axis| axis.as_vec3());
+        let axes = [map.x_axis, map.y_axis, map.z_axis].map(DVec3::as_vec3);
         Some((world.translation.as_vec3(), axes))
     }
 
@@ -193,8 +193,7 @@ impl Editor {
             joints,
             session.active_joint,
             (kind, session.pose.space),
-            Screen::new(session.camera, size_px),
-            at_px,
+            (Screen::new(session.camera, size_px), at_px),
         );
         let Some(mut tool) = tool else {
             return false;
@@ -475,7 +474,7 @@ impl Editor {
         let over_clip = playback
             .clip
             .is_some_and(|id| self.document.clips().contains_key(&id));
-        let has_changed = next != shown || (over_clip && playback.unkeyed) || !over_clip;
+        let has_changed = next != shown || playback.unkeyed || !over_clip;
         if !has_changed {
             return Ok(());
         }
