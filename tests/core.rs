@@ -1,9 +1,9 @@
 //! Integration tests of the core and the command line: one binary, so that they link once.
 
-#[path = "core/checks.rs"]
-mod checks;
 #[path = "core/animating.rs"]
 mod animating;
+#[path = "core/checks.rs"]
+mod checks;
 #[path = "core/cli.rs"]
 mod cli;
 #[path = "core/clip_edit.rs"]

@@ -4,8 +4,16 @@
 mod app;
 #[path = "gui/commands.rs"]
 mod commands;
+#[path = "gui/draw_cost.rs"]
+mod draw_cost;
 #[path = "gui/figure.rs"]
 mod figure;
+#[path = "gui/frame.rs"]
+mod frame;
+#[path = "gui/golden.rs"]
+mod golden;
+#[path = "gui/licences.rs"]
+mod licences;
 #[path = "gui/looks.rs"]
 mod looks;
 #[path = "gui/overlays.rs"]
@@ -18,11 +26,15 @@ mod painting;
 mod panels;
 #[path = "gui/pixels.rs"]
 mod pixels;
+#[path = "gui/posing.rs"]
+mod posing;
 #[path = "gui/renderer.rs"]
 mod renderer;
 #[path = "gui/selecting.rs"]
 mod selecting;
 #[path = "gui/timeline.rs"]
 mod timeline;
+#[path = "gui/views.rs"]
+mod views;
 #[path = "gui/window.rs"]
 mod window;

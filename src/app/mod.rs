@@ -6,37 +6,43 @@
 //! Invariant: nothing is decided here that a test of the headless editor could not reach.
 //! Invariant: dialogs never block: files are chosen on a thread, or typed.
 
+mod confirm;
 mod dialogs;
 mod find_command;
+mod frame;
 mod help;
+mod memory;
 mod overlay;
 mod preferences;
 mod run;
+pub mod settings;
+mod shell;
+pub mod thumbnails;
 
+use crate::document::Image;
 use crate::editor::{Editor, OpenRequest};
 use crate::io::project::{Autosaves, Recoverable};
 use crate::view::commands::Command;
+use crate::view::frame::Workspace;
 use crate::view::keymap;
+use crate::view::layout::{Arrangement, Dock};
 use crate::view::mode::Mode;
-use crate::view::panels::{self, Hierarchy, Timeline};
+use crate::view::panels::{Hierarchy, Timeline};
 use crate::view::pie::Pie;
 use crate::view::scene::Shading;
 use crate::view::theme;
+use crate::view::toasts::Toasts;
 use crate::view::viewport::Viewport;
+use confirm::Pending;
 use crossbeam_channel::{Receiver, bounded};
-use dialogs::{Answer, PathDialog, PathPurpose};
+use dialogs::path::PathDialog;
+use dialogs::welcome::Welcome;
 use eframe::egui;
-use egui::{CentralPanel, Frame, Margin, Panel, ScrollArea, Ui, ViewportCommand};
+use memory::Memory;
 use overlay::Overlay;
+use settings::{SCALES, SettingsFile};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-/// How long a notice stays in the status bar.
-const NOTICE_TIME: Duration = Duration::from_secs(8);
-/// Height that the bone list keeps, however much the brush has to say.
-const MIN_LIST_HEIGHT: f32 = 120.0;
-/// Between looks at whether an autosave is due, while nothing else happens.
-const IDLE_TICK: Duration = Duration::from_secs(20);
+use thumbnails::{Gallery, Thumbnails};
 
 /// Opens the window, on `file` if one is given, else on the sample arm. Returns when it is closed; an error is one
 /// sentence.
@@ -52,19 +58,24 @@ pub fn run(file: Option<PathBuf>) -> Result<(), String> {
             "There is no display to open a window on. {NO_WINDOW}"
         ));
     }
+    let folders = Folders::of_user();
+    let settings = SettingsFile::open(folders.settings.clone());
+    let size = settings.settings.window_size.unwrap_or([1366.0, 768.0]);
     let options = eframe::NativeOptions {
         viewport: egui::ViewportBuilder::default()
             .with_title("Sinew")
             .with_app_id("sinew")
-            .with_inner_size([1366.0, 768.0])
+            .with_inner_size(size)
             .with_min_inner_size([800.0, 500.0])
             .with_drag_and_drop(true),
+        // The size is among our settings.
+        persist_window: false,
         ..Default::default()
     };
     eframe::run_native(
         "sinew",
         options,
-        Box::new(|cc| Ok(Box::new(SinewApp::new(&cc.egui_ctx, file)?))),
+        Box::new(|cc| Ok(Box::new(SinewApp::new(&cc.egui_ctx, file, folders)?))),
     )
     .map_err(|error| {
         let why = match error {
@@ -77,16 +88,40 @@ pub fn run(file: Option<PathBuf>) -> Result<(), String> {
     })
 }
 
+/// Where the program keeps what is not the artist's files; `None`: nowhere.
+#[derive(Clone, Debug, Default)]
+pub struct Folders {
+    /// Unsaved work.
+    pub autosaves: Option<Autosaves>,
+    /// The file of settings.
+    pub settings: Option<PathBuf>,
+    /// Pictures of recent files.
+    pub thumbnails: Option<Thumbnails>,
+}
+
+impl Folders {
+    /// The user's own.
+    pub fn of_user() -> Self {
+        Self {
+            autosaves: Autosaves::of_user().ok(),
+            settings: SettingsFile::path_of_user(),
+            thumbnails: Thumbnails::of_user(),
+        }
+    }
+}
+
 /// The app that eframe runs.
 pub struct SinewApp {
     editor: Editor,
     viewport: Viewport,
     hierarchy: Hierarchy,
     timeline: Timeline,
-    /// Height that the properties asked for in the last frame.
-    properties_height: f32,
-    /// Height of the header in the last frame.
-    header_height: f32,
+    dock: Dock,
+    settings: SettingsFile,
+    toasts: Toasts,
+    memory: Memory,
+    /// What panels asked for in this frame.
+    asked: Vec<Command>,
     /// The mode before this one.
     mode_before: Mode,
     /// How surfaces looked before painting began.
@@ -94,6 +129,8 @@ pub struct SinewApp {
     dialog: Option<PathDialog>,
     overlay: Overlay,
     pie: Option<Pie>,
+    welcome: Option<Welcome>,
+    shows_about: bool,
     /// What to do once the artist has said what becomes of unsaved changes.
     pending: Option<Pending>,
     /// Waits for the save that was asked for before it.
@@ -101,8 +138,10 @@ pub struct SinewApp {
     recoverable: Vec<Recoverable>,
     /// Brings what can be recovered: reading it takes a moment.
     recovering: Receiver<Vec<Recoverable>>,
-    notice: Option<(String, bool, Instant)>,
-    show_problems: bool,
+    thumbnails: Option<Thumbnails>,
+    gallery: Gallery,
+    /// The model, save and autosave that were noted last.
+    noted: frame::Noted,
     close_confirmed: bool,
     /// What the window is called.
     title: String,
@@ -127,53 +166,72 @@ fn find_recoverable(
     receive
 }
 
-/// Something that would lose unsaved changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Pending {
-    Open(OpenRequest),
-    /// Show the model that was loaded while edits were made.
-    Show,
-    Close,
-}
-
 impl SinewApp {
-    /// The app on `file`, else on the sample arm; autosaves are the user's.
-    pub fn new(ctx: &egui::Context, file: Option<PathBuf>) -> std::io::Result<Self> {
-        Self::with_autosaves(ctx, file, Autosaves::of_user().ok())
-    }
-
-    /// The app on `file`, else on the sample arm, with its autosaves where it is told.
-    pub fn with_autosaves(
+    /// The app on `file`, else on the sample arm with the welcome over it.
+    pub fn new(
         ctx: &egui::Context,
         file: Option<PathBuf>,
-        autosaves: Option<Autosaves>,
+        folders: Folders,
     ) -> std::io::Result<Self> {
+        let settings = SettingsFile::open(folders.settings);
+        let chosen = &settings.settings;
         theme::apply(ctx);
+        theme::set(ctx, chosen.theme);
+        keymap::set(ctx, chosen.key_map.clone());
+        // The keys of the interface's size are commands, to be found and changed like all others.
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        ctx.set_zoom_factor(chosen.ui_scale);
+        let welcome =
+            (file.is_none() && chosen.show_welcome).then(|| Welcome::new(&chosen.recents, ctx));
+        let workspace = chosen.workspace;
+        let dock = Dock::new(workspace.label(), &chosen.layout(workspace));
         let waker = ctx.clone();
-        let recovering = find_recoverable(autosaves.clone(), ctx.clone());
-        let mut editor = Editor::new(autosaves, move || waker.request_repaint())?;
+        let recovering = find_recoverable(folders.autosaves.clone(), ctx.clone());
+        let mut editor = Editor::new(folders.autosaves, move || waker.request_repaint())?;
         editor.open(file.map_or_else(|| OpenRequest::Sample("arm".into()), OpenRequest::Path));
-        Ok(Self {
-            recoverable: Vec::new(),
-            recovering,
+        let mut app = Self {
             editor,
             viewport: Viewport::default(),
             hierarchy: Hierarchy::default(),
             timeline: Timeline::default(),
-            properties_height: 0.0,
-            header_height: 0.0,
+            dock,
+            toasts: Toasts::default(),
+            memory: Memory::default(),
+            asked: Vec::new(),
             mode_before: Mode::Paint,
             shading_before: Shading::default(),
             dialog: None,
             overlay: Overlay::default(),
             pie: None,
+            welcome,
+            shows_about: false,
             pending: None,
             after_save: None,
-            notice: None,
-            show_problems: false,
+            recoverable: Vec::new(),
+            recovering,
+            thumbnails: folders.thumbnails,
+            gallery: Gallery::default(),
+            noted: frame::Noted::default(),
             close_confirmed: false,
             title: String::new(),
-        })
+            settings,
+        };
+        app.match_viewport_to_theme();
+        app.set_mode(workspace.mode());
+        Ok(app)
+    }
+
+    /// The app on `file`, else on the sample arm, with its autosaves where it is told and nothing else kept.
+    pub fn with_autosaves(
+        ctx: &egui::Context,
+        file: Option<PathBuf>,
+        autosaves: Option<Autosaves>,
+    ) -> std::io::Result<Self> {
+        let folders = Folders {
+            autosaves,
+            ..Folders::default()
+        };
+        Self::new(ctx, file, folders)
     }
 
     /// The headless editor inside.
@@ -191,6 +249,26 @@ impl SinewApp {
         &self.viewport
     }
 
+    /// The panels and where they are.
+    pub fn dock(&self) -> &Dock {
+        &self.dock
+    }
+
+    /// What the artist chose for the program itself.
+    pub fn settings(&self) -> &settings::Settings {
+        &self.settings.settings
+    }
+
+    /// The notices on screen.
+    pub fn toasts(&self) -> &Toasts {
+        &self.toasts
+    }
+
+    /// The viewport, to change how it looks.
+    pub fn viewport_mut(&mut self) -> &mut Viewport {
+        &mut self.viewport
+    }
+
     /// How many 3D pictures the viewport drew.
     pub fn n_pictures(&self) -> u64 {
         self.viewport.n_pictures()
@@ -201,293 +279,85 @@ impl SinewApp {
         &self.title
     }
 
-    fn update_title(&mut self, ctx: &egui::Context) {
-        let name = self.editor.model_name();
-        let mark = if self.editor.history().is_modified() {
-            "*"
-        } else {
-            ""
-        };
-        let title = if name.is_empty() {
-            "Sinew".to_owned()
-        } else {
-            format!("{name}{mark} - Sinew")
-        };
-        if title != self.title {
-            ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
-            self.title = title;
+    /// Goes to another workspace; this one keeps its layout.
+    fn use_workspace(&mut self, workspace: Workspace) {
+        let chosen = &mut self.settings.settings;
+        if workspace != chosen.workspace {
+            chosen.set_layout(chosen.workspace, self.dock.arrangement());
+            chosen.workspace = workspace;
+            self.dock = Dock::new(workspace.label(), &chosen.layout(workspace));
         }
+        self.set_mode(workspace.mode());
     }
 
-    /// Opens something, after asking what becomes of unsaved changes.
-    fn open(&mut self, request: OpenRequest) {
-        if self.editor.history().is_modified() {
-            self.pending = Some(Pending::Open(request));
-        } else {
-            self.editor.open(request);
-        }
-    }
-
-    fn perform(&mut self, pending: Pending, ctx: &egui::Context) {
-        match pending {
-            Pending::Open(request) => self.editor.open(request),
-            Pending::Show => self.editor.show_waiting_model(),
-            Pending::Close => {
-                self.close_confirmed = true;
-                ctx.send_viewport_cmd(ViewportCommand::Close);
-            }
-        }
-    }
-
-    fn dialogs_ui(&mut self, ctx: &egui::Context) {
-        if let Some(dialog) = &mut self.dialog {
-            match dialog.show(ctx) {
-                Answer::Open => {}
-                Answer::Cancelled => {
-                    self.dialog = None;
-                    if self.after_save.take() == Some(Pending::Show) {
-                        self.editor.give_up_waiting_model();
-                    }
-                    self.editor.give_up_relink();
-                }
-                Answer::Chosen(path) => {
-                    let dialog = self.dialog.take();
-                    match dialog.map(|d| (d.purpose(), d.export_options())) {
-                        Some((PathPurpose::Open, _)) => self.open(OpenRequest::Path(path)),
-                        Some((PathPurpose::Save, _)) => self.editor.save_as(&path),
-                        Some((PathPurpose::Export, options)) => self.editor.export(&path, &options),
-                        Some((PathPurpose::Relink, _)) => {
-                            if let Some(relink) = self.editor.relink().cloned() {
-                                self.editor.give_up_relink();
-                                self.editor.open(OpenRequest::Relink {
-                                    project: relink.project,
-                                    model: path,
-                                    is_autosave: relink.is_autosave,
-                                });
-                            }
-                        }
-                        None => {}
-                    }
-                }
-            }
-        } else if self.editor.relink().is_some() {
-            self.dialog = Some(PathDialog::new(PathPurpose::Relink, &self.editor));
-        }
-        self.confirm_ui(ctx);
-        self.recovery_ui(ctx);
-    }
-
-    fn confirm_ui(&mut self, ctx: &egui::Context) {
-        if self.editor.waiting_model().is_some() && self.after_save.is_none() {
-            self.pending = Some(Pending::Show);
-        }
-        let Some(pending) = self.pending.clone() else {
-            return;
-        };
-        let name = self.editor.model_name();
-        match dialogs::unsaved_ui(ctx, &name) {
-            dialogs::Unsaved::Asking => {}
-            dialogs::Unsaved::Cancel => {
-                self.pending = None;
-                self.editor.give_up_waiting_model();
-            }
-            dialogs::Unsaved::Discard => {
-                self.pending = None;
-                self.editor.discard_autosave();
-                self.perform(pending, ctx);
-            }
-            dialogs::Unsaved::Save => {
-                self.pending = None;
-                self.after_save = Some(pending);
-                self.run_command(Command::Save, ctx);
-            }
-        }
-    }
-
-    fn recovery_ui(&mut self, ctx: &egui::Context) {
-        if self.recoverable.is_empty() || self.dialog.is_some() || self.pending.is_some() {
-            return;
-        }
-        match dialogs::recovery_ui(ctx, &self.recoverable) {
-            dialogs::Recovery::Asking => {}
-            dialogs::Recovery::Later => self.recoverable.clear(),
-            dialogs::Recovery::Restore(path) => {
-                self.recoverable.clear();
-                self.editor.open(OpenRequest::Autosave(path));
-            }
-            dialogs::Recovery::Discard(path) => {
-                self.editor.discard_recoverable(&path);
-                self.recoverable.retain(|r| r.path != path);
-            }
-        }
-    }
-
-    /// Goes on with what waited for a save, once it is done.
-    fn after_save(&mut self, ctx: &egui::Context) {
-        if self.after_save.is_some() && self.editor.job().is_none() && self.dialog.is_none() {
-            let pending = self.after_save.take();
-            // A save that failed has said so; then nothing is closed.
-            if self.editor.history().is_modified() {
-                self.editor.give_up_waiting_model();
-            } else if let Some(pending) = pending {
-                self.perform(pending, ctx);
-            }
-        }
-    }
-}
-
-impl eframe::App for SinewApp {
-    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
-        let dropped: Vec<PathBuf> = ctx.input(|i| {
-            i.raw
-                .dropped_files
-                .iter()
-                .map(|f| f.path().to_owned())
-                .collect()
-        });
-        // Of a model dropped with its buffers and pictures the model is meant.
-        let model = dropped
+    /// The workspace `by` tabs further, around the ends.
+    fn step_workspace(&mut self, by: usize) {
+        let all = Workspace::ALL;
+        let at = all
             .iter()
-            .position(|path| crate::io::is_model(path) || crate::io::is_project(path));
-        if let Some(path) = dropped.into_iter().nth(model.unwrap_or(0)) {
-            self.open(OpenRequest::Path(path));
+            .position(|w| *w == self.settings.settings.workspace);
+        self.use_workspace(all[(at.unwrap_or(0) + by) % all.len()]);
+    }
+
+    /// Puts the panels of the workspace back where they came.
+    fn reset_workspace(&mut self) {
+        let workspace = self.settings.settings.workspace;
+        let layout = Arrangement::of_workspace(workspace);
+        self.dock = Dock::new(workspace.label(), &layout);
+        self.settings.settings.set_layout(workspace, layout);
+    }
+
+    /// Changes the size of everything by `steps`, or back to normal.
+    fn scale_interface(&mut self, ctx: &egui::Context, steps: Option<f32>) {
+        let scale = &mut self.settings.settings.ui_scale;
+        *scale = steps.map_or(1.0, |steps| {
+            // In steps of an eighth, so that they are met again on the way back.
+            let next = (*scale * 8.0).round() / 8.0 + steps * 0.125;
+            next.clamp(*SCALES.start(), *SCALES.end())
+        });
+        ctx.set_zoom_factor(*scale);
+    }
+
+    fn use_theme(&mut self, ctx: &egui::Context, choice: theme::ThemeChoice) {
+        theme::set(ctx, choice);
+        self.settings.settings.theme = choice;
+        self.match_viewport_to_theme();
+    }
+
+    fn match_viewport_to_theme(&mut self) {
+        self.viewport.options.theme = match self.settings.settings.theme {
+            theme::ThemeChoice::Light => crate::view::Theme::Light,
+            theme::ThemeChoice::Dark | theme::ThemeChoice::HighContrast => crate::view::Theme::Dark,
+        };
+    }
+
+    /// The file that is open: the project, else the model.
+    fn open_file(&self) -> Option<PathBuf> {
+        let source = self.editor.document().source();
+        let model = || source.and_then(|source| source.path.clone());
+        self.editor.project_path().cloned().or_else(model)
+    }
+
+    /// Asks the viewport for a picture of the file that is open, unless it shows what is in no file.
+    fn ask_for_thumbnail(&self) {
+        if self.editor.history().is_modified() {
+            return;
         }
-        let dt = f64::from(ctx.input(|i| i.stable_dt));
-        self.editor.poll(dt);
-        let notices: Vec<_> = std::iter::from_fn(|| self.editor.take_notice()).collect();
-        // Of several at once what went wrong is the one to read.
-        let notice = notices.iter().rfind(|n| n.is_error).or(notices.last());
-        if let Some(notice) = notice {
-            self.notice = Some((notice.text.clone(), notice.is_error, Instant::now()));
-        }
-        if let Ok(found) = self.recovering.try_recv() {
-            self.recoverable = found;
-        }
-        self.after_save(ctx);
-        self.update_title(ctx);
-        if ctx.input(|i| i.viewport().close_requested())
-            && !self.close_confirmed
-            && self.editor.history().is_modified()
-        {
-            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
-            self.pending = Some(Pending::Close);
-        }
-        if self.editor.is_playing() {
-            ctx.request_repaint();
-        } else if self.editor.job().is_some() {
-            ctx.request_repaint_after(Duration::from_millis(50));
-        } else if let Some((.., since)) = &self.notice {
-            ctx.request_repaint_after(NOTICE_TIME.saturating_sub(since.elapsed()));
-        } else if self.editor.history().is_modified() {
-            ctx.request_repaint_after(IDLE_TICK);
+        if let (Some(thumbnails), Some(file)) = (&self.thumbnails, self.open_file()) {
+            self.viewport.ask_for_thumbnail(thumbnails.path_of(&file));
         }
     }
 
-    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
-        let ctx = ui.ctx().clone();
-        let mut asked = Vec::new();
-        let is_modal = self.dialog.is_some()
-            || self.pending.is_some()
-            || !self.recoverable.is_empty()
-            || self.overlay.is_shown()
-            || self.pie.is_some();
-        // A transform under way takes the keys itself: X is an axis then.
-        if !is_modal && self.editor.transforming().is_none() {
-            let is_painting = self.editor.is_painting();
-            // A stroke under way is one step: little may cut in.
-            let pressed = keymap::of(&ctx)
-                .pressed(&ctx, self.viewport.mode)
-                .into_iter();
-            asked.extend(pressed.filter(|c| !is_painting || c.may_end_a_stroke()));
+    /// Keeps a picture of the file that is open, at once.
+    fn keep_last_thumbnail(&self) {
+        let picture: Option<Image> = self.viewport.read_picture();
+        if let (Some(thumbnails), Some(file), Some(picture), false) = (
+            &self.thumbnails,
+            self.open_file(),
+            picture,
+            self.editor.history().is_modified(),
+        ) {
+            thumbnails::keep_now(picture, &thumbnails.path_of(&file));
         }
-        let side = Frame::new()
-            .fill(theme::palette(ui).panel)
-            .inner_margin(Margin::same(theme::PADDING));
-        let bar = Frame::new()
-            .fill(theme::palette(ui).panel)
-            .inner_margin(Margin::symmetric(theme::PADDING, 4));
-        Panel::top("menu").frame(bar).show(ui, |ui| {
-            asked.extend(panels::menu_bar_ui(ui, &self.editor, &|command| {
-                self.is_on(command)
-            }));
-        });
-        let mode = self.viewport.mode;
-        if self
-            .notice
-            .as_ref()
-            .is_some_and(|(.., since)| since.elapsed() >= NOTICE_TIME)
-        {
-            self.notice = None;
-        }
-        Panel::bottom("status").frame(bar).show(ui, |ui| {
-            let notice = self
-                .notice
-                .as_ref()
-                .map(|(text, is_error, _)| (text.as_str(), *is_error));
-            panels::status_bar_ui(ui, &mut self.editor, mode, notice, &mut self.show_problems);
-        });
-        Panel::bottom("timeline")
-            .frame(bar)
-            .resizable(true)
-            .default_size(124.0)
-            .show(ui, |ui| {
-                asked.extend(self.timeline.show_ui(ui, &mut self.editor));
-            });
-        if self.show_problems {
-            Panel::bottom("problems")
-                .frame(side)
-                .resizable(true)
-                .default_size(120.0)
-                .show(ui, |ui| {
-                    panels::problems_ui(ui, &mut self.editor);
-                });
-        }
-        Panel::right("side")
-            .frame(side)
-            .resizable(true)
-            .default_size(280.0)
-            .size_range(220.0..=480.0)
-            .show(ui, |ui| {
-                // The list keeps its place: what changes with mode and selection stands below it.
-                // The list keeps its place and a few rows: what changes with mode and selection stands below it, and
-                // scrolls where there is no room.
-                let available = ui.available_height();
-                let list = (available - self.properties_height).max(MIN_LIST_HEIGHT.min(available));
-                ui.allocate_ui(egui::vec2(ui.available_width(), list), |ui| {
-                    ui.set_min_height(list);
-                    asked.extend(self.hierarchy.show_ui(ui, &mut self.editor));
-                });
-                let top = ui.cursor().top();
-                ui.separator();
-                let heading = ui.cursor().top() - top;
-                let scrolled = ScrollArea::vertical().id_salt("properties").show(ui, |ui| {
-                    panels::properties_ui(ui, &mut self.editor, mode);
-                });
-                let needed = scrolled.content_size.y + heading + 2.0 * ui.spacing().item_spacing.y;
-                if (needed - self.properties_height).abs() > 0.5 {
-                    self.properties_height = needed;
-                    ui.ctx().request_repaint();
-                }
-            });
-        let header = Panel::top("header").frame(bar).show(ui, |ui| {
-            asked.extend(panels::header_ui(ui, &self.editor, &self.viewport));
-        });
-        // A row more or less shows in the next frame.
-        let height = header.response.rect.height();
-        if (height - self.header_height).abs() > 0.5 {
-            self.header_height = height;
-            ctx.request_repaint();
-        }
-        CentralPanel::no_frame().show(ui, |ui| self.viewport.show_ui(ui, &mut self.editor));
-        asked.append(&mut self.viewport.chosen);
-        self.dialogs_ui(&ctx);
-        asked.extend(self.overlay_ui(&ctx));
-        for command in asked {
-            self.run_command(command, &ctx);
-        }
-    }
-
-    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
-        self.viewport.free();
     }
 }

@@ -4,10 +4,13 @@ use super::SinewApp;
 use super::find_command::{FindCommand, Found};
 use super::help::help_ui;
 use super::preferences::Preferences;
+use super::settings::Settings;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::pie::{Pie, PieAnswer};
+use crate::view::theme::ThemeChoice;
 use eframe::egui;
+use egui::Ui;
 
 /// The one that is shown.
 #[derive(Default)]
@@ -63,7 +66,10 @@ impl SinewApp {
                 }
             },
             Overlay::Help => help_ui(ctx, self.viewport.mode),
-            Overlay::Preferences(dialog) => dialog.show(ctx, |_| {}),
+            Overlay::Preferences(dialog) => {
+                let settings = &mut self.settings.settings;
+                dialog.show(ctx, |ui| chosen = interface_ui(ui, settings))
+            }
         };
         if !stays {
             self.overlay = Overlay::None;
@@ -77,4 +83,45 @@ impl SinewApp {
         }
         chosen
     }
+}
+
+/// Theme, size and welcome: the part of the preferences that is not about keys.
+fn interface_ui(ui: &mut Ui, settings: &mut Settings) -> Option<Command> {
+    let mut chosen = None;
+    egui::Grid::new("interface")
+        .num_columns(2)
+        .spacing([16.0, 4.0])
+        .show(ui, |ui| {
+            ui.strong("Theme");
+            ui.horizontal(|ui| {
+                for theme in ThemeChoice::ALL {
+                    let command = Command::UseTheme(theme);
+                    let radio = ui.radio(settings.theme == theme, theme.label());
+                    if radio.on_hover_text(command.about()).clicked() {
+                        chosen = Some(command);
+                    }
+                }
+            });
+            ui.end_row();
+            ui.strong("Size");
+            ui.horizontal(|ui| {
+                for (command, text) in [
+                    (Command::SmallerInterface, "Smaller"),
+                    (Command::NormalInterface, "Normal"),
+                    (Command::LargerInterface, "Larger"),
+                ] {
+                    let button = ui.button(text);
+                    if button.on_hover_text(command.tooltip(ui.ctx())).clicked() {
+                        chosen = Some(command);
+                    }
+                }
+                ui.label(format!("{:.0} %", settings.ui_scale * 100.0));
+            });
+            ui.end_row();
+            ui.strong("Welcome");
+            ui.checkbox(&mut settings.show_welcome, "Show at start")
+                .on_hover_text("Recent files and samples, when Sinew starts without a file.");
+            ui.end_row();
+        });
+    chosen
 }

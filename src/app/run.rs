@@ -1,17 +1,16 @@
 //! What each command does. One `match`, grouped as the menus are.
 
 use super::SinewApp;
-use super::dialogs::{PathDialog, PathPurpose};
+use super::dialogs::path::{PathDialog, PathPurpose};
+use super::dialogs::welcome::Welcome;
 use crate::document::session::{SelectKind, TransformKind};
 use crate::editor::{LockSet, OpenRequest, ResetPart};
-use crate::math::Camera;
-use crate::math::camera::View;
 use crate::tools::SelectShape;
 use crate::view::commands::Command;
+use crate::view::frame::Workspace;
 use crate::view::keymap::{self, Preset};
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
-use crate::view::theme;
 use eframe::egui;
 use egui::ViewportCommand;
 
@@ -77,14 +76,23 @@ impl SinewApp {
             Command::FrameAll if self.timeline.is_hovered() => {
                 self.timeline.frame_clip(&self.editor);
             }
-            Command::FrameAll => self.editor.frame_all(),
-            Command::FrameSelected => self.editor.frame_selected(),
-            Command::ViewFront => self.look(View::Front),
-            Command::ViewRight => self.look(View::Side),
-            Command::ViewTop => self.look(View::Top),
-            Command::ToggleOrthographic => {
-                let camera = self.editor.camera_mut();
-                camera.orthographic = !camera.orthographic;
+            Command::ToggleNames => options.show_names = !options.show_names,
+            Command::UseRamp(ramp) => options.ramp = ramp,
+            Command::FrameAll
+            | Command::FrameSelected
+            | Command::ViewFront
+            | Command::ViewBack
+            | Command::ViewRight
+            | Command::ViewLeft
+            | Command::ViewTop
+            | Command::ViewBottom
+            | Command::ViewOpposite
+            | Command::OrbitLeft
+            | Command::OrbitRight
+            | Command::OrbitUp
+            | Command::OrbitDown
+            | Command::ToggleOrthographic => {
+                self.viewport.run_camera(command, &mut self.editor);
             }
 
             // pose
@@ -155,27 +163,47 @@ impl SinewApp {
 
             Command::SetMode(mode) => self.set_mode(mode),
             Command::SwapMode => self.set_mode(self.mode_before),
+            Command::UseWorkspace(workspace) => self.use_workspace(workspace),
+            Command::NextWorkspace => self.step_workspace(1),
+            Command::PreviousWorkspace => self.step_workspace(Workspace::ALL.len() - 1),
+            Command::ResetWorkspace => self.reset_workspace(),
+            Command::TogglePanel(panel) => self.dock.toggle(panel),
+            Command::ToggleToolBar => {
+                let shown = &mut self.settings.settings.show_tool_bar;
+                *shown = !*shown;
+            }
+            Command::MaximisePanel => {
+                let pointer = ctx.input(|i| i.pointer.hover_pos());
+                self.dock.toggle_maximised(pointer);
+            }
+            Command::UseTheme(choice) => self.use_theme(ctx, choice),
+            Command::LargerInterface => self.scale_interface(ctx, Some(1.0)),
+            Command::SmallerInterface => self.scale_interface(ctx, Some(-1.0)),
+            Command::NormalInterface => self.scale_interface(ctx, None),
+
             Command::ModePie
             | Command::LockPie
             | Command::FindCommand
             | Command::ShowKeys
             | Command::Preferences => self.open_overlay(command, ctx),
-            // frame: workspaces, panels, tool bar, interface size
-            Command::UseTheme(choice) => theme::set(ctx, choice),
-
-            // frame: Welcome, About
-            _ => {}
+            Command::Welcome => {
+                self.gallery.clear();
+                self.welcome = Some(Welcome::new(&self.settings.settings.recents, ctx));
+            }
+            Command::About => self.shows_about = true,
         }
     }
 
     /// Of a command that switches something, whether it is on.
-    pub(super) fn is_on(&self, command: Command) -> Option<bool> {
+    pub fn is_on(&self, command: Command) -> Option<bool> {
         let options = &self.viewport.options;
         Some(match command {
             Command::Show(shading) => options.shading == shading,
             Command::ToggleBones => options.show_bones,
             Command::ToggleXray => options.xray_bones,
             Command::ToggleGrid => options.show_grid,
+            Command::ToggleNames => options.show_names,
+            Command::UseRamp(ramp) => options.ramp == ramp,
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
             Command::SelectBones => self.editor.select_kind() == SelectKind::Bones,
@@ -190,6 +218,11 @@ impl SinewApp {
             Command::ToggleLoop => self.editor.document().session().playback.looping,
             Command::UseMethod(method) => self.editor.method() == method,
             Command::SetMode(mode) => self.viewport.mode == mode,
+            Command::UseWorkspace(workspace) => self.settings.settings.workspace == workspace,
+            Command::TogglePanel(panel) => self.dock.is_open(panel),
+            Command::ToggleToolBar => self.settings.settings.show_tool_bar,
+            Command::MaximisePanel => self.dock.maximised().is_some(),
+            Command::UseTheme(choice) => self.settings.settings.theme == choice,
             _ => return None,
         })
     }
@@ -216,12 +249,6 @@ impl SinewApp {
         if keymap::of(ctx).preset == Preset::Blender {
             self.viewport.asked.push(command);
         }
-    }
-
-    fn look(&mut self, view: View) {
-        let direction = Camera::looking(view);
-        let camera = self.editor.camera_mut();
-        (camera.yaw, camera.pitch) = (direction.yaw, direction.pitch);
     }
 
     /// The next drag in the viewport selects by this shape; a mode that paints gives way.

@@ -154,9 +154,21 @@ pub struct RenderArgs {
     /// Where to look from.
     #[arg(long, value_enum, default_value = "three-quarter")]
     pub view: ViewArg,
-    /// What to show: textured, shaded, wire, or weights:BONE (name or node number).
-    #[arg(long, default_value = "textured", value_parser = parse_show)]
+    /// What to show: textured, shaded, form, wire, or weights:BONE (name or node number).
+    #[arg(long, alias = "shading", default_value = "textured", value_parser = parse_show)]
     pub show: Show,
+    /// The colours of weights.
+    #[arg(long, value_enum, default_value = "perceptual")]
+    pub ramp: RampArg,
+    /// The colours around the model.
+    #[arg(long, value_enum, default_value = "dark")]
+    pub theme: ThemeArg,
+    /// Draw the bones too; weights show them anyway.
+    #[arg(long)]
+    pub bones: bool,
+    /// Draw edges over the surface.
+    #[arg(long)]
+    pub wire: bool,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub stack: StackArgs,
@@ -171,10 +183,60 @@ pub struct RenderArgs {
 pub enum ViewArg {
     /// Along -Z.
     Front,
+    /// Along +Z.
+    Back,
     /// Along -X.
     Side,
+    /// Along -Y.
+    Top,
     /// From the front, the right and above.
     ThreeQuarter,
+}
+
+/// `--ramp`
+#[cfg(feature = "render")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RampArg {
+    /// Viridis: even steps of lightness.
+    Perceptual,
+    /// Blue, green, yellow, red.
+    Rainbow,
+    /// Black to white.
+    Grey,
+}
+
+#[cfg(feature = "render")]
+impl From<RampArg> for crate::view::Ramp {
+    fn from(value: RampArg) -> Self {
+        match value {
+            RampArg::Perceptual => Self::Perceptual,
+            RampArg::Rainbow => Self::Rainbow,
+            RampArg::Grey => Self::Grey,
+        }
+    }
+}
+
+/// `--theme`
+#[cfg(feature = "render")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ThemeArg {
+    /// Light lines on dark grey.
+    Dark,
+    /// Dark lines on light grey.
+    Light,
+    /// White lines on black.
+    HighContrast,
+}
+
+#[cfg(feature = "render")]
+impl From<ThemeArg> for crate::view::Theme {
+    fn from(value: ThemeArg) -> Self {
+        match value {
+            ThemeArg::Dark => Self::Dark,
+            ThemeArg::Light => Self::Light,
+            ThemeArg::HighContrast => Self::HighContrast,
+        }
+    }
 }
 
 /// `--show`
@@ -185,6 +247,8 @@ pub enum Show {
     Textured,
     /// Plain.
     Shaded,
+    /// Under strip lights.
+    Form,
     /// Edges.
     Wire,
     /// The weights of a bone.
@@ -207,10 +271,11 @@ fn parse_show(text: &str) -> Result<Show, String> {
     match text {
         "textured" => Ok(Show::Textured),
         "shaded" => Ok(Show::Shaded),
+        "form" => Ok(Show::Form),
         "wire" => Ok(Show::Wire),
         _ => match text.strip_prefix("weights:") {
             Some(bone) if !bone.is_empty() => Ok(Show::Weights(bone.to_owned())),
-            _ => Err("give textured, shaded, wire or weights:BONE".into()),
+            _ => Err("give textured, shaded, form, wire or weights:BONE".into()),
         },
     }
 }

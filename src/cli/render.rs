@@ -26,6 +26,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     let (shading, joint) = match &args.show {
         Show::Textured => (Shading::Textured, None),
         Show::Shaded => (Shading::Shaded, None),
+        Show::Form => (Shading::Form, None),
         Show::Wire => (Shading::Wire, None),
         Show::Weights(bone) => (Shading::Weights, Some(find_bone(document, bone)?)),
     };
@@ -81,7 +82,9 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
         .collect();
     let mut camera = Camera::looking(match args.view {
         ViewArg::Front => View::Front,
-        ViewArg::Side => View::Side,
+        ViewArg::Back => View::Back,
+        ViewArg::Side => View::Right,
+        ViewArg::Top => View::Top,
         ViewArg::ThreeQuarter => View::ThreeQuarter,
     });
     if let Some((centre, radius)) = frame_bounds(&positions) {
@@ -95,12 +98,21 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
             BoneState::Normal
         }
     };
-    let bones = bones::bones(document.skeleton(), evaluator.world(), |j| in_skin[j.get()]);
+    let weighted = document.weighted_joints();
+    let bones = bones::bones_of_rig(
+        document.skeleton(),
+        evaluator.world(),
+        |j| in_skin[j.get()],
+        |j| weighted[j.get()],
+    );
     let bones = shape_bones(&bones, state);
     // Bones belong to the weights they explain; a picture of the model is of the model.
-    let show_bones = joint.is_some();
+    let show_bones = args.bones || joint.is_some();
     let options = ViewOptions {
         shading,
+        ramp: args.ramp.into(),
+        theme: args.theme.into(),
+        wire_overlay: args.wire,
         show_bones,
         ..ViewOptions::default()
     };

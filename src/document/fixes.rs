@@ -3,7 +3,7 @@
 use super::checks::seams;
 use super::{Document, Edit, MeshId, MeshItem};
 use crate::finding::{Fix, counted};
-use crate::skinning::Rows;
+use crate::skinning::{RowRef, Rows};
 use crate::task::{Cancelled, Task};
 use crate::weights::mend::{limit, normalise, weld};
 use glam::{DVec3, Vec3};
@@ -127,7 +127,9 @@ fn welded(
     task: &Task,
 ) -> Result<Vec<NewRow>, Cancelled> {
     let mut wanted = vec![false; item.influences.len()];
-    points.iter().for_each(|&p| wanted[p as usize] = true);
+    for &p in points {
+        wanted[p as usize] = true;
+    }
     let seams = seams::Seams::of(&item.geometry);
     let mut rows = Vec::with_capacity(points.len());
     let mut out = Vec::new();
@@ -164,7 +166,7 @@ fn segments(document: &Document, mesh: MeshId, item: &MeshItem, locked: &[bool])
     };
     let n_joints = document.n_skin_joints(mesh).unwrap_or(0);
     let mut moves = vec![false; n_joints];
-    for (joint, weight) in item.influences.iter().flat_map(|row| row.iter()) {
+    for (joint, weight) in item.influences.iter().flat_map(RowRef::iter) {
         if let Some(moves) = moves.get_mut(usize::from(joint)) {
             *moves |= weight > 0.0;
         }

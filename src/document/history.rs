@@ -111,6 +111,12 @@ impl History {
         }
     }
 
+    /// Steps between the saved state and this one; `None` where the saved state can no longer be reached.
+    pub fn n_unsaved_steps(&self) -> Option<u64> {
+        self.saved_position
+            .map(|saved| saved.abs_diff(self.position))
+    }
+
     /// Starts a step, named as the artist reads it: "Paint weights". Commits one that is still open.
     pub fn begin(&mut self, document: &Document, label: &str) {
         self.commit(document);

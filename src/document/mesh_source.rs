@@ -23,6 +23,8 @@ pub struct PrimitiveSource {
     pub normals: Vec<Vec3>,
     /// n_vertices; empty without.
     pub uvs: Vec<Vec2>,
+    /// n_vertices colours as [`Mesh::colors`] holds them; empty without.
+    pub colors: Vec<[u8; 4]>,
     /// n_vertices rows (skin joint index, weight), cleaned: finite, > 0, joints distinct, sum 1; empty without a skin.
     pub influences: Rows,
     /// For each morph target, n_vertices displacements.
@@ -85,6 +87,8 @@ impl MeshSource {
         let mut primitives = Vec::with_capacity(self.primitives.len());
         let mut triangles = Vec::new();
         let mut uvs = Vec::new();
+        let mut colors = Vec::new();
+        let any_colors = self.primitives.iter().any(|p| !p.colors.is_empty());
         let any_uvs = self.primitives.iter().any(|p| !p.uvs.is_empty());
         let mut first_vertex = 0u32;
         for p in &self.primitives {
@@ -94,6 +98,10 @@ impl MeshSource {
             if any_uvs {
                 uvs.extend_from_slice(&p.uvs);
                 uvs.resize((first_vertex + n) as usize, Vec2::ZERO);
+            }
+            if any_colors {
+                colors.extend_from_slice(&p.colors);
+                colors.resize((first_vertex + n) as usize, [255; 4]);
             }
             primitives.push(Primitive {
                 vertices: first_vertex..first_vertex + n,
@@ -142,6 +150,7 @@ impl MeshSource {
                 normals: merged.normals,
                 point_of_normal: merged.point_of_normal,
                 uvs,
+                colors,
                 triangles,
                 morphs,
                 topology: std::sync::OnceLock::new(),

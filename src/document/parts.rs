@@ -60,10 +60,42 @@ pub struct Material {
     pub metallic: f32,
     /// 0 smooth - 1 rough.
     pub roughness: f32,
+    /// Index into the document's images: roughness in green, metal in blue, times the factors above.
+    pub metallic_roughness_image: Option<u32>,
+    /// Index into the document's images: tangent-space normals.
+    pub normal_image: Option<u32>,
+    /// How strongly they bend the surface's own.
+    pub normal_scale: f32,
+    /// Index into the document's images: what light from around reaches, in red.
+    pub occlusion_image: Option<u32>,
+    /// How much of it applies, 0 - 1.
+    pub occlusion_strength: f32,
+    /// Linear RGB of its own light; may exceed 1.
+    pub emissive: [f32; 3],
+    /// Index into the document's images, times the factor above.
+    pub emissive_image: Option<u32>,
     /// Draw back faces too.
     pub double_sided: bool,
     /// Discard texels with alpha below this.
     pub alpha_cutoff: Option<f32>,
+    /// Alpha is how opaque it is.
+    pub blended: bool,
+    /// Its colour is shown as it is, without light.
+    pub unlit: bool,
+}
+
+impl Material {
+    /// The images that it shows.
+    pub fn images(&self) -> impl Iterator<Item = u32> {
+        let images = [
+            self.base_color_image,
+            self.metallic_roughness_image,
+            self.normal_image,
+            self.occlusion_image,
+            self.emissive_image,
+        ];
+        images.into_iter().flatten()
+    }
 }
 
 impl Default for Material {
@@ -74,8 +106,17 @@ impl Default for Material {
             base_color_image: None,
             metallic: 0.0,
             roughness: 0.6,
+            metallic_roughness_image: None,
+            normal_image: None,
+            normal_scale: 1.0,
+            occlusion_image: None,
+            occlusion_strength: 1.0,
+            emissive: [0.0; 3],
+            emissive_image: None,
             double_sided: false,
             alpha_cutoff: None,
+            blended: false,
+            unlit: false,
         }
     }
 }

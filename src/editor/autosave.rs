@@ -20,6 +20,8 @@ pub(super) struct Autosave {
     /// The history's revision in `file`.
     revision: Option<u64>,
     latest: Instant,
+    /// Autosaves that were written.
+    n_kept: u64,
     has_failed: bool,
 }
 
@@ -32,6 +34,7 @@ impl Autosave {
             file: None,
             revision: None,
             latest: Instant::now(),
+            n_kept: 0,
             has_failed: false,
         }
     }
@@ -53,6 +56,12 @@ impl Editor {
             .as_ref()
             .map(Autosaves::recoverable)
             .unwrap_or_default()
+    }
+
+    /// The file that stands for the unsaved document, and a number that grows with each autosave.
+    pub fn latest_autosave(&self) -> Option<(&Path, u64)> {
+        let file = self.autosave.file.as_deref()?;
+        Some((file, self.autosave.n_kept))
     }
 
     /// Removes an autosave the artist does not want.
@@ -89,8 +98,9 @@ impl Editor {
         self.autosave.latest = Instant::now();
         self.autosave.revision = Some(self.history.revision());
         let (document, project) = (self.document.clone(), self.project_path.clone());
+        let n_steps = self.history.n_unsaved_steps();
         let job = self.lane.submit("Autosave", move |task| {
-            place.save(&document, project.as_deref(), task)
+            place.save_with_steps(&document, project.as_deref(), n_steps, task)
         });
         self.autosave.running = Some(job);
         self.autosave.discard_running = false;
@@ -134,6 +144,7 @@ impl Editor {
     }
 
     fn keep_autosave(&mut self, path: &Path) {
+        self.autosave.n_kept += 1;
         if self.autosave.discard_running {
             self.discard_recoverable(path);
         } else if let Some(older) = self

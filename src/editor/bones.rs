@@ -192,12 +192,20 @@ impl Editor {
 
     /// Undoes or redoes until `n_done` of the kept steps are done.
     pub fn jump_to_step(&mut self, n_done: usize) {
+        if self.is_dragging_keys() {
+            self.cancel_key_drag();
+        }
         if self.brush.is_active() {
             self.cancel_tool();
         }
+        if self.is_posing() {
+            self.cancel_transform();
+        }
+        self.take_back_select();
         let dirty = self.history.jump(&mut self.document, n_done);
         if !dirty.is_empty() {
             self.refresh(&dirty);
+            self.selection_changed();
             self.rebuild_heat();
         }
     }

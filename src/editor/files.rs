@@ -268,6 +268,7 @@ impl Editor {
                         self.history.mark_saved();
                         self.discard_autosave();
                     }
+                    self.saved_at = Some(std::time::Instant::now());
                     self.say(format!("Saved {}.", file_name(&path)));
                     self.project_path = Some(path);
                 }

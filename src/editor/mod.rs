@@ -19,6 +19,7 @@ mod posing;
 mod probing;
 mod problems;
 pub mod selecting;
+mod sight;
 
 pub use commands::LockSet;
 pub use display::{Displayed, Heat};
@@ -32,7 +33,7 @@ use crate::evaluate::{Lane, Request, Worker};
 use crate::finding::Finding;
 use crate::io::OpenedModel;
 use crate::io::project::Autosaves;
-use crate::skeleton::Bone;
+use crate::skeleton::{Bone, JointIndex};
 use crate::tools::WeightBrush;
 use autosave::Autosave;
 use glam::DAffine3;
@@ -41,6 +42,7 @@ use selecting::Selecting;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Something the artist should read, once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +69,8 @@ pub struct Editor {
     notices: VecDeque<Notice>,
     job: Option<FileJob>,
     project_path: Option<PathBuf>,
+    /// When the project was last saved here.
+    saved_at: Option<Instant>,
     state: EvaluationState,
     relink: Option<Relink>,
     /// A model that is ready but would take the place of edits made while it was loading.
@@ -79,6 +83,10 @@ pub struct Editor {
     frame_when_shown: bool,
     model_serial: u64,
     picture_serial: u64,
+    /// n_joints: which joints some point follows.
+    weighted: Vec<bool>,
+    /// Influences changed since they were read for it.
+    weighted_stale: bool,
 }
 
 /// What was asked of the worker, and what has come back.
@@ -128,6 +136,7 @@ impl Editor {
             notices: VecDeque::new(),
             job: None,
             project_path: None,
+            saved_at: None,
             state: EvaluationState::default(),
             relink: None,
             opened: None,
@@ -137,6 +146,8 @@ impl Editor {
             frame_when_shown: false,
             model_serial: 0,
             picture_serial: 0,
+            weighted: Vec::new(),
+            weighted_stale: false,
         })
     }
 
@@ -173,10 +184,20 @@ impl Editor {
         }
         let shown = self.document.skin_joint_mask();
         let hidden = &self.document.session().hidden_joints;
-        let mut bones = crate::skeleton::bones::bones(skeleton, &self.world, |j| shown[j.get()]);
+        let mut bones = crate::skeleton::bones::bones_of_rig(
+            skeleton,
+            &self.world,
+            |j| shown[j.get()],
+            |j| self.is_weighted(j),
+        );
         // Afterwards, so that a parent keeps its shape when its children are hidden.
         bones.retain(|bone| !hidden.contains(&bone.joint));
         bones
+    }
+
+    /// Whether some point follows the joint: others are helpers. As of the end of the last stroke.
+    pub fn is_weighted(&self, joint: JointIndex) -> bool {
+        self.weighted.get(joint.get()).copied().unwrap_or(true)
     }
 
     /// Grows with each model opened: names GPU buffers.
@@ -224,6 +245,11 @@ impl Editor {
         self.project_path.as_ref()
     }
 
+    /// When the project was last saved, since it was opened.
+    pub fn saved_at(&self) -> Option<Instant> {
+        self.saved_at
+    }
+
     /// How many snapshots were given to the worker.
     pub fn n_snapshots(&self) -> u64 {
         self.state.posted
@@ -239,7 +265,7 @@ impl Editor {
         self.job.is_none()
             && !self.state.stale
             && self.state.received == self.state.posted
-            && self.problems.is_idle()
+            && self.problems.is_idle(self.history.is_open())
     }
 
     /// Does what waits: results, jobs, playback by `dt_secs`, autosave; posts the newest snapshot. Once a frame.
@@ -280,6 +306,11 @@ impl Editor {
             self.frame_when_shown = false;
             self.frame_all();
         }
+        if self.weighted_stale && !self.is_painting() {
+            self.weighted_stale = false;
+            self.weighted = self.document.weighted_joints();
+            self.picture_serial += 1;
+        }
         self.post();
         self.poll_problems();
         self.poll_autosave();
@@ -311,6 +342,7 @@ impl Editor {
 
     /// Brings what is shown up to date with an edit that was applied.
     fn refresh(&mut self, dirty: &Dirty) {
+        self.weighted_stale |= !dirty.influences.is_empty();
         for (mesh, chunks) in &dirty.influences {
             if let (Some(heat), Some(item)) =
                 (self.heat.get_mut(mesh), self.document.meshes().get(mesh))
@@ -362,6 +394,7 @@ impl Editor {
         self.history = History::default();
         self.problems.start_document(findings);
         self.project_path = project_path;
+        self.saved_at = None;
         self.model_serial += 1;
         self.displayed.clear();
         self.world.clear();
@@ -374,5 +407,7 @@ impl Editor {
         self.n_dropped_said = 0;
         self.autosave.start_document(None);
         self.rebuild_heat();
+        self.weighted = self.document.weighted_joints();
+        self.weighted_stale = false;
     }
 }

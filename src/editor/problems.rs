@@ -83,8 +83,9 @@ impl Problems {
         self.stale = true;
     }
 
-    pub(super) fn is_idle(&self) -> bool {
-        self.running.is_none() && !self.stale
+    /// Whether nothing runs or is about to; while a step is open the checks wait for its end.
+    pub(super) fn is_idle(&self, step_is_open: bool) -> bool {
+        self.running.is_none() && (!self.stale || step_is_open)
     }
 
     pub(super) fn keep_message(&mut self, text: &str, is_error: bool) {

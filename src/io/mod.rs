@@ -16,6 +16,7 @@ pub mod gltf_export;
 mod open;
 pub mod project;
 
+pub use atomic::write_atomically;
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
 pub use open::{
     OpenError, OpenedModel, import_for_project, is_model, is_project, open_any, open_autosave,

@@ -20,18 +20,67 @@ pub struct Camera {
     pub orthographic: bool,
 }
 
+/// Straight up would leave the view without a right.
+const STEEPEST: f32 = std::f32::consts::FRAC_PI_2 - 1e-3;
+
 /// A named direction to look from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum View {
     /// At the face of a glTF model, along -Z.
     Front,
-    /// At its left side, along -X.
-    Side,
+    /// From behind, along +Z.
+    Back,
+    /// From the right of the front view, along -X: at the model's left side.
+    #[serde(alias = "Side")]
+    Right,
+    /// From the other side, along +X.
+    Left,
     /// At the head, along -Y.
     Top,
+    /// From below, along +Y.
+    Bottom,
     /// From the front, a little from its left and from above.
     #[default]
     ThreeQuarter,
+}
+
+impl View {
+    /// The six along an axis.
+    pub const AXES: [Self; 6] = [
+        Self::Front,
+        Self::Back,
+        Self::Right,
+        Self::Left,
+        Self::Top,
+        Self::Bottom,
+    ];
+
+    /// Its name.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Front => "Front",
+            Self::Back => "Back",
+            Self::Right => "Right",
+            Self::Left => "Left",
+            Self::Top => "Top",
+            Self::Bottom => "Bottom",
+            Self::ThreeQuarter => "User",
+        }
+    }
+
+    /// Yaw and pitch of a camera that looks from here.
+    fn angles(self) -> (f32, f32) {
+        use std::f32::consts::{FRAC_PI_2, PI};
+        match self {
+            Self::Front => (0.0, 0.0),
+            Self::Back => (PI, 0.0),
+            Self::Right => (FRAC_PI_2, 0.0),
+            Self::Left => (-FRAC_PI_2, 0.0),
+            Self::Top => (0.0, STEEPEST),
+            Self::Bottom => (0.0, -STEEPEST),
+            Self::ThreeQuarter => (0.6, 0.3),
+        }
+    }
 }
 
 /// A half line in world space; `direction` is unit.
@@ -59,16 +108,74 @@ impl Default for Camera {
 impl Camera {
     /// A camera that looks from `view`; frame something next ([`Camera::frame`]).
     pub fn looking(view: View) -> Self {
-        let (yaw, pitch) = match view {
-            View::Front => (0.0, 0.0),
-            View::Side => (std::f32::consts::FRAC_PI_2, 0.0),
-            View::Top => (0.0, std::f32::consts::FRAC_PI_2 - 1e-3),
-            View::ThreeQuarter => (0.6, 0.3),
-        };
+        let (yaw, pitch) = view.angles();
         Self {
             yaw,
             pitch,
             ..Self::default()
+        }
+    }
+
+    /// The same camera looking from `view` at the same target.
+    #[must_use]
+    pub fn turned_to(self, view: View) -> Self {
+        let (yaw, pitch) = view.angles();
+        Self { yaw, pitch, ..self }
+    }
+
+    /// The same camera looking from the other side at the same target.
+    #[must_use]
+    pub fn turned_round(self) -> Self {
+        let yaw = self.yaw + std::f32::consts::PI;
+        // From above the other side is below, with the same side up.
+        let (yaw, pitch) = if self.pitch.abs() > STEEPEST - 1e-2 {
+            (self.yaw, -self.pitch)
+        } else {
+            (yaw, self.pitch)
+        };
+        Self {
+            yaw: wrapped(yaw),
+            pitch,
+            ..self
+        }
+    }
+
+    /// The same camera after a turn about its target by screen angles, radians.
+    #[must_use]
+    pub fn turned_by(self, delta_yaw: f32, delta_pitch: f32) -> Self {
+        let mut turned = self;
+        turned.orbit(self.target, delta_yaw, delta_pitch);
+        // Without the rounding of a way over the eye.
+        turned.target = self.target;
+        turned
+    }
+
+    /// The view along an axis that this is, if it is one.
+    pub fn axis_view(&self) -> Option<View> {
+        View::AXES.into_iter().find(|view| {
+            let (yaw, pitch) = view.angles();
+            let level = pitch == 0.0;
+            (self.pitch - pitch).abs() < 1.5e-3
+                && (!level || wrapped(self.yaw - yaw).abs() < 1.5e-3)
+        })
+    }
+
+    /// A camera on the way from this one to `to`; `share` of it, 0 - 1, is done. At 1 it is `to` exactly.
+    ///
+    /// It turns the shorter way round and comes closer by equal factors; the projection changes at once.
+    #[must_use]
+    pub fn toward(&self, to: &Self, share: f32) -> Self {
+        if share >= 1.0 {
+            return *to;
+        }
+        let mix = |a: f32, b: f32| a + (b - a) * share;
+        Self {
+            target: self.target.lerp(to.target, share),
+            yaw: self.yaw + wrapped(to.yaw - self.yaw) * share,
+            pitch: mix(self.pitch, to.pitch),
+            distance: self.distance * (to.distance / self.distance).powf(share),
+            fov_y: mix(self.fov_y, to.fov_y),
+            orthographic: to.orthographic,
         }
     }
 
@@ -160,10 +267,9 @@ impl Camera {
 
     /// Turns the eye about `pivot` (which stays where it is on the screen) by screen angles, radians.
     pub fn orbit(&mut self, pivot: Vec3, delta_yaw: f32, delta_pitch: f32) {
-        const LIMIT: f32 = std::f32::consts::FRAC_PI_2 - 1e-3;
         let local = self.view_from_world().transform_point3(pivot);
         self.yaw = (self.yaw + delta_yaw) % std::f32::consts::TAU;
-        self.pitch = (self.pitch + delta_pitch).clamp(-LIMIT, LIMIT);
+        self.pitch = (self.pitch + delta_pitch).clamp(-STEEPEST, STEEPEST);
         let eye =
             pivot - (self.right() * local.x + self.up() * local.y + self.backward() * local.z);
         self.target = eye - self.backward() * self.distance;
@@ -193,6 +299,12 @@ impl Camera {
         self.target = centre;
         self.distance = (radius.max(1e-4) / half_angle.sin()).min(1e7);
     }
+}
+
+/// The angle within +-pi that points the same way.
+fn wrapped(angle: f32) -> f32 {
+    use std::f32::consts::{PI, TAU};
+    (angle + PI).rem_euclid(TAU) - PI
 }
 
 #[cfg(test)]
@@ -232,7 +344,11 @@ mod tests {
     fn named_views_look_along_their_axes() {
         let forward = |view| -Camera::looking(view).backward();
         assert!(forward(View::Front).abs_diff_eq(Vec3::NEG_Z, 1e-6));
-        assert!(forward(View::Side).abs_diff_eq(Vec3::NEG_X, 1e-6));
+        assert!(forward(View::Back).abs_diff_eq(Vec3::Z, 1e-6));
+        assert!(forward(View::Right).abs_diff_eq(Vec3::NEG_X, 1e-6));
+        assert!(forward(View::Left).abs_diff_eq(Vec3::X, 1e-6));
+        assert!(forward(View::Top).abs_diff_eq(Vec3::NEG_Y, 2e-3));
+        assert!(forward(View::Bottom).abs_diff_eq(Vec3::Y, 2e-3));
         assert!(forward(View::ThreeQuarter).y < 0.0);
     }
 
@@ -260,5 +376,48 @@ mod tests {
                 .project_point3(pivot)
                 .abs_diff_eq(before, 1e-4)
         );
+    }
+
+    #[test]
+    fn a_camera_knows_which_view_it_is_and_its_opposite() {
+        for (view, opposite) in [
+            (View::Front, View::Back),
+            (View::Right, View::Left),
+            (View::Top, View::Bottom),
+        ] {
+            let camera = Camera::default().turned_to(view);
+            assert_eq!(camera.axis_view(), Some(view));
+            assert_eq!(camera.turned_round().axis_view(), Some(opposite));
+            assert_eq!(camera.turned_round().turned_round().axis_view(), Some(view));
+        }
+        assert_eq!(Camera::default().axis_view(), None);
+        let mut turned = Camera::default().turned_to(View::Front);
+        for _ in 0..6 {
+            turned = turned.turned_by(15f32.to_radians(), 0.0);
+        }
+        assert_eq!(turned.axis_view(), Some(View::Right));
+    }
+
+    #[test]
+    fn a_move_ends_exactly_and_turns_the_shorter_way() {
+        let from = Camera {
+            yaw: 3.0,
+            ..Camera::default()
+        };
+        let to = Camera {
+            yaw: -3.0,
+            distance: 0.01,
+            target: Vec3::X,
+            ..from
+        };
+        assert_eq!(from.toward(&to, 1.0), to);
+        assert_eq!(from.toward(&to, 0.0).yaw, from.yaw);
+        let half = from.toward(&to, 0.5);
+        assert!(
+            (half.yaw - std::f32::consts::PI).abs() < 1e-5,
+            "{}",
+            half.yaw
+        );
+        assert!((half.distance - (from.distance * to.distance).sqrt()).abs() < 1e-5);
     }
 }

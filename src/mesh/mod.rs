@@ -40,6 +40,9 @@ pub struct Mesh {
     pub point_of_normal: Vec<u32>,
     /// n_vertices texture coordinates (set 0); empty without.
     pub uvs: Vec<Vec2>,
+    /// n_vertices colours, which multiply the material's: square roots of linear red, green and blue, and alpha as it
+    /// is, 0 - 255; empty without.
+    pub colors: Vec<[u8; 4]>,
     /// Triangles of vertices, wound counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
     /// Morph targets.

@@ -17,10 +17,16 @@ pub struct Bone {
     pub side: Vec3,
     /// Half of the width it is drawn with.
     pub radius: f32,
+    /// It moves nothing, as controls and markers do: drawn thinner and dimmer.
+    pub helper: bool,
 }
 
 /// Half width of a bone, relative to its length.
 const SLIMNESS: f32 = 0.075;
+/// Width of a helper, relative to other bones.
+const HELPER_WIDTH: f32 = 0.45;
+/// Longest way to a helper from a bone that moves something, relative to the average bone.
+const STUB: f32 = 0.3;
 /// Half width of a joint's diamond at least, relative to the size of the skeleton.
 const SMALLEST: f32 = 0.008;
 
@@ -33,6 +39,20 @@ pub fn bones(
     world_from_joint: &[DAffine3],
     shown: impl Fn(JointIndex) -> bool,
 ) -> Vec<Bone> {
+    bones_of_rig(skeleton, world_from_joint, shown, |_| true)
+}
+
+/// As [`bones`], telling helpers from bones that move something: `weighted` joints do.
+///
+/// Where a joint leads on to such a bone, its other children get short stubs instead of long fans towards far controls;
+/// a single child without weights is the joint's tail. A helper without children has no extent. If no shown joint is
+/// weighted, none is a helper.
+pub fn bones_of_rig(
+    skeleton: &Skeleton,
+    world_from_joint: &[DAffine3],
+    shown: impl Fn(JointIndex) -> bool,
+    weighted: impl Fn(JointIndex) -> bool,
+) -> Vec<Bone> {
     let place = |joint: JointIndex| {
         world_from_joint
             .get(joint.get())
@@ -40,68 +60,100 @@ pub fn bones(
             .filter(|p| p.is_finite())
     };
     let shown = |&joint: &JointIndex| shown(joint) && place(joint).is_some();
+    let joints = || (0..skeleton.len() as u32).map(JointIndex).filter(shown);
+    let is_rig = joints().any(&weighted);
+    let weighted = |joint: JointIndex| !is_rig || weighted(joint);
+    // Whether a joint or something below it moves points.
+    let mut moves = vec![false; skeleton.len()];
+    for joint in joints().filter(|&j| weighted(j)) {
+        moves[joint.get()] = true;
+        for above in skeleton.ancestors(joint) {
+            if std::mem::replace(&mut moves[above.get()], true) {
+                break;
+            }
+        }
+    }
     let mut bones = Vec::new();
-    let mut total_length = 0.0;
-    for joint in (0..skeleton.len() as u32).map(JointIndex).filter(shown) {
+    for joint in joints() {
         let Some(head) = place(joint) else { continue };
         let side = world_from_joint[joint.get()].matrix3.x_axis.as_vec3();
-        let mut bone_to = |tail: Vec3| {
-            let length = head.distance(tail);
-            total_length += length;
-            bones.push(Bone {
+        let mut bone_to = |tail: Vec3, helper: bool, stub: bool| {
+            let bone = Bone {
                 joint,
                 head,
                 tail,
                 side,
-                radius: length * SLIMNESS,
-            });
+                radius: head.distance(tail) * SLIMNESS,
+                helper,
+            };
+            bones.push((bone, stub));
         };
-        let mut children = skeleton
-            .children(joint)
-            .iter()
-            .copied()
-            .filter(shown)
-            .filter_map(place)
-            .peekable();
-        if children.peek().is_some() {
-            children.for_each(bone_to);
-        } else {
-            let parent = skeleton.joint(joint).parent.filter(shown).and_then(place);
-            let length = parent.map_or(0.0, |parent| head.distance(parent) * 0.5);
-            let rest = &skeleton.joint(joint).rest;
-            // At rest the parent's bone comes along the joint's own translation.
-            let along_in_joint = rest.rotation.inverse() * rest.translation;
-            let along = world_from_joint[joint.get()].transform_vector3(along_in_joint);
-            bone_to(head + along.as_vec3().normalize_or_zero() * length);
+        let children = || skeleton.children(joint).iter().copied().filter(shown);
+        let n_children = children().count();
+        let leads_on = children().any(|child| moves[child.get()]);
+        if leads_on || n_children == 1 || (n_children > 0 && !moves[joint.get()]) {
+            for (child, tail) in children().filter_map(|child| Some((child, place(child)?))) {
+                let aside = leads_on && !moves[child.get()];
+                bone_to(tail, aside || !weighted(joint), aside);
+            }
+            continue;
         }
+        let parent = skeleton.joint(joint).parent.filter(shown).and_then(place);
+        let length = match parent {
+            Some(parent) if weighted(joint) => head.distance(parent) * 0.5,
+            _ => 0.0,
+        };
+        let rest = &skeleton.joint(joint).rest;
+        // At rest the parent's bone comes along the joint's own translation.
+        let along_in_joint = rest.rotation.inverse() * rest.translation;
+        let along = world_from_joint[joint.get()].transform_vector3(along_in_joint);
+        bone_to(
+            head + along.as_vec3().normalize_or_zero() * length,
+            !weighted(joint),
+            false,
+        );
     }
-    // Long bones are not clubs, short ones stay visible: half widths near that of the average bone. Where no joint has
-    // children the size of the whole gives the measure.
+    fit_widths(bones)
+}
+
+/// Long bones are not clubs, short ones stay visible: half widths near that of the average bone. Where no joint has
+/// children the size of the whole gives the measure. `bones` come with whether they are stubs.
+fn fit_widths(bones: Vec<(Bone, bool)>) -> Vec<Bone> {
     let (low, high) = bones
         .iter()
         .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), b| {
-            (low.min(b.head), high.max(b.head))
+            (low.min(b.0.head), high.max(b.0.head))
         });
     let spread = if bones.len() > 1 {
         low.distance(high)
     } else {
         0.0
     };
-    let typical = (total_length / bones.len().max(1) as f32 * SLIMNESS)
-        .max(spread * SMALLEST)
-        .max(1e-5);
-    for bone in &mut bones {
-        let no_extent = bone.radius < typical * 0.02;
-        bone.radius = bone.radius.clamp(typical * 0.35, typical * 1.6);
-        if no_extent {
-            bone.tail = bone.head;
-            bone.radius = typical;
-        } else {
-            // A short bone is never wider than long.
-            bone.radius = bone.radius.min(bone.head.distance(bone.tail) * 0.3);
-        }
+    let all_help = bones.iter().all(|(b, _)| b.helper);
+    let (mut total_length, mut n) = (0.0, 0.0);
+    for (bone, _) in bones.iter().filter(|(b, _)| all_help || !b.helper) {
+        total_length += bone.head.distance(bone.tail);
+        n += 1.0;
     }
-    bones
+    let average = total_length / f32::max(n, 1.0);
+    let typical = (average * SLIMNESS).max(spread * SMALLEST).max(1e-5);
+    let fit = |(mut bone, stub): (Bone, bool)| {
+        let length = bone.head.distance(bone.tail);
+        let width = if bone.helper { HELPER_WIDTH } else { 1.0 };
+        if bone.radius < typical * 0.02 {
+            bone.tail = bone.head;
+            bone.radius = typical * width;
+            return bone;
+        }
+        if stub && length > average * STUB {
+            bone.tail = bone.head + (bone.tail - bone.head) * (average * STUB / length);
+        }
+        bone.radius = bone.radius.clamp(typical * 0.35, typical * 1.6) * width;
+        // A short bone is never wider than long.
+        bone.radius = bone.radius.min(bone.head.distance(bone.tail) * 0.3);
+        bone
+    };
+    bones.into_iter().map(fit).collect()
 }
 
 /// Index of the bone under the pointer: the nearest on the screen within `reach_px` of its outline, and the nearest to
@@ -189,6 +241,7 @@ mod tests {
             tail,
             side: Vec3::X,
             radius: 0.01,
+            helper: false,
         }
     }
 
@@ -266,5 +319,43 @@ mod tests {
         let bones = [bone(Vec3::ZERO, Vec3::Z), bone(Vec3::X, Vec3::X)];
         assert_eq!(pick(&ray(0., 0.), &bones, 6.0, |_| 0.01), Some(0));
         assert_eq!(pick(&ray(1., 0.), &bones, 6.0, |_| 0.01), Some(1));
+    }
+
+    #[test]
+    fn helpers_are_thin_stubs_beside_the_chain_that_moves_something() {
+        // A root, a chain of three above it, and a control far below the root with a marker of its own.
+        let skeleton = skeleton(&[
+            (None, 0.0),
+            (Some(0), 1.0),
+            (Some(1), 1.0),
+            (Some(2), 1.0),
+            (Some(0), -40.0),
+            (Some(4), -1.0),
+        ]);
+        let world = Pose::rest(&skeleton).world_matrices(&skeleton);
+        let weighted = |j: JointIndex| matches!(j.0, 1..=3);
+        let bones = bones_of_rig(&skeleton, &world, |_| true, weighted);
+        let found: Vec<(u32, bool, f32)> = bones
+            .iter()
+            .map(|b| (b.joint.0, b.helper, b.head.distance(b.tail)))
+            .collect();
+        assert_eq!(found[0], (0, true, 1.0), "the root leads to the chain");
+        let (joint, helper, length) = found[1];
+        assert!(joint == 0 && helper && length < 0.5, "{length}");
+        assert_eq!(
+            found[2..5],
+            [(1, false, 1.0), (2, false, 1.0), (3, false, 0.5)]
+        );
+        assert_eq!(found[5], (4, true, 1.0));
+        assert_eq!(found[6], (5, true, 0.0), "a marker has no extent");
+        assert!(bones[0].radius < bones[2].radius);
+    }
+
+    #[test]
+    fn a_single_child_without_weights_is_the_tail() {
+        let skeleton = skeleton(&[(None, 0.0), (Some(0), 1.0), (Some(1), 0.7)]);
+        let world = Pose::rest(&skeleton).world_matrices(&skeleton);
+        let bones = bones_of_rig(&skeleton, &world, |_| true, |j| j.0 < 2);
+        assert_eq!((bones[1].helper, bones[1].tail.y), (false, 1.7));
     }
 }

@@ -49,7 +49,7 @@ impl PixelRect {
     }
 }
 
-/// A framebuffer with an RGBA8 colour and perhaps a 24-bit depth renderbuffer.
+/// A framebuffer with an RGBA8 colour and perhaps a renderbuffer of 24-bit depth and 8-bit stencil.
 pub(crate) struct Target {
     context: Context,
     framebuffer: glow::Framebuffer,
@@ -104,7 +104,7 @@ impl Target {
         };
         target.color = Some(storage(glow::RGBA8)?);
         if with_depth {
-            target.depth = Some(storage(glow::DEPTH_COMPONENT24)?);
+            target.depth = Some(storage(glow::DEPTH24_STENCIL8)?);
         }
         let status = unsafe {
             context.bind_framebuffer(glow::FRAMEBUFFER, Some(framebuffer));
@@ -117,7 +117,7 @@ impl Target {
                 );
             };
             attach(glow::COLOR_ATTACHMENT0, target.color);
-            attach(glow::DEPTH_ATTACHMENT, target.depth);
+            attach(glow::DEPTH_STENCIL_ATTACHMENT, target.depth);
             context.check_framebuffer_status(glow::FRAMEBUFFER)
         };
         drop(kept);
@@ -141,7 +141,7 @@ impl Target {
         self.samples
     }
 
-    /// Draws go here from now on, unscissored, onto cleared depth.
+    /// Draws go here from now on, unscissored, onto cleared depth and stencil.
     pub(crate) fn begin(&self) {
         unsafe {
             self.context
@@ -151,8 +151,10 @@ impl Target {
             self.context.depth_mask(true);
             self.context.clear_color(0.0, 0.0, 0.0, 1.0);
             self.context.clear_depth_f32(1.0);
+            self.context.clear_stencil(0);
+            self.context.stencil_mask(0xFF);
             self.context
-                .clear(glow::COLOR_BUFFER_BIT | glow::DEPTH_BUFFER_BIT);
+                .clear(glow::COLOR_BUFFER_BIT | glow::DEPTH_BUFFER_BIT | glow::STENCIL_BUFFER_BIT);
         }
     }
 
@@ -282,6 +284,45 @@ impl Drop for KeptFramebuffers<'_> {
     }
 }
 
+/// What the stencil does to draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stencil {
+    /// Nothing.
+    Off,
+    /// What passes the depth test leaves this number.
+    Mark(u8),
+    /// Draws pass only where this number was left.
+    Only(u8),
+}
+
+/// Sets what the stencil does from now on.
+pub(crate) fn set_stencil(context: &Context, stencil: Stencil) {
+    unsafe {
+        match stencil {
+            Stencil::Off => context.disable(glow::STENCIL_TEST),
+            Stencil::Mark(value) => {
+                context.enable(glow::STENCIL_TEST);
+                context.stencil_func(glow::ALWAYS, i32::from(value), 0xFF);
+                context.stencil_op(glow::KEEP, glow::KEEP, glow::REPLACE);
+            }
+            Stencil::Only(value) => {
+                context.enable(glow::STENCIL_TEST);
+                context.stencil_func(glow::EQUAL, i32::from(value), 0xFF);
+                context.stencil_op(glow::KEEP, glow::KEEP, glow::KEEP);
+            }
+        }
+    }
+}
+
+/// Forgets the depth of what was drawn.
+pub(crate) fn clear_depth(context: &Context) {
+    unsafe {
+        context.depth_mask(true);
+        context.clear_depth_f32(1.0);
+        context.clear(glow::DEPTH_BUFFER_BIT);
+    }
+}
+
 /// The most samples a pixel that colour and depth can have here.
 pub(crate) fn max_samples(context: &Context) -> u32 {
     unsafe { context.get_parameter_i32(glow::MAX_SAMPLES) }.max(0) as u32
@@ -292,10 +333,10 @@ fn max_texture_size(context: &Context) -> u32 {
     unsafe { context.get_parameter_i32(glow::MAX_TEXTURE_SIZE) }.max(1) as u32
 }
 
-/// The picture as an sRGB texture with mip maps, row 0 at v = 0 as in glTF: filtering sees linear values.
+/// The picture as a texture with mip maps, row 0 at v = 0 as in glTF. Colours (`srgb`) are filtered as linear values.
 ///
 /// A picture beyond the GPU's limit is shrunk; `None` if its byte count contradicts its size.
-pub(crate) fn srgb_texture(context: &Context, image: &Image) -> Option<three_d::Texture2D> {
+pub(crate) fn texture(context: &Context, image: &Image, srgb: bool) -> Option<three_d::Texture2D> {
     let whole = image::ImageBuffer::<image::Rgba<u8>, &[u8]>::from_raw(
         image.width,
         image.height,
@@ -332,7 +373,11 @@ pub(crate) fn srgb_texture(context: &Context, image: &Image) -> Option<three_d::
                 context.tex_image_2d(
                     glow::TEXTURE_2D,
                     0,
-                    glow::SRGB8_ALPHA8 as i32,
+                    if srgb {
+                        glow::SRGB8_ALPHA8
+                    } else {
+                        glow::RGBA8
+                    } as i32,
                     width as i32,
                     height as i32,
                     0,

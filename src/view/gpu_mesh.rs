@@ -1,8 +1,9 @@
 //! A mesh's buffers on the GPU: points expanded to the vertices that glTF stores.
 
+use super::curvature::{CurvatureBuffers, curvatures};
 use super::heat;
 use super::points::is_same;
-use super::scene::SceneMesh;
+use super::scene::{SceneMesh, Shading};
 use crate::mesh::{Mesh, PointSet};
 use glam::Vec3;
 use rayon::prelude::*;
@@ -18,6 +19,8 @@ const PARALLEL_FROM: usize = 1 << 15;
 pub(crate) struct Staging {
     vectors: Vec<[f32; 3]>,
     scalars: Vec<f32>,
+    curvatures: Vec<f32>,
+    curvature_buffers: CurvatureBuffers,
 }
 
 /// Which weights are on the GPU.
@@ -35,6 +38,8 @@ pub(crate) struct GpuMesh {
     normals: VertexBuffer<[f32; 3]>,
     uvs: VertexBuffer<[f32; 2]>,
     heat: VertexBuffer<f32>,
+    curvature: VertexBuffer<f32>,
+    colors: Option<VertexBuffer<[u8; 4]>>,
     triangles: ElementBuffer<u32>,
     /// What of `triangles` each primitive draws: all, or those without a hidden point.
     ranges: Vec<Range<u32>>,
@@ -44,6 +49,9 @@ pub(crate) struct GpuMesh {
     n_vertices: usize,
     n_triangles: usize,
     generation: Option<u64>,
+    curvature_generation: Option<u64>,
+    /// Half the diagonal of the first pose: the measure of its curvature.
+    pub(crate) extent: f32,
     heat_version: Option<HeatVersion>,
     /// The last picture that drew it.
     pub(crate) last_used: u64,
@@ -58,6 +66,8 @@ impl GpuMesh {
             normals: VertexBuffer::new(context),
             uvs: VertexBuffer::new_with_data(context, uvs),
             heat: VertexBuffer::new(context),
+            curvature: VertexBuffer::new(context),
+            colors: None,
             triangles: ElementBuffer::new_with_data(context, bytemuck::cast_slice(&mesh.triangles)),
             ranges: mesh
                 .primitives
@@ -69,6 +79,8 @@ impl GpuMesh {
             n_vertices: mesh.n_vertices(),
             n_triangles: mesh.triangles.len(),
             generation: None,
+            curvature_generation: None,
+            extent: 0.0,
             heat_version: None,
             last_used: 0,
         }
@@ -79,10 +91,44 @@ impl GpuMesh {
         self.n_vertices == mesh.n_vertices() && self.n_triangles == mesh.triangles.len()
     }
 
-    /// Uploads positions, normals and weights whose generation is new.
-    pub(crate) fn update(&mut self, scene_mesh: &SceneMesh<'_>, staging: &mut Staging) {
+    /// Uploads what `shading` needs and whose generation is new.
+    pub(crate) fn update(
+        &mut self,
+        context: &Context,
+        scene_mesh: &SceneMesh<'_>,
+        shading: Shading,
+        staging: &mut Staging,
+    ) {
         let mesh = scene_mesh.mesh;
         self.hide(mesh, scene_mesh.marks.hidden);
+        if self.generation.is_none() {
+            self.extent = half_diagonal(scene_mesh.positions);
+        }
+        if shading == Shading::Textured && self.colors.is_none() {
+            let white;
+            let colors = if mesh.colors.is_empty() {
+                white = vec![[255; 4]; self.n_vertices];
+                &white
+            } else {
+                &mesh.colors
+            };
+            self.colors = Some(VertexBuffer::new_with_data(context, colors));
+        }
+        if shading == Shading::Form && self.curvature_generation != Some(scene_mesh.generation) {
+            curvatures(
+                mesh,
+                scene_mesh.positions,
+                scene_mesh.normals,
+                &mut staging.curvature_buffers,
+                &mut staging.curvatures,
+            );
+            let curvatures = &staging.curvatures;
+            expand(&mut staging.scalars, &mesh.point_of_vertex, |p| {
+                curvatures[p as usize]
+            });
+            self.curvature.fill(&staging.scalars);
+            self.curvature_generation = Some(scene_mesh.generation);
+        }
         if self.generation != Some(scene_mesh.generation) {
             let at = |source: &[Vec3], index: u32| source[index as usize].to_array();
             expand(&mut staging.vectors, &mesh.point_of_vertex, |p| {
@@ -121,6 +167,14 @@ impl GpuMesh {
         }
         if program.requires_attribute("heat") {
             program.use_vertex_attribute("heat", &self.heat);
+        }
+        if program.requires_attribute("curvature") {
+            program.use_vertex_attribute("curvature", &self.curvature);
+        }
+        if let Some(colors) = &self.colors
+            && program.requires_attribute("vertex_color")
+        {
+            program.use_vertex_attribute("vertex_color", colors);
         }
     }
 
@@ -161,6 +215,17 @@ impl GpuMesh {
         }
         self.triangles.fill(bytemuck::cast_slice(&shown));
     }
+}
+
+/// Half the diagonal of the box around the finite ones of `positions`.
+fn half_diagonal(positions: &[Vec3]) -> f32 {
+    let (low, high) = positions
+        .iter()
+        .filter(|p| p.is_finite())
+        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), &p| {
+            (low.min(p), high.max(p))
+        });
+    (0.5 * (high - low).length()).max(0.0)
 }
 
 /// `out[i] = value(index[i])`.

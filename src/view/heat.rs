@@ -2,10 +2,73 @@
 //!
 //! Invariant: the stops are written down once; the shader gets them as a uniform.
 
-/// Nine evenly spaced stops of viridis (van der Walt and Smith 2015), sRGB 0 - 1: dark purple, blue, teal, green, yellow.
-///
-/// Lightness rises evenly, so that equal steps of weight look equal, also in print and to colour-blind eyes.
-pub const STOPS: [[f32; 3]; 9] = [
+use serde::{Deserialize, Serialize};
+
+/// The stops of a ramp, evenly spaced from weight 0 to 1, sRGB 0 - 1; between them colours are mixed linearly in sRGB,
+/// exactly as `shaders/mesh.frag` does.
+pub type Stops = [[f32; 3]; 9];
+
+/// From weights to colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Ramp {
+    /// Viridis (van der Walt and Smith 2015): dark purple, blue, teal, green, yellow. Lightness rises evenly, so that
+    /// equal steps of weight look equal, also in print and to colour-blind eyes.
+    #[default]
+    Perceptual,
+    /// What Blender shows: blue, cyan, green, yellow, red.
+    Rainbow,
+    /// Black to white.
+    Grey,
+}
+
+impl Ramp {
+    /// Every ramp, the default first.
+    pub const ALL: [Self; 3] = [Self::Perceptual, Self::Rainbow, Self::Grey];
+
+    /// Its name.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Perceptual => "Perceptual",
+            Self::Rainbow => "Rainbow",
+            Self::Grey => "Greyscale",
+        }
+    }
+
+    /// Its colours.
+    pub fn stops(self) -> &'static Stops {
+        match self {
+            Self::Perceptual => &PERCEPTUAL,
+            Self::Rainbow => &RAINBOW,
+            Self::Grey => &GREY,
+        }
+    }
+
+    /// The colour of a weight, sRGB 0 - 1; `None` where there is no influence (zero, negative or NaN), which is hatched.
+    pub fn color(self, weight: f32) -> Option<[f32; 3]> {
+        let weight = as_uploaded(weight);
+        if weight == 0.0 {
+            return None;
+        }
+        let stops = self.stops();
+        let x = weight * 8.0;
+        let i = (x as usize).min(7);
+        let t = x - i as f32;
+        Some(std::array::from_fn(|c| {
+            stops[i][c] + (stops[i + 1][c] - stops[i][c]) * t
+        }))
+    }
+
+    /// Ground and stripes of the hatch that means "no weight here", sRGB 0 - 1: a grey that no colour of the ramp is,
+    /// and a blue beside a ramp that is grey itself.
+    pub fn hatch(self) -> [[f32; 3]; 2] {
+        match self {
+            Self::Perceptual | Self::Rainbow => [hex(0x75787A), hex(0x5C5E61)],
+            Self::Grey => [hex(0x51688F), hex(0x394B6B)],
+        }
+    }
+}
+
+const PERCEPTUAL: Stops = [
     hex(0x440154),
     hex(0x472D7B),
     hex(0x3B528B),
@@ -17,21 +80,30 @@ pub const STOPS: [[f32; 3]; 9] = [
     hex(0xFDE725),
 ];
 
-/// The colour of a weight, sRGB 0 - 1; `None` where there is no influence (zero, negative or NaN), which is hatched.
-///
-/// The stops are mixed linearly in sRGB, exactly as `shaders/mesh.frag` does.
-pub fn ramp(weight: f32) -> Option<[f32; 3]> {
-    let weight = as_uploaded(weight);
-    if weight == 0.0 {
-        return None;
-    }
-    let x = weight * 8.0;
-    let i = (x as usize).min(7);
-    let t = x - i as f32;
-    Some(std::array::from_fn(|c| {
-        STOPS[i][c] + (STOPS[i + 1][c] - STOPS[i][c]) * t
-    }))
-}
+/// Blender's weight colours at eighths: hue from blue to red, value from one half to one.
+const RAINBOW: Stops = [
+    hex(0x000080),
+    hex(0x00488F),
+    hex(0x009F9F),
+    hex(0x00AF57),
+    hex(0x00BF00),
+    hex(0x68CF00),
+    hex(0xDFDF00),
+    hex(0xEF7800),
+    hex(0xFF0000),
+];
+
+const GREY: Stops = [
+    hex(0x0A0A0A),
+    hex(0x292929),
+    hex(0x474747),
+    hex(0x656565),
+    hex(0x838383),
+    hex(0xA0A0A0),
+    hex(0xBEBEBE),
+    hex(0xDCDCDC),
+    hex(0xFAFAFA),
+];
 
 /// The weight as the GPU gets it: within 0..=1, 0 where there is no influence.
 pub(crate) fn as_uploaded(weight: f32) -> f32 {
@@ -54,25 +126,48 @@ mod tests {
 
     #[test]
     fn ends_and_middle_are_the_stops() {
-        assert_eq!(ramp(1.0), Some(STOPS[8]));
-        assert_eq!(ramp(0.5), Some(STOPS[4]));
-        assert_eq!(ramp(7.0), Some(STOPS[8]));
+        for ramp in Ramp::ALL {
+            assert_eq!(ramp.color(1.0), Some(ramp.stops()[8]));
+            assert_eq!(ramp.color(0.5), Some(ramp.stops()[4]));
+            assert_eq!(ramp.color(7.0), Some(ramp.stops()[8]));
+        }
     }
 
     #[test]
     fn no_influence_has_no_colour() {
         for weight in [0.0, -0.0, -1.0, f32::NAN] {
-            assert_eq!(ramp(weight), None);
+            assert_eq!(Ramp::Perceptual.color(weight), None);
         }
     }
 
     #[test]
     fn lightness_rises_with_the_weight() {
         let luminance = |c: [f32; 3]| 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
-        let steps: Vec<f32> = (1..=100)
-            .filter_map(|i| ramp(i as f32 / 100.0))
-            .map(luminance)
-            .collect();
-        assert!(steps.windows(2).all(|pair| pair[0] < pair[1]));
+        for ramp in [Ramp::Perceptual, Ramp::Grey] {
+            let steps: Vec<f32> = (1..=100)
+                .filter_map(|i| ramp.color(i as f32 / 100.0))
+                .map(luminance)
+                .collect();
+            assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{ramp:?}");
+        }
+    }
+
+    #[test]
+    fn the_rainbow_goes_from_blue_over_green_to_red() {
+        let color = |w| Ramp::Rainbow.color(w).unwrap();
+        assert!(color(0.01)[2] > 0.4 && color(0.5)[1] > 0.7 && color(1.0)[0] == 1.0);
+    }
+
+    #[test]
+    fn the_hatch_is_no_colour_of_its_ramp() {
+        for ramp in Ramp::ALL {
+            for weight in (1..=200).map(|i| i as f32 / 200.0) {
+                let color = ramp.color(weight).unwrap();
+                for tone in ramp.hatch() {
+                    let gap: f32 = (0..3).map(|c| (color[c] - tone[c]).abs()).sum();
+                    assert!(gap > 0.12, "{ramp:?} {weight} {color:?} {tone:?}");
+                }
+            }
+        }
     }
 }

@@ -1,8 +1,9 @@
-//! Bones as slim octahedra: their colours and triangles.
+//! Bones as slim octahedra with a ball at each joint: their triangles and colours.
 
-use super::heat::hex;
+use super::scenery::Scenery;
 use crate::skeleton::{Bone, JointIndex};
 use glam::Vec3;
+use std::collections::HashMap;
 
 /// How a bone stands out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -18,18 +19,6 @@ pub enum BoneState {
     Active,
 }
 
-impl BoneState {
-    /// Its colour, sRGB 0 - 1: greys, and the accent for what is selected.
-    fn tint(self) -> [f32; 3] {
-        match self {
-            Self::Normal => hex(0xC4C8CD),
-            Self::Hovered => hex(0xF7F8FA),
-            Self::Selected => hex(0xC88D3E),
-            Self::Active => hex(0xE8A33D),
-        }
-    }
-}
-
 /// One bone as it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoneShape {
@@ -37,10 +26,19 @@ pub struct BoneShape {
     pub bone: Bone,
     /// How it stands out.
     pub state: BoneState,
+    /// A colour of its own, sRGB 0 - 1; the theme's without. A selection covers it.
+    pub colour: Option<[f32; 3]>,
 }
 
 /// Where a bone is widest, relative to its length from the head.
 const WAIST: f32 = 0.16;
+/// Radius of a joint's ball, relative to the half width of its widest bone.
+const BALL: f32 = 0.72;
+/// What is left of a helper's opacity.
+const HELPER_OPACITY: f32 = 0.55;
+/// Width of the outline, and of that of the active bone; screen points.
+const OUTLINE: f32 = 1.1;
+const ACTIVE_OUTLINE: f32 = 1.7;
 
 /// `bones` with the state of their joints.
 pub fn shape_bones(bones: &[Bone], state: impl Fn(JointIndex) -> BoneState) -> Vec<BoneShape> {
@@ -49,72 +47,159 @@ pub fn shape_bones(bones: &[Bone], state: impl Fn(JointIndex) -> BoneState) -> V
         .map(|&bone| BoneShape {
             bone,
             state: state(bone.joint),
+            colour: None,
         })
         .collect()
 }
 
-/// Vertices of bones, three a triangle, flat normals.
+/// Vertices of bones, three a triangle.
 #[derive(Default)]
 pub(crate) struct BoneTriangles {
     pub(crate) positions: Vec<[f32; 3]>,
-    pub(crate) normals: Vec<[f32; 3]>,
-    pub(crate) tints: Vec<[f32; 3]>,
+    /// Unit normal, and 1 where the triangle's edges are drawn.
+    pub(crate) normals: Vec<[f32; 4]>,
+    /// Where the outline grows to, unit.
+    pub(crate) outwards: Vec<[f32; 3]>,
+    /// Fill, sRGB, and opacity.
+    pub(crate) fills: Vec<[f32; 4]>,
+    /// Outline, sRGB, and its width in screen points.
+    pub(crate) outlines: Vec<[f32; 4]>,
 }
 
+/// Fill and outline of one bone.
+type Paint = [[f32; 4]; 2];
+
 impl BoneTriangles {
-    /// Replaces the content by the octahedra of `bones`.
-    pub(crate) fn fill(&mut self, bones: &[BoneShape]) {
+    /// Replaces the content by the octahedra and balls of `bones`.
+    pub(crate) fn fill(&mut self, bones: &[BoneShape], scenery: &Scenery) {
         self.positions.clear();
         self.normals.clear();
-        self.tints.clear();
-        for &BoneShape { bone, state } in bones {
-            let axis = bone.tail - bone.head;
-            let length = axis.length();
-            let (bottom, top, waist) = if length > 1e-9 {
-                (bone.head, bone.tail, bone.head + axis * WAIST)
-            } else {
-                let up = Vec3::Y * bone.radius;
-                (bone.head - up, bone.head + up, bone.head)
-            };
-            let forward = axis.normalize_or(Vec3::Y);
-            let side = bone
-                .side
-                .reject_from_normalized(forward)
-                .try_normalize()
-                .unwrap_or_else(|| forward.any_orthonormal_vector());
-            let other = forward.cross(side);
-            // Edges between the joint's axes, as other editors draw them: the faces then look along the axes.
-            let corner = |s: f32, o: f32| {
-                waist + (side * s + other * o) * (bone.radius * std::f32::consts::FRAC_1_SQRT_2)
-            };
-            let ring = [
-                corner(1., 1.),
-                corner(-1., 1.),
-                corner(-1., -1.),
-                corner(1., -1.),
-            ];
-            for i in 0..4 {
-                let (a, b) = (ring[i], ring[(i + 1) % 4]);
-                self.push([a, b, top], state);
-                self.push([b, a, bottom], state);
+        self.outwards.clear();
+        self.fills.clear();
+        self.outlines.clear();
+        // The widest bone of each joint carries its ball.
+        let mut balls: HashMap<JointIndex, (Vec3, f32, Paint)> = HashMap::new();
+        for shape in bones {
+            let paint = paint(shape, scenery);
+            let bone = &shape.bone;
+            if bone.head != bone.tail {
+                let radius = bone.radius * BALL;
+                let ball = balls
+                    .entry(bone.joint)
+                    .or_insert((bone.head, radius, paint));
+                if radius > ball.1 {
+                    *ball = (bone.head, radius, paint);
+                }
+            }
+            self.octahedron(bone, paint);
+        }
+        for shape in bones {
+            if let Some((centre, radius, paint)) = balls.remove(&shape.bone.joint) {
+                self.ball(centre, radius, paint);
             }
         }
     }
 
-    fn push(&mut self, corners: [Vec3; 3], state: BoneState) {
-        let [a, b, c] = corners;
-        let normal = (b - a).cross(c - a).normalize_or_zero();
-        for corner in corners {
-            self.positions.push(corner.to_array());
-            self.normals.push(normal.to_array());
-            self.tints.push(state.tint());
+    fn octahedron(&mut self, bone: &Bone, paint: Paint) {
+        let axis = bone.tail - bone.head;
+        let length = axis.length();
+        let (bottom, top, waist) = if length > 1e-9 {
+            (bone.head, bone.tail, bone.head + axis * WAIST)
+        } else {
+            let up = Vec3::Y * bone.radius;
+            (bone.head - up, bone.head + up, bone.head)
+        };
+        let forward = axis.normalize_or(Vec3::Y);
+        let side = bone
+            .side
+            .reject_from_normalized(forward)
+            .try_normalize()
+            .unwrap_or_else(|| forward.any_orthonormal_vector());
+        let other = forward.cross(side);
+        // Edges between the joint's axes, as other editors draw them: the faces then look along the axes.
+        let corner = |s: f32, o: f32| {
+            waist + (side * s + other * o) * (bone.radius * std::f32::consts::FRAC_1_SQRT_2)
+        };
+        let ring = [
+            corner(1., 1.),
+            corner(-1., 1.),
+            corner(-1., -1.),
+            corner(1., -1.),
+        ];
+        for i in 0..4 {
+            let (a, b) = (ring[i], ring[(i + 1) % 4]);
+            self.face([a, b, top], forward, paint);
+            self.face([b, a, bottom], -forward, paint);
         }
     }
+
+    /// A flat face; its outline also grows to the `tip` at the last corner.
+    fn face(&mut self, corners: [Vec3; 3], tip: Vec3, paint: Paint) {
+        let [a, b, c] = corners;
+        let normal = (b - a).cross(c - a).normalize_or_zero();
+        for (i, corner) in corners.into_iter().enumerate() {
+            let outward = if i == 2 { normal + tip } else { normal };
+            self.push(
+                corner,
+                normal.extend(1.0).to_array(),
+                outward.normalize_or(normal),
+                paint,
+            );
+        }
+    }
+
+    fn ball(&mut self, centre: Vec3, radius: f32, paint: Paint) {
+        // An octahedron with each face cut in four: round at the few pixels that a joint has.
+        for signs in 0..8u32 {
+            let sign = |bit: u32| if signs >> bit & 1 == 0 { 1.0 } else { -1.0 };
+            let (x, y, z) = (Vec3::X * sign(0), Vec3::Y * sign(1), Vec3::Z * sign(2));
+            let (x, y) = if sign(0) * sign(1) * sign(2) > 0.0 {
+                (x, y)
+            } else {
+                (y, x)
+            };
+            let half = |a: Vec3, b: Vec3| (a + b).normalize_or_zero();
+            let (xy, yz, zx) = (half(x, y), half(y, z), half(z, x));
+            for face in [[x, xy, zx], [xy, y, yz], [zx, yz, z], [xy, yz, zx]] {
+                for normal in face {
+                    self.push(
+                        centre + normal * radius,
+                        normal.extend(0.0).to_array(),
+                        normal,
+                        paint,
+                    );
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, position: Vec3, normal: [f32; 4], outward: Vec3, [fill, outline]: Paint) {
+        self.positions.push(position.to_array());
+        self.normals.push(normal);
+        self.outwards.push(outward.to_array());
+        self.fills.push(fill);
+        self.outlines.push(outline);
+    }
+}
+
+fn paint(shape: &BoneShape, scenery: &Scenery) -> Paint {
+    let [[r, g, b], [or, og, ob]] = scenery.of_bone(shape.state, shape.colour);
+    let opacity = match shape.state {
+        BoneState::Normal if shape.bone.helper => HELPER_OPACITY,
+        _ => 1.0,
+    };
+    let width = match shape.state {
+        BoneState::Active => ACTIVE_OUTLINE,
+        BoneState::Normal if shape.bone.helper => OUTLINE * 0.6,
+        _ => OUTLINE,
+    };
+    [[r, g, b, opacity], [or, og, ob, width]]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::scene::Theme;
 
     fn bone(head: Vec3, tail: Vec3) -> BoneShape {
         let bone = Bone {
@@ -123,33 +208,61 @@ mod tests {
             tail,
             side: Vec3::X,
             radius: 0.01,
+            helper: false,
         };
         BoneShape {
             bone,
             state: BoneState::Normal,
+            colour: None,
         }
+    }
+
+    fn triangles(bones: &[BoneShape]) -> BoneTriangles {
+        let mut triangles = BoneTriangles::default();
+        triangles.fill(bones, Scenery::of(Theme::Dark));
+        triangles
     }
 
     #[test]
     fn a_bone_without_extent_is_a_diamond() {
-        let mut triangles = BoneTriangles::default();
-        triangles.fill(&[bone(Vec3::X, Vec3::X)]);
+        let triangles = triangles(&[bone(Vec3::X, Vec3::X)]);
         assert_eq!(triangles.positions.len(), 24);
         assert!(
             triangles
                 .normals
                 .iter()
-                .all(|&n| Vec3::from(n).is_normalized())
+                .all(|&[x, y, z, _]| Vec3::new(x, y, z).is_normalized())
         );
     }
 
     #[test]
-    fn faces_look_outwards() {
-        let mut triangles = BoneTriangles::default();
-        triangles.fill(&[bone(Vec3::ZERO, Vec3::Y)]);
-        for (corner, normal) in triangles.positions.iter().zip(&triangles.normals) {
-            let from_axis = Vec3::from(*corner) - Vec3::new(0., WAIST, 0.);
-            assert!(from_axis.dot(Vec3::from(*normal)) > 0.0);
+    fn a_joint_with_two_bones_has_one_ball() {
+        let two = triangles(&[bone(Vec3::ZERO, Vec3::Y), bone(Vec3::ZERO, Vec3::X)]);
+        assert_eq!(two.positions.len(), 2 * 24 + 32 * 3);
+    }
+
+    #[test]
+    fn faces_and_outlines_look_outwards() {
+        let triangles = triangles(&[bone(Vec3::ZERO, Vec3::Y)]);
+        for i in 0..24 {
+            let [x, y, z, _] = triangles.normals[i];
+            let from_axis = Vec3::from(triangles.positions[i]) - Vec3::new(0., WAIST, 0.);
+            assert!(from_axis.dot(Vec3::new(x, y, z)) > 0.0);
+            assert!(from_axis.dot(triangles.outwards[i].into()) > 0.0);
         }
+        for corners in triangles.positions[24..].chunks_exact(3) {
+            let [a, b, c] = [0, 1, 2].map(|i| Vec3::from(corners[i]));
+            assert!((b - a).cross(c - a).dot(a + b + c) > 0.0, "wound outwards");
+        }
+    }
+
+    #[test]
+    fn a_bone_has_its_colour_until_it_is_active() {
+        let mut shape = bone(Vec3::ZERO, Vec3::Y);
+        shape.colour = Some([0.1, 0.2, 0.9]);
+        assert_eq!(triangles(&[shape]).fills[0], [0.1, 0.2, 0.9, 1.0]);
+        shape.state = BoneState::Active;
+        let [r, _, b, _] = triangles(&[shape]).fills[0];
+        assert!(r > b);
     }
 }

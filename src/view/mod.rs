@@ -5,12 +5,16 @@
 //! framebuffer inside a paint callback, or [`Renderer::read_rgba`] reads it back. [`Offscreen`] does the latter without
 //! a window. The egui panels around it read the editor and send [`commands::Command`]s.
 //!
+//! How surfaces look is [`Shading`] (light in `shaders/mesh.frag`, colours of weights in [`heat`], hollows and ridges in
+//! `curvature`); what is around them is [`Scenery`], one set of colours a [`Theme`]; bones are [`joints`].
+//!
 //! Invariant: this folder is the only place that knows OpenGL; cgmath stays in `cgmath_border`.
 //! Invariant: a scene that did not change costs no 3D draw.
 //! Invariant: light is added in linear values and encoded by the shaders; framebuffers are not sRGB, alpha is 1.
 //! Invariant: once warm, drawing the same meshes in new poses allocates nothing that grows with them.
 
 mod cgmath_border;
+mod curvature;
 mod gl;
 mod gpu_mesh;
 mod grid;
@@ -26,10 +30,14 @@ pub mod commands;
 pub mod frame;
 pub mod heat;
 #[cfg(feature = "gui")]
+pub mod hints;
+#[cfg(feature = "gui")]
 pub mod joint_colour;
 pub mod joints;
 #[cfg(feature = "gui")]
 pub mod keymap;
+#[cfg(feature = "gui")]
+pub mod layout;
 #[cfg(feature = "gui")]
 pub mod mode;
 #[cfg(feature = "gui")]
@@ -44,14 +52,19 @@ pub mod pie;
 pub mod points;
 pub mod renderer;
 pub mod scene;
+pub mod scenery;
 #[cfg(feature = "gui")]
 pub mod theme;
+#[cfg(feature = "gui")]
+pub mod toasts;
 #[cfg(feature = "gui")]
 pub mod viewport;
 
 pub use gl::PixelRect;
+pub use heat::Ramp;
 pub use joints::{BoneShape, BoneState, shape_bones};
 pub use offscreen::{Offscreen, OffscreenError, WindowlessGl, render_to_image};
 pub use points::PointMarks;
 pub use renderer::{RenderError, Renderer};
 pub use scene::{Scene, SceneMesh, Shading, Theme, ViewOptions, frame_bounds};
+pub use scenery::Scenery;

@@ -1,28 +1,33 @@
 //! What is drawn in a picture, in this order: background, meshes with their lines, grid, bones.
 
 use super::cgmath_border::{matrix, vector2, vector3};
-use super::gl;
+use super::gl::{self, Stencil};
 use super::gpu_mesh::{GpuMesh, Staging};
 use super::grid::Grid;
-use super::heat::{self, hex};
+use super::heat::hex;
 use super::joints::{BoneShape, BoneTriangles};
 use super::points::{PointFrame, PointPass};
-use super::programs::Programs;
+use super::programs::{Programs, is_detailed};
 use super::renderer::RenderError;
-use super::scene::{Scene, SceneMesh, Shading, Theme, ViewOptions};
-use super::textures::Textures;
-use crate::document::Material;
+use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
+use super::scenery::Scenery;
+use super::textures::{Textures, Use};
+use crate::document::{Image, Material};
 use glam::{Mat4, Vec2, Vec3};
 use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 use three_d::{
-    Blend, Context, Cull, DepthTest, Program, RenderStates, Texture2D, VertexBuffer, Viewport,
-    WriteMask,
+    Blend, Context, Cull, DepthTest, Program, RenderStates, VertexBuffer, Viewport, WriteMask,
 };
 
 /// What the one accent of the interface marks here too.
 const ACCENT: [f32; 3] = hex(0xE8A33D);
 const X_AXIS: [f32; 3] = hex(0xE0525B);
 const Z_AXIS: [f32; 3] = hex(0x4C8BE0);
+/// The bump, relative to the whole scene, that [`Shading::Form`] shows at half of its strength.
+const BUMP: f32 = 0.035;
+/// What is left of a bone behind a surface.
+const OCCLUDED: f32 = 0.62;
 
 /// The GPU's side of scenes: programs and buffers, kept from picture to picture.
 pub(crate) struct Passes {
@@ -34,8 +39,10 @@ pub(crate) struct Passes {
     staging: Staging,
     bone_triangles: BoneTriangles,
     bone_positions: VertexBuffer<[f32; 3]>,
-    bone_normals: VertexBuffer<[f32; 3]>,
-    bone_tints: VertexBuffer<[f32; 3]>,
+    bone_normals: VertexBuffer<[f32; 4]>,
+    bone_outwards: VertexBuffer<[f32; 3]>,
+    bone_fills: VertexBuffer<[f32; 4]>,
+    bone_outlines: VertexBuffer<[f32; 4]>,
     /// Two triangles over -1..1 in x and y.
     square: VertexBuffer<[f32; 3]>,
     /// The one that is being drawn.
@@ -62,7 +69,9 @@ impl Passes {
             bone_triangles: BoneTriangles::default(),
             bone_positions: VertexBuffer::new(context),
             bone_normals: VertexBuffer::new(context),
-            bone_tints: VertexBuffer::new(context),
+            bone_outwards: VertexBuffer::new(context),
+            bone_fills: VertexBuffer::new(context),
+            bone_outlines: VertexBuffer::new(context),
             square: VertexBuffer::new_with_data(context, &square),
             picture: 0,
             context: context.clone(),
@@ -72,14 +81,23 @@ impl Passes {
     /// Draws `scene` into the bound, cleared framebuffer of `size` pixels; `picture` counts up.
     pub(crate) fn draw(&mut self, scene: &Scene<'_>, size: [u32; 2], picture: u64) {
         self.picture = picture;
-        let frame = Frame::new(scene, size);
+        let mut frame = Frame::new(scene, size);
         self.draw_background(&frame);
-        for mesh in &scene.meshes {
+        let drawable = |mesh: &&SceneMesh<'_>| {
             let fits = mesh.fits();
             debug_assert!(fits, "arrays of mesh {} do not fit it", mesh.key);
-            if fits && !mesh.mesh.triangles.is_empty() {
-                self.draw_mesh(&frame, mesh);
-            }
+            fits && !mesh.mesh.triangles.is_empty()
+        };
+        for mesh in scene.meshes.iter().filter(drawable) {
+            let extent = self.upload(&frame, mesh);
+            frame.extent = frame.extent.max(extent);
+        }
+        for mesh in scene.meshes.iter().filter(drawable) {
+            self.draw_mesh(&frame, mesh, Layer::Solid);
+        }
+        // What one sees through goes over what is solid.
+        for mesh in scene.meshes.iter().filter(drawable) {
+            self.draw_mesh(&frame, mesh, Layer::Clear);
         }
         self.draw_points(&frame, scene);
         if frame.options.show_grid {
@@ -104,12 +122,8 @@ impl Passes {
 
     fn draw_background(&self, frame: &Frame) {
         let program = &self.programs.background;
-        let (top, bottom) = match frame.options.theme {
-            Theme::Dark => (hex(0x44474C), hex(0x2A2C2F)),
-            Theme::Light => (hex(0xE9EBEE), hex(0xC4C8CD)),
-        };
-        use_color(program, "top_srgb", top);
-        use_color(program, "bottom_srgb", bottom);
+        use_color(program, "top_srgb", frame.scenery.top);
+        use_color(program, "bottom_srgb", frame.scenery.bottom);
         program.use_uniform("height_px", frame.viewport.height as f32);
         program.use_vertex_attribute("position", &self.square);
         let states = RenderStates {
@@ -120,7 +134,8 @@ impl Passes {
         program.draw_arrays(states, frame.viewport, 6);
     }
 
-    fn draw_mesh(&mut self, frame: &Frame, scene_mesh: &SceneMesh<'_>) {
+    /// Brings the buffers of a mesh up to date; returns its size.
+    fn upload(&mut self, frame: &Frame, scene_mesh: &SceneMesh<'_>) -> f32 {
         let mesh = scene_mesh.mesh;
         let gpu = self
             .meshes
@@ -130,46 +145,99 @@ impl Passes {
             *gpu = GpuMesh::new(&self.context, mesh);
         }
         gpu.last_used = self.picture;
-        gpu.update(scene_mesh, &mut self.staging);
-
-        let options = frame.options;
-        let program = self.programs.mesh(options.shading);
-        program.use_uniform("clip_from_view", matrix(frame.clip_from_view));
-        program.use_uniform("view_from_world", matrix(frame.view_from_world));
-        program.use_uniform(
-            "up_in_view",
-            vector3(frame.view_from_world.transform_vector3(Vec3::Y)),
+        gpu.update(
+            &self.context,
+            scene_mesh,
+            frame.options.shading,
+            &mut self.staging,
         );
-        program.use_uniform("orthographic", f32::from(u8::from(frame.orthographic)));
-        program.use_uniform("highlight", f32::from(u8::from(scene_mesh.highlighted)));
-        program.use_uniform("accent", vector3(linear(ACCENT)));
-        if options.shading == Shading::Weights {
-            program.use_uniform("hatch_px", 10.0 * frame.pixels_per_point);
-            program.use_uniform_array("heat_stops", &heat::STOPS.map(|c| vector3(c.into())));
-        }
-        let no_material = Material::default();
-        for (index, primitive) in mesh.primitives.iter().enumerate() {
-            let material = primitive
-                .material
+        gpu.extent
+    }
+
+    fn draw_mesh(&mut self, frame: &Frame, scene_mesh: &SceneMesh<'_>, layer: Layer) {
+        let mesh = scene_mesh.mesh;
+        let textured = frame.options.shading == Shading::Textured;
+        let material_of = |index: Option<u32>| {
+            index
                 .and_then(|m| scene_mesh.materials.get(m as usize))
-                .unwrap_or(&no_material);
+                .unwrap_or(&NO_MATERIAL)
+        };
+        let is_clear = |material: &Material| textured && material.blended;
+        let any_clear = || {
+            let mut materials = mesh.primitives.iter().map(|p| material_of(p.material));
+            textured && materials.any(is_clear)
+        };
+        if layer == Layer::Clear && !any_clear() {
+            return;
+        }
+        let Some(gpu) = self.meshes.get_mut(&scene_mesh.key) else {
+            return;
+        };
+        let programs = self.programs.meshes(frame.options.shading);
+        let plain_only = !textured;
+        for program in programs.iter().take(if plain_only { 1 } else { 2 }) {
+            frame.use_light(program, scene_mesh.highlighted);
+        }
+        for (index, primitive) in mesh.primitives.iter().enumerate() {
+            let material = material_of(primitive.material);
+            let clear = is_clear(material);
+            if layer == Layer::Clear && !clear {
+                continue;
+            }
+            let detailed = textured && is_detailed(material);
+            let program = programs[usize::from(detailed)];
             // Insides show, darker, even where the material asks for none: a hole would hide a mistake.
             let back_light = if material.double_sided { 1.0 } else { 0.45 };
             program.use_uniform("back_light", back_light);
-            if options.shading == Shading::Textured {
-                let image = material
-                    .base_color_image
-                    .and_then(|i| scene_mesh.images.get(i as usize))
-                    .and_then(Option::as_ref);
-                let texture = self.textures.get(&self.context, image, self.picture);
-                use_material(program, material, texture);
+            let mut states = RenderStates::default();
+            if textured {
+                use_material(program, material);
+                let mut texture = |name, image: Option<u32>, meaning| {
+                    let image = image_of(scene_mesh, image);
+                    let texture = self
+                        .textures
+                        .get(&self.context, image, meaning, self.picture);
+                    program.use_texture(name, texture);
+                };
+                texture("base_color_map", material.base_color_image, Use::Color);
+                if detailed {
+                    let unreadable = material.metallic_roughness_image.is_some()
+                        && image_of(scene_mesh, material.metallic_roughness_image).is_none();
+                    if unreadable {
+                        // The picture would carry the values: a dielectric is the better guess than a factor of 1.
+                        program.use_uniform("metallic", 0.0);
+                        program.use_uniform("roughness", 0.6);
+                    }
+                    texture(
+                        "metallic_roughness_map",
+                        material.metallic_roughness_image,
+                        Use::Data,
+                    );
+                    texture("occlusion_map", material.occlusion_image, Use::Data);
+                    texture("emissive_map", material.emissive_image, Use::Color);
+                    texture("normal_map", material.normal_image, Use::Data);
+                    let bumpy = image_of(scene_mesh, material.normal_image).is_some();
+                    program.use_uniform("bumpy", f32::from(u8::from(bumpy)));
+                }
+                // Hair and lashes: their core is solid and hides what is behind, only their edges are seen through.
+                let cutoff = match (clear, layer) {
+                    (true, Layer::Solid) => 0.97,
+                    (true, Layer::Clear) => 0.004,
+                    (false, _) => material.alpha_cutoff.unwrap_or(-1.0),
+                };
+                program.use_uniform("alpha_cutoff", cutoff);
+                let see_through = clear && layer == Layer::Clear;
+                program.use_uniform("blended", f32::from(u8::from(see_through)));
+                if see_through {
+                    states = BLENDED;
+                }
             }
             // three-d passes `first` on as OpenGL's offset, which is in bytes.
             let shown = gpu.range(index);
             let first_byte = shown.start * 3 * size_of::<u32>() as u32;
             gpu.bind(program);
             program.draw_subset_of_elements(
-                RenderStates::default(),
+                states,
                 frame.viewport,
                 gpu.triangles(),
                 first_byte,
@@ -177,16 +245,17 @@ impl Passes {
             );
         }
 
-        let wire = options.shading == Shading::Wire;
-        if wire || options.wire_overlay {
+        let wire = frame.options.shading == Shading::Wire;
+        if layer == Layer::Solid && (wire || frame.options.wire_overlay) {
             let program = &self.programs.line;
             program.use_uniform("clip_from_view", matrix(frame.clip_from_view));
             program.use_uniform("view_from_world", matrix(frame.view_from_world));
             program.use_uniform("nudge", vector2(frame.nudge));
-            let (color, opacity) = match (wire, options.theme) {
-                (true, _) => (hex(0xC3C8CF), 0.65),
-                (false, Theme::Dark) => (hex(0x101113), 0.38),
-                (false, Theme::Light) => (hex(0x101113), 0.30),
+            let scenery = frame.scenery;
+            let (color, opacity) = if wire {
+                (scenery.wire, scenery.wire_opacity)
+            } else {
+                (scenery.overlay, scenery.overlay_opacity)
             };
             use_color(program, "line_srgb", color);
             program.use_uniform("opacity", opacity);
@@ -223,49 +292,95 @@ impl Passes {
         program.use_uniform("blend", grid.blend);
         program.use_uniform("fade_radius", grid.fade_radius);
         program.use_uniform("width_px", frame.pixels_per_point);
-        let (color, strength) = match frame.options.theme {
-            Theme::Dark => (hex(0xA6ABB3), 0.42),
-            Theme::Light => (hex(0x555A61), 0.42),
-        };
-        use_color(program, "line_srgb", color);
-        program.use_uniform("strength", strength);
+        use_color(program, "line_srgb", frame.scenery.grid);
+        program.use_uniform("strength", frame.scenery.grid_strength);
         use_color(program, "x_axis_srgb", X_AXIS);
         use_color(program, "z_axis_srgb", Z_AXIS);
         program.use_vertex_attribute("position", &self.square);
         program.draw_arrays(BLENDED, frame.viewport, 6);
     }
 
+    /// Bones and their outlines. Those behind a surface show through it: each pixel its nearest bone, once, dimmed.
     fn draw_bones(&mut self, frame: &Frame, bones: &[BoneShape]) {
-        self.bone_triangles.fill(bones);
-        self.bone_positions.fill(&self.bone_triangles.positions);
-        self.bone_normals.fill(&self.bone_triangles.normals);
-        self.bone_tints.fill(&self.bone_triangles.tints);
-        let n_corners = self.bone_triangles.positions.len() as u32;
+        let triangles = &mut self.bone_triangles;
+        triangles.fill(bones, frame.scenery);
+        self.bone_positions.fill(&triangles.positions);
+        self.bone_normals.fill(&triangles.normals);
+        self.bone_outwards.fill(&triangles.outwards);
+        self.bone_fills.fill(&triangles.fills);
+        self.bone_outlines.fill(&triangles.outlines);
+        let n_corners = triangles.positions.len() as u32;
         let program = &self.programs.bone;
-        let draw = |states: RenderStates, opacity: f32| {
-            program.use_uniform("clip_from_world", matrix(frame.clip_from_world));
-            program.use_uniform("view_from_world", matrix(frame.view_from_world));
-            program.use_uniform("opacity", opacity);
-            program.use_uniform("edge_px", 0.75 * frame.pixels_per_point);
+        program.use_uniform("clip_from_world", matrix(frame.clip_from_world));
+        program.use_uniform("view_from_world", matrix(frame.view_from_world));
+        let size = Vec2::new(frame.viewport.width as f32, frame.viewport.height as f32);
+        program.use_uniform("viewport_px", vector2(size));
+        program.use_uniform("edge_px", 0.6 * frame.pixels_per_point);
+        let part = |is_outline: bool, states: RenderStates| {
+            let scale = if is_outline {
+                frame.pixels_per_point
+            } else {
+                0.0
+            };
+            program.use_uniform("outline_scale", scale);
             program.use_vertex_attribute("position", &self.bone_positions);
             program.use_vertex_attribute("normal", &self.bone_normals);
-            program.use_vertex_attribute("tint", &self.bone_tints);
+            program.use_vertex_attribute("outward", &self.bone_outwards);
+            program.use_vertex_attribute("fill", &self.bone_fills);
+            program.use_vertex_attribute("outline", &self.bone_outlines);
             program.draw_arrays(states, frame.viewport, n_corners);
         };
-        if frame.options.xray_bones {
-            let behind = RenderStates {
-                depth_test: DepthTest::Greater,
-                cull: Cull::Back,
+        let draw = |states: RenderStates, opacity: f32| {
+            program.use_uniform("opacity", opacity);
+            for (is_outline, cull) in [(true, Cull::Front), (false, Cull::Back)] {
+                part(is_outline, RenderStates { cull, ..states });
+            }
+        };
+        if !frame.options.xray_bones {
+            let states = RenderStates {
+                write_mask: WriteMask::COLOR_AND_DEPTH,
                 ..BLENDED
             };
-            draw(behind, 0.62);
+            draw(states, 1.0);
+            return;
         }
-        let in_front = RenderStates {
-            cull: Cull::Back,
-            ..RenderStates::default()
+        // First where bones are behind something; then their depth alone decides among them.
+        program.use_uniform("opacity", 1.0);
+        for (mark, depth_test) in [(1, DepthTest::Greater), (0, DepthTest::LessOrEqual)] {
+            gl::set_stencil(&self.context, Stencil::Mark(mark));
+            let states = RenderStates {
+                write_mask: WriteMask::NONE,
+                depth_test,
+                ..BLENDED
+            };
+            part(true, states);
+        }
+        gl::set_stencil(&self.context, Stencil::Off);
+        gl::clear_depth(&self.context);
+        let depth_only = RenderStates {
+            write_mask: WriteMask::DEPTH,
+            ..BLENDED
         };
-        draw(in_front, 1.0);
+        draw(depth_only, 1.0);
+        let nearest = RenderStates {
+            depth_test: DepthTest::Equal,
+            ..BLENDED
+        };
+        for (mark, opacity) in [(1, OCCLUDED), (0, 1.0)] {
+            gl::set_stencil(&self.context, Stencil::Only(mark));
+            draw(nearest, opacity);
+        }
+        gl::set_stencil(&self.context, Stencil::Off);
     }
+}
+
+/// Which share of a mesh is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layer {
+    /// What hides what is behind it.
+    Solid,
+    /// What one sees through.
+    Clear,
 }
 
 /// Over what is there, in front of what is there, leaving depth and alpha.
@@ -280,6 +395,9 @@ const BLENDED: RenderStates = RenderStates {
 struct Frame {
     viewport: Viewport,
     options: ViewOptions,
+    scenery: &'static Scenery,
+    /// Size of the largest mesh.
+    extent: f32,
     pixels_per_point: f32,
     clip_from_view: Mat4,
     view_from_world: Mat4,
@@ -298,6 +416,8 @@ impl Frame {
         Self {
             viewport: Viewport::new_at_origo(width, height),
             options: *scene.options,
+            scenery: Scenery::of(scene.options.theme),
+            extent: 0.0,
             pixels_per_point: scene.options.pixels_per_point.max(0.5),
             clip_from_view,
             view_from_world,
@@ -312,14 +432,54 @@ impl Frame {
     }
 }
 
-fn use_material(program: &Program, material: &Material, texture: &Texture2D) {
+impl Frame {
+    /// What all programs of surfaces need.
+    fn use_light(&self, program: &Program, highlighted: bool) {
+        program.use_uniform("clip_from_view", matrix(self.clip_from_view));
+        program.use_uniform("view_from_world", matrix(self.view_from_world));
+        program.use_uniform("orthographic", f32::from(u8::from(self.orthographic)));
+        program.use_uniform("highlight", f32::from(u8::from(highlighted)));
+        program.use_uniform("accent", vector3(linear(ACCENT)));
+        match self.options.shading {
+            Shading::Form => program.use_uniform("bump", BUMP * self.extent),
+            shading => {
+                let up = self.view_from_world.transform_vector3(Vec3::Y);
+                program.use_uniform("up_in_view", vector3(up));
+                if shading == Shading::Weights {
+                    program.use_uniform("hatch_px", 10.0 * self.pixels_per_point);
+                    let ramp = self.options.ramp;
+                    let stops = ramp.stops().map(|c| vector3(c.into()));
+                    program.use_uniform_array("heat_stops", &stops);
+                    let [ground, stripe] = ramp.hatch();
+                    use_color(program, "hatch_ground", ground);
+                    use_color(program, "hatch_stripe", stripe);
+                } else if shading == Shading::Wire {
+                    program.use_uniform("fill", vector3(linear(self.scenery.wire_fill)));
+                }
+            }
+        }
+    }
+}
+
+/// What a primitive without a material looks like.
+static NO_MATERIAL: LazyLock<Material> = LazyLock::new(Material::default);
+
+fn image_of<'a>(mesh: &SceneMesh<'a>, index: Option<u32>) -> Option<&'a Arc<Image>> {
+    mesh.images.get(index? as usize)?.as_ref()
+}
+
+fn use_material(program: &Program, material: &Material) {
     let [r, g, b, alpha] = material.base_color;
     program.use_uniform("base_color", vector3(Vec3::new(r, g, b)));
     program.use_uniform("alpha", alpha);
-    program.use_uniform("alpha_cutoff", material.alpha_cutoff.unwrap_or(-1.0));
     program.use_uniform("metallic", material.metallic);
     program.use_uniform("roughness", material.roughness);
-    program.use_texture("base_color_map", texture);
+    if is_detailed(material) {
+        program.use_uniform("normal_scale", material.normal_scale);
+        program.use_uniform("occlusion_strength", material.occlusion_strength);
+        program.use_uniform("emissive", vector3(material.emissive.into()));
+        program.use_uniform("unlit", f32::from(u8::from(material.unlit)));
+    }
 }
 
 fn use_color(program: &Program, name: &str, srgb: [f32; 3]) {

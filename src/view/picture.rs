@@ -3,7 +3,7 @@
 use super::joints::{BoneShape, BoneState, shape_bones};
 use super::points::PointMarks;
 use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
-use crate::document::session::SelectKind;
+use crate::document::session::{PointsOfMeshes, SelectKind};
 use crate::document::{Image, Material};
 use crate::editor::Editor;
 use crate::math::Camera;
@@ -65,6 +65,12 @@ impl Picture {
                 let mesh_id = document.instances().get(id).map(|i| i.mesh);
                 let heat = mesh_id.and_then(|m| editor.heat().get(&m));
                 let heat = heat.filter(|_| options.shading == Shading::Weights);
+                let set_of = |sets: &PointsOfMeshes| sets.get(&mesh_id?).cloned();
+                let hidden = set_of(&session.hidden_points);
+                let selected = set_of(&session.selected_points).filter(|_| show_points);
+                for set in [&hidden, &selected] {
+                    set.as_ref().map(Arc::as_ptr).hash(&mut hash);
+                }
                 (id, shown.generation, heat.map(|h| (h.joint, h.generation))).hash(&mut hash);
                 PictureMesh {
                     key: (editor.model_serial() << 32) | u64::from(id.0),
@@ -74,10 +80,8 @@ impl Picture {
                     generation: shown.generation,
                     weights: heat.map(|h| h.values.clone()),
                     weights_generation: heat.map_or(0, |h| h.generation),
-                    hidden: mesh_id.and_then(|m| session.hidden_points.get(&m).cloned()),
-                    selected: mesh_id
-                        .filter(|_| show_points)
-                        .and_then(|m| session.selected_points.get(&m).cloned()),
+                    hidden,
+                    selected,
                     show_points,
                 }
             })

@@ -2,12 +2,15 @@
 
 use super::renderer::RenderError;
 use super::scene::Shading;
+use crate::document::Material;
 use three_d::{Context, Program};
 
 /// One program for each kind of thing that is drawn.
 pub(crate) struct Programs {
     pub(crate) background: Program,
-    meshes: [Program; 4],
+    meshes: [Program; 5],
+    /// [`Shading::Textured`] with normal, roughness, occlusion and light pictures: dearer than what most models need.
+    detailed: Program,
     pub(crate) line: Program,
     pub(crate) grid: Program,
     pub(crate) bone: Program,
@@ -20,8 +23,11 @@ impl Programs {
             Program::from_source(context, vertex, &fragment)
                 .map_err(|source| RenderError::Shader { name, source })
         };
-        let mesh = |shading: u32| {
-            let define = format!("#define SHADING {shading}\n");
+        let mesh = |shading: u32, detailed: bool| {
+            let define = format!(
+                "#define SHADING {shading}\n#define DETAILED {}\n",
+                u32::from(detailed)
+            );
             program(
                 "mesh",
                 &[&define, include_str!("shaders/mesh.vert")].concat(),
@@ -34,7 +40,14 @@ impl Programs {
                 include_str!("shaders/background.vert"),
                 include_str!("shaders/background.frag"),
             )?,
-            meshes: [mesh(0)?, mesh(1)?, mesh(2)?, mesh(3)?],
+            meshes: [
+                mesh(0, false)?,
+                mesh(1, false)?,
+                mesh(2, false)?,
+                mesh(3, false)?,
+                mesh(4, false)?,
+            ],
+            detailed: mesh(0, true)?,
             line: program(
                 "line",
                 include_str!("shaders/line.vert"),
@@ -53,14 +66,25 @@ impl Programs {
         })
     }
 
-    /// The program that draws surfaces in this way.
-    pub(crate) fn mesh(&self, shading: Shading) -> &Program {
-        let [textured, shaded, weights, wire] = &self.meshes;
+    /// The program that draws surfaces in this way, and the one for those of its materials that ask for more.
+    pub(crate) fn meshes(&self, shading: Shading) -> [&Program; 2] {
+        let [textured, shaded, form, weights, wire] = &self.meshes;
         match shading {
-            Shading::Textured => textured,
-            Shading::Shaded => shaded,
-            Shading::Weights => weights,
-            Shading::Wire => wire,
+            Shading::Textured => [textured, &self.detailed],
+            Shading::Shaded => [shaded; 2],
+            Shading::Form => [form; 2],
+            Shading::Weights => [weights; 2],
+            Shading::Wire => [wire; 2],
         }
     }
+}
+
+/// Whether a material has pictures that only the detailed program reads.
+pub(crate) fn is_detailed(material: &Material) -> bool {
+    material.metallic_roughness_image.is_some()
+        || material.normal_image.is_some()
+        || material.occlusion_image.is_some()
+        || material.emissive_image.is_some()
+        || material.emissive != [0.0; 3]
+        || material.unlit
 }

@@ -1,5 +1,6 @@
 //! What to draw, as plain borrowed data: the renderer knows neither the document's tables nor the editor.
 
+use super::heat::Ramp;
 use super::joints::BoneShape;
 use super::points::PointMarks;
 use crate::document::{Image, Material};
@@ -67,12 +68,25 @@ pub enum Shading {
     /// Materials and textures.
     #[default]
     Textured,
-    /// Neutral clay, the best light to judge form.
+    /// Neutral clay under soft light.
     Shaded,
+    /// Clay between strip lights, its hollows dark and its ridges bright: a bulge or a collapse is seen at once.
+    Form,
     /// Influence weights as colours.
     Weights,
     /// Edges over a dim fill.
     Wire,
+}
+
+impl Shading {
+    /// Every way, in the order of menus.
+    pub const ALL: [Self; 5] = [
+        Self::Textured,
+        Self::Shaded,
+        Self::Form,
+        Self::Weights,
+        Self::Wire,
+    ];
 }
 
 /// Colours around the model.
@@ -85,10 +99,18 @@ pub enum Theme {
     Dark,
     /// Dark lines on light grey.
     Light,
+    /// White lines on black.
+    HighContrast,
+}
+
+impl Theme {
+    /// Every theme, the default first.
+    pub const ALL: [Self; 3] = [Self::Dark, Self::Light, Self::HighContrast];
 }
 
 /// How a scene is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent check boxes of the view menu"
@@ -96,12 +118,16 @@ pub enum Theme {
 pub struct ViewOptions {
     /// How surfaces look.
     pub shading: Shading,
+    /// The colours of [`Shading::Weights`].
+    pub ramp: Ramp,
     /// Fine edges over any shading.
     pub wire_overlay: bool,
     /// Bones show, dimmed, through what hides them.
     pub xray_bones: bool,
     /// Whether there are bones.
     pub show_bones: bool,
+    /// Whether names stand beside the bones.
+    pub show_names: bool,
     /// Whether there is a ground grid.
     pub show_grid: bool,
     /// Colours around the model.
@@ -110,19 +136,24 @@ pub struct ViewOptions {
     pub samples: u32,
     /// Size of a screen point in pixels: hatch and grid lines keep their size on dense screens.
     pub pixels_per_point: f32,
+    /// Changes of view glide; off for those whom motion disturbs.
+    pub ease_camera: bool,
 }
 
 impl Default for ViewOptions {
     fn default() -> Self {
         Self {
             shading: Shading::Textured,
+            ramp: Ramp::default(),
             wire_overlay: false,
             xray_bones: true,
             show_bones: true,
+            show_names: false,
             show_grid: true,
             theme: Theme::Dark,
             samples: 4,
             pixels_per_point: 1.0,
+            ease_camera: true,
         }
     }
 }

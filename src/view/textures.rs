@@ -9,7 +9,16 @@ use three_d::{Context, Texture2D};
 /// Textures by the identity of their image.
 pub(crate) struct Textures {
     white: Texture2D,
-    by_image: HashMap<usize, Entry>,
+    by_image: HashMap<(usize, Use), Entry>,
+}
+
+/// What the numbers of an image mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Use {
+    /// sRGB colours.
+    Color,
+    /// Numbers as they are: normals, roughness, occlusion.
+    Data,
 }
 
 struct Entry {
@@ -40,15 +49,16 @@ impl Textures {
         &mut self,
         context: &Context,
         image: Option<&Arc<Image>>,
+        meaning: Use,
         picture: u64,
     ) -> &Texture2D {
         let Some(image) = image else {
             return &self.white;
         };
-        let address = Arc::as_ptr(image) as usize;
-        let entry = self.by_image.entry(address).or_insert_with(|| Entry {
+        let key = (Arc::as_ptr(image) as usize, meaning);
+        let entry = self.by_image.entry(key).or_insert_with(|| Entry {
             _image: Arc::downgrade(image),
-            texture: gl::srgb_texture(context, image),
+            texture: gl::texture(context, image, meaning == Use::Color),
             last_used: picture,
         });
         entry.last_used = picture;

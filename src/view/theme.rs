@@ -86,13 +86,13 @@ const DARK: Palette = Palette {
     field: rgb(0x1F2023),
     stripe: rgb(0x303236),
     button: rgb(0x3A3D42),
-    button_hovered: rgb(0x484C52),
-    button_pressed: rgb(0x555A61),
+    button_hovered: rgb(0x414449),
+    button_pressed: rgb(0x4B4F56),
     line: rgb(0x3C3F44),
     text: rgb(0xD6D8DB),
     text_dim: rgb(0x9DA1A7),
     accent: rgb(0xE8A33D),
-    selected: rgb(0x5A4522),
+    selected: rgb(0x433519),
     error: rgb(0xF07C84),
     x: rgb(0xE0525B),
     y: rgb(0x7FB238),
@@ -106,12 +106,12 @@ const LIGHT: Palette = Palette {
     field: rgb(0xFBFBFC),
     stripe: rgb(0xE2E3E6),
     button: rgb(0xD6D8DC),
-    button_hovered: rgb(0xC9CCD1),
-    button_pressed: rgb(0xB9BDC4),
+    button_hovered: rgb(0xCED1D5),
+    button_pressed: rgb(0xBFC3C9),
     line: rgb(0xC4C7CC),
     text: rgb(0x1E2023),
     text_dim: rgb(0x53575D),
-    accent: rgb(0x8A5200),
+    accent: rgb(0x824D00),
     selected: rgb(0xF3D9AE),
     error: rgb(0xAE1D2B),
     x: rgb(0xC22F3A),
@@ -229,6 +229,82 @@ pub fn set(ctx: &egui::Context, choice: ThemeChoice) {
         state.expansion = 0.0;
     }
     widgets.noninteractive.bg_stroke = Stroke::new(1.0, palette.line);
+    if choice == ThemeChoice::HighContrast {
+        // A button is told from the ground by its edge.
+        widgets.inactive.bg_stroke = Stroke::new(1.0, palette.line);
+    }
+    for state in [&mut widgets.hovered, &mut widgets.active, &mut widgets.open] {
+        state.bg_stroke = Stroke::new(1.0, palette.text_dim);
+    }
+    for state in [
+        &mut widgets.noninteractive,
+        &mut widgets.inactive,
+        &mut widgets.hovered,
+        &mut widgets.active,
+        &mut widgets.open,
+    ] {
+        state.fg_stroke.color = palette.text;
+    }
+    visuals.window_stroke = Stroke::new(1.0, palette.line);
+    visuals.text_cursor.stroke.color = palette.accent;
+    visuals.button_frame = true;
     ctx.set_theme(theme);
     ctx.set_visuals_of(theme, visuals);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relative luminance after WCAG 2.2.
+    fn luminance(colour: Color32) -> f64 {
+        let linear = |c: u8| {
+            let c = f64::from(c) / 255.0;
+            if c <= 0.04045 {
+                c / 12.92
+            } else {
+                ((c + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        let [r, g, b, _] = colour.to_array();
+        0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+    }
+
+    fn contrast(a: Color32, b: Color32) -> f64 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn text_can_be_read_on_whatever_it_stands() {
+        assert!((contrast(Color32::WHITE, Color32::BLACK) - 21.0).abs() < 1e-9);
+        let mut faults = Vec::new();
+        for choice in ThemeChoice::ALL {
+            let p = choice.palette();
+            let grounds = [p.panel, p.field, p.stripe, p.selected];
+            let buttons = [p.button, p.button_hovered, p.button_pressed];
+            let mut check = |name: &str, colour: Color32, on: &[Color32], least: f64| {
+                for ground in on {
+                    let found = contrast(colour, *ground);
+                    if found < least {
+                        faults.push(format!("{choice:?}: {name} on {ground:?} is {found:.2}"));
+                    }
+                }
+            };
+            check("text", p.text, &[&grounds[..], &buttons].concat(), 4.5);
+            check("dim text", p.text_dim, &grounds, 4.5);
+            check(
+                "accent",
+                p.accent,
+                &[&grounds[..], &buttons[..2]].concat(),
+                4.5,
+            );
+            check("error", p.error, &grounds[..3], 4.5);
+            // Marks, not text.
+            for (name, colour) in [("x", p.x), ("y", p.y), ("z", p.z)] {
+                check(name, colour, &[p.panel, p.field], 3.0);
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
 }

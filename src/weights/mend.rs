@@ -49,7 +49,7 @@ pub fn limit(row: RowRef<'_>, most: usize, locked: &[bool], out: &mut Vec<(u16, 
 pub fn weld(rows: &[RowRef<'_>], locked: &[bool], out: &mut Vec<Vec<(u16, f32)>>) -> bool {
     out.clear();
     let mut average: Vec<(u16, f32)> = Vec::new();
-    for (joint, weight) in rows.iter().flat_map(|row| row.iter()) {
+    for (joint, weight) in rows.iter().copied().flat_map(RowRef::iter) {
         if is_locked(locked, joint) {
             continue;
         }

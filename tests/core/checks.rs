@@ -1,10 +1,13 @@
 //! What the checks find, what Fix makes of it, and the history to jump in.
 
 use crate::models::tube;
+use glam::Vec3;
 use sinew::deform::DeformStack;
 use sinew::document::checks::{ModelChecks, ModelReport};
 use sinew::document::fixes::{Fixed, fix};
-use sinew::document::{Document, Edit, History, MeshId};
+use sinew::document::{
+    Dirty, Document, Edit, History, MeshId, MeshItem, MeshSource, Parts, PrimitiveSource,
+};
 use sinew::finding::{Finding, Fix, Place, Severity};
 use sinew::math::Transform;
 use sinew::skeleton::JointIndex;
@@ -212,6 +215,89 @@ fn bones_say_what_is_odd_about_them() {
     assert_eq!(found.place, "bone \"Arm.R\"");
 }
 
+/// Two triangles that meet along an edge whose ends have other weights on either side.
+fn seam() -> Document {
+    let mut primitive = PrimitiveSource::default();
+    for (x, y, row) in [
+        (0.0, 0.0, vec![(0, 1.0)]),
+        (1.0, 0.0, vec![(0, 1.0)]),
+        (1.0, 1.0, vec![(0, 1.0)]),
+        (0.0, 0.0, vec![(0, 0.5), (1, 0.5)]),
+        (1.0, 1.0, vec![(1, 1.0)]),
+        (0.0, 1.0, vec![(1, 1.0)]),
+    ] {
+        primitive.positions.push(Vec3::new(x, y, 0.0));
+        primitive.influences.push_pairs(row);
+    }
+    primitive.triangles = vec![[0, 1, 2], [3, 4, 5]];
+    let built = MeshSource {
+        name: "quad".into(),
+        primitives: vec![primitive],
+        morph_names: Vec::new(),
+    }
+    .build();
+    assert_eq!(
+        built.findings[0].fix,
+        Some(Fix::Weld),
+        "the import says so too"
+    );
+    let tube = tube(40);
+    let mut item = MeshItem::clone(&tube.meshes()[&MESH]);
+    item.geometry = Arc::new(built.mesh);
+    item.influences = built.influences.clone();
+    item.source_influences = built.influences;
+    item.morph_weights = Vec::new();
+    Document::new(Parts {
+        skeleton: tube.skeleton().clone(),
+        meshes: [(MESH, Arc::new(item))].into(),
+        skins: tube.skins().clone(),
+        instances: tube
+            .instances()
+            .iter()
+            .take(1)
+            .map(|(k, v)| (*k, v.clone()))
+            .collect(),
+        ..Parts::default()
+    })
+    .unwrap()
+}
+
+#[test]
+fn the_sides_of_a_seam_are_welded_to_their_average() {
+    let mut document = seam();
+    let found = check(&document);
+    let found = finding(&found, Fix::Weld).expect("a seam");
+    assert!(
+        found.message.starts_with("At 2 places"),
+        "{}",
+        found.message
+    );
+    assert_eq!(points(found).len(), 4);
+    let (fixed, after) = mend(&mut document, Fix::Weld);
+    assert_eq!(fixed.said, "4 points welded.");
+    assert!(finding(&after, Fix::Weld).is_none());
+    let item = &document.meshes()[&MESH];
+    let at = |x: f32, y: f32| {
+        let place = Vec3::new(x, y, 0.0);
+        (0..item.influences.len() as u32)
+            .filter(move |&p| item.geometry.positions[p as usize] == place)
+            .map(|p| {
+                (
+                    item.influences.row(p).weight_of(0),
+                    item.influences.row(p).weight_of(1),
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(at(0.0, 0.0), [(0.75, 0.25); 2]);
+    assert_eq!(at(1.0, 1.0), [(0.5, 0.5); 2]);
+    assert_eq!(at(1.0, 0.0), [(1.0, 0.0)], "what is no seam stays");
+
+    let mut document = seam();
+    lock(&mut document, &[0, 1]);
+    assert!(finding(&check(&document), Fix::Weld).is_none());
+}
+
 /// A history of edits of every kind, and the document after each of them.
 fn some_history() -> (Document, History, Vec<Document>) {
     let mut document = tube(40);
@@ -253,7 +339,7 @@ fn a_jump_anywhere_and_back_gives_the_same_bits() {
         let n = n.min(12);
         assert_eq!(history.n_undo(), n);
         assert!(document.same_content(&states[n]), "{n}");
-        assert_eq!(history.jump(&mut document, n), Default::default());
+        assert_eq!(history.jump(&mut document, n), Dirty::default());
         let labels: Vec<&str> = history.labels().collect();
         assert_eq!(
             labels,

@@ -3,6 +3,7 @@
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use sinew::deform::SkinningMethod;
 use sinew::view::chord::Chord;
 use sinew::view::commands::Command;
 use sinew::view::keymap;
@@ -178,4 +179,50 @@ fn the_right_button_brings_the_menu_of_the_mode() {
             > 1
     );
     window.picture("menu-brush");
+}
+
+#[test]
+fn every_command_runs_by_its_label_and_leaves_a_working_window() {
+    let mut window = Window::on("mannequin.glb");
+    let bone = window.bones()[3];
+    for command in Command::all().filter(|&command| command != Command::Quit) {
+        window.select(bone);
+        if !command.is_enabled(window.editor()) {
+            // Without a clip, or nothing to undo: what it needs is made first.
+            window
+                .harness
+                .state_mut()
+                .editor_mut()
+                .set_method(SkinningMethod::Lbs);
+            window
+                .harness
+                .state_mut()
+                .editor_mut()
+                .set_method(SkinningMethod::Dqs);
+            window.harness.state_mut().editor_mut().undo();
+            let clip = window.document().clips().keys().next().copied();
+            window.harness.state_mut().editor_mut().show_clip(clip);
+            window.settle();
+        }
+        let before = window.app().is_on(command);
+        assert!(command.is_enabled(window.editor()), "{command:?}");
+        window.find_and_run(command);
+        if let Some(before) = before {
+            let chooses = before && window.app().is_on(command) == Some(true);
+            assert!(
+                chooses || window.app().is_on(command) == Some(!before),
+                "{command:?} switches nothing"
+            );
+        }
+        // Out of whatever it opened.
+        for _ in 0..3 {
+            window.harness.key_press(Key::Escape);
+            window.harness.step();
+        }
+        if window.editor().is_playing() {
+            window.harness.state_mut().editor_mut().toggle_play();
+        }
+        window.settle();
+        assert!(!window.editor().displayed().is_empty(), "{command:?}");
+    }
 }

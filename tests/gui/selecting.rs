@@ -115,6 +115,7 @@ fn a_drag_draws_a_box_that_counts_and_escape_takes_it_back() {
         "it shows while the button is down"
     );
     assert_eq!(w.editor().n_in_region(), bones_of_skin(&w).len());
+    assert!(w.says("3 bones"), "the status bar counts too");
     w.picture("select-box");
     w.harness.key_press(Key::Escape);
     w.harness.step();

@@ -8,12 +8,13 @@ use egui::{
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use glam::Vec3;
-use sinew::app::SinewApp;
+use sinew::app::{Folders, SinewApp};
 use sinew::document::Document;
 use sinew::editor::Editor;
 use sinew::io::project::Autosaves;
 use sinew::skeleton::JointIndex;
 use sinew::view::WindowlessGl;
+use sinew::view::commands::Command;
 use sinew::view::commands::table::TABLE;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -66,10 +67,29 @@ impl Window {
         Self::in_folder(name, [1366.0, 768.0], 1.0, other.folder.clone())
     }
 
+    /// A window on `file`, else on the sample arm, that keeps what it keeps in `folders`.
+    pub(crate) fn with_folders(file: Option<&Path>, folders: Folders) -> Self {
+        let temporary = Rc::new(tempfile::tempdir().expect("a folder for files"));
+        let file = file.map(Path::to_owned);
+        Self::build(file, [1366.0, 768.0], 1.0, folders, temporary)
+    }
+
     fn in_folder(name: &str, size: [f32; 2], scale: f32, folder: Rc<tempfile::TempDir>) -> Self {
+        let folders = Folders {
+            autosaves: Some(Autosaves::in_folder(folder.path().join("autosave"))),
+            ..Folders::default()
+        };
+        Self::build(Some(asset(name)), size, scale, folders, folder)
+    }
+
+    fn build(
+        file: Option<PathBuf>,
+        size: [f32; 2],
+        scale: f32,
+        folders: Folders,
+        folder: Rc<tempfile::TempDir>,
+    ) -> Self {
         let gl = Rc::new(WindowlessGl::new().unwrap_or_else(|error| panic!("{error}")));
-        let autosaves = Autosaves::in_folder(folder.path().join("autosave"));
-        let file = asset(name);
         let harness = Harness::builder()
             .with_size(Vec2::from(size) / scale)
             .with_pixels_per_point(scale)
@@ -77,8 +97,7 @@ impl Window {
             .with_render_cursor(false)
             .renderer(GlRenderer::new(gl.clone()))
             .build_eframe(move |cc| {
-                SinewApp::with_autosaves(&cc.egui_ctx, Some(file), Some(autosaves))
-                    .expect("threads start")
+                SinewApp::new(&cc.egui_ctx, file, folders).expect("threads start")
             });
         let mut window = Self {
             harness,
@@ -86,7 +105,10 @@ impl Window {
             _gl: gl,
         };
         window.settle();
-        assert!(!window.editor().displayed().is_empty(), "{name} is open");
+        assert!(
+            !window.editor().displayed().is_empty(),
+            "a model is on screen"
+        );
         window
     }
 
@@ -113,9 +135,21 @@ impl Window {
         }
     }
 
+    /// Frames until what is on screen is `done`, which must come to pass.
+    pub(crate) fn wait_until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
+        let start = Instant::now();
+        while !done(self) {
+            assert!(start.elapsed() < DEADLINE, "waited too long: {what}");
+            std::thread::sleep(Duration::from_millis(1));
+            self.harness.step();
+        }
+    }
+
     /// Frames until everything that was asked for is on screen; every widget then has a name.
     pub(crate) fn settle(&mut self) {
-        self.wait("idle", |app| app.editor().is_idle());
+        self.wait("idle", |app| {
+            app.editor().is_idle() && !app.viewport().is_easing()
+        });
         self.harness.step();
         self.harness.check_accessibility();
     }
@@ -136,6 +170,8 @@ impl Window {
     #[track_caller]
     pub(crate) fn click(&mut self, role: Role, label: &str) {
         self.harness.get_by_role_and_label(role, label).click();
+        // What it opens shows in the frame after.
+        self.harness.step();
         self.settle();
     }
 
@@ -153,6 +189,7 @@ impl Window {
             .find(|n| is_menu_item(n.accesskit_node().role()));
         node.unwrap_or_else(|| panic!("no {item} in {menu}"))
             .click();
+        self.harness.step();
         self.settle();
     }
 
@@ -164,6 +201,22 @@ impl Window {
             .find(|n| n.accesskit_node().role() == Role::Button);
         button.unwrap_or_else(|| panic!("no {label}")).click();
         self.settle();
+    }
+
+    /// Finds a command by its label (F3) and runs it.
+    #[track_caller]
+    pub(crate) fn find_and_run(&mut self, command: Command) {
+        self.harness.key_press(Key::F3);
+        self.harness.step();
+        let label = command.full_label(self.editor());
+        self.harness.event(Event::Text(label.clone()));
+        self.harness.step();
+        self.harness.step();
+        self.harness
+            .get_by_role_and_label(Role::ListBoxOption, &label)
+            .click();
+        self.harness.step();
+        self.harness.step();
     }
 
     /// Writes into the focused field.
@@ -217,6 +270,14 @@ impl Window {
             .into_iter()
             .max_by(|a, b| depth(a).total_cmp(&depth(b)));
         self.place(nearest.expect("a model"))
+    }
+
+    /// A place on a bone, a third of its way.
+    pub(crate) fn on_bone(&self, joint: JointIndex) -> Pos2 {
+        let bones = self.editor().bones();
+        let bone = bones.iter().find(|bone| bone.joint == joint);
+        let bone = bone.expect("the joint has a bone");
+        self.place(bone.head.lerp(bone.tail, 0.33))
     }
 
     /// The bones in the list, in the order of joints.

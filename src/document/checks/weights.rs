@@ -110,7 +110,7 @@ pub(super) fn findings(
         findings.push(place.fixed_by(helps.then_some(fix)));
     };
     let gather = |list: fn(&ChunkReport) -> &[u32]| -> Vec<u32> {
-        chunks.iter().flat_map(|c| list(c)).copied().collect()
+        chunks.iter().flat_map(list).copied().collect()
     };
 
     let unweighted = gather(|c| &c.unweighted);

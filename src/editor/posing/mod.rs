@@ -181,6 +181,7 @@ impl Editor {
         pulled: &[JointIndex],
     ) -> bool {
         self.finish_tool();
+        self.cancel_select();
         let start = self.document.shown_pose();
         let skeleton = self.document.skeleton().clone();
         let world = start.world_matrices(&skeleton);

@@ -17,6 +17,7 @@ use super::{Displayed, Editor};
 use crate::document::session::{PointsOfMeshes, SelectKind};
 use crate::document::{Document, InstanceId};
 use crate::math::Camera;
+use crate::mesh::PointSet;
 use crate::skeleton::JointIndex;
 use crate::tools::{
     DepthBuffer, PointerKind, Region, ScreenView, SelectAction, SelectEvent, SelectOp, SelectShape,
@@ -38,6 +39,8 @@ pub(super) struct Selecting {
     /// What the region of the drag under way holds.
     n_inside: usize,
     depth: Option<(DepthKey, DepthBuffer)>,
+    /// The points that are seen in a view, asked for once and used by every event of a box or a lasso.
+    seen: Option<(DepthKey, BTreeMap<InstanceId, PointSet>)>,
     /// What was hidden before everything but the selection was.
     isolated_from: Option<visibility::Hidden>,
     /// Grows with every change of points or of what is hidden.
@@ -281,25 +284,45 @@ impl Editor {
     /// The points inside of `region`, by mesh.
     fn points_in(&mut self, region: &Region, view: &ScreenView) -> PointsOfMeshes {
         let through = self.document.session().select_through;
+        let is_large = !through && !matches!(region, Region::Circle { .. });
         if !through {
             self.draw_depth(view);
         }
-        let depth = self
-            .selecting
-            .depth
-            .as_ref()
-            .map(|(_, d)| d)
-            .filter(|_| !through);
+        if is_large {
+            self.look_at_points(view);
+        }
+        let selecting = &self.selecting;
+        let seen = selecting.seen.as_ref().filter(|_| is_large);
+        let depth = selecting.depth.as_ref().filter(|_| !through && !is_large);
         let mut found = PointsOfMeshes::new();
         for (id, surface) in surfaces(&mut self.displayed, &self.document) {
             let Some(instance) = self.document.instances().get(&id) else {
                 continue;
             };
-            let set = region::points_in(region, view, &surface, depth);
+            let mut set = region::points_in(region, view, &surface, depth.map(|(_, d)| d));
+            if let Some((_, seen)) = seen {
+                set.intersect(seen.get(&id).unwrap_or(&PointSet::default()));
+            }
             Arc::make_mut(found.entry(instance.mesh).or_default()).union(&set);
         }
         found.retain(|_, set| !set.is_empty());
         found
+    }
+
+    /// Brings the points that are seen up to date with the depth buffer.
+    fn look_at_points(&mut self, view: &ScreenView) {
+        let Some((key, depth)) = &self.selecting.depth else {
+            return;
+        };
+        if self.selecting.seen.as_ref().is_some_and(|(k, _)| k == key) {
+            return;
+        }
+        let everywhere = Region::between(Vec2::ZERO, view.size_px());
+        let seen = surfaces(&mut self.displayed, &self.document)
+            .into_iter()
+            .map(|(id, s)| (id, region::points_in(&everywhere, view, &s, Some(depth))))
+            .collect();
+        self.selecting.seen = Some((key.clone(), seen));
     }
 
     /// Brings the depth buffer up to date with what is shown.

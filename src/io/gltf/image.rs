@@ -31,7 +31,7 @@ pub(super) fn read_all(
     let mut images = vec![None; data.len("images")];
     let shown: BTreeSet<usize> = materials
         .iter()
-        .filter_map(|m| m.base_color_image)
+        .flat_map(Material::images)
         .map(|i| i as usize)
         .collect();
     let shown: Vec<usize> = shown.into_iter().collect();

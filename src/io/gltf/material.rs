@@ -5,6 +5,7 @@ use super::error::Fault;
 use super::findings::Findings;
 use super::json::{At, or_warn};
 use crate::document::Material;
+use crate::finding::Finding;
 use glam::{Mat2, Vec2};
 
 /// What is done about a value that cannot be read.
@@ -47,17 +48,24 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> (Material, UvM
     let mut material = Material {
         name: at.name(findings),
         base_color: [1.0; 4],
-        base_color_image: None,
         metallic: 1.0,
         roughness: 1.0,
         double_sided: at.flag("doubleSided"),
-        alpha_cutoff: None,
+        ..Material::default()
     };
-    let mut uv_map = UvMap::default();
-    if at.text("alphaMode") == Some("MASK") {
-        let cutoff = or_warn(at.number("alphaCutoff"), DEFAULT, findings);
-        material.alpha_cutoff = Some(cutoff.unwrap_or(0.5) as f32);
+    match at.text("alphaMode") {
+        Some("MASK") => {
+            let cutoff = or_warn(at.number("alphaCutoff"), DEFAULT, findings);
+            material.alpha_cutoff = Some(cutoff.unwrap_or(0.5) as f32);
+        }
+        Some("BLEND") => material.blended = true,
+        _ => {}
     }
+    let mut pictures = Pictures {
+        data,
+        uv_map: None,
+        n_misfits: 0,
+    };
     let glossy = at.extension("KHR_materials_pbrSpecularGlossiness");
     let metallic = or_warn(at.object("pbrMetallicRoughness"), DEFAULT, findings);
     let (model, color, texture) = match (&glossy, &metallic) {
@@ -74,25 +82,85 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> (Material, UvM
         };
         (material.metallic, material.roughness) =
             (factor("metallicFactor"), factor("roughnessFactor"));
+        material.base_color_image = pictures.take(model, texture, findings);
+        let maps = pictures.take(model, "metallicRoughnessTexture", findings);
+        material.metallic_roughness_image = maps;
         // A picture that is not shown carries the values: a dielectric is the better guess than its factor 1.
-        if model.get("metallicRoughnessTexture").is_some() {
+        if maps.is_none() && model.get("metallicRoughnessTexture").is_some() {
             (material.metallic, material.roughness) = (0.0, 0.6);
         }
-        if let Some(texture) = model.get(texture) {
-            match image_of(data, &texture) {
-                Ok(image) => material.base_color_image = image.map(|i| i as u32),
-                Err(fault) => findings.push(fault.warning("The material is shown without it.")),
-            }
-            uv_map = uv_map_of(&texture).unwrap_or_else(|fault| {
-                findings.push(fault.warning(DEFAULT));
-                UvMap::default()
-            });
-        }
     }
-    if glossy.is_some() && metallic.is_none() || at.extension("KHR_materials_unlit").is_some() {
+    if glossy.is_some() && metallic.is_none() {
+        (material.metallic, material.roughness) = (0.0, 1.0);
+        material.metallic_roughness_image = None;
+    }
+    if at.extension("KHR_materials_unlit").is_some() {
+        material.unlit = true;
         (material.metallic, material.roughness) = (0.0, 1.0);
     }
-    (material, uv_map)
+    material.normal_image = pictures.take(at, "normalTexture", findings);
+    material.normal_scale = number_of(at, "normalTexture", "scale", findings);
+    material.occlusion_image = pictures.take(at, "occlusionTexture", findings);
+    material.occlusion_strength =
+        number_of(at, "occlusionTexture", "strength", findings).clamp(0.0, 1.0);
+    material.emissive_image = pictures.take(at, "emissiveTexture", findings);
+    let emissive = or_warn(at.vector::<3>("emissiveFactor"), DEFAULT, findings);
+    let strength = at
+        .extension("KHR_materials_emissive_strength")
+        .and_then(|e| or_warn(e.number("emissiveStrength"), DEFAULT, findings));
+    material.emissive = emissive
+        .unwrap_or([0.0; 3])
+        .map(|x| (x.clamp(0.0, 1.0) * strength.unwrap_or(1.0).clamp(0.0, 1e4)) as f32);
+    if pictures.n_misfits > 0 {
+        findings.push(Finding::info(
+            &at.place,
+            format!(
+                "{} lays some pictures on by other texture coordinates than its first; it is shown without them.",
+                at.place
+            ),
+        ));
+    }
+    (material, pictures.uv_map.unwrap_or_default())
+}
+
+/// A number of the texture reference `key`; 1 without.
+fn number_of(at: &At<'_>, key: &str, number: &str, findings: &mut Findings) -> f32 {
+    let reference = at.object(key).ok().flatten();
+    let number = reference.and_then(|r| or_warn(r.number(number), DEFAULT, findings));
+    number.unwrap_or(1.0) as f32
+}
+
+/// The pictures of one material, which all have to be laid on in one way.
+struct Pictures<'a, 'd> {
+    data: &'d Data<'a>,
+    /// That of the first.
+    uv_map: Option<UvMap>,
+    /// How many ask for another way.
+    n_misfits: usize,
+}
+
+impl Pictures<'_, '_> {
+    /// The image that `owner.key` shows.
+    fn take(&mut self, owner: &At<'_>, key: &str, findings: &mut Findings) -> Option<u32> {
+        let texture = owner.get(key)?;
+        let image = match image_of(self.data, &texture) {
+            Ok(image) => image? as u32,
+            Err(fault) => {
+                findings.push(fault.warning("The material is shown without it."));
+                return None;
+            }
+        };
+        let map = uv_map_of(&texture).unwrap_or_else(|fault| {
+            findings.push(fault.warning(DEFAULT));
+            UvMap::default()
+        });
+        if *self.uv_map.get_or_insert(map) == map {
+            Some(image)
+        } else {
+            self.n_misfits += 1;
+            None
+        }
+    }
 }
 
 /// The image that a texture reference shows: the core one, else that of an extension.

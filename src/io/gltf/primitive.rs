@@ -150,6 +150,20 @@ pub(super) fn read(
             })?,
             None => Vec::new(),
         };
+        let colors = match attributes.per_vertex("COLOR_0", n_vertices, &mut findings) {
+            Some(elements) => {
+                let colors = if elements.width == 3 {
+                    elements.floats(data, |[r, g, b]| encode_color([r, g, b, 1.0]))
+                } else {
+                    elements.floats(data, encode_color)
+                };
+                colors.unwrap_or_else(|fault| {
+                    findings.push(fault.finding("It was left out."));
+                    Vec::new()
+                })
+            }
+            None => Vec::new(),
+        };
         let triangles = faces::read(
             data,
             at,
@@ -158,7 +172,7 @@ pub(super) fn read(
             &mut findings,
         );
         let morphs = morphs(data, at, n_vertices, context.n_targets, &mut findings);
-        Ok((normals, uvs, triangles, morphs, findings))
+        Ok((normals, uvs, colors, triangles, morphs, findings))
     };
     let skin = || -> Result<_, Fault> {
         let mut findings = Findings::default();
@@ -172,7 +186,7 @@ pub(super) fn read(
         Ok((rows, findings))
     };
     let (rest, skin) = rayon::join(rest, skin);
-    let (normals, uvs, triangles, morphs, rest_findings) = rest?;
+    let (normals, uvs, colors, triangles, morphs, rest_findings) = rest?;
     let (influences, skin_findings) = skin?;
     findings.append(rest_findings);
     findings.append(skin_findings);
@@ -180,11 +194,18 @@ pub(super) fn read(
         positions,
         normals,
         uvs,
+        colors,
         influences,
         morphs,
         triangles,
         material: material.map(|m| m as u32),
     })
+}
+
+/// A linear colour as bytes: red, green and blue by a square root, so that dark ones keep their steps.
+fn encode_color([r, g, b, a]: [f32; 4]) -> [u8; 4] {
+    let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0).round() as u8;
+    [byte(r.sqrt()), byte(g.sqrt()), byte(b.sqrt()), byte(a)]
 }
 
 /// Whether the primitive has JOINTS_0 and WEIGHTS_0.

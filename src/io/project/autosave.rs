@@ -29,6 +29,8 @@ pub struct Recoverable {
     pub modified: SystemTime,
     /// The artist's project; `None` for a model that was never saved as one.
     pub project: Option<PathBuf>,
+    /// Steps since the artist last saved, where it is known.
+    pub unsaved_steps: Option<u64>,
 }
 
 impl Autosaves {
@@ -91,12 +93,24 @@ impl Autosaves {
         project: Option<&Path>,
         task: &Task,
     ) -> Result<PathBuf, ProjectError> {
+        self.save_with_steps(document, project, None, task)
+    }
+
+    /// The same; `unsaved_steps` were made since the artist last saved.
+    pub fn save_with_steps(
+        &self,
+        document: &Document,
+        project: Option<&Path>,
+        unsaved_steps: Option<u64>,
+        task: &Task,
+    ) -> Result<PathBuf, ProjectError> {
         task.step("Saving", 0.0)?;
         fs::create_dir_all(&self.folder)
             .map_err(|error| ProjectError::write(&self.folder, &error))?;
         let path = self.path_of(document, project);
         let saved = Project {
             recovers: project.map(|project| paths::text(&paths::real(project))),
+            unsaved_steps,
             ..to_project(document, None)?
         };
         file::write(&saved, &path, task)?;
@@ -116,6 +130,8 @@ impl Autosaves {
 
     /// Removes the autosave at `path`, if it is there: the artist saved, or does not want it.
     pub fn discard(&self, path: &Path) -> Result<(), ProjectError> {
+        // Its preview, where there is one.
+        let _ = fs::remove_file(path.with_extension("png"));
         match fs::remove_file(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(ProjectError::Io {
                 path: path.to_owned(),
@@ -134,6 +150,8 @@ fn recoverable(path: &Path) -> Option<Recoverable> {
         model: ModelRef,
         #[serde(default)]
         recovers: Option<String>,
+        #[serde(default)]
+        unsaved_steps: Option<u64>,
     }
     if path.extension()? != "ron" {
         return None;
@@ -149,5 +167,6 @@ fn recoverable(path: &Path) -> Option<Recoverable> {
         model_name: head.model.name().to_owned(),
         modified,
         project,
+        unsaved_steps: head.unsaved_steps,
     })
 }

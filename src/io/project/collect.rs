@@ -25,6 +25,7 @@ pub fn to_project(
         app: env!("CARGO_PKG_VERSION").to_owned(),
         model: model_ref(source, project_path)?,
         recovers: None,
+        unsaved_steps: None,
         weights,
         stacks: stacks(document),
         pose: pose(document),

@@ -18,6 +18,9 @@ pub struct Project {
     /// In an autosave: the artist's own project file, absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovers: Option<String>,
+    /// Of an autosave: steps since the artist last saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsaved_steps: Option<u64>,
     /// Influences that differ from the source's, one entry a mesh.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) weights: Vec<MeshWeights>,

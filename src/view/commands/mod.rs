@@ -9,6 +9,7 @@ pub mod table;
 
 use super::chord::Chord;
 use super::frame::{PanelKind, Workspace};
+use super::heat::Ramp;
 use super::keymap;
 use super::mode::Mode;
 use super::scene::Shading;
@@ -83,6 +84,8 @@ pub enum Command {
     // View
     /// Choose how surfaces look.
     Show(Shading),
+    /// Choose the colours of weights.
+    UseRamp(Ramp),
     /// Bones on or off.
     ToggleBones,
     /// Bones through the skin.

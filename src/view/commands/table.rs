@@ -4,6 +4,7 @@ use super::Command;
 use crate::deform::SkinningMethod;
 use crate::view::chord::Chord;
 use crate::view::frame::{PanelKind, Workspace};
+use crate::view::heat::Ramp;
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
 use crate::view::theme::ThemeChoice;
@@ -180,8 +181,12 @@ pub const TABLE: &[Row] = &[
     row(Group::Select, Command::Isolate, "select.isolate", "Isolate", "Show only what is selected; again brings the rest back.").presets(&[Chord::key(Key::Slash)], &[Chord::key(Key::I).shift()]),
     row(Group::View, Command::Show(Shading::Textured), "view.textured", "Textured", "Show the model with its textures.").presets(&[], &[Chord::key(Key::Num6)]),
     row(Group::View, Command::Show(Shading::Shaded), "view.shaded", "Shaded", "Show plain clay: the best light to judge form.").presets(&[], &[Chord::key(Key::Num5)]),
+    row(Group::View, Command::Show(Shading::Form), "view.form", "Form", "Show clay between strip lights, hollows dark and ridges bright: bulges and collapses stand out."),
     row(Group::View, Command::Show(Shading::Weights), "view.weights", "Weight colours", "Show the weights of the active bone; hatched grey where it has none.").presets(&[], &[Chord::key(Key::Num7)]),
     row(Group::View, Command::Show(Shading::Wire), "view.wire", "Wire", "Show the edges.").presets(&[], &[Chord::key(Key::Num4)]),
+    row(Group::View, Command::UseRamp(Ramp::Perceptual), "view.ramp_perceptual", "Perceptual weight colours", "Show weights in colours of even steps, also for colour-blind eyes.").under("Colours of weights"),
+    row(Group::View, Command::UseRamp(Ramp::Rainbow), "view.ramp_rainbow", "Rainbow weight colours", "Show weights from blue over green and yellow to red, as Blender does.").under("Colours of weights"),
+    row(Group::View, Command::UseRamp(Ramp::Grey), "view.ramp_grey", "Grey weight colours", "Show weights from black to white.").under("Colours of weights"),
     row(Group::View, Command::ToggleBones, "view.bones", "Show bones", "Show or hide the bones.").part(),
     row(Group::View, Command::ToggleXray, "view.xray", "Bones through skin", "Show bones, dimmed, through what hides them.").presets(&[Chord::key(Key::Z).alt()], &[Chord::key(Key::X).alt()]),
     row(Group::View, Command::ToggleNames, "view.names", "Bone names", "Show or hide the names of bones."),

@@ -1,61 +1,186 @@
-//! The row above the viewport.
+//! The row above the viewport: mode, shading, overlays, projection, method.
 
-use super::command_button_ui;
+use super::item_ui;
 use crate::deform::SkinningMethod;
 use crate::editor::Editor;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
+use crate::view::theme;
 use crate::view::viewport::Viewport;
-use egui::Ui;
-use egui_material_icons::icons;
+use egui::{Button, Role, Ui, Vec2, WidgetInfo};
+use egui_material_icons::{MaterialIcon, icons};
 
-/// The row above the viewport: file and undo buttons, mode, shading, skinning method.
-pub fn header_ui(ui: &mut Ui, editor: &Editor, view: &Viewport) -> Vec<Command> {
+/// Below this width the drop-downs show their icons alone.
+const NARROW: f32 = 640.0;
+
+/// What can lie over the picture, in the order of the popover.
+const OVERLAYS: [Command; 5] = [
+    Command::ToggleBones,
+    Command::ToggleXray,
+    Command::ToggleNames,
+    Command::ToggleGrid,
+    Command::ToggleWire,
+];
+
+/// The views of the projection's popover.
+const VIEWS: [Command; 6] = [
+    Command::ViewFront,
+    Command::ViewBack,
+    Command::ViewRight,
+    Command::ViewLeft,
+    Command::ViewTop,
+    Command::ViewBottom,
+];
+
+/// The row above the viewport; what was asked for.
+pub fn header_ui(
+    ui: &mut Ui,
+    editor: &Editor,
+    view: &Viewport,
+    is_on: &dyn Fn(Command) -> Option<bool>,
+) -> Vec<Command> {
     let mut asked = Vec::new();
-    ui.horizontal_wrapped(|ui| {
-        command_button_ui(
+    let is_narrow = ui.available_width() < NARROW;
+    let title = |text: &'static str| if is_narrow { "" } else { text };
+    ui.spacing_mut().item_spacing.x = 4.0;
+    ui.horizontal(|ui| {
+        menu_ui(
             ui,
-            Command::Open,
-            icons::ICON_FOLDER_OPEN,
-            editor,
-            &mut asked,
-        );
-        command_button_ui(ui, Command::Save, icons::ICON_SAVE, editor, &mut asked);
-        command_button_ui(
-            ui,
-            Command::Export,
-            icons::ICON_FILE_EXPORT,
-            editor,
-            &mut asked,
+            "Mode",
+            view.mode.icon(),
+            view.mode.label(),
+            "What the left button does.",
+            |ui| {
+                for mode in Mode::ALL {
+                    item_ui(ui, Command::SetMode(mode), editor, is_on, &mut asked);
+                }
+            },
         );
         ui.separator();
-        command_button_ui(ui, Command::Undo, icons::ICON_UNDO, editor, &mut asked);
-        command_button_ui(ui, Command::Redo, icons::ICON_REDO, editor, &mut asked);
+        let shadings = Command::all().filter_map(|c| match c {
+            Command::Show(shading) => Some(shading),
+            _ => None,
+        });
+        for shading in shadings {
+            let on = view.options.shading == shading;
+            choice_ui(
+                ui,
+                Command::Show(shading),
+                shading_icon(shading),
+                on,
+                editor,
+                &mut asked,
+            );
+        }
         ui.separator();
-        let mut choice = |ui: &mut Ui, on: bool, command: Command| {
-            let enabled = command.is_enabled(editor);
-            let response = ui.add_enabled(enabled, egui::Button::selectable(on, command.label()));
-            if response.on_hover_text(command.tooltip(ui.ctx())).clicked() {
-                asked.push(command);
-            }
+        let about = "What is drawn over the model.";
+        menu_ui(
+            ui,
+            "Overlays",
+            icons::ICON_LAYERS,
+            title("Overlays"),
+            about,
+            |ui| {
+                for command in OVERLAYS {
+                    item_ui(ui, command, editor, is_on, &mut asked);
+                }
+            },
+        );
+        let (icon, text) = if editor.document().session().camera.orthographic {
+            (icons::ICON_GRID_ON, title("Orthographic"))
+        } else {
+            (icons::ICON_VIEW_IN_AR, title("Perspective"))
         };
-        for mode in Mode::ALL {
-            choice(ui, view.mode == mode, Command::SetMode(mode));
-        }
-        ui.separator();
-        for shading in [
-            Shading::Textured,
-            Shading::Shaded,
-            Shading::Weights,
-            Shading::Wire,
-        ] {
-            choice(ui, view.options.shading == shading, Command::Show(shading));
-        }
-        ui.separator();
-        for method in [SkinningMethod::Lbs, SkinningMethod::Dqs] {
-            choice(ui, editor.method() == method, Command::UseMethod(method));
-        }
+        menu_ui(
+            ui,
+            "Projection",
+            icon,
+            text,
+            "How space is seen, and from where.",
+            |ui| {
+                item_ui(ui, Command::ToggleOrthographic, editor, is_on, &mut asked);
+                ui.separator();
+                for command in VIEWS {
+                    item_ui(ui, command, editor, is_on, &mut asked);
+                }
+            },
+        );
+        let method = Command::UseMethod(editor.method()).label();
+        let about = "How bones bend the surface.";
+        menu_ui(
+            ui,
+            "Method",
+            icons::ICON_BLUR_ON,
+            title(method),
+            about,
+            |ui| {
+                for method in [SkinningMethod::Lbs, SkinningMethod::Dqs] {
+                    item_ui(ui, Command::UseMethod(method), editor, is_on, &mut asked);
+                }
+            },
+        );
     });
     asked
+}
+
+fn shading_icon(shading: Shading) -> MaterialIcon {
+    match shading {
+        Shading::Textured => icons::ICON_TEXTURE,
+        Shading::Shaded => icons::ICON_BRIGHTNESS_6,
+        Shading::Form => icons::ICON_TONALITY,
+        Shading::Weights => icons::ICON_GRADIENT,
+        Shading::Wire => icons::ICON_LANGUAGE,
+    }
+}
+
+/// A drop-down called `name` that says `text`.
+fn menu_ui(
+    ui: &mut Ui,
+    name: &str,
+    icon: MaterialIcon,
+    text: &str,
+    about: &str,
+    content: impl FnOnce(&mut Ui),
+) {
+    let arrow = icons::ICON_ARROW_DROP_DOWN.rich_text().size(14.0);
+    let icon = icon.rich_text().size(16.0);
+    ui.spacing_mut().button_padding.x = 6.0;
+    let response = if text.is_empty() {
+        ui.menu_button((icon, arrow), content).response
+    } else {
+        ui.menu_button((icon, text, arrow), content).response
+    };
+    response.widget_info(|| {
+        let label = if text.is_empty() || text == name {
+            name.to_owned()
+        } else {
+            format!("{name}: {text}")
+        };
+        WidgetInfo::labeled(Role::Button, true, label)
+    });
+    response.on_hover_text(about);
+}
+
+/// A square button that is one of several.
+fn choice_ui(
+    ui: &mut Ui,
+    command: Command,
+    icon: MaterialIcon,
+    on: bool,
+    editor: &Editor,
+    asked: &mut Vec<Command>,
+) {
+    let palette = theme::palette(ui);
+    let enabled = command.is_enabled(editor);
+    let colour = if on { palette.accent } else { palette.text };
+    ui.spacing_mut().button_padding.x = 4.0;
+    let button = Button::selectable(on, icon.rich_text().size(16.0).color(colour))
+        .min_size(Vec2::splat(24.0));
+    let response = ui.add_enabled(enabled, button);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, on, command.label()));
+    let text = format!("{}\n{}", command.label(), command.tooltip(ui.ctx()));
+    if response.on_hover_text(text).clicked() {
+        asked.push(command);
+    }
 }

@@ -3,6 +3,7 @@
 use crate::editor::Editor;
 use crate::view::commands::Command;
 use crate::view::commands::table::{Group, Row, TABLE};
+use crate::view::frame::Workspace;
 use crate::view::theme;
 use egui::{Align, Layout, RichText, Role, Ui, WidgetInfo};
 use egui_material_icons::icons;
@@ -11,6 +12,7 @@ use egui_material_icons::icons;
 pub fn menu_bar_ui(
     ui: &mut Ui,
     editor: &Editor,
+    workspace: Workspace,
     is_on: &dyn Fn(Command) -> Option<bool>,
 ) -> Vec<Command> {
     let mut asked = Vec::new();
@@ -19,6 +21,10 @@ pub fn menu_bar_ui(
             ui.menu_button(group.label(), |ui| {
                 group_ui(ui, group, editor, is_on, &mut asked);
             });
+        }
+        ui.separator();
+        for tab in Workspace::ALL {
+            workspace_tab_ui(ui, tab, tab == workspace, &mut asked);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let name = editor.model_name();
@@ -32,6 +38,35 @@ pub fn menu_bar_ui(
         });
     });
     asked
+}
+
+/// One tab of the workspaces; the open one is amber and underlined.
+fn workspace_tab_ui(ui: &mut Ui, tab: Workspace, is_open: bool, asked: &mut Vec<Command>) {
+    let palette = theme::palette(ui);
+    let colour = if is_open {
+        palette.accent
+    } else {
+        palette.text
+    };
+    let text = RichText::new(tab.label()).color(colour);
+    let response = ui.add(egui::Button::new(text).frame_when_inactive(false));
+    response.widget_info(|| WidgetInfo::selected(Role::Tab, true, is_open, tab.label()));
+    if is_open {
+        let line = egui::Stroke::new(2.0, palette.accent);
+        let rect = response.rect;
+        ui.painter()
+            .hline(rect.shrink(6.0).x_range(), rect.bottom(), line);
+    }
+    let command = Command::UseWorkspace(tab);
+    let response = response.on_hover_text(format!(
+        "{}  ({} and {})",
+        command.about(),
+        Command::PreviousWorkspace.keys(ui.ctx()),
+        Command::NextWorkspace.keys(ui.ctx())
+    ));
+    if response.clicked() {
+        asked.push(command);
+    }
 }
 
 /// The items of one menu, those of a submenu together.

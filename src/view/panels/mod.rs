@@ -13,6 +13,7 @@ mod problems;
 mod properties;
 mod status_bar;
 mod timeline;
+mod tool_bar;
 
 pub use header::header_ui;
 pub use hierarchy::Hierarchy;
@@ -21,33 +22,6 @@ pub use menu_bar::{item_ui, menu_bar_ui};
 pub use pose::pose_properties_ui;
 pub use problems::{problems_title, problems_ui};
 pub use properties::{brush_ui, properties_ui};
-pub use status_bar::status_bar_ui;
+pub use status_bar::{Status, status_bar_ui};
 pub use timeline::Timeline;
-
-use super::commands::Command;
-use crate::editor::Editor;
-use egui::{Role, Ui, WidgetInfo};
-use egui_material_icons::MaterialIcon;
-
-/// A button for a command: its label and icon, its tooltip with the keys.
-fn command_button_ui(
-    ui: &mut Ui,
-    command: Command,
-    icon: MaterialIcon,
-    editor: &Editor,
-    asked: &mut Vec<Command>,
-) {
-    let button = egui::Button::new(icon.rich_text().size(16.0)).min_size(egui::Vec2::splat(28.0));
-    let response = ui.add_enabled(command.is_enabled(editor), button);
-    let response = response.on_hover_text(format!(
-        "{}\n{}",
-        command.label(),
-        command.tooltip(ui.ctx())
-    ));
-    response.widget_info(|| {
-        WidgetInfo::labeled(Role::Button, command.is_enabled(editor), command.label())
-    });
-    if response.clicked() {
-        asked.push(command);
-    }
-}
+pub use tool_bar::{TOOL_BAR_WIDTH, tool_bar_ui};

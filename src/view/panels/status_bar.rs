@@ -1,88 +1,140 @@
-//! The bottom row: hints, the job under way, figures.
+//! The bottom row: what the mouse does, the job under way, figures.
 
 use crate::editor::Editor;
-use crate::finding::Severity;
+use crate::view::hints::hints;
+use crate::view::keymap;
 use crate::view::mode::Mode;
 use crate::view::theme;
-use egui::{Align, Layout, RichText, Role, Sense, Ui, WidgetInfo};
+use crate::view::viewport::{pose_hint, select_hint};
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Align, Button, Label, Layout, RichText, Role, TextStyle, Ui, WidgetInfo};
 
-/// Hints, the job under way, and what the last re-skin took.
-pub fn status_bar_ui(
-    ui: &mut Ui,
-    editor: &mut Editor,
-    mode: Mode,
-    notice: Option<(&str, bool)>,
-    show_problems: &mut bool,
-) {
+/// What the row says that the editor does not know.
+pub struct Status {
+    /// What the left button does.
+    pub mode: Mode,
+    /// Memory that the program holds, bytes.
+    pub memory: Option<u64>,
+    /// "saved 40 s ago".
+    pub saved: String,
+}
+
+/// Below this width the figures give way to the hints.
+const NARROW: f32 = 900.0;
+
+/// Mode and live hints at the left, the job with Cancel in the middle, figures at the right.
+pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
     let mut cancel = false;
-    let hint = match mode {
-        Mode::Select => {
-            "Click picks a bone · Middle drag orbits · Shift+middle pans · Wheel zooms · Tab paints"
-        }
-        Mode::Pose => "Click picks a bone · Middle drag orbits · Shift+middle pans · Wheel zooms",
-        Mode::Paint => {
-            "Drag adds · Ctrl+drag subtracts · Esc takes the stroke back · [ ] radius · Tab selects"
-        }
-    };
-    let text = match notice {
-        Some((text, true)) => RichText::new(text).color(theme::palette(ui).error),
-        Some((text, false)) => RichText::new(text).color(theme::palette(ui).accent),
-        None => RichText::new(hint).color(theme::palette(ui).text_dim),
-    };
-    ui.horizontal(|ui| {
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let points: usize = editor.displayed().values().map(|d| d.positions.len()).sum();
-            let figures = format!(
-                "{points} points · re-skin {:.2} ms",
-                editor.skin_secs() * 1e3
+    // One row, whatever it says.
+    let height = ui.text_style_height(&TextStyle::Body).max(20.0);
+    let size = egui::vec2(ui.available_width(), height);
+    let is_narrow = size.x < NARROW;
+    ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
+        figures_ui(ui, editor, status, is_narrow);
+        if let Some(job) = editor.job() {
+            let task = job.task();
+            let stop = ui
+                .add(Button::new("Cancel").small())
+                .on_hover_text("Stop this job; nothing is changed.");
+            cancel = stop.clicked();
+            let bar = egui::ProgressBar::new(task.fraction())
+                .desired_width(if is_narrow { 64.0 } else { 112.0 })
+                .desired_height(16.0)
+                .show_percentage();
+            ui.add(bar)
+                .widget_info(|| WidgetInfo::labeled(Role::ProgressIndicator, true, "Progress"));
+            let step = task.label();
+            let text = if step.is_empty() {
+                job.label().to_owned()
+            } else {
+                format!("{} · {step}", job.label())
+            };
+            // Never more than half of what is left, so that the hints keep a place.
+            let width = ui.available_width() * 0.5;
+            ui.allocate_ui_with_layout(
+                egui::vec2(width, height),
+                Layout::right_to_left(Align::Center),
+                |ui| ui.add(Label::new(&text).truncate().selectable(false)),
             );
-            ui.label(
-                RichText::new(figures)
-                    .color(theme::palette(ui).text_dim)
-                    .monospace()
-                    .size(11.0),
-            )
-            .on_hover_text("Points on screen, and what the latest deformation took on its thread.");
-            problems_button_ui(ui, editor, show_problems);
-            if let Some(job) = editor.job() {
-                let stop = ui
-                    .button("Cancel")
-                    .on_hover_text("Stop this job; nothing is changed.");
-                cancel = stop.clicked();
-                let bar = egui::ProgressBar::new(job.task().fraction())
-                    .desired_width(120.0)
-                    .show_percentage();
-                ui.add(bar)
-                    .widget_info(|| WidgetInfo::labeled(Role::ProgressIndicator, true, "Progress"));
-                let step = job.task().label();
-                ui.label(if step.is_empty() {
-                    job.label().to_owned()
-                } else {
-                    format!("{} · {step}", job.label())
-                });
-            }
-            // What is left of the row; a longer text is cut and shown whole under the pointer.
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.add(egui::Label::new(text).truncate());
-            });
+        }
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            hints_ui(ui, editor, status.mode);
         });
     });
     if cancel {
         editor.cancel_job();
     }
-    // The bar is one row, whatever it says.
-    ui.allocate_response(egui::Vec2::ZERO, Sense::hover());
 }
 
-/// Shows or hides the problems; their number, coloured by the worst.
-fn problems_button_ui(ui: &mut Ui, editor: &Editor, shown: &mut bool) {
-    let findings = editor.findings();
-    let label = RichText::new(format!("Problems ({})", findings.len()));
-    let label = match findings.iter().map(|f| f.severity).max() {
-        Some(Severity::Error) => label.color(theme::palette(ui).error),
-        Some(Severity::Warning) => label.color(theme::palette(ui).accent),
-        _ => label,
+/// The mode, and what the mouse does with the keys that are held.
+fn hints_ui(ui: &mut Ui, editor: &Editor, mode: Mode) {
+    let palette = theme::palette(ui);
+    let modifiers = ui.input(|i| i.modifiers);
+    let preset = keymap::of(ui.ctx()).preset;
+    let font = TextStyle::Body.resolve(ui.style());
+    let format = |colour| TextFormat::simple(font.clone(), colour);
+    let mut job = LayoutJob::default();
+    job.append(mode.label(), 0.0, format(palette.text));
+    if let Some(hint) = pose_hint(editor).or_else(|| select_hint(editor)) {
+        job.append(&format!("     {hint}"), 0.0, format(palette.text));
+        ui.add(Label::new(job).truncate().selectable(false));
+        return;
+    }
+    for (i, (what, does)) in hints(mode, modifiers, preset).iter().enumerate() {
+        // Spaces, so that it is also read aloud word by word.
+        let gap = if i == 0 { "     " } else { "   " };
+        job.append(&format!("{gap}{what} "), 0.0, format(palette.text));
+        job.append(does, 0.0, format(palette.text_dim));
+    }
+    ui.add(Label::new(job).truncate().selectable(false));
+}
+
+/// Selection, speed, memory, and whether the work is safe.
+fn figures_ui(ui: &mut Ui, editor: &Editor, status: &Status, is_narrow: bool) {
+    let dim = theme::palette(ui).text_dim;
+    let label = |ui: &mut Ui, text: String, about: &str| {
+        ui.add(Label::new(RichText::new(text).color(dim)).selectable(false))
+            .on_hover_text(about);
     };
-    ui.toggle_value(shown, label)
-        .on_hover_text("What was found in this file.");
+    if !status.saved.is_empty() {
+        label(
+            ui,
+            status.saved.clone(),
+            "Whether your changes are in the project's file. Unsaved work is also kept aside once a minute.",
+        );
+    }
+    if let Some(memory) = status.memory.filter(|_| !is_narrow) {
+        let text = format!("{} MB", memory >> 20);
+        label(ui, text, "Memory that Sinew holds.");
+    }
+    if editor.displayed().is_empty() {
+        return;
+    }
+    let points: usize = editor.displayed().values().map(|d| d.positions.len()).sum();
+    label(
+        ui,
+        format!("{:.2} ms", editor.skin_secs() * 1e3),
+        &format!("What the latest deformation of {points} points took on its thread."),
+    );
+    label(ui, selection(editor), "What is selected.");
+}
+
+/// "2 bones, 14 points".
+fn selection(editor: &Editor) -> String {
+    let session = editor.document().session();
+    let points = session.selected_points.values().map(|set| set.count());
+    let counts = [
+        (session.selected_joints.len(), "bone"),
+        (points.sum(), "point"),
+    ];
+    let parts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| {
+        let many = if *n == 1 { "" } else { "s" };
+        format!("{n} {what}{many}")
+    });
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() {
+        "nothing selected".to_owned()
+    } else {
+        parts.join(", ")
+    }
 }

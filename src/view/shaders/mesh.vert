@@ -5,7 +5,10 @@ in vec3 position;
 in vec3 normal;
 #if SHADING == 0
 in vec2 uv;
+in uvec4 vertex_color;
 #elif SHADING == 2
+in float curvature;
+#elif SHADING == 3
 in float heat;
 #endif
 
@@ -13,7 +16,10 @@ out vec3 point_in_view;
 out vec3 normal_in_view;
 #if SHADING == 0
 out vec2 texture_uv;
+out vec4 surface_color;
 #elif SHADING == 2
+out float bend;
+#elif SHADING == 3
 out float heat_value;
 #endif
 
@@ -23,7 +29,11 @@ void main() {
     normal_in_view = mat3(view_from_world) * normal;
 #if SHADING == 0
     texture_uv = uv;
+    vec4 stored = vec4(vertex_color) / 255.0;
+    surface_color = vec4(stored.rgb * stored.rgb, stored.a);
 #elif SHADING == 2
+    bend = curvature;
+#elif SHADING == 3
     heat_value = heat;
 #endif
     gl_Position = clip_from_view * p;

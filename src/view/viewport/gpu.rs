@@ -1,8 +1,10 @@
 //! The renderer behind the paint callback.
 
+use crate::document::Image;
 use crate::view::gl::PixelRect;
 use crate::view::picture::Picture;
 use crate::view::renderer::Renderer;
+use std::path::PathBuf;
 
 /// The renderer, made when the first callback hands over a context.
 #[derive(Default)]
@@ -11,6 +13,10 @@ pub(super) struct Gpu {
     pub(super) failure: Option<String>,
     /// The shaders do not compile here: no use to try again.
     is_hopeless: bool,
+    /// Files that wait for a picture.
+    pub(super) wanted: Vec<PathBuf>,
+    /// Pictures for files.
+    pub(super) taken: Vec<(PathBuf, Image)>,
 }
 
 impl Gpu {
@@ -32,6 +38,13 @@ impl Gpu {
         let Some(renderer) = &mut self.renderer else {
             return;
         };
+        // What was asked for is the picture before this one: the model may have changed since.
+        if !self.wanted.is_empty()
+            && let Some(image) = renderer.read_rgba()
+        {
+            let wanted = self.wanted.drain(..);
+            self.taken.extend(wanted.map(|path| (path, image.clone())));
+        }
         let (viewport, clip) = (info.viewport_in_pixels(), info.clip_rect_in_pixels());
         let rect = |v: egui::epaint::ViewportInPixels| PixelRect {
             x: v.left_px,

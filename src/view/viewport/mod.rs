@@ -1,8 +1,10 @@
 //! The viewport: the picture, and what the mouse does over it: one file a mode.
 
+mod axes;
 mod gpu;
 mod menu;
 mod navigate;
+mod overlays;
 mod paint;
 mod pose;
 mod pose_overlay;
@@ -12,15 +14,20 @@ use super::commands::Command;
 use super::mode::Mode;
 use super::picture::Picture;
 use super::renderer::Renderer;
-use super::scene::ViewOptions;
-use super::theme;
+use super::scene::{Theme, ViewOptions};
+use super::theme::{self, ThemeChoice};
+use crate::document::Image;
 use crate::editor::Editor;
 use crate::skeleton::JointIndex;
 use egui::{Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
 use glam::Vec2;
 use gpu::Gpu;
+use navigate::Ease;
+use overlays::Sight;
 use paint::Adjust;
+pub use pose::pose_hint;
 pub use select::select_hint;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the viewport remembers between frames.
@@ -39,7 +46,10 @@ pub struct Viewport {
     drag: Drag,
     adjust: Option<Adjust>,
     pose: pose::PoseDrag,
-    pivot: glam::Vec3,
+    /// What the camera turned about last.
+    pivot: Option<glam::Vec3>,
+    ease: Option<Ease>,
+    sight: Sight,
     /// Where the pointer was last: outside of the window it has no place.
     pointer: Pos2,
     gpu: Arc<Mutex<Gpu>>,
@@ -52,6 +62,7 @@ enum Drag {
     None,
     Orbit,
     Pan,
+    Zoom,
     Stroke,
     Select,
 }
@@ -71,6 +82,40 @@ impl Viewport {
         gpu.renderer.as_ref().map_or(0, Renderer::n_pictures)
     }
 
+    /// Asks for the picture that is on screen now, to be kept for `file`; it comes with one of the next frames.
+    pub fn ask_for_thumbnail(&self, file: PathBuf) {
+        let mut gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        gpu.wanted.retain(|wanted| *wanted != file);
+        gpu.wanted.push(file);
+    }
+
+    /// The pictures that were asked for.
+    pub fn take_thumbnails(&self) -> Vec<(PathBuf, Image)> {
+        let mut gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut gpu.taken)
+    }
+
+    /// The picture that is on screen; call with the context current.
+    pub fn read_picture(&self) -> Option<Image> {
+        let gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        gpu.renderer.as_ref().and_then(Renderer::read_rgba)
+    }
+
+    /// The last picture without the interface, at most `max_px` on its longer side; `None` before the first. Call it
+    /// with the context current, as it is in the app's `logic`, `ui` and `on_exit`.
+    pub fn take_thumbnail(&self, max_px: u32) -> Option<Image> {
+        let gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        gpu.renderer.as_ref()?.thumbnail(max_px)
+    }
+
+    /// Whether the picture changes from frame to frame: it is then drawn without smoothing.
+    fn is_moving(&self, editor: &Editor) -> bool {
+        !matches!(self.drag, Drag::None | Drag::Select)
+            || self.ease.is_some()
+            || editor.is_playing()
+            || editor.is_posing()
+    }
+
     /// The viewport over all of the space left in `ui`.
     pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
         let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
@@ -81,7 +126,12 @@ impl Viewport {
         if response.clicked() || response.drag_started() {
             response.request_focus();
         }
-        self.size_select_circle(ui, &response, editor);
+        Self::size_select_circle(ui, &response, editor);
+        self.options.theme = match theme::choice(ui.ctx()) {
+            ThemeChoice::Dark => Theme::Dark,
+            ThemeChoice::Light => Theme::Light,
+            ThemeChoice::HighContrast => Theme::HighContrast,
+        };
         self.navigate(ui, &response, editor);
         for command in std::mem::take(&mut self.asked) {
             self.answer(command, ui, &response, editor);
@@ -106,10 +156,12 @@ impl Viewport {
         }
         self.menu_ui(&response, editor);
         self.draw(ui, rect, editor);
+        self.overlays_ui(ui, rect, editor);
+        self.axes_ui(ui, rect, editor);
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
         } else {
-            self.select_overlay(ui, &response, editor);
+            Self::select_overlay(ui, &response, editor);
         }
         if self.mode == Mode::Pose {
             self.pose_overlay_ui(ui, &response, editor);
@@ -145,9 +197,7 @@ impl Viewport {
     }
 
     fn draw(&self, ui: &Ui, rect: Rect, editor: &Editor) {
-        let moving = !matches!(self.drag, Drag::None | Drag::Select)
-            || editor.is_playing()
-            || editor.is_posing();
+        let moving = self.is_moving(editor);
         let options = ViewOptions {
             samples: if moving { 0 } else { self.options.samples },
             pixels_per_point: ui.pixels_per_point(),

@@ -1,60 +1,312 @@
-//! Moving the camera with the mouse.
+//! Moving the camera with mouse and trackpad, as the two presets have it, and gliding to named views.
 
 use super::{Drag, Viewport, ndc, size};
 use crate::editor::Editor;
-use egui::{PointerButton, Response, Ui};
+use crate::math::Camera;
+use crate::math::camera::View;
+use crate::view::commands::Command;
+use crate::view::keymap::{self, Preset};
+use egui::{Event, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, Response, Ui};
+use glam::Vec3;
 
 /// Turn for one pixel of an orbit drag, radians.
 const ORBIT_PER_PX: f32 = 0.008;
+/// Turn for one pixel of two fingers on a trackpad, radians.
+const ORBIT_PER_SCROLL: f32 = 0.006;
 /// Zoom for one pixel of the wheel.
 const ZOOM_PER_PX: f32 = 0.0015;
+/// Zoom for one pixel of a dolly drag.
+const DOLLY_PER_PX: f32 = 0.006;
+/// How long a change of view takes.
+const EASE_SECS: f64 = 0.12;
+/// What the orbit commands turn by.
+const ORBIT_STEP: f32 = 15.0;
+
+/// A change of view under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ease {
+    from: Camera,
+    to: Camera,
+    /// When it began, egui's time; `None`: in the next frame.
+    start: Option<f64>,
+    /// The model it belongs to.
+    model: u64,
+}
+
+/// What two fingers did on the trackpad in a frame, points.
+#[derive(Default)]
+struct Fingers {
+    delta: egui::Vec2,
+    modifiers: Modifiers,
+}
 
 impl Viewport {
-    /// Middle orbits, Shift+middle pans, the wheel zooms to the pointer; Alt+left and Ctrl+Alt+left stand in.
+    /// Whether a change of view is under way.
+    pub fn is_easing(&self) -> bool {
+        self.ease.is_some()
+    }
+
+    /// Does a command of the camera: views, steps of orbit, framing, projection. `false`: it is none.
+    pub fn run_camera(&mut self, command: Command, editor: &mut Editor) -> bool {
+        let step = ORBIT_STEP.to_radians();
+        let goal = self.goal(editor);
+        let to = match command {
+            Command::FrameAll => self.framed(editor, Editor::frame_all),
+            Command::FrameSelected => self.framed(editor, Editor::frame_selected),
+            Command::ViewFront => goal.turned_to(View::Front),
+            Command::ViewBack => goal.turned_to(View::Back),
+            Command::ViewRight => goal.turned_to(View::Right),
+            Command::ViewLeft => goal.turned_to(View::Left),
+            Command::ViewTop => goal.turned_to(View::Top),
+            Command::ViewBottom => goal.turned_to(View::Bottom),
+            Command::ViewOpposite => goal.turned_round(),
+            Command::OrbitLeft => goal.turned_by(-step, 0.0),
+            Command::OrbitRight => goal.turned_by(step, 0.0),
+            Command::OrbitUp => goal.turned_by(0.0, step),
+            Command::OrbitDown => goal.turned_by(0.0, -step),
+            Command::ToggleOrthographic => Camera {
+                orthographic: !goal.orthographic,
+                ..goal
+            },
+            _ => return false,
+        };
+        self.look(to, editor);
+        true
+    }
+
+    /// Glides to `to`, or is there at once where the artist wants no motion.
+    pub(super) fn look(&mut self, to: Camera, editor: &mut Editor) {
+        let from = editor.document().session().camera;
+        if !self.options.ease_camera {
+            self.ease = None;
+            *editor.camera_mut() = to;
+        } else if from != to {
+            self.ease = Some(Ease {
+                from,
+                to,
+                start: None,
+                model: editor.model_serial(),
+            });
+        }
+    }
+
+    /// Where the camera is going, or is.
+    fn goal(&self, editor: &Editor) -> Camera {
+        self.ease
+            .filter(|ease| ease.model == editor.model_serial())
+            .map_or(editor.document().session().camera, |ease| ease.to)
+    }
+
+    /// The camera after `frame`, keeping the direction it is turning to.
+    fn framed(&self, editor: &mut Editor, frame: fn(&mut Editor)) -> Camera {
+        let now = editor.document().session().camera;
+        *editor.camera_mut() = self.goal(editor);
+        frame(editor);
+        std::mem::replace(editor.camera_mut(), now)
+    }
+
+    /// Moves the camera on its way.
+    fn advance_ease(&mut self, ui: &Ui, editor: &mut Editor) {
+        let Some(ease) = &mut self.ease else { return };
+        if ease.model != editor.model_serial() {
+            self.ease = None;
+            return;
+        }
+        let now = ui.input(|i| i.time);
+        let start = *ease.start.get_or_insert(now);
+        let share = ((now - start) / EASE_SECS).clamp(0.0, 1.0) as f32;
+        // Slow at both ends.
+        let eased = share * share * (3.0 - 2.0 * share);
+        let camera = ease.from.toward(&ease.to, eased);
+        *editor.camera_mut() = camera;
+        if share >= 1.0 {
+            self.ease = None;
+        }
+        // One more picture, at rest and sharp, follows the last step.
+        ui.ctx().request_repaint();
+    }
+
+    /// Blender: middle orbits, Shift+middle pans, Ctrl+middle zooms. Maya: Alt with left, middle, right. In both
+    /// Alt+left orbits, Ctrl+Alt stands in for Alt, the wheel zooms to the pointer, and on a trackpad two fingers orbit,
+    /// with Shift pan, with Ctrl or a pinch zoom.
     pub(super) fn navigate(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
+        self.advance_ease(ui, editor);
+        self.navigate_by_drag(ui, response, editor);
+        if let Some(at) = response.hover_pos() {
+            self.navigate_by_wheel(ui, response, at, editor);
+        }
+    }
+
+    fn navigate_by_drag(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
         let rect = response.rect;
-        let modifiers = ui.input(|i| i.modifiers);
-        let pressed = |button| response.drag_started_by(button);
-        let asked =
-            pressed(PointerButton::Middle) || (modifiers.alt && pressed(PointerButton::Primary));
-        if asked && self.drag == Drag::None {
-            self.drag = if modifiers.shift {
-                Drag::Pan
-            } else {
-                Drag::Orbit
-            };
-            self.pivot = ui
-                .input(|i| i.pointer.press_origin())
-                .and_then(|at| editor.surface_at(ndc(at, rect), size(rect)))
-                .unwrap_or(editor.document().session().camera.target);
+        if self.drag == Drag::None
+            && let Some(drag) = asked_drag(ui, response)
+        {
+            self.drag = drag;
+            self.ease = None;
+            let at = ui.input(|i| i.pointer.press_origin());
+            self.pivot = Some(self.pivot_at(at, response, editor));
         }
         let delta = response.drag_delta();
-        match self.drag {
-            Drag::Orbit if delta != egui::Vec2::ZERO => {
-                let pivot = self.pivot;
-                editor
-                    .camera_mut()
-                    .orbit(pivot, -delta.x * ORBIT_PER_PX, delta.y * ORBIT_PER_PX);
+        let pivot = self
+            .pivot
+            .unwrap_or(editor.document().session().camera.target);
+        if delta != egui::Vec2::ZERO {
+            let camera = editor.document().session().camera;
+            match self.drag {
+                Drag::Orbit => editor.camera_mut().orbit(
+                    pivot,
+                    -delta.x * ORBIT_PER_PX,
+                    delta.y * ORBIT_PER_PX,
+                ),
+                Drag::Pan => {
+                    let scale = camera.metres_per_pixel(pivot, rect.height());
+                    editor.camera_mut().pan(delta.x * scale, -delta.y * scale);
+                }
+                Drag::Zoom => {
+                    let factor = ((delta.y - delta.x) * DOLLY_PER_PX).exp();
+                    editor.camera_mut().zoom(factor, pivot);
+                }
+                _ => {}
             }
-            Drag::Pan if delta != egui::Vec2::ZERO => {
+        }
+        let is_camera = matches!(self.drag, Drag::Orbit | Drag::Pan | Drag::Zoom);
+        if is_camera && !response.dragged() {
+            self.drag = Drag::None;
+            // The picture at rest is sharp again.
+            ui.ctx().request_repaint();
+        }
+    }
+
+    fn navigate_by_wheel(
+        &mut self,
+        ui: &Ui,
+        response: &Response,
+        at: egui::Pos2,
+        editor: &mut Editor,
+    ) {
+        let fingers = fingers(ui);
+        let (scroll, pinch, modifiers) = ui.input(|i| {
+            let scroll = i.smooth_scroll_delta();
+            // Shift turns the wheel sideways; it still zooms.
+            (scroll.y + scroll.x, i.zoom_delta(), i.modifiers)
+        });
+        let height = response.rect.height();
+        match fingers {
+            Some(Fingers { delta, modifiers }) if modifiers.shift => {
+                self.ease = None;
+                let pivot = self.pivot_at(Some(at), response, editor);
                 let camera = editor.camera_mut();
-                let scale = camera.metres_per_pixel(self.pivot, rect.height());
+                let scale = camera.metres_per_pixel(pivot, height);
                 camera.pan(delta.x * scale, -delta.y * scale);
             }
-            _ => {}
-        }
-        if !matches!(self.drag, Drag::Stroke | Drag::Select) && !response.dragged() {
-            self.drag = Drag::None;
-        }
-        if let Some(at) = response.hover_pos() {
-            let (scroll, pinch) = ui.input(|i| (i.smooth_scroll_delta().y, i.zoom_delta()));
-            let factor = (-scroll * ZOOM_PER_PX).exp() / if modifiers.ctrl { 1.0 } else { pinch };
-            if (factor - 1.0).abs() > 1e-6 {
-                let toward = editor
-                    .surface_at(ndc(at, rect), size(rect))
-                    .unwrap_or(editor.document().session().camera.target);
-                editor.camera_mut().zoom(factor, toward);
+            Some(Fingers { delta, modifiers }) if !modifiers.ctrl && !modifiers.command => {
+                self.ease = None;
+                let pivot = self.pivot_at(Some(at), response, editor);
+                self.pivot = Some(pivot);
+                editor.camera_mut().orbit(
+                    pivot,
+                    -delta.x * ORBIT_PER_SCROLL,
+                    delta.y * ORBIT_PER_SCROLL,
+                );
+            }
+            _ => {
+                let by_fingers = ui.input(|i| is_trackpad(i.scroll_source()));
+                let wheel = if by_fingers { 0.0 } else { scroll };
+                // Ctrl and the wheel is the interface's own zoom.
+                let pinch = if modifiers.ctrl && !by_fingers {
+                    1.0
+                } else {
+                    pinch
+                };
+                let factor = (-wheel * ZOOM_PER_PX).exp() / pinch;
+                if (factor - 1.0).abs() > 1e-6 {
+                    self.ease = None;
+                    let toward = self.pivot_at(Some(at), response, editor);
+                    editor.camera_mut().zoom(factor, toward);
+                }
             }
         }
     }
+
+    /// What the camera turns about: the surface under the pointer, else the selection, else the last pivot that is
+    /// still in view, else the middle of the view.
+    fn pivot_at(&self, at: Option<egui::Pos2>, response: &Response, editor: &mut Editor) -> Vec3 {
+        let rect = response.rect;
+        if let Some(hit) = at.and_then(|at| editor.surface_at(ndc(at, rect), size(rect))) {
+            return hit;
+        }
+        let session = editor.document().session();
+        let camera = session.camera;
+        let selected: Vec<Vec3> = session
+            .selected_joints
+            .iter()
+            .filter_map(|joint| editor.world().get(joint.get()))
+            .map(|world| world.translation.as_vec3())
+            .filter(|p| p.is_finite())
+            .collect();
+        let middle = selected.iter().sum::<Vec3>() / selected.len().max(1) as f32;
+        let selected = (!selected.is_empty()).then_some(middle);
+        let in_view = |p: &Vec3| {
+            let clip = camera.clip_from_world(rect.aspect_ratio()) * p.extend(1.0);
+            clip.w > 0.0 && clip.x.abs() <= clip.w && clip.y.abs() <= clip.w
+        };
+        selected
+            .filter(in_view)
+            .or(self.pivot.filter(in_view))
+            .unwrap_or(camera.target)
+    }
+}
+
+/// What a drag that starts now does to the camera.
+fn asked_drag(ui: &Ui, response: &Response) -> Option<Drag> {
+    let modifiers = ui.input(|i| i.modifiers);
+    let pressed = |button| response.drag_started_by(button);
+    let maya = keymap::of(ui.ctx()).preset == Preset::Maya;
+    if modifiers.alt && pressed(PointerButton::Primary) {
+        return Some(if modifiers.shift {
+            Drag::Pan
+        } else {
+            Drag::Orbit
+        });
+    }
+    if pressed(PointerButton::Middle) {
+        return Some(match (maya && modifiers.alt, modifiers) {
+            (true, _) => Drag::Pan,
+            (false, m) if m.shift => Drag::Pan,
+            (false, m) if m.ctrl && !m.alt => Drag::Zoom,
+            _ => Drag::Orbit,
+        });
+    }
+    (maya && modifiers.alt && pressed(PointerButton::Secondary)).then_some(Drag::Zoom)
+}
+
+/// What two fingers did since the last frame; `None` where no trackpad scrolled.
+fn fingers(ui: &Ui) -> Option<Fingers> {
+    ui.input(|i| {
+        let mut sum: Option<Fingers> = None;
+        for event in &i.events {
+            if let Event::MouseWheel {
+                unit: MouseWheelUnit::Point,
+                delta,
+                source,
+                modifiers,
+                ..
+            } = event
+                && is_trackpad(Some(*source))
+            {
+                let sum = sum.get_or_insert_default();
+                sum.delta += *delta;
+                sum.modifiers = *modifiers;
+            }
+        }
+        sum.filter(|sum| sum.delta != egui::Vec2::ZERO)
+    })
+}
+
+fn is_trackpad(source: Option<MouseWheelSource>) -> bool {
+    matches!(
+        source,
+        Some(MouseWheelSource::Trackpad | MouseWheelSource::Momentum)
+    )
 }

@@ -2,9 +2,9 @@
 
 use super::{Drag, Viewport, ndc, size};
 use crate::document::session::TransformKind;
-use crate::editor::{BonesSeen, Editor};
+use crate::editor::Editor;
 use crate::skeleton::JointIndex;
-use crate::tools::{Axis, Constraint, Finesse, Gizmo, Handle, Screen, SelectOp};
+use crate::tools::{Axis, Finesse, Gizmo, Handle, Screen, SelectOp};
 use crate::view::commands::Command;
 use crate::view::keymap;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Response, Ui};
@@ -59,7 +59,7 @@ impl Viewport {
                 return;
             }
         }
-        self.pick(ui, response, editor, free);
+        self.pick(response, editor, free);
         if self.pose.handle.is_some() {
             // The handle is what the pointer means.
             self.hovered = None;
@@ -67,21 +67,14 @@ impl Viewport {
     }
 
     /// A click picks a bone, also through the skin; Shift adds it, Ctrl takes it away.
-    fn pick(&mut self, ui: &Ui, response: &Response, editor: &mut Editor, free: bool) {
+    fn pick(&mut self, response: &Response, editor: &mut Editor, free: bool) {
         if !free {
-            self.select(ui, response, editor);
+            self.hovered = None;
             return;
         }
         let rect = response.rect;
-        let seen = if self.options.show_bones {
-            BonesSeen::Through
-        } else {
-            BonesSeen::None
-        };
-        let at = response.hover_pos();
-        self.hovered = at
-            .filter(|_| self.options.show_bones)
-            .and_then(|at| editor.pick_bone(ndc(at, rect), size(rect)));
+        let seen = self.bones_seen();
+        self.hovered = self.hovered_joint(response, editor, seen);
         if response.clicked()
             && let Some(at) = response.interact_pointer_pos()
         {
@@ -134,15 +127,14 @@ impl Viewport {
     /// Finds the handle or the pinned bone at a place of the viewport.
     fn aim(&mut self, editor: &Editor, gizmo: Option<&Gizmo>, screen: &Screen, at: Option<Vec2>) {
         let hit = at.and_then(|at| gizmo?.hit(at));
-        // Inside of the ball something smaller may be meant.
-        let ball = hit.is_none_or(|h| h.constraint == Constraint::Trackball);
+        // A pinned end wins: a ring seen from its edge runs through the middle of the gizmo.
         let heads = editor.document().session().pins.iter().filter_map(|&pin| {
             let world = editor.world().get(pin.get())?;
             let head = screen.project(world.translation.as_vec3())?;
             Some((pin, head.distance(at?)))
         });
         self.pose.pin = heads
-            .filter(|(_, distance)| ball && *distance <= PIN_REACH_PX)
+            .filter(|(_, distance)| *distance <= PIN_REACH_PX)
             .min_by(|a, b| a.1.total_cmp(&b.1))
             .map(|(pin, _)| pin);
         self.pose.handle = hit.filter(|_| self.pose.pin.is_none());
@@ -214,6 +206,15 @@ impl Viewport {
 fn is_plain(editor: &Editor) -> bool {
     let tool = editor.select_tool();
     tool.armed().is_none() && !tool.is_active()
+}
+
+/// What the status bar says while a transform is under way, in place of the mode's hints.
+pub fn pose_hint(editor: &Editor) -> Option<String> {
+    let readout = editor.transform_readout()?;
+    Some(format!(
+        "{readout} · X Y Z holds an axis, Shift+ a plane · type a number · Ctrl snaps · Shift is finer · Enter keeps · \
+         Esc takes back"
+    ))
 }
 
 /// The gizmo of the bones to pose, where they are on screen.

@@ -46,7 +46,7 @@ impl Viewport {
         };
         let hot = self.pose.handle;
         draw(&painter, palette, rect, &gizmo, hot);
-        self.handles_ui(ui, response, editor, &gizmo);
+        Self::handles_ui(ui, response, editor, &gizmo);
         if let Some(handle) = self.pose.handle {
             ui.ctx().set_cursor_icon(CursorIcon::Grab);
             let about = match handle.kind {
@@ -59,7 +59,7 @@ impl Viewport {
     }
 
     /// Each handle as something to read out, to reach with the keyboard and to press.
-    fn handles_ui(&mut self, ui: &Ui, viewport: &Response, editor: &mut Editor, gizmo: &Gizmo) {
+    fn handles_ui(ui: &Ui, viewport: &Response, editor: &mut Editor, gizmo: &Gizmo) {
         let rect = viewport.rect;
         for shape in gizmo.shapes() {
             let label = shape.handle.label();

@@ -78,7 +78,7 @@ impl Viewport {
     }
 
     /// Sizes the circle with the wheel, which then does not zoom. Before anything else reads the wheel.
-    pub(super) fn size_select_circle(&self, ui: &Ui, response: &Response, editor: &mut Editor) {
+    pub(super) fn size_select_circle(ui: &Ui, response: &Response, editor: &mut Editor) {
         if editor.select_tool().armed() != Some(SelectShape::Circle) || !response.contains_pointer()
         {
             return;
@@ -100,7 +100,7 @@ impl Viewport {
     }
 
     /// The box, the loop or the circle, and the number beside the pointer.
-    pub(super) fn select_overlay(&self, ui: &Ui, response: &Response, editor: &Editor) {
+    pub(super) fn select_overlay(ui: &Ui, response: &Response, editor: &Editor) {
         let tool = editor.select_tool();
         let rect = response.rect;
         let painter = ui.painter().with_clip_rect(rect);
@@ -148,7 +148,8 @@ impl Viewport {
         }
     }
 
-    fn bones_seen(&self) -> BonesSeen {
+    /// Which bones the artist sees.
+    pub(super) fn bones_seen(&self) -> BonesSeen {
         match (self.options.show_bones, self.options.xray_bones) {
             (false, _) => BonesSeen::None,
             (true, false) => BonesSeen::InFront,
@@ -157,7 +158,7 @@ impl Viewport {
     }
 
     /// The bone that a click would pick.
-    fn hovered_joint(
+    pub(super) fn hovered_joint(
         &self,
         response: &Response,
         editor: &mut Editor,

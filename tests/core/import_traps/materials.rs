@@ -126,3 +126,64 @@ fn a_small_file_with_a_huge_picture_is_shown_smaller_or_not_at_all() {
         assert_eq!(findings.len(), 1, "{findings:?}");
     }
 }
+
+#[test]
+fn materials_have_maps_own_light_and_transparency() {
+    let mut gltf = textured(&json!({}));
+    let view = gltf.view(&png(2, 2));
+    gltf.json["images"][0] = json!({"bufferView": view});
+    gltf.json["materials"] = json!([{
+        "alphaMode": "BLEND",
+        "pbrMetallicRoughness": {
+            "baseColorTexture": {"index": 0},
+            "metallicRoughnessTexture": {"index": 0},
+            "metallicFactor": 0.5
+        },
+        "normalTexture": {"index": 0, "scale": 0.5},
+        "occlusionTexture": {"index": 0, "strength": 0.25},
+        "emissiveTexture": {"index": 0, "texCoord": 1},
+        "emissiveFactor": [1, 0.5, 0],
+        "extensions": {"KHR_materials_emissive_strength": {"emissiveStrength": 2}}
+    }, {"extensions": {"KHR_materials_unlit": {}}}]);
+    let (parts, findings) = load(gltf);
+    let material = &parts.materials[0];
+    assert!(material.blended && !material.unlit && parts.materials[1].unlit);
+    assert_eq!((material.metallic, material.roughness), (0.5, 1.0));
+    assert_eq!(material.metallic_roughness_image, Some(0));
+    assert_eq!(
+        (material.normal_image, material.normal_scale),
+        (Some(0), 0.5)
+    );
+    assert_eq!(
+        (material.occlusion_image, material.occlusion_strength),
+        (Some(0), 0.25)
+    );
+    assert_eq!(
+        (material.emissive_image, material.emissive),
+        (None, [2.0, 1.0, 0.0])
+    );
+    assert_found(&findings, "other texture coordinates");
+}
+
+#[test]
+fn colours_of_vertices_are_read_and_bad_ones_left_out() {
+    let mut gltf = triangle();
+    let bytes = [255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 64, 128];
+    let colors = gltf.u8s("VEC4", &bytes);
+    let colors = gltf.normalized(colors);
+    gltf.json["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"] = json!(colors);
+    let parts = load_clean(gltf);
+    let colors = &mesh(&parts, 0).geometry.colors;
+    assert_eq!(colors[0], [255, 0, 0, 255]);
+    assert_eq!(
+        colors[2],
+        [0, 0, 128, 128],
+        "a quarter of the light is half of the byte"
+    );
+
+    let mut gltf = triangle();
+    let colors = gltf.f32s("SCALAR", &[1.0, 1.0, 1.0]);
+    gltf.json["meshes"][0]["primitives"][0]["attributes"]["COLOR_0"] = json!(colors);
+    let (parts, findings) = load(gltf);
+    assert!(mesh(&parts, 0).geometry.colors.is_empty() && !findings.is_empty());
+}

@@ -1,18 +1,18 @@
-//! Dialogs: paths to open, save and export; unsaved changes; recovery.
+//! A path to open, save, export, or to find a model again.
 
+use super::{modal, take_enter};
 use crate::editor::Editor;
 use crate::io::gltf_export::{Container, ExportOptions};
-use crate::io::project::Recoverable;
 use crate::view::theme;
 use crossbeam_channel::{Receiver, bounded};
 use eframe::egui;
 use egui::text_selection::CCursorRange;
-use egui::{Id, Key, Modal, RichText, Role, TextEdit, WidgetInfo};
-use std::path::{Path, PathBuf};
+use egui::{RichText, Role, TextEdit, WidgetInfo};
+use std::path::PathBuf;
 
 /// What a path is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PathPurpose {
+pub(in crate::app) enum PathPurpose {
     Open,
     Save,
     Export,
@@ -20,7 +20,7 @@ pub(super) enum PathPurpose {
 }
 
 /// What became of a path dialog this frame.
-pub(super) enum Answer {
+pub(in crate::app) enum Answer {
     /// It is still open.
     Open,
     Cancelled,
@@ -28,7 +28,7 @@ pub(super) enum Answer {
 }
 
 /// A field for a path, with the system's own dialog one button away. Where the system has none, typing still works.
-pub(super) struct PathDialog {
+pub(in crate::app) struct PathDialog {
     purpose: PathPurpose,
     path: String,
     about: String,
@@ -44,7 +44,7 @@ pub(super) struct PathDialog {
 }
 
 impl PathDialog {
-    pub(super) fn new(purpose: PathPurpose, editor: &Editor) -> Self {
+    pub(in crate::app) fn new(purpose: PathPurpose, editor: &Editor) -> Self {
         let source = editor.document().source().and_then(|s| s.path.clone());
         let name = editor
             .document()
@@ -98,18 +98,18 @@ impl PathDialog {
         }
     }
 
-    pub(super) fn purpose(&self) -> PathPurpose {
+    pub(in crate::app) fn purpose(&self) -> PathPurpose {
         self.purpose
     }
 
-    pub(super) fn export_options(&self) -> ExportOptions {
+    pub(in crate::app) fn export_options(&self) -> ExportOptions {
         ExportOptions {
             influences: self.influences,
             ..ExportOptions::default()
         }
     }
 
-    pub(super) fn show(&mut self, ctx: &egui::Context) -> Answer {
+    pub(in crate::app) fn show(&mut self, ctx: &egui::Context) -> Answer {
         if let Some(chosen) = self.browsing.as_ref().and_then(|b| b.try_recv().ok()) {
             self.browsing = None;
             if let Some(path) = chosen {
@@ -123,7 +123,7 @@ impl PathDialog {
             PathPurpose::Relink => ("Find the model", "Open"),
         };
         let mut answer = Answer::Open;
-        let modal = Modal::new(Id::unique("path dialog")).show(ctx, |ui| {
+        let modal = modal(ctx, "path dialog").show(ctx, |ui| {
             ui.set_width(460.0);
             ui.heading(title);
             ui.label(&self.about);
@@ -278,105 +278,6 @@ impl PathDialog {
     }
 }
 
-/// Whether Enter was pressed; the press is used up, so that it answers one dialog and not the next one too.
-fn take_enter(ctx: &egui::Context) -> bool {
-    ctx.input_mut(|i| i.consume_key(egui::Modifiers::NONE, Key::Enter))
-}
-
 fn home() -> PathBuf {
     directories::UserDirs::new().map_or_else(PathBuf::new, |dirs| dirs.home_dir().to_owned())
-}
-
-/// What the artist says of unsaved changes.
-pub(super) enum Unsaved {
-    Asking,
-    Save,
-    Discard,
-    Cancel,
-}
-
-/// Asks what becomes of unsaved changes.
-pub(super) fn unsaved_ui(ctx: &egui::Context, name: &str) -> Unsaved {
-    let mut answer = Unsaved::Asking;
-    let modal = Modal::new(Id::unique("unsaved")).show(ctx, |ui| {
-        ui.set_width(380.0);
-        ui.heading("Save your changes?");
-        ui.label(format!("{name} has changes that are not saved."));
-        ui.add_space(8.0);
-        ui.horizontal(|ui| {
-            if ui.button("Save").clicked() {
-                answer = Unsaved::Save;
-            }
-            if ui.button("Discard changes").clicked() {
-                answer = Unsaved::Discard;
-            }
-            if ui.button("Cancel").clicked() {
-                answer = Unsaved::Cancel;
-            }
-        });
-    });
-    if matches!(answer, Unsaved::Asking) && take_enter(ctx) {
-        answer = Unsaved::Save;
-    }
-    if modal.should_close() && matches!(answer, Unsaved::Asking) {
-        answer = Unsaved::Cancel;
-    }
-    answer
-}
-
-/// What the artist says of recovered work.
-pub(super) enum Recovery {
-    Asking,
-    Later,
-    Restore(PathBuf),
-    Discard(PathBuf),
-}
-
-/// Offers work that was not saved when Sinew last ended.
-pub(super) fn recovery_ui(ctx: &egui::Context, found: &[Recoverable]) -> Recovery {
-    let mut answer = Recovery::Asking;
-    let modal = Modal::new(Id::unique("recovery")).show(ctx, |ui| {
-        ui.set_width(460.0);
-        ui.heading("Recovered work");
-        ui.label("Sinew ended before these were saved.");
-        for item in found.iter().take(8) {
-            ui.horizontal(|ui| {
-                let project = item.project.as_deref().and_then(Path::file_name);
-                let of = project.map_or_else(
-                    || "not yet a project".to_owned(),
-                    |p| p.to_string_lossy().into_owned(),
-                );
-                ui.label(format!("{} ({of}), {}", item.model_name, age(item)));
-                if ui.button("Restore").clicked() {
-                    answer = Recovery::Restore(item.path.clone());
-                }
-                if ui.button("Discard").clicked() {
-                    answer = Recovery::Discard(item.path.clone());
-                }
-            });
-        }
-        ui.add_space(8.0);
-        if ui
-            .button("Decide later")
-            .on_hover_text("They are offered again at the next start.")
-            .clicked()
-        {
-            answer = Recovery::Later;
-        }
-    });
-    if modal.should_close() && matches!(answer, Recovery::Asking) {
-        answer = Recovery::Later;
-    }
-    answer
-}
-
-fn age(item: &Recoverable) -> String {
-    let minutes = item.modified.elapsed().map_or(0, |t| t.as_secs() / 60);
-    match minutes {
-        0 => "just now".into(),
-        1 => "a minute ago".into(),
-        2..=119 => format!("{minutes} minutes ago"),
-        120..=2879 => format!("{} hours ago", minutes / 60),
-        _ => format!("{} days ago", minutes / 1440),
-    }
 }

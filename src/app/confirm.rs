@@ -1,0 +1,189 @@
+//! Dialogs and their answers: paths, unsaved changes, recovery, welcome, about.
+
+use super::SinewApp;
+use super::dialogs::path::{Answer, PathDialog, PathPurpose};
+use super::dialogs::unsaved::{Unsaved, unsaved_ui};
+use super::dialogs::welcome::Chosen;
+use super::dialogs::{about, recovery};
+use crate::editor::OpenRequest;
+use crate::view::commands::Command;
+use eframe::egui;
+use egui::ViewportCommand;
+
+/// Something that would lose unsaved changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Pending {
+    Open(OpenRequest),
+    /// Show the model that was loaded while edits were made.
+    Show,
+    Close,
+}
+
+impl SinewApp {
+    /// Whether something stands before the window that takes the keys.
+    pub(super) fn is_modal(&self) -> bool {
+        self.dialog.is_some()
+            || self.pending.is_some()
+            || !self.recoverable.is_empty()
+            || self.welcome.is_some()
+            || self.shows_about
+            || self.overlay.is_shown()
+            || self.pie.is_some()
+    }
+
+    /// Opens something, after asking what becomes of unsaved changes.
+    pub(super) fn open(&mut self, request: OpenRequest) {
+        self.welcome = None;
+        self.shows_about = false;
+        if self.editor.history().is_modified() {
+            self.pending = Some(Pending::Open(request));
+        } else {
+            self.ask_for_thumbnail();
+            self.editor.open(request);
+        }
+    }
+
+    /// Opens what was dropped on the window; a question about a file to open is answered with it.
+    pub(super) fn open_dropped(&mut self, request: OpenRequest) {
+        let asks = self.dialog.as_ref().map(PathDialog::purpose);
+        if asks.is_some_and(|purpose| purpose != PathPurpose::Relink) && self.after_save.is_none() {
+            self.dialog = None;
+        }
+        self.open(request);
+    }
+
+    fn perform(&mut self, pending: Pending, ctx: &egui::Context) {
+        match pending {
+            Pending::Open(request) => {
+                self.ask_for_thumbnail();
+                self.editor.open(request);
+            }
+            Pending::Show => self.editor.show_waiting_model(),
+            Pending::Close => {
+                self.close_confirmed = true;
+                ctx.send_viewport_cmd(ViewportCommand::Close);
+            }
+        }
+    }
+
+    /// Draws the dialogs that are open and does what they answer.
+    pub(super) fn dialogs_ui(&mut self, ctx: &egui::Context) {
+        if let Some(dialog) = &mut self.dialog {
+            match dialog.show(ctx) {
+                Answer::Open => {}
+                Answer::Cancelled => {
+                    self.dialog = None;
+                    if self.after_save.take() == Some(Pending::Show) {
+                        self.editor.give_up_waiting_model();
+                    }
+                    self.editor.give_up_relink();
+                }
+                Answer::Chosen(path) => {
+                    let dialog = self.dialog.take();
+                    match dialog.map(|d| (d.purpose(), d.export_options())) {
+                        Some((PathPurpose::Open, _)) => self.open(OpenRequest::Path(path)),
+                        Some((PathPurpose::Save, _)) => self.editor.save_as(&path),
+                        Some((PathPurpose::Export, options)) => self.editor.export(&path, &options),
+                        Some((PathPurpose::Relink, _)) => {
+                            if let Some(relink) = self.editor.relink().cloned() {
+                                self.editor.give_up_relink();
+                                self.editor.open(OpenRequest::Relink {
+                                    project: relink.project,
+                                    model: path,
+                                    is_autosave: relink.is_autosave,
+                                });
+                            }
+                        }
+                        None => {}
+                    }
+                }
+            }
+        } else if self.editor.relink().is_some() {
+            self.dialog = Some(PathDialog::new(PathPurpose::Relink, &self.editor));
+        }
+        self.confirm_ui(ctx);
+        let is_free = self.dialog.is_none() && self.pending.is_none();
+        if is_free && !self.recoverable.is_empty() {
+            self.recovery_ui(ctx);
+        } else if is_free && self.welcome.is_some() {
+            self.welcome_ui(ctx);
+        } else if is_free && self.shows_about {
+            self.shows_about = about::about_ui(ctx);
+        }
+    }
+
+    fn confirm_ui(&mut self, ctx: &egui::Context) {
+        if self.editor.waiting_model().is_some() && self.after_save.is_none() {
+            self.pending = Some(Pending::Show);
+        }
+        let Some(pending) = self.pending.clone() else {
+            return;
+        };
+        let name = self.editor.model_name();
+        match unsaved_ui(ctx, &name) {
+            Unsaved::Asking => {}
+            Unsaved::Cancel => {
+                self.pending = None;
+                self.editor.give_up_waiting_model();
+            }
+            Unsaved::Discard => {
+                self.pending = None;
+                self.editor.discard_autosave();
+                self.perform(pending, ctx);
+            }
+            Unsaved::Save => {
+                self.pending = None;
+                self.after_save = Some(pending);
+                self.run_command(Command::Save, ctx);
+            }
+        }
+    }
+
+    fn recovery_ui(&mut self, ctx: &egui::Context) {
+        match recovery::recovery_ui(ctx, &self.recoverable, &mut self.gallery) {
+            recovery::Recovery::Asking => {}
+            recovery::Recovery::Later => self.recoverable.clear(),
+            recovery::Recovery::Restore(path) => {
+                self.recoverable.clear();
+                self.welcome = None;
+                self.editor.open(OpenRequest::Autosave(path));
+            }
+            recovery::Recovery::Discard(path) => {
+                self.editor.discard_recoverable(&path);
+                self.recoverable.retain(|r| r.path != path);
+            }
+        }
+    }
+
+    fn welcome_ui(&mut self, ctx: &egui::Context) {
+        let Some(welcome) = &mut self.welcome else {
+            return;
+        };
+        let thumbnails = self.thumbnails.as_ref();
+        match welcome.show(ctx, &mut self.settings, thumbnails, &mut self.gallery) {
+            Chosen::Nothing => {}
+            Chosen::Close => self.welcome = None,
+            Chosen::Open(path) => self.open(OpenRequest::Path(path)),
+            Chosen::Run(command) => {
+                // Colours are tried; everything else begins work.
+                if !matches!(command, Command::UseTheme(_)) {
+                    self.welcome = None;
+                }
+                self.run_command(command, ctx);
+            }
+        }
+    }
+
+    /// Goes on with what waited for a save, once it is done.
+    pub(super) fn go_on_after_save(&mut self, ctx: &egui::Context) {
+        if self.after_save.is_some() && self.editor.job().is_none() && self.dialog.is_none() {
+            let pending = self.after_save.take();
+            // A save that failed has said so; then nothing is closed.
+            if self.editor.history().is_modified() {
+                self.editor.give_up_waiting_model();
+            } else if let Some(pending) = pending {
+                self.perform(pending, ctx);
+            }
+        }
+    }
+}

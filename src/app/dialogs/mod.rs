@@ -1,0 +1,55 @@
+//! What stands before the window until it is answered: one dialog a file.
+//!
+//! Invariant: Esc always leaves everything as it was.
+
+pub(super) mod about;
+pub(super) mod path;
+pub(super) mod recovery;
+pub(super) mod unsaved;
+pub(super) mod welcome;
+
+use crate::view::theme;
+use eframe::egui;
+use egui::{
+    Align2, Color32, CornerRadius, Frame, Id, Image, Key, Modal, Rect, Sense, StrokeKind,
+    TextureHandle, Ui, Vec2,
+};
+use egui_material_icons::icons;
+
+/// Whether Enter was pressed; the press is used up, so that it answers one dialog and not the next one too.
+fn take_enter(ctx: &egui::Context) -> bool {
+    ctx.input_mut(|i| i.consume_key(egui::Modifiers::NONE, Key::Enter))
+}
+
+/// A dialog called `name`, padded and as tall as the window allows.
+fn modal(ctx: &egui::Context, name: &str) -> Modal {
+    let frame = Frame::popup(&ctx.global_style()).inner_margin(16.0);
+    Modal::new(Id::unique(("dialog", name))).frame(frame)
+}
+
+/// A thumbnail, or an empty frame where there is none.
+fn thumbnail_ui(ui: &mut Ui, picture: Option<&TextureHandle>, width: f32) -> Rect {
+    let size = Vec2::new(width, width * 0.625);
+    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    let palette = theme::palette(ui);
+    let radius = CornerRadius::same(3);
+    ui.painter().rect_filled(rect, radius, palette.field);
+    match picture {
+        Some(texture) => Image::new((texture.id(), size))
+            .corner_radius(radius)
+            .tint(Color32::WHITE)
+            .paint_at(ui, rect),
+        None => {
+            let icon = icons::ICON_VIEW_IN_AR.rich_text().size(20.0);
+            let text = egui::WidgetText::from(icon);
+            let galley = text.into_galley(ui, None, f32::INFINITY, egui::TextStyle::Body);
+            let at = Align2::CENTER_CENTER.align_size_within_rect(galley.size(), rect);
+            ui.painter()
+                .galley_with_override_text_color(at.min, galley, palette.text_dim);
+        }
+    }
+    let line = egui::Stroke::new(1.0, palette.line);
+    ui.painter()
+        .rect_stroke(rect, radius, line, StrokeKind::Inside);
+    rect
+}

@@ -1,0 +1,267 @@
+//! The first thing on screen: recent work, samples, and what to choose once.
+
+use super::{modal, thumbnail_ui};
+use crate::app::settings::{Recent, SettingsFile};
+use crate::app::thumbnails::{Gallery, Thumbnails};
+use crate::view::commands::Command;
+use crate::view::keymap::{self, Preset};
+use crate::view::theme::{self, ThemeChoice};
+use crossbeam_channel::{Receiver, bounded};
+use eframe::egui;
+use egui::{Button, RichText, Role, ScrollArea, Sense, Ui, Vec2, WidgetInfo};
+use egui_material_icons::icons;
+use std::path::PathBuf;
+
+/// Samples, and what they are good for.
+const SAMPLES: [(&str, &str, &str); 4] = [
+    ("arm", "Arm", "An elbow and a wrist: bend, twist, paint."),
+    ("hand", "Hand", "Five fingers: many bones close together."),
+    ("mannequin", "Mannequin", "A whole figure with clips."),
+    (
+        "cylinder",
+        "Cylinder",
+        "Two bones: the plainest case there is.",
+    ),
+];
+
+/// The welcome while it shows.
+pub(in crate::app) struct Welcome {
+    /// Which recent files are there still; looked at on a thread, a network disk may be slow.
+    exists: Vec<bool>,
+    looking: Receiver<Vec<bool>>,
+}
+
+/// What the artist chose.
+pub(in crate::app) enum Chosen {
+    Nothing,
+    Close,
+    Run(Command),
+    Open(PathBuf),
+}
+
+impl Welcome {
+    pub(in crate::app) fn new(recents: &[Recent], ctx: &egui::Context) -> Self {
+        let (send, looking) = bounded(1);
+        let paths: Vec<PathBuf> = recents.iter().map(|r| r.path.clone()).collect();
+        let ctx = ctx.clone();
+        let job = move || {
+            let _ = send.send(paths.iter().map(|path| path.is_file()).collect());
+            ctx.request_repaint();
+        };
+        let _ = std::thread::Builder::new()
+            .name("recents".into())
+            .spawn(job);
+        Self {
+            exists: Vec::new(),
+            looking,
+        }
+    }
+
+    /// Draws it; what was chosen.
+    pub(in crate::app) fn show(
+        &mut self,
+        ctx: &egui::Context,
+        file: &mut SettingsFile,
+        thumbnails: Option<&Thumbnails>,
+        gallery: &mut Gallery,
+    ) -> Chosen {
+        if let Ok(exists) = self.looking.try_recv() {
+            self.exists = exists;
+        }
+        let mut chosen = Chosen::Nothing;
+        let screen = ctx.content_rect().size();
+        let modal = modal(ctx, "welcome").show(ctx, |ui| {
+            ui.set_width(680.0_f32.min(screen.x - 48.0));
+            ui.heading("Welcome to Sinew");
+            let dim = theme::palette(ui).text_dim;
+            let about = "Drop a .glb, .gltf or project anywhere on this window to begin.";
+            ui.label(RichText::new(about).color(dim));
+            ui.add_space(8.0);
+            ui.columns(2, |columns| {
+                let recents = file.settings.recents.clone();
+                self.recents_ui(&mut columns[0], &recents, thumbnails, gallery, &mut chosen);
+                begin_ui(&mut columns[1], &mut chosen);
+                choices_ui(&mut columns[1], &mut chosen);
+            });
+            ui.add_space(8.0);
+            ui.separator();
+            ui.horizontal(|ui| {
+                let about = "The Help menu shows this page again.";
+                ui.checkbox(&mut file.settings.show_welcome, "Show at start")
+                    .on_hover_text(about);
+                let right = egui::Layout::right_to_left(egui::Align::Center);
+                ui.with_layout(right, |ui| {
+                    let close = ui.button("Close").on_hover_text("To the model  (Esc)");
+                    if close.clicked() {
+                        chosen = Chosen::Close;
+                    }
+                });
+            });
+        });
+        if modal.should_close() && matches!(chosen, Chosen::Nothing) {
+            chosen = Chosen::Close;
+        }
+        chosen
+    }
+
+    fn recents_ui(
+        &self,
+        ui: &mut Ui,
+        recents: &[Recent],
+        thumbnails: Option<&Thumbnails>,
+        gallery: &mut Gallery,
+        chosen: &mut Chosen,
+    ) {
+        ui.label(RichText::new("Recent").strong());
+        if recents.is_empty() {
+            let text = "Nothing yet. What you open and save is listed here.";
+            ui.label(RichText::new(text).color(theme::palette(ui).text_dim));
+            return;
+        }
+        let height = (ui.ctx().content_rect().height() - 220.0).clamp(120.0, 340.0);
+        ScrollArea::vertical()
+            .id_salt("recents")
+            .max_height(height)
+            .show(ui, |ui| {
+                for (i, recent) in recents.iter().enumerate() {
+                    // Until it is known, a file is taken to be there.
+                    let exists = self.exists.get(i).copied().unwrap_or(true);
+                    let picture = thumbnails.map(|t| t.path_of(&recent.path));
+                    let picture = picture.and_then(|p| gallery.picture(ui.ctx(), &p).cloned());
+                    if recent_ui(ui, recent, exists, picture.as_ref()) {
+                        *chosen = Chosen::Open(recent.path.clone());
+                    }
+                }
+            });
+    }
+}
+
+/// One recent file; whether it was chosen.
+fn recent_ui(
+    ui: &mut Ui,
+    recent: &Recent,
+    exists: bool,
+    picture: Option<&egui::TextureHandle>,
+) -> bool {
+    let palette = theme::palette(ui);
+    let name = recent.path.file_name().unwrap_or(recent.path.as_os_str());
+    let name = name.to_string_lossy().into_owned();
+    let width = ui.available_width();
+    let (rect, response) = ui.allocate_exact_size(Vec2::new(width, 60.0), Sense::click());
+    let label = if exists {
+        format!("Open {name}")
+    } else {
+        format!("{name} is missing")
+    };
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, exists, &label));
+    let is_lit = exists && (response.hovered() || response.has_focus());
+    if is_lit {
+        ui.painter().rect_filled(rect, 4.0, palette.button);
+    }
+    let inner = egui::UiBuilder::new().max_rect(rect.shrink(4.0));
+    ui.scope_builder(inner, |ui| {
+        ui.horizontal(|ui| {
+            thumbnail_ui(ui, picture, 83.0);
+            ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.y = 2.0;
+                let colour = if exists {
+                    palette.text
+                } else {
+                    palette.text_dim
+                };
+                let line = |ui: &mut Ui, text: RichText| {
+                    ui.add(egui::Label::new(text).truncate().selectable(false));
+                };
+                line(ui, RichText::new(&name).color(colour));
+                let folder = recent.path.parent().map(|f| f.display().to_string());
+                let folder = RichText::new(folder.unwrap_or_default()).small();
+                line(ui, folder.color(palette.text_dim));
+                let age = if exists {
+                    recent.age()
+                } else {
+                    "The file is not there any more.".to_owned()
+                };
+                line(ui, RichText::new(age).small().color(palette.text_dim));
+            });
+        });
+    });
+    let path = recent.path.display().to_string();
+    response.on_hover_text(path).clicked() && exists
+}
+
+/// Open, and the samples.
+fn begin_ui(ui: &mut Ui, chosen: &mut Chosen) {
+    ui.label(RichText::new("Begin").strong());
+    let open = Button::new((
+        icons::ICON_FOLDER_OPEN.rich_text().size(16.0),
+        "Open glTF or project…",
+    ));
+    let response = ui.add(open.min_size(Vec2::new(ui.available_width(), 28.0)));
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Open glTF or project…"));
+    if response
+        .on_hover_text(Command::Open.tooltip(ui.ctx()))
+        .clicked()
+    {
+        *chosen = Chosen::Run(Command::Open);
+    }
+    ui.add_space(4.0);
+    ui.label(RichText::new("Samples").color(theme::palette(ui).text_dim));
+    let width = (ui.available_width() - 8.0) / 2.0;
+    for pair in SAMPLES.chunks(2) {
+        ui.horizontal(|ui| {
+            for (sample, name, about) in pair {
+                let button = Button::new(*name).min_size(Vec2::new(width, 24.0));
+                if ui.add(button).on_hover_text(*about).clicked() {
+                    *chosen = Chosen::Run(Command::Sample(sample));
+                }
+            }
+        });
+    }
+    ui.add_space(8.0);
+}
+
+/// Keys and colours.
+fn choices_ui(ui: &mut Ui, chosen: &mut Chosen) {
+    ui.label(RichText::new("Your hands and eyes").strong());
+    egui::Grid::new("welcome choices")
+        .num_columns(2)
+        .spacing([8.0, 4.0])
+        .show(ui, |ui| {
+            let name = ui.label("Key map");
+            let map = keymap::of(ui.ctx());
+            let mut preset = map.preset;
+            let combo = egui::ComboBox::from_id_salt("welcome keys")
+                .selected_text(preset.label())
+                .show_ui(ui, |ui| {
+                    for choice in Preset::ALL {
+                        ui.selectable_value(&mut preset, choice, choice.label());
+                    }
+                });
+            let about = "The keys and the mouse of the program you know.";
+            combo.response.labelled_by(name.id).on_hover_text(about);
+            if preset != map.preset {
+                let mut map = (*map).clone();
+                map.preset = preset;
+                keymap::set(ui.ctx(), map);
+            }
+            ui.end_row();
+            let name = ui.label("Theme");
+            let mut choice = theme::choice(ui.ctx());
+            let before = choice;
+            let combo = egui::ComboBox::from_id_salt("welcome theme")
+                .selected_text(choice.label())
+                .show_ui(ui, |ui| {
+                    for theme in ThemeChoice::ALL {
+                        ui.selectable_value(&mut choice, theme, theme.label());
+                    }
+                });
+            combo
+                .response
+                .labelled_by(name.id)
+                .on_hover_text("Colours of the window.");
+            if choice != before {
+                *chosen = Chosen::Run(Command::UseTheme(choice));
+            }
+            ui.end_row();
+        });
+}

@@ -1,0 +1,194 @@
+//! What happens once a frame, before anything is drawn.
+
+use super::confirm::Pending;
+use super::{SinewApp, thumbnails};
+use crate::editor::OpenRequest;
+use crate::view::keymap::{self, KeyMap};
+use eframe::egui;
+use egui::{Ui, ViewportCommand};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Between looks at whether an autosave is due, while nothing else happens.
+const IDLE_TICK: Duration = Duration::from_secs(20);
+
+/// The model, save and autosave that were noted last.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    model_serial: u64,
+    saved_at: Option<Instant>,
+    autosave: u64,
+}
+
+impl SinewApp {
+    fn update_title(&mut self, ctx: &egui::Context) {
+        let name = self.editor.model_name();
+        let mark = if self.editor.history().is_modified() {
+            "*"
+        } else {
+            ""
+        };
+        let title = if name.is_empty() {
+            "Sinew".to_owned()
+        } else {
+            format!("{name}{mark} - Sinew")
+        };
+        if title != self.title {
+            ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
+    }
+
+    fn open_what_was_dropped(&mut self, ctx: &egui::Context) {
+        let dropped: Vec<PathBuf> = ctx.input(|i| {
+            i.raw
+                .dropped_files
+                .iter()
+                .map(|f| f.path().to_owned())
+                .collect()
+        });
+        // Of a model dropped with its buffers and pictures the model is meant.
+        let model = dropped
+            .iter()
+            .position(|path| crate::io::is_model(path) || crate::io::is_project(path));
+        if let Some(path) = dropped.into_iter().nth(model.unwrap_or(0)) {
+            self.open_dropped(OpenRequest::Path(path));
+        }
+    }
+
+    fn show_notices(&mut self) {
+        while let Some(notice) = self.editor.take_notice() {
+            self.toasts.say(notice.text, notice.is_error);
+        }
+        if let Some(text) = self.settings.take_notice() {
+            self.toasts.say(text, true);
+        }
+    }
+
+    /// Remembers files that were opened and saved, and asks for their pictures.
+    fn note_files(&mut self, ctx: &egui::Context) {
+        let is_opened = self.editor.model_serial() != self.noted.model_serial;
+        self.noted.model_serial = self.editor.model_serial();
+        let saved_at = self.editor.saved_at();
+        let is_saved = saved_at.is_some() && saved_at != self.noted.saved_at;
+        self.noted.saved_at = saved_at;
+        if is_opened || is_saved {
+            if let Some(file) = self.open_file() {
+                self.settings.settings.note_recent(&file);
+            }
+        }
+        if is_saved {
+            self.ask_for_thumbnail();
+            ctx.request_repaint();
+        }
+        let autosave = self.editor.latest_autosave();
+        let autosave = autosave.map(|(path, n)| (thumbnails::beside(path), n));
+        if let Some((picture, n)) = autosave.filter(|(_, n)| *n != self.noted.autosave) {
+            self.noted.autosave = n;
+            self.viewport.ask_for_thumbnail(picture);
+            ctx.request_repaint();
+        }
+        for (path, picture) in self.viewport.take_thumbnails() {
+            thumbnails::keep(picture, path, self.thumbnails.clone());
+        }
+    }
+
+    /// "saved 40 s ago", "not saved", or nothing where there is nothing to save.
+    pub(super) fn saved_text(&self, ctx: &egui::Context) -> String {
+        if self.editor.history().is_modified() {
+            return "not saved".to_owned();
+        }
+        let Some(saved) = self.editor.saved_at() else {
+            return String::new();
+        };
+        let secs = saved.elapsed().as_secs();
+        // The text changes each ten seconds, then each minute.
+        let step = if secs < 60 { 10 } else { 60 };
+        ctx.request_repaint_after(Duration::from_secs(step - secs % step));
+        match secs {
+            0..10 => "saved just now".to_owned(),
+            10..60 => format!("saved {} s ago", secs / 10 * 10),
+            60..3600 => format!("saved {} min ago", secs / 60),
+            _ => format!("saved {} h ago", secs / 3600),
+        }
+    }
+}
+
+impl eframe::App for SinewApp {
+    fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        self.open_what_was_dropped(ctx);
+        let dt = f64::from(ctx.input(|i| i.stable_dt));
+        self.editor.poll(dt);
+        self.show_notices();
+        self.note_files(ctx);
+        if let Ok(found) = self.recovering.try_recv() {
+            self.recoverable = found;
+        }
+        self.go_on_after_save(ctx);
+        self.update_title(ctx);
+        if ctx.input(|i| i.viewport().close_requested())
+            && !self.close_confirmed
+            && self.editor.history().is_modified()
+        {
+            ctx.send_viewport_cmd(ViewportCommand::CancelClose);
+            self.pending = Some(Pending::Close);
+        }
+        self.note_window(ctx);
+        if let Some(rest) = self.settings.poll() {
+            ctx.request_repaint_after(rest);
+        }
+        if self.editor.is_playing() {
+            ctx.request_repaint();
+        } else if self.editor.job().is_some() {
+            ctx.request_repaint_after(Duration::from_millis(50));
+        } else if self.editor.history().is_modified() {
+            ctx.request_repaint_after(IDLE_TICK);
+        }
+    }
+
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+        self.shell_ui(ui);
+    }
+
+    /// What is remembered is in our settings, below `SINEW_STATE_DIR` where that is set.
+    fn persist_egui_memory(&self) -> bool {
+        false
+    }
+
+    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        self.keep_last_thumbnail();
+        self.note_layout();
+        self.settings.flush();
+        self.viewport.free();
+    }
+}
+
+impl SinewApp {
+    /// Remembers the window's size, unless the system chose it.
+    fn note_window(&mut self, ctx: &egui::Context) {
+        let scale = ctx.zoom_factor();
+        let (size, is_own) = ctx.input(|i| {
+            let window = i.viewport();
+            let is_own = window.maximized != Some(true) && window.fullscreen != Some(true);
+            (window.inner_rect.map(|rect| rect.size()), is_own)
+        });
+        if let Some(size) = size.filter(|_| is_own) {
+            let size = [(size.x * scale).round(), (size.y * scale).round()];
+            self.settings.settings.window_size = Some(size);
+        }
+    }
+
+    /// Remembers the keys, wherever they were changed.
+    pub(super) fn note_keys(&mut self, ctx: &egui::Context) {
+        let map = keymap::of(ctx);
+        if *map != self.settings.settings.key_map {
+            self.settings.settings.key_map = KeyMap::clone(&map);
+        }
+    }
+
+    /// Remembers where the panels are.
+    pub(super) fn note_layout(&mut self) {
+        let chosen = &mut self.settings.settings;
+        chosen.set_layout(chosen.workspace, self.dock.arrangement());
+    }
+}

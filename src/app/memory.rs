@@ -1,0 +1,50 @@
+//! How much memory the program holds, read once a second at most.
+
+use std::time::{Duration, Instant};
+
+const EVERY: Duration = Duration::from_secs(1);
+
+/// The memory the program holds.
+#[derive(Default)]
+pub(super) struct Memory {
+    read: Option<Instant>,
+    bytes: Option<u64>,
+}
+
+impl Memory {
+    /// Bytes in memory; `None` where the system does not tell.
+    pub(super) fn bytes(&mut self) -> Option<u64> {
+        if self.read.is_none_or(|read| read.elapsed() >= EVERY) {
+            self.read = Some(Instant::now());
+            self.bytes = resident_bytes();
+        }
+        self.bytes
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn resident_bytes() -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_running_program_holds_some_memory() {
+        let bytes = Memory::default().bytes().unwrap();
+        assert!((1 << 20..1 << 40).contains(&bytes), "{bytes}");
+    }
+}

@@ -1,0 +1,380 @@
+//! What the artist chose for the program itself: one RON file in the user's configuration folder.
+//!
+//! A file that cannot be read is kept aside and said once; a setting that a later version adds begins at its default.
+
+use crate::io::write_atomically;
+use crate::view::frame::Workspace;
+use crate::view::keymap::KeyMap;
+use crate::view::layout::Arrangement;
+use crate::view::theme::ThemeChoice;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime};
+
+/// The version this program writes.
+const VERSION: u32 = 1;
+/// Recent files that are remembered.
+const N_RECENT: usize = 10;
+/// Rest after a change before it is written.
+const REST: Duration = Duration::from_millis(800);
+/// The UI scale's bounds.
+pub const SCALES: std::ops::RangeInclusive<f32> = 0.75..=2.5;
+
+/// A file that was open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recent {
+    /// Where it is: a project or a model.
+    pub path: PathBuf,
+    /// When it was last opened or saved, seconds since 1970.
+    #[serde(default)]
+    pub used: u64,
+}
+
+impl Recent {
+    /// "3 hours ago".
+    pub fn age(&self) -> String {
+        let used = SystemTime::UNIX_EPOCH + Duration::from_secs(self.used);
+        age(used)
+    }
+}
+
+/// How long ago something was, in words.
+pub fn age(time: SystemTime) -> String {
+    let minutes = time.elapsed().map_or(0, |t| t.as_secs() / 60);
+    match minutes {
+        0 => "just now".into(),
+        1 => "a minute ago".into(),
+        2..=119 => format!("{minutes} minutes ago"),
+        120..=2879 => format!("{} hours ago", minutes / 60),
+        _ => format!("{} days ago", minutes / 1440),
+    }
+}
+
+/// Everything that is remembered from one start to the next.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// Of the file.
+    pub version: u32,
+    /// Colours.
+    pub theme: ThemeChoice,
+    /// The keys: a preset, and what was changed.
+    pub key_map: KeyMap,
+    /// Size of everything, on top of what the system says.
+    pub ui_scale: f32,
+    /// The workspace that is open.
+    pub workspace: Workspace,
+    /// Layouts that differ from those the workspaces begin with.
+    pub layouts: BTreeMap<Workspace, Arrangement>,
+    /// Whether the tool bar shows.
+    pub show_tool_bar: bool,
+    /// Whether the welcome shows at start.
+    pub show_welcome: bool,
+    /// Files that were open, the latest first.
+    pub recents: Vec<Recent>,
+    /// The window's width and height, points.
+    pub window_size: Option<[f32; 2]>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            version: VERSION,
+            theme: ThemeChoice::default(),
+            key_map: KeyMap::default(),
+            ui_scale: 1.0,
+            workspace: Workspace::default(),
+            layouts: BTreeMap::new(),
+            show_tool_bar: true,
+            show_welcome: true,
+            recents: Vec::new(),
+            window_size: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Puts `path` first among the recent files.
+    pub fn note_recent(&mut self, path: &Path) {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        self.recents.retain(|recent| recent.path != path);
+        let used = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(0, |t| t.as_secs());
+        self.recents.insert(0, Recent { path, used });
+        self.recents.truncate(N_RECENT);
+    }
+
+    /// The layout of a workspace: the artist's, or the one it begins with.
+    pub fn layout(&self, workspace: Workspace) -> Arrangement {
+        match self.layouts.get(&workspace) {
+            Some(layout) => layout.clone().cleaned(),
+            None => Arrangement::of_workspace(workspace),
+        }
+    }
+
+    /// Remembers the layout of a workspace; one as it begins is not written.
+    pub fn set_layout(&mut self, workspace: Workspace, layout: Arrangement) {
+        if layout == Arrangement::of_workspace(workspace) {
+            self.layouts.remove(&workspace);
+        } else {
+            self.layouts.insert(workspace, layout);
+        }
+    }
+
+    /// Brings numbers that a file may hold back within bounds.
+    fn cleaned(mut self) -> Self {
+        self.version = VERSION;
+        if !self.ui_scale.is_finite() {
+            self.ui_scale = 1.0;
+        }
+        self.ui_scale = self.ui_scale.clamp(*SCALES.start(), *SCALES.end());
+        self.recents.truncate(N_RECENT);
+        self.window_size = self.window_size.filter(|size| {
+            size.iter()
+                .all(|s| s.is_finite() && (100.0..20_000.0).contains(s))
+        });
+        self
+    }
+}
+
+/// The settings, and the file they are kept in.
+pub struct SettingsFile {
+    /// What holds now; changed freely, written soon after.
+    pub settings: Settings,
+    path: Option<PathBuf>,
+    /// What the file holds.
+    written: Settings,
+    /// What was seen last, and since when it is so.
+    seen: Settings,
+    since: Instant,
+    writer: Option<JoinHandle<Result<(), String>>>,
+    /// What could not be read or written, to be said once.
+    notice: Option<String>,
+    has_failed: bool,
+}
+
+impl SettingsFile {
+    /// Reads `path`; `None`: defaults that are kept nowhere.
+    pub fn open(path: Option<PathBuf>) -> Self {
+        let (settings, notice) = path.as_deref().map_or_else(Default::default, read);
+        Self {
+            written: settings.clone(),
+            seen: settings.clone(),
+            settings,
+            path,
+            since: Instant::now(),
+            writer: None,
+            notice,
+            has_failed: false,
+        }
+    }
+
+    /// The user's own file: below `SINEW_STATE_DIR`, else where the system keeps configuration.
+    pub fn path_of_user() -> Option<PathBuf> {
+        let folder = match std::env::var_os("SINEW_STATE_DIR") {
+            Some(folder) if !folder.is_empty() => PathBuf::from(folder),
+            _ => directories::ProjectDirs::from("", "", "sinew")?
+                .config_dir()
+                .to_owned(),
+        };
+        Some(folder.join("settings.ron"))
+    }
+
+    /// What went wrong with the file, once.
+    pub fn take_notice(&mut self) -> Option<String> {
+        self.notice.take()
+    }
+
+    /// Writes what changed, on a thread, once it has been at rest. Returns when to ask again.
+    pub fn poll(&mut self) -> Option<Duration> {
+        if self.writer.as_ref().is_some_and(JoinHandle::is_finished) {
+            self.finish();
+        }
+        if self.path.is_none() || self.settings == self.written {
+            return None;
+        }
+        if self.settings != self.seen {
+            self.seen = self.settings.clone();
+            self.since = Instant::now();
+        }
+        let rest = REST.saturating_sub(self.since.elapsed());
+        if rest.is_zero() && self.writer.is_none() {
+            self.write();
+        }
+        Some(rest.max(Duration::from_millis(100)))
+    }
+
+    /// Writes what changed, and waits for it: at close.
+    pub fn flush(&mut self) {
+        self.finish();
+        if self.settings != self.written {
+            self.write();
+            self.finish();
+        }
+    }
+
+    fn write(&mut self) {
+        let Some(path) = self.path.clone() else {
+            return;
+        };
+        self.written = self.settings.clone();
+        let settings = self.settings.clone();
+        let job = move || save(&path, &settings);
+        // Without a thread they are written at the next occasion.
+        self.writer = std::thread::Builder::new()
+            .name("settings".into())
+            .spawn(job)
+            .ok();
+    }
+
+    fn finish(&mut self) {
+        let result = self.writer.take().map(JoinHandle::join);
+        if let Some(Ok(Err(why))) = result
+            && !std::mem::replace(&mut self.has_failed, true)
+        {
+            self.notice = Some(format!("The settings are not kept: {why}"));
+        }
+    }
+}
+
+fn save(path: &Path, settings: &Settings) -> Result<(), String> {
+    let pretty = ron::ser::PrettyConfig::default()
+        .depth_limit(5)
+        .struct_names(false);
+    let text = ron::ser::to_string_pretty(settings, pretty).map_err(|e| e.to_string())?;
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)
+            .map_err(|error| format!("\"{}\" cannot be made: {error}", folder.display()))?;
+    }
+    write_atomically(path, text.as_bytes()).map_err(|error| error.to_string())
+}
+
+/// The settings in `path`, and what to say where it is unusable.
+fn read(path: &Path) -> (Settings, Option<String>) {
+    let text = match fs::read(path) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Default::default(),
+        Err(error) => {
+            let text = format!(
+                "The settings in \"{}\" cannot be read: {error}.",
+                path.display()
+            );
+            return (Settings::default(), Some(text));
+        }
+    };
+    let parsed = ron::from_str::<Settings>(&text);
+    let is_newer = matches!(&parsed, Ok(settings) if settings.version > VERSION);
+    let aside = path.with_extension("ron.kept");
+    match parsed {
+        Ok(settings) if is_newer => {
+            // What this version does not know would be lost with the next write.
+            let _ = fs::copy(path, &aside);
+            let text = format!(
+                "The settings are of a newer Sinew; what is not known here is kept in \"{}\".",
+                aside.display()
+            );
+            (settings.cleaned(), Some(text))
+        }
+        Ok(settings) => (settings.cleaned(), None),
+        Err(error) => {
+            let kept = fs::rename(path, &aside).is_ok();
+            let place = if kept { &aside } else { path };
+            let text = format!(
+                "The settings could not be read ({error}); Sinew begins with the usual ones. The old file is \"{}\".",
+                place.display()
+            );
+            (Settings::default(), Some(text))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::frame::PanelKind;
+
+    #[test]
+    fn settings_come_back_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new folder/settings.ron");
+        let mut file = SettingsFile::open(Some(path.clone()));
+        assert_eq!(file.settings, Settings::default());
+        assert!(file.poll().is_none(), "nothing to write");
+        let mut layout = Arrangement::of_workspace(Workspace::Rig);
+        layout.closed.insert(PanelKind::Timeline);
+        file.settings.set_layout(Workspace::Rig, layout.clone());
+        file.settings.ui_scale = 1.5;
+        file.settings.window_size = Some([1366.0, 768.0]);
+        file.settings.note_recent(Path::new("/models/arm.glb"));
+        file.flush();
+        let again = SettingsFile::open(Some(path));
+        assert_eq!(again.settings, file.settings);
+        assert_eq!(again.settings.layout(Workspace::Rig), layout);
+        assert!(again.notice.is_none());
+    }
+
+    #[test]
+    fn a_change_is_written_once_it_rests() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.ron");
+        let mut file = SettingsFile::open(Some(path.clone()));
+        file.settings.ui_scale = 2.0;
+        assert!(file.poll().is_some_and(|rest| rest > REST / 2));
+        assert!(!path.exists());
+        file.since = Instant::now().checked_sub(REST).unwrap();
+        file.poll();
+        file.finish();
+        assert!(path.exists() && file.poll().is_none());
+    }
+
+    #[test]
+    fn a_bad_file_is_kept_aside_and_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.ron");
+        fs::write(&path, "(theme: Purple, ui_scale: much").unwrap();
+        let mut file = SettingsFile::open(Some(path.clone()));
+        assert_eq!(file.settings, Settings::default());
+        assert!(
+            file.take_notice()
+                .is_some_and(|n| n.contains("settings.ron.kept"))
+        );
+        assert!(file.take_notice().is_none());
+        assert!(folder.path().join("settings.ron.kept").exists() && !path.exists());
+    }
+
+    #[test]
+    fn unknown_settings_are_passed_over_and_numbers_are_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.ron");
+        fs::write(
+            &path,
+            "(version: 1, ui_scale: 90.0, of_tomorrow: [1, (a: 2)], show_welcome: false, \
+             window_size: Some((-1.0, 5.0)))",
+        )
+        .unwrap();
+        let file = SettingsFile::open(Some(path.clone()));
+        assert_eq!(file.notice, None);
+        assert_eq!(file.settings.ui_scale, 2.5);
+        assert!(!file.settings.show_welcome && file.settings.window_size.is_none());
+        fs::write(&path, "(version: 7, ui_scale: 2.0)").unwrap();
+        let file = SettingsFile::open(Some(path));
+        assert_eq!(file.settings.ui_scale, 2.0);
+        assert!(file.notice.is_some(), "a newer file is copied");
+        assert!(folder.path().join("settings.ron.kept").exists());
+    }
+
+    #[test]
+    fn ten_recent_files_are_kept_the_latest_first() {
+        let mut settings = Settings::default();
+        for i in 0..14 {
+            settings.note_recent(Path::new(&format!("/m/{}.glb", i % 12)));
+        }
+        assert_eq!(settings.recents.len(), 10);
+        assert_eq!(settings.recents[0].path, Path::new("/m/1.glb"));
+        assert_eq!(settings.recents[0].age(), "just now");
+    }
+}

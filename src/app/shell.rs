@@ -1,0 +1,146 @@
+//! What is drawn: bars at the edges, the docked panels between them, toasts and dialogs above.
+
+use super::SinewApp;
+use crate::view::frame::PanelKind;
+use crate::view::keymap;
+use crate::view::layout::PanelHost;
+use crate::view::panels::{self, Status, TOOL_BAR_WIDTH};
+use crate::view::theme;
+use eframe::egui;
+use egui::{CentralPanel, Frame, Key, Margin, Modifiers, Panel, ScrollArea, Ui};
+
+impl SinewApp {
+    /// The whole window.
+    pub(super) fn shell_ui(&mut self, ui: &mut Ui) {
+        let ctx = ui.ctx().clone();
+        let is_modal = self.is_modal();
+        // A transform under way takes the keys itself: X is an axis then.
+        if !is_modal && self.editor.transforming().is_none() {
+            let is_painting = self.editor.is_painting();
+            // A stroke under way is one step: little may cut in.
+            let pressed = keymap::of(&ctx)
+                .pressed(&ctx, self.viewport.mode)
+                .into_iter();
+            let pressed = pressed.filter(|c| !is_painting || c.may_end_a_stroke());
+            self.asked.extend(pressed);
+        }
+        self.bars_ui(ui);
+        let ground = theme::palette(ui).panel;
+        CentralPanel::no_frame()
+            .frame(Frame::new().fill(ground))
+            .show(ui, |ui| self.dock_ui(ui));
+        if !is_modal && self.dock.maximised().is_some() && !ctx.text_edit_focused() {
+            // After the panels: a drag or a field that Esc ends comes first.
+            let esc = |i: &mut egui::InputState| i.consume_key(Modifiers::NONE, Key::Escape);
+            if !self.editor.is_painting() && ctx.input_mut(esc) {
+                self.dock.restore();
+                ctx.request_repaint();
+            }
+        }
+        self.note_layout();
+        let view = self.dock.shown().iter();
+        let view = view.rev().find(|(panel, _)| *panel == PanelKind::Viewport);
+        let over = view.map_or_else(|| ctx.content_rect(), |(_, rect)| *rect);
+        self.toasts.show(&ctx, over);
+        self.dialogs_ui(&ctx);
+        let chosen = self.overlay_ui(&ctx);
+        self.asked.extend(chosen);
+        self.note_keys(&ctx);
+        for command in std::mem::take(&mut self.asked) {
+            self.run_command(command, &ctx);
+        }
+    }
+
+    /// Menu bar with workspaces, status bar.
+    fn bars_ui(&mut self, ui: &mut Ui) {
+        let fill = theme::palette(ui).panel;
+        let bar = Frame::new()
+            .fill(fill)
+            .inner_margin(Margin::symmetric(theme::PADDING, 4));
+        let mut asked = Vec::new();
+        Panel::top("menu").frame(bar).show(ui, |ui| {
+            let is_on = |command| self.is_on(command);
+            let workspace = self.settings.settings.workspace;
+            asked.extend(panels::menu_bar_ui(ui, &self.editor, workspace, &is_on));
+        });
+        let status = Status {
+            mode: self.viewport.mode,
+            memory: self.memory.bytes(),
+            saved: self.saved_text(ui.ctx()),
+        };
+        Panel::bottom("status")
+            .frame(bar.inner_margin(Margin::symmetric(theme::PADDING, 2)))
+            .show(ui, |ui| {
+                panels::status_bar_ui(ui, &mut self.editor, &status);
+            });
+        self.asked.extend(asked);
+    }
+
+    /// The panels; the dock is away while it draws, and the app is what draws them.
+    fn dock_ui(&mut self, ui: &mut Ui) {
+        let mut dock = std::mem::take(&mut self.dock);
+        dock.show_ui(ui, self);
+        self.dock = dock;
+    }
+
+    /// The viewport beside the tool bar and under its header.
+    fn viewport_ui(&mut self, ui: &mut Ui) {
+        let bar = Frame::new()
+            .fill(theme::palette(ui).panel)
+            .inner_margin(Margin::symmetric(theme::PADDING, 2));
+        let mut asked = Vec::new();
+        if self.settings.settings.show_tool_bar {
+            Panel::left("tools")
+                .frame(
+                    Frame::new()
+                        .fill(theme::palette(ui).panel)
+                        .inner_margin(Margin::symmetric(6, 6)),
+                )
+                .exact_size(TOOL_BAR_WIDTH)
+                .resizable(false)
+                .show(ui, |ui| {
+                    let is_on = |command| self.is_on(command);
+                    let mode = self.viewport.mode;
+                    asked.extend(panels::tool_bar_ui(ui, mode, &self.editor, &is_on));
+                });
+        }
+        Panel::top("header").frame(bar).show(ui, |ui| {
+            let is_on = |command| self.is_on(command);
+            asked.extend(panels::header_ui(ui, &self.editor, &self.viewport, &is_on));
+        });
+        self.asked.extend(asked);
+        CentralPanel::no_frame().show(ui, |ui| self.viewport.show_ui(ui, &mut self.editor));
+        self.asked.append(&mut self.viewport.chosen);
+    }
+}
+
+impl PanelHost for SinewApp {
+    fn panel_ui(&mut self, ui: &mut Ui, panel: PanelKind) {
+        let mode = self.viewport.mode;
+        match panel {
+            PanelKind::Viewport => self.viewport_ui(ui),
+            PanelKind::Hierarchy => {
+                let asked = self.hierarchy.show_ui(ui, &mut self.editor);
+                self.asked.extend(asked);
+            }
+            PanelKind::Properties => {
+                ScrollArea::vertical().id_salt("properties").show(ui, |ui| {
+                    panels::properties_ui(ui, &mut self.editor, mode);
+                });
+            }
+            PanelKind::Timeline => {
+                let asked = self.timeline.show_ui(ui, &mut self.editor);
+                self.asked.extend(asked);
+            }
+            PanelKind::Problems => panels::problems_ui(ui, &mut self.editor),
+            PanelKind::History => panels::history_ui(ui, &mut self.editor),
+        }
+    }
+
+    fn panel_title(&self, panel: PanelKind) -> String {
+        match panel {
+            PanelKind::Problems => panels::problems_title(&self.editor),
+            _ => panel.label().to_owned(),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The saved form of a layout: readable, and independent of the docking library.
+
+use crate::view::frame::{PanelKind, Workspace};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// A part of the frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Node {
+    /// One panel.
+    Panel(PanelKind),
+    /// Panels at one place; the tab with this index is in front.
+    Tabs(usize, Vec<Node>),
+    /// Side by side, with their widths in points.
+    Row(Vec<(f32, Node)>),
+    /// Over one another, with their heights in points.
+    Column(Vec<(f32, Node)>),
+}
+
+/// A panel in a window of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Floating {
+    /// Which.
+    pub panel: PanelKind,
+    /// Left and top edge, points.
+    pub at: [f32; 2],
+    /// Width and height, points.
+    pub size: [f32; 2],
+}
+
+/// A whole layout.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arrangement {
+    /// All panels, closed and floating ones too, so that they come back where they were.
+    pub root: Node,
+    /// Those that do not show.
+    #[serde(default)]
+    pub closed: BTreeSet<PanelKind>,
+    /// Those in windows of their own.
+    #[serde(default)]
+    pub floating: Vec<Floating>,
+}
+
+/// What parts add up to that keep their proportions, and the part with the viewport, which takes what is left.
+pub(super) const WHOLE: f32 = 1000.0;
+
+/// Size of a part that has none yet.
+const ANY_SIZE: f32 = 200.0;
+
+impl Node {
+    /// Its panels, from the left and the top.
+    pub fn panels(&self) -> Vec<PanelKind> {
+        match self {
+            Self::Panel(panel) => vec![*panel],
+            Self::Tabs(_, nodes) => nodes.iter().flat_map(Self::panels).collect(),
+            Self::Row(nodes) | Self::Column(nodes) => {
+                nodes.iter().flat_map(|(_, node)| node.panels()).collect()
+            }
+        }
+    }
+
+    /// Without the panels in `seen`, which gets those that are left; `None` where nothing is.
+    fn cleaned(self, seen: &mut BTreeSet<PanelKind>) -> Option<Self> {
+        let clean_sized = |nodes: Vec<(f32, Node)>, seen: &mut BTreeSet<PanelKind>| {
+            let sized = nodes.into_iter().filter_map(|(size, node)| {
+                let usable = size.is_finite() && (1.0..=20_000.0).contains(&size);
+                Some((if usable { size } else { ANY_SIZE }, node.cleaned(seen)?))
+            });
+            sized.collect::<Vec<_>>()
+        };
+        match self {
+            Self::Panel(panel) => seen.insert(panel).then_some(Self::Panel(panel)),
+            Self::Tabs(active, nodes) => {
+                let nodes: Vec<_> = nodes.into_iter().filter_map(|n| n.cleaned(seen)).collect();
+                (!nodes.is_empty()).then(|| Self::Tabs(active.min(nodes.len() - 1), nodes))
+            }
+            Self::Row(nodes) => Some(clean_sized(nodes, seen))
+                .filter(|n| !n.is_empty())
+                .map(Self::Row),
+            Self::Column(nodes) => Some(clean_sized(nodes, seen))
+                .filter(|n| !n.is_empty())
+                .map(Self::Column),
+        }
+    }
+}
+
+impl Arrangement {
+    /// The layout a workspace begins with.
+    pub fn of_workspace(workspace: Workspace) -> Self {
+        let (side, list, below) = match workspace {
+            Workspace::Rig => (288.0, 600.0, 150.0),
+            Workspace::Weights => (288.0, 450.0, 150.0),
+            Workspace::Animate => (288.0, 560.0, 224.0),
+        };
+        let panel = Node::Panel;
+        let column = Node::Column(vec![
+            (list, panel(PanelKind::Hierarchy)),
+            (WHOLE - list, panel(PanelKind::Properties)),
+        ]);
+        let above = Node::Row(vec![(WHOLE, panel(PanelKind::Viewport)), (side, column)]);
+        let tabs = [PanelKind::Timeline, PanelKind::Problems, PanelKind::History];
+        let tabs = Node::Tabs(0, tabs.map(panel).to_vec());
+        Self {
+            root: Node::Column(vec![(WHOLE, above), (below, tabs)]),
+            closed: BTreeSet::new(),
+            floating: Vec::new(),
+        }
+    }
+
+    /// One that can be shown, whatever a file said: every panel once, the viewport among them and open.
+    #[must_use]
+    pub fn cleaned(self) -> Self {
+        let mut seen = BTreeSet::new();
+        let root = self.root.cleaned(&mut seen);
+        let Some(mut root) = root.filter(|_| seen.contains(&PanelKind::Viewport)) else {
+            return Self::of_workspace(Workspace::default());
+        };
+        let mut closed = self.closed;
+        // Panels that this file did not know yet wait in the Window menu.
+        for panel in PanelKind::ALL.into_iter().filter(|p| !seen.contains(p)) {
+            root = match root {
+                Node::Column(mut nodes) => {
+                    nodes.push((ANY_SIZE, Node::Panel(panel)));
+                    Node::Column(nodes)
+                }
+                other => Node::Column(vec![(600.0, other), (ANY_SIZE, Node::Panel(panel))]),
+            };
+            closed.insert(panel);
+        }
+        closed.remove(&PanelKind::Viewport);
+        let mut floats = BTreeSet::new();
+        let floating = self.floating.into_iter().filter(|f| {
+            let numbers = [f.at, f.size].concat();
+            f.panel != PanelKind::Viewport
+                && numbers.iter().all(|n| n.is_finite() && n.abs() < 20_000.0)
+                && f.size.iter().all(|n| *n > 0.0)
+                && floats.insert(f.panel)
+        });
+        let floating: Vec<_> = floating.collect();
+        closed.retain(|panel| !floating.iter().any(|f| f.panel == *panel));
+        Self {
+            root,
+            closed,
+            floating,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_workspaces_hold_every_panel_once() {
+        for workspace in Workspace::ALL {
+            let arrangement = Arrangement::of_workspace(workspace);
+            let mut panels = arrangement.root.panels();
+            panels.sort();
+            assert_eq!(panels, PanelKind::ALL.to_vec());
+            assert_eq!(arrangement.clone().cleaned(), arrangement);
+        }
+    }
+
+    #[test]
+    fn what_a_file_says_wrong_is_mended() {
+        let panel = Node::Panel;
+        let wrong = Arrangement {
+            root: Node::Row(vec![
+                (f32::NAN, panel(PanelKind::Viewport)),
+                (-3.0, panel(PanelKind::Viewport)),
+                (50.0, Node::Tabs(9, vec![panel(PanelKind::Timeline)])),
+                (50.0, Node::Column(Vec::new())),
+            ]),
+            closed: [PanelKind::Viewport, PanelKind::Timeline].into(),
+            floating: vec![
+                Floating {
+                    panel: PanelKind::Timeline,
+                    at: [4.0, 4.0],
+                    size: [100.0, 100.0],
+                };
+                2
+            ],
+        };
+        let mended = wrong.cleaned();
+        let mut panels = mended.root.panels();
+        panels.sort();
+        assert_eq!(panels, PanelKind::ALL.to_vec());
+        assert!(!mended.closed.contains(&PanelKind::Viewport));
+        assert!(mended.closed.contains(&PanelKind::Problems), "in the menu");
+        assert_eq!(mended.floating.len(), 1);
+        assert!(!mended.closed.contains(&PanelKind::Timeline));
+
+        let without_view = Arrangement {
+            root: panel(PanelKind::History),
+            ..mended
+        };
+        let default = Arrangement::of_workspace(Workspace::Rig);
+        assert_eq!(without_view.cleaned(), default);
+    }
+}

@@ -1,0 +1,116 @@
+//! The narrow column at the left: the modes, and the tools of the mode.
+
+use crate::editor::Editor;
+use crate::view::commands::Command;
+use crate::view::mode::Mode;
+use crate::view::theme;
+use egui::{Button, CornerRadius, Role, Stroke, Ui, Vec2, WidgetInfo};
+use egui_material_icons::{MaterialIcon, icons};
+
+/// Width of the tool bar with its margins.
+pub const TOOL_BAR_WIDTH: f32 = 40.0;
+
+/// The tools of a mode, groups apart.
+fn tools(mode: Mode) -> &'static [&'static [(Command, MaterialIcon)]] {
+    match mode {
+        Mode::Select => &[
+            &[
+                (Command::SelectBox, icons::ICON_SELECT),
+                (Command::SelectCircle, icons::ICON_CIRCLE),
+                (Command::SelectLasso, icons::ICON_LASSO_SELECT),
+            ],
+            &[
+                (Command::Hide, icons::ICON_VISIBILITY_OFF),
+                (Command::ShowAll, icons::ICON_VISIBILITY),
+            ],
+        ],
+        Mode::Pose => &[
+            &[
+                (Command::PoseMove, icons::ICON_OPEN_WITH),
+                (Command::PoseRotate, icons::ICON_ROTATE_RIGHT),
+                (Command::PoseScale, icons::ICON_OPEN_IN_FULL),
+            ],
+            &[
+                (Command::TogglePin, icons::ICON_KEEP),
+                (Command::ResetPose, icons::ICON_RESTART_ALT),
+                (Command::KeyPose, icons::ICON_KEY),
+            ],
+        ],
+        Mode::Paint => &[
+            &[
+                (Command::SwapWeight, icons::ICON_INVERT_COLORS),
+                (Command::SampleWeight, icons::ICON_COLORIZE),
+            ],
+            &[
+                (Command::LockActive, icons::ICON_LOCK),
+                (Command::UnlockAll, icons::ICON_LOCK_OPEN),
+            ],
+        ],
+    }
+}
+
+/// The modes and the tools; what was asked for. `is_on` tells of commands that switch something whether it is on.
+pub fn tool_bar_ui(
+    ui: &mut Ui,
+    mode: Mode,
+    editor: &Editor,
+    is_on: &dyn Fn(Command) -> Option<bool>,
+) -> Vec<Command> {
+    let mut asked = Vec::new();
+    let mut tool = |ui: &mut Ui, command: Command, icon: MaterialIcon| {
+        let enabled = command.is_enabled(editor);
+        if tool_ui(ui, command, icon, enabled, is_on(command)) {
+            asked.push(command);
+        }
+    };
+    ui.spacing_mut().item_spacing = Vec2::splat(4.0);
+    egui::ScrollArea::vertical()
+        .scroll_bar_visibility(egui::scroll_area::ScrollBarVisibility::AlwaysHidden)
+        .show(ui, |ui| {
+            for mode in Mode::ALL {
+                tool(ui, Command::SetMode(mode), mode.icon());
+            }
+            for group in tools(mode) {
+                ui.separator();
+                for (command, icon) in *group {
+                    tool(ui, *command, *icon);
+                }
+            }
+        });
+    asked
+}
+
+/// One square button; the active one is amber and has a bar at its side.
+fn tool_ui(
+    ui: &mut Ui,
+    command: Command,
+    icon: MaterialIcon,
+    enabled: bool,
+    on: Option<bool>,
+) -> bool {
+    let palette = theme::palette(ui);
+    let is_on = on == Some(true);
+    let colour = if is_on { palette.accent } else { palette.text };
+    let button = Button::new(icon.rich_text().size(16.0).color(colour))
+        .frame_when_inactive(false)
+        .selected(false)
+        .corner_radius(CornerRadius::same(4))
+        .min_size(Vec2::splat(28.0));
+    ui.spacing_mut().button_padding = Vec2::splat(4.0);
+    let response = ui.add_enabled(enabled, button);
+    if is_on {
+        let side = response.rect.left() - 3.0;
+        let y = response.rect.shrink(4.0).y_range();
+        ui.painter()
+            .vline(side, y, Stroke::new(2.0, palette.accent));
+    }
+    response.widget_info(|| match on {
+        Some(on) => WidgetInfo::selected(Role::Button, enabled, on, command.label()),
+        None => WidgetInfo::labeled(Role::Button, enabled, command.label()),
+    });
+    let text = format!("{}\n{}", command.label(), command.tooltip(ui.ctx()));
+    response
+        .on_hover_text(&text)
+        .on_disabled_hover_text(text)
+        .clicked()
+}

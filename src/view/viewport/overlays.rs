@@ -1,0 +1,297 @@
+//! Text over the picture: the view's name, the legend of the weights, the names of bones.
+
+use super::Viewport;
+use crate::editor::Editor;
+use crate::math::Camera;
+use crate::math::camera::View;
+use crate::skeleton::{Bone, JointIndex};
+use crate::view::heat::Ramp;
+use crate::view::scene::Shading;
+use crate::view::scenery::Scenery;
+use egui::{
+    Align2, Color32, FontId, Mesh, Painter, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, Vec2,
+    WidgetInfo,
+};
+use std::collections::BTreeMap;
+
+/// From the edges of the viewport, points.
+const MARGIN: f32 = 12.0;
+/// The legend's bar.
+const BAR: Vec2 = Vec2::new(14.0, 132.0);
+/// Side of the hatched square below it.
+const SWATCH: f32 = 14.0;
+/// Names that are hidden behind another part keep this much.
+const BEHIND: f32 = 0.45;
+
+/// Which bones are hidden from which camera: asking the surface is dear.
+#[derive(Default)]
+pub(super) struct Sight {
+    key: Option<(u64, u64, Camera)>,
+    hidden: Vec<JointIndex>,
+}
+
+/// A name that wants a place.
+struct Name {
+    joint: JointIndex,
+    at: Pos2,
+    depth: f32,
+    /// It is shown whatever else is there.
+    always: bool,
+}
+
+impl Viewport {
+    /// All of them.
+    pub(super) fn overlays_ui(&mut self, ui: &mut Ui, rect: Rect, editor: &mut Editor) {
+        let painter = ui.painter().with_clip_rect(rect);
+        let scenery = Scenery::of(self.options.theme);
+        self.names(&painter, rect, editor, scenery);
+        view_label_ui(ui, &painter, rect, editor, scenery);
+        if self.options.shading == Shading::Weights {
+            legend_ui(ui, &painter, rect, editor, self.options.ramp, scenery);
+        }
+    }
+
+    /// Names beside the bones, the nearest first; one that would lie over another is left out. Those behind another part
+    /// of the model are dimmed.
+    fn names(&mut self, painter: &Painter, rect: Rect, editor: &mut Editor, scenery: &Scenery) {
+        if !self.options.show_names || !self.options.show_bones {
+            return;
+        }
+        let camera = editor.document().session().camera;
+        let clip_from_world = camera.clip_from_world(rect.aspect_ratio());
+        // A joint's longest bone carries its name.
+        let mut bones: BTreeMap<JointIndex, Bone> = BTreeMap::new();
+        for bone in editor.bones() {
+            let length = |b: &Bone| b.head.distance_squared(b.tail);
+            let longest = bones.entry(bone.joint).or_insert(bone);
+            if length(&bone) > length(longest) {
+                *longest = bone;
+            }
+        }
+        self.look_for_hidden(&camera, &bones, editor);
+        let active = editor.document().session().active_joint;
+        let mut names: Vec<Name> = bones
+            .values()
+            .filter_map(|bone| {
+                let middle = bone.head.lerp(bone.tail, 0.5);
+                let clip = clip_from_world * middle.extend(1.0);
+                let ndc = clip.truncate() / clip.w;
+                let inside = clip.w > 0.0 && ndc.x.abs() < 1.0 && ndc.y.abs() < 1.0;
+                inside.then(|| Name {
+                    joint: bone.joint,
+                    at: rect.min + Vec2::new(0.5 + 0.5 * ndc.x, 0.5 - 0.5 * ndc.y) * rect.size(),
+                    depth: ndc.z,
+                    always: active == Some(bone.joint) || self.hovered == Some(bone.joint),
+                })
+            })
+            .collect();
+        names.sort_by(|a, b| {
+            (!a.always, a.depth)
+                .partial_cmp(&(!b.always, b.depth))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
+        let skeleton = editor.document().skeleton();
+        let mut taken: Vec<Rect> = Vec::new();
+        for name in names {
+            let galley = painter.layout_no_wrap(
+                skeleton.label(name.joint),
+                FontId::proportional(11.0),
+                color(scenery.text),
+            );
+            let place = Rect::from_min_size(
+                name.at + Vec2::new(7.0, -0.5 * galley.size().y),
+                galley.size(),
+            );
+            let free = taken
+                .iter()
+                .all(|other| !other.intersects(place.expand(3.0)));
+            if !(name.always || free && rect.contains_rect(place)) {
+                continue;
+            }
+            taken.push(place);
+            let is_behind = self.sight.hidden.contains(&name.joint);
+            let strength = if is_behind && !name.always {
+                BEHIND
+            } else {
+                1.0
+            };
+            for offset in [(-1.0, 0.0), (1.0, 0.0), (0.0, -1.0), (0.0, 1.0)] {
+                painter.galley_with_override_text_color(
+                    place.min + Vec2::from(offset),
+                    galley.clone(),
+                    color(scenery.text_halo).gamma_multiply(0.8 * strength),
+                );
+            }
+            let text = if active == Some(name.joint) {
+                scenery.bone_active
+            } else {
+                scenery.text
+            };
+            painter.galley_with_override_text_color(
+                place.min,
+                galley,
+                color(text).gamma_multiply(strength),
+            );
+        }
+    }
+
+    /// Asks the surface which bones are behind another part of the model, when the view or the pose came to rest.
+    fn look_for_hidden(
+        &mut self,
+        camera: &Camera,
+        bones: &BTreeMap<JointIndex, Bone>,
+        editor: &mut Editor,
+    ) {
+        let key = (editor.model_serial(), editor.picture_serial(), *camera);
+        let moving = self.is_moving(editor);
+        if self.sight.key == Some(key) || moving && self.sight.key.is_some() {
+            return;
+        }
+        self.sight.key = (!moving).then_some(key);
+        self.sight.hidden.clear();
+        for bone in bones.values() {
+            if editor.is_behind_another_part(bone.head.lerp(bone.tail, 0.5)) {
+                self.sight.hidden.push(bone.joint);
+            }
+        }
+    }
+}
+
+/// "Perspective · Front" at the top left.
+fn view_label_ui(ui: &Ui, painter: &Painter, rect: Rect, editor: &Editor, scenery: &Scenery) {
+    let camera = &editor.document().session().camera;
+    let projection = if camera.orthographic {
+        "Orthographic"
+    } else {
+        "Perspective"
+    };
+    let view = camera.axis_view().map_or("User", View::label);
+    let label = format!("{projection} · {view}");
+    let at = rect.left_top() + Vec2::splat(MARGIN - 2.0);
+    let place = text(painter, at, Align2::LEFT_TOP, &label, 12.0, scenery);
+    let response = ui.interact(place, ui.scope_id().with("view label"), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
+}
+
+/// The colours of weights from 0 to 1 at the bottom left, under the name of the bone they belong to.
+fn legend_ui(
+    ui: &Ui,
+    painter: &Painter,
+    rect: Rect,
+    editor: &Editor,
+    ramp: Ramp,
+    scenery: &Scenery,
+) {
+    let height = BAR.y + SWATCH + 34.0;
+    if rect.height() < height + 120.0 || rect.width() < 200.0 {
+        return;
+    }
+    let document = editor.document();
+    let name = match document.session().active_joint {
+        Some(joint) => document.skeleton().label(joint),
+        None => "No bone chosen".to_owned(),
+    };
+    let bottom = rect.left_bottom() + Vec2::new(MARGIN, -MARGIN);
+    let swatch = Rect::from_min_size(bottom - Vec2::new(0.0, SWATCH), Vec2::splat(SWATCH));
+    let bar = Rect::from_min_size(swatch.min - Vec2::new(0.0, BAR.y + 4.0), BAR);
+    let mut mesh = Mesh::default();
+    for (i, stop) in ramp.stops().iter().enumerate() {
+        let y = bar.bottom() - bar.height() * i as f32 / 8.0;
+        for x in [bar.left(), bar.right()] {
+            mesh.colored_vertex(Pos2::new(x, y), color(*stop));
+        }
+        if i > 0 {
+            let first = 2 * i as u32 - 2;
+            mesh.add_triangle(first, first + 1, first + 2);
+            mesh.add_triangle(first + 1, first + 2, first + 3);
+        }
+    }
+    painter.add(Shape::mesh(mesh));
+    let [ground, stripe] = ramp.hatch().map(color);
+    painter.rect_filled(swatch, 0.0, ground);
+    let stripes = painter.with_clip_rect(swatch.intersect(rect));
+    for i in 0..6 {
+        let x = swatch.left() - SWATCH + i as f32 * 7.0;
+        stripes.line_segment(
+            [
+                Pos2::new(x, swatch.bottom()),
+                Pos2::new(x + SWATCH, swatch.top()),
+            ],
+            Stroke::new(2.5, stripe),
+        );
+    }
+    let edge = Stroke::new(1.0, color(scenery.text_halo));
+    for outlined in [bar, swatch] {
+        painter.rect_stroke(outlined, 0.0, edge, egui::StrokeKind::Outside);
+    }
+    let mark = |y: f32, label: &str| {
+        let from = Pos2::new(bar.right() + 1.0, y);
+        painter.line_segment(
+            [from, from + Vec2::new(4.0, 0.0)],
+            Stroke::new(1.0, color(scenery.text)),
+        );
+        let at = from + Vec2::new(8.0, 0.0);
+        text(painter, at, Align2::LEFT_CENTER, label, 11.0, scenery);
+    };
+    for (weight, label) in [(1.0, "1"), (0.75, "0.75"), (0.5, "0.5"), (0.25, "0.25")] {
+        mark(bar.bottom() - bar.height() * weight, label);
+    }
+    mark(swatch.center().y, "0 (none)");
+    let at = bar.left_top() - Vec2::new(0.0, 10.0);
+    // A long name must not run under the gizmo or out of the view.
+    let room = (rect.width() - 2.0 * MARGIN).min(260.0);
+    let shown = fitted(painter, &name, room);
+    let title = text(painter, at, Align2::LEFT_BOTTOM, &shown, 12.0, scenery);
+    let response = ui.interact(
+        title.union(bar).union(swatch),
+        ui.scope_id().with("legend"),
+        Sense::hover(),
+    );
+    let label = format!("Weights of {name}: {} colours from 0 to 1", ramp.label());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
+}
+
+/// `name`, cut to `room` points.
+fn fitted(painter: &Painter, name: &str, room: f32) -> String {
+    let width = |s: &str| {
+        painter
+            .layout_no_wrap(s.to_owned(), FontId::proportional(12.0), Color32::WHITE)
+            .size()
+            .x
+    };
+    if width(name) <= room {
+        return name.to_owned();
+    }
+    let mut cut: Vec<char> = name.chars().collect();
+    while cut.len() > 1 {
+        cut.pop();
+        let shorter: String = cut.iter().collect::<String>() + "…";
+        if width(&shorter) <= room {
+            return shorter;
+        }
+    }
+    String::new()
+}
+
+/// Text with a halo; where it is.
+fn text(
+    painter: &Painter,
+    at: Pos2,
+    anchor: Align2,
+    label: &str,
+    size: f32,
+    scenery: &Scenery,
+) -> Rect {
+    let font = FontId::proportional(size);
+    let halo = color(scenery.text_halo).gamma_multiply(0.55);
+    for offset in [(-1.0, 0.0), (1.0, 0.0), (0.0, -1.0), (0.0, 1.0)] {
+        painter.text(at + Vec2::from(offset), anchor, label, font.clone(), halo);
+    }
+    painter.text(at, anchor, label, font, color(scenery.text))
+}
+
+/// sRGB 0 - 1 for egui.
+pub(super) fn color(srgb: [f32; 3]) -> Color32 {
+    let [r, g, b] = srgb.map(|x| (x * 255.0).round() as u8);
+    Color32::from_rgb(r, g, b)
+}
