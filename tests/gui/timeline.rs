@@ -521,15 +521,16 @@ fn nothing_is_cut_off_at_any_size() {
                 .rect();
             rects.push((label.into(), rect));
         }
-        for label in [
-            "Speed",
-            "Seconds",
-            "Frame",
-            "Time",
-            "Clip",
-            "Frames per second",
+        for (role, label) in [
+            (Role::SpinButton, "Speed"),
+            (Role::SpinButton, "Seconds"),
+            (Role::SpinButton, "Frame"),
+            (Role::Slider, "Time"),
+            (Role::ComboBox, "Clip"),
+            (Role::ComboBox, "Frames per second"),
         ] {
-            rects.push((label.into(), window.harness.get_by_label(label).rect()));
+            let node = window.harness.get_by_role_and_label(role, label);
+            rects.push((label.into(), node.rect()));
         }
         for (i, (label, rect)) in rects.iter().enumerate() {
             assert!(
