@@ -4,8 +4,6 @@
 mod app;
 #[path = "gui/commands.rs"]
 mod commands;
-#[path = "gui/draw_cost.rs"]
-mod draw_cost;
 #[path = "gui/figure.rs"]
 mod figure;
 #[path = "gui/frame.rs"]

@@ -566,7 +566,7 @@ fn whatever_is_done_can_be_undone_to_the_same_document() {
                     .pose()
                     .locals
                     .iter()
-                    .all(|l| l.is_finite())
+                    .all(sinew::math::Transform::is_finite)
             );
             prop_assert!(
                 editor
@@ -574,7 +574,7 @@ fn whatever_is_done_can_be_undone_to_the_same_document() {
                     .shown_pose()
                     .locals
                     .iter()
-                    .all(|l| l.is_finite())
+                    .all(sinew::math::Transform::is_finite)
             );
         }
         editor.finish_tool();

@@ -16,7 +16,6 @@ use sinew::tools::{
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 const SIZE: Vec2 = Vec2::new(1000.0, 800.0);
 
@@ -225,7 +224,7 @@ fn check_box(mesh: &Mesh, normals: &[Vec3]) {
         let to = positions[p as usize] - camera.eye();
         let ray = sinew::math::Ray {
             origin: camera.eye(),
-            direction: to.normalize(),
+            direction: to.normalize_or(Vec3::Z),
         };
         let hit = rays.cast_ray(&ray, triangles, &positions, |_| true);
         hit.is_none_or(|hit| hit.distance >= to.length() - slack)
@@ -585,10 +584,8 @@ fn linked_finds_the_islands_of_the_mannequin() {
         // Islands found by walking.
         let mut unseen = PointSet::full(n);
         let mut n_islands = 0;
-        while let Some(start) = {
-            let first = unseen.iter().next();
-            first
-        } {
+        let mut next = unseen.iter().next();
+        while let Some(start) = next {
             n_islands += 1;
             let linked = islands::linked(topology, &[start].into_iter().collect(), n);
             let (mut walked, mut queue) = (PointSet::default(), vec![start]);
@@ -600,82 +597,8 @@ fn linked_finds_the_islands_of_the_mannequin() {
             }
             assert_eq!(linked, walked);
             unseen.subtract(&walked);
+            next = unseen.iter().next();
         }
         assert!(n_islands >= 1);
     }
-}
-
-/// Figures for a million points; `cargo test --test core -- --ignored --nocapture million`.
-#[test]
-#[ignore = "figures, not a test"]
-fn a_million_points() {
-    let mesh = torus(1000, 1000);
-    let (positions, normals) = (mesh.positions.clone(), mesh.normals.clone());
-    let time = |what: &str, run: &mut dyn FnMut()| {
-        run();
-        let start = Instant::now();
-        (0..5).for_each(|_| run());
-        println!("{what}: {:.1} ms", start.elapsed().as_secs_f64() * 200.0);
-    };
-    let start = Instant::now();
-    let topology = mesh.topology();
-    println!("topology: {:?}", start.elapsed());
-    let (mut index, mut stale) = (None, true);
-    let surface = SurfaceView {
-        mesh: &mesh,
-        positions: &positions,
-        normals: &normals,
-        index: &mut index,
-        index_stale: &mut stale,
-        hidden: None,
-    };
-    let camera = Camera {
-        distance: 9.0,
-        ..Camera::default()
-    };
-    let view = ScreenView::new(&camera, Vec2::new(1400.0, 800.0));
-    let region = Region::between(Vec2::new(100.0, 50.0), Vec2::new(1300.0, 750.0));
-    time("box, through", &mut || {
-        region::points_in(&region, &view, &surface, None);
-    });
-    time("depth buffer", &mut || {
-        DepthBuffer::new(&view, [&surface]);
-    });
-    let depth = DepthBuffer::new(&view, [&surface]);
-    let mut found = PointSet::default();
-    time("box, seen only", &mut || {
-        found = region::points_in(&region, &view, &surface, Some(&depth));
-    });
-    println!("{} of {} points", found.count(), mesh.n_points());
-    let small = Region::Circle {
-        from: Vec2::new(700.0, 400.0),
-        to: Vec2::new(720.0, 400.0),
-        radius: 25.0,
-    };
-    time("circle, seen only", &mut || {
-        region::points_in(&small, &view, &surface, Some(&depth));
-    });
-    time("nearest point", &mut || {
-        region::nearest_point(Vec2::new(700.0, 300.0), 12.0, &view, &surface, Some(&depth));
-    });
-    let n = mesh.n_points();
-    time("grow", &mut || {
-        islands::grow(topology, &found, n);
-    });
-    let mut others = found.clone();
-    others.invert(n);
-    time("shrink", &mut || {
-        islands::shrink(topology, &found, &others, n);
-    });
-    let start = Instant::now();
-    islands::linked(topology, &found, n);
-    println!("linked, the first time: {:?}", start.elapsed());
-    time("linked", &mut || {
-        islands::linked(topology, &found, n);
-    });
-    time("invert and count", &mut || {
-        let mut set = found.clone();
-        set.invert(n);
-        set.count();
-    });
 }

@@ -96,7 +96,9 @@ fn licence_files(package: &Package) -> Vec<(String, String)> {
                 "UFL",
                 "HACK-",
             ];
-            let is_text = !name.ends_with(".TTF") && !name.ends_with(".RS");
+            let path = entry.path();
+            let ending = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
+            let is_text = ending.is_none_or(|e| e != "ttf" && e != "rs");
             if is_text
                 && speaks.iter().any(|s| name.contains(s))
                 && let Ok(text) = std::fs::read_to_string(entry.path())

@@ -1,4 +1,6 @@
-//! How long a picture takes, on the sample with 100,000 points: run with `--ignored --nocapture`.
+//! How long a picture takes, on the sample with 100,000 points.
+//!
+//! `cargo bench --no-default-features --features render --bench pictures`; compare rows of one run only.
 
 use glam::Vec3;
 use sinew::document::Material;
@@ -59,9 +61,7 @@ fn cost(offscreen: &mut Offscreen, mesh: &Mesh, shading: Shading, samples: u32) 
     })
 }
 
-#[test]
-#[ignore = "a measurement"]
-fn what_a_picture_costs() {
+fn main() {
     let mesh = sample(SampleKind::Mannequin, 100_000).mesh.build().mesh;
     assert!(mesh.positions.iter().all(|p: &Vec3| p.is_finite()));
     let mut offscreen = Offscreen::new().unwrap_or_else(|error| panic!("{error}"));
