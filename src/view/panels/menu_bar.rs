@@ -5,7 +5,7 @@ use crate::view::commands::Command;
 use crate::view::commands::table::{Group, Row, TABLE};
 use crate::view::frame::Workspace;
 use crate::view::theme;
-use egui::{Align, Layout, RichText, Role, Ui, WidgetInfo};
+use egui::{Align, Layout, RichText, Role, ScrollArea, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
 /// The menus; what was asked for. `is_on` tells of commands that switch something whether it is on.
@@ -19,7 +19,12 @@ pub fn menu_bar_ui(
     egui::MenuBar::new().ui(ui, |ui| {
         for group in Group::ALL {
             ui.menu_button(group.label(), |ui| {
-                group_ui(ui, group, editor, is_on, &mut asked);
+                // In a low window the longest menus scroll.
+                let room = ui.ctx().content_rect().bottom() - ui.cursor().top() - 16.0;
+                ScrollArea::vertical()
+                    .max_height(room.max(4.0 * theme::ROW))
+                    .auto_shrink([true, true])
+                    .show(ui, |ui| group_ui(ui, group, editor, is_on, &mut asked));
             });
         }
         ui.separator();

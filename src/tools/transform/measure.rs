@@ -1,0 +1,350 @@
+//! How far the pointer, or what is typed, moves, turns or scales each bone.
+
+use super::{Axis, Constraint, Subject, Transforming, Turning};
+use crate::document::session::{PoseSpace, TransformKind};
+use crate::math::Transform;
+use crate::skeleton::orientation::turn_in_space;
+use crate::tools::gizmo;
+use glam::{DMat3, DQuat, DVec3, Vec2, Vec3};
+use std::f64::consts::{PI, TAU};
+
+/// Degrees of a snapped step.
+const SNAP_DEGREES: f64 = 5.0;
+/// Factor of a snapped step.
+const SNAP_SCALE: f64 = 0.1;
+/// What Shift makes of each pixel.
+pub(super) const PRECISE: f64 = 0.1;
+/// Turn of the trackball for one pixel, radians.
+const TRACKBALL_PER_PX: f64 = 0.01;
+/// A scale never comes closer to nothing.
+const LEAST_SCALE: f64 = 1e-3;
+/// Below this (cosine) a ring is seen from its edge and is pulled along its tangent.
+pub(super) const EDGE_ON: f32 = 0.2;
+
+impl Transforming {
+    pub(super) fn is_move(&self) -> bool {
+        self.kind == TransformKind::Move
+    }
+
+    /// From the axes of the transform to the world, for one joint; orthonormal.
+    pub(super) fn space_of(&self, subject: &Subject) -> DMat3 {
+        match self.space {
+            PoseSpace::Local => subject.own,
+            PoseSpace::Parent => subject.parent,
+            PoseSpace::World => DMat3::IDENTITY,
+        }
+    }
+
+    /// The world axis that the active joint turns about for a positive angle: in a mirrored space the opposite one.
+    pub(super) fn turn_axis(&self, axis: Axis) -> DVec3 {
+        let map = self.space_of(&self.subjects[self.active]);
+        map * axis.unit() * map.determinant().signum()
+    }
+
+    /// Signed turn of the pointer between two places, radians.
+    pub(super) fn angle_between(&self, from_px: Vec2, to_px: Vec2) -> f64 {
+        match self.turning {
+            Turning::Screen => {
+                let Some(centre) = self.screen.project(self.pivot) else {
+                    return 0.0;
+                };
+                let (a, b) = ((from_px - centre).as_dvec2(), (to_px - centre).as_dvec2());
+                if a.length() < 1.0 || b.length() < 1.0 {
+                    return 0.0;
+                }
+                // y points down: counter-clockwise as seen is positive.
+                wrapped(-a.perp_dot(b).atan2(a.dot(b)))
+            }
+            Turning::Ring { axis, zero } => {
+                let angle = |px| {
+                    let at = self.on_plane(px, axis)?;
+                    let (x, y) = (zero - self.pivot, axis.cross(zero - self.pivot));
+                    let at = at - self.pivot;
+                    Some(f64::from(at.dot(y)).atan2(f64::from(at.dot(x))))
+                };
+                match (angle(from_px), angle(to_px)) {
+                    (Some(a), Some(b)) => wrapped(b - a),
+                    _ => 0.0,
+                }
+            }
+            Turning::Tangent {
+                along_px,
+                radius_px,
+            } => f64::from((to_px - from_px).dot(along_px) / radius_px),
+        }
+    }
+
+    /// Where the pointer meets the plane through the pivot across `normal`.
+    pub(super) fn on_plane(&self, px: Vec2, normal: Vec3) -> Option<Vec3> {
+        let ray = self.screen.ray(px);
+        let slope = ray.direction.dot(normal);
+        let along = (self.pivot - ray.origin).dot(normal) / slope;
+        let at = ray.origin + ray.direction * along;
+        (slope.abs() > 1e-4 && along > 0.0 && at.is_finite()).then_some(at)
+    }
+
+    /// Goes on from a ring as seen on the screen.
+    pub(super) fn release_ring(&mut self) {
+        if self.turning != Turning::Screen {
+            self.turned *= self.facing();
+            self.turning = Turning::Screen;
+        }
+    }
+
+    /// +1 where the axis of the turn points to the eye, else -1.
+    pub(super) fn facing(&self) -> f64 {
+        match self.constraint {
+            Constraint::Axis(axis) | Constraint::Plane(axis) => {
+                let to_eye = self.screen.toward_eye(self.pivot).as_dvec3();
+                if self.turn_axis(axis).dot(to_eye) < 0.0 {
+                    -1.0
+                } else {
+                    1.0
+                }
+            }
+            _ => 1.0,
+        }
+    }
+
+    /// The angle of the rotation, radians.
+    pub(super) fn angle(&self) -> f64 {
+        if let Some(degrees) = self.typed.value() {
+            return degrees.to_radians();
+        }
+        let turned = match self.turning {
+            Turning::Screen => self.turned * self.facing(),
+            _ => self.turned,
+        };
+        if self.snap {
+            snapped(turned.to_degrees(), self.step(SNAP_DEGREES)).to_radians()
+        } else {
+            turned
+        }
+    }
+
+    /// The factor of the scale.
+    pub(super) fn factor(&self) -> f64 {
+        let factor = match (self.typed.value(), self.constraint) {
+            (Some(typed), _) => typed,
+            (None, Constraint::Axis(axis)) if self.is_on_axis(axis) => {
+                let radius = gizmo::RADIUS_PX * self.screen.metres_per_px(self.pivot);
+                let axis = self.space_of(&self.subjects[self.active]) * axis.unit();
+                1.0 + self.along_axis(axis) / f64::from(radius)
+            }
+            _ => {
+                let centre = self.screen.project(self.pivot).unwrap_or(self.start_px);
+                let before = self.start_px.distance(centre);
+                let least = 8.0;
+                if before < least {
+                    // Grabbed in the middle: to the right is larger.
+                    let along = self.virtual_px.x - self.start_px.x;
+                    f64::from(1.0 + along / gizmo::RADIUS_PX)
+                } else {
+                    f64::from(self.virtual_px.distance(centre) / before)
+                }
+            }
+        };
+        let factor = if self.snap && self.typed.value().is_none() {
+            snapped(factor, self.step(SNAP_SCALE))
+        } else {
+            factor
+        };
+        if self.typed.value().is_some() && factor.abs() >= LEAST_SCALE {
+            return factor;
+        }
+        factor.max(LEAST_SCALE)
+    }
+
+    /// Whether the pointer began on the side of an axis, as on a handle of it.
+    pub(super) fn is_on_axis(&self, axis: Axis) -> bool {
+        let axis = (self.space_of(&self.subjects[self.active]) * axis.unit()).as_vec3();
+        let to_eye = self.screen.toward_eye(self.pivot);
+        let tip = self.pivot + axis * self.screen.metres_per_px(self.pivot) * gizmo::RADIUS_PX;
+        let tip = self.screen.project(tip);
+        axis.dot(to_eye).abs() < 0.98 && tip.is_some_and(|tip| tip.distance(self.start_px) < 16.0)
+    }
+
+    /// How far the pointer went along the line through the pivot, metres.
+    pub(super) fn along_axis(&self, axis: DVec3) -> f64 {
+        let axis_f = axis.as_vec3();
+        let at = |px: Vec2| {
+            // The place of the line that is nearest to the ray.
+            let ray = self.screen.ray(px);
+            let slope = axis_f.dot(ray.direction);
+            let from = ray.origin - self.pivot;
+            let across = 1.0 - slope * slope;
+            (across > 2.5e-3)
+                .then(|| f64::from((axis_f.dot(from) - slope * ray.direction.dot(from)) / across))
+        };
+        match (at(self.start_px), at(self.virtual_px)) {
+            (Some(a), Some(b)) => b - a,
+            // The line points at the eye: up is away.
+            _ => {
+                let up = self.start_px.y - self.virtual_px.y;
+                let to_eye = self.screen.toward_eye(self.pivot);
+                f64::from(-up * self.screen.metres_per_px(self.pivot) * axis_f.dot(to_eye).signum())
+            }
+        }
+    }
+
+    /// The way of a move in the world, for one joint, metres.
+    pub(super) fn way(&self, subject: &Subject) -> DVec3 {
+        let map = self.space_of(subject);
+        let typed = self.typed.value();
+        let step = self.step(self.move_step());
+        let snap = |v: f64| {
+            if self.snap { snapped(v, step) } else { v }
+        };
+        // Measured at the active joint; each goes the same way along its own axes.
+        let measured = self.space_of(&self.subjects[self.active]);
+        match (self.constraint, typed) {
+            (Constraint::Axis(axis), typed) => {
+                let along = typed.unwrap_or_else(|| snap(self.along_axis(measured * axis.unit())));
+                map * axis.unit() * along
+            }
+            (Constraint::Plane(axis), Some(typed)) => {
+                let first = Axis::ALL[usize::from(axis == Axis::X)];
+                map * first.unit() * typed
+            }
+            (_, Some(typed)) => map * DVec3::X * typed,
+            (Constraint::Plane(axis), None) => {
+                let normal = (measured * axis.unit()).as_vec3();
+                let facing = normal.dot(self.screen.toward_eye(self.pivot)).abs();
+                let pair = if facing > 0.05 {
+                    self.on_plane(self.start_px, normal)
+                        .zip(self.on_plane(self.virtual_px, normal))
+                } else {
+                    None
+                };
+                let way = pair.map_or_else(|| self.in_view(), |(a, b)| (b - a).as_dvec3());
+                let mut inside = measured.transpose() * way;
+                inside[axis.index()] = 0.0;
+                map * DVec3::new(snap(inside.x), snap(inside.y), snap(inside.z))
+            }
+            (Constraint::Free | Constraint::Trackball, None) => {
+                let way = self.in_view();
+                DVec3::new(snap(way.x), snap(way.y), snap(way.z))
+            }
+        }
+    }
+
+    /// The pointer's way in the plane of the view at the depth of the pivot, metres.
+    pub(super) fn in_view(&self) -> DVec3 {
+        let delta = (self.virtual_px - self.start_px) * self.screen.metres_per_px(self.pivot);
+        let camera = &self.screen.camera;
+        (camera.right() * delta.x - camera.up() * delta.y).as_dvec3()
+    }
+
+    /// A tenth of the power of ten that the view is high.
+    pub(super) fn move_step(&self) -> f64 {
+        let height = f64::from(self.screen.metres_per_px(self.pivot) * self.screen.size_px.y);
+        0.1 * 10f64.powf(height.max(1e-9).log10().floor())
+    }
+
+    pub(super) fn step(&self, step: f64) -> f64 {
+        if self.precise { step * PRECISE } else { step }
+    }
+
+    pub(super) fn transformed(&self, subject: &Subject) -> Transform {
+        let mut local = subject.start;
+        match self.kind {
+            TransformKind::Rotate => local.rotation = self.rotated(subject),
+            TransformKind::Move => {
+                let way = self.way(subject);
+                if way != DVec3::ZERO {
+                    let linear = subject.parent_linear;
+                    let inside = if linear.determinant().abs() > 1e-30 {
+                        linear.inverse() * way
+                    } else {
+                        subject.parent.transpose() * way
+                    };
+                    local.translation += inside;
+                }
+            }
+            TransformKind::Scale => {
+                let scale = self.scale(subject);
+                if scale != DVec3::ONE {
+                    local.stretch *= DMat3::from_diagonal(scale);
+                }
+            }
+        }
+        if local.is_finite() {
+            local
+        } else {
+            subject.start
+        }
+    }
+
+    pub(super) fn rotated(&self, subject: &Subject) -> DQuat {
+        let start = subject.start.rotation;
+        let in_world = |turn: DQuat| turn_in_space(subject.parent, turn) * start;
+        match self.constraint {
+            Constraint::Axis(axis) | Constraint::Plane(axis) => {
+                let angle = self.angle();
+                if angle == 0.0 {
+                    return start;
+                }
+                let turn = DQuat::from_axis_angle(axis.unit(), angle);
+                match self.space {
+                    PoseSpace::Local => start * turn,
+                    PoseSpace::Parent => turn * start,
+                    PoseSpace::World => in_world(turn),
+                }
+            }
+            Constraint::Free => {
+                let angle = self.angle();
+                if angle == 0.0 {
+                    return start;
+                }
+                let axis = self.screen.toward_eye(self.pivot).as_dvec3();
+                in_world(DQuat::from_axis_angle(axis.normalize_or(DVec3::Z), angle))
+            }
+            Constraint::Trackball => {
+                let delta = (self.virtual_px - self.start_px).as_dvec2() * TRACKBALL_PER_PX;
+                let camera = &self.screen.camera;
+                let about = camera.up().as_dvec3() * delta.x + camera.right().as_dvec3() * delta.y;
+                if about == DVec3::ZERO {
+                    return start;
+                }
+                in_world(DQuat::from_scaled_axis(about))
+            }
+        }
+    }
+
+    /// The factors along the joint's own axes.
+    pub(super) fn scale(&self, subject: &Subject) -> DVec3 {
+        let factor = self.factor();
+        let along = |axis: Axis, wanted: f64| {
+            if self.space == PoseSpace::Local {
+                let mut scale = DVec3::ONE;
+                scale[axis.index()] = wanted;
+                return scale;
+            }
+            // Without shear: what of each own axis lies along the wanted one.
+            let share = subject.own.transpose() * (self.space_of(subject) * axis.unit());
+            DVec3::ONE + share * share * (wanted - 1.0)
+        };
+        match self.constraint {
+            Constraint::Free | Constraint::Trackball => DVec3::splat(factor),
+            Constraint::Axis(axis) => along(axis, factor),
+            Constraint::Plane(axis) => Axis::ALL
+                .into_iter()
+                .filter(|&a| a != axis)
+                .map(|a| along(a, factor))
+                .fold(DVec3::ONE, |all, one| all * one),
+        }
+    }
+}
+
+pub(super) fn wrapped(angle: f64) -> f64 {
+    (angle + PI).rem_euclid(TAU) - PI
+}
+
+pub(super) fn snapped(value: f64, step: f64) -> f64 {
+    (value / step).round() * step
+}
+
+/// Without the minus of a number that reads as zero.
+pub(super) fn tidy(value: f64, least: f64) -> f64 {
+    if value.abs() < least { 0.0 } else { value }
+}

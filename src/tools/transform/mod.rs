@@ -1,0 +1,402 @@
+//! Moving, rotating and scaling bones: one state machine for gizmo drags and for the keys G, R and S.
+//!
+//! The way of the data: [`Transforming::begin`] with the shown pose -> pointer positions, axis keys and typed numbers ->
+//! [`Transforming::apply`], which writes the posed joints into a copy of the pose. Each joint turns about its own head.
+
+mod measure;
+
+use super::typed::TypedNumber;
+use super::{Handle, Screen};
+use crate::document::session::{PoseSpace, TransformKind};
+use crate::math::Transform;
+use crate::skeleton::orientation::orientation;
+use crate::skeleton::{JointIndex, Pose, Skeleton};
+use glam::{DAffine3, DMat3, DVec3, Vec2, Vec3};
+use measure::{EDGE_ON, PRECISE, tidy};
+use std::collections::BTreeSet;
+
+/// An axis of a space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// Red.
+    X,
+    /// Green.
+    Y,
+    /// Blue.
+    Z,
+}
+
+/// What is left free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Constraint {
+    /// In the plane of the view, about the view's axis, or all axes alike.
+    Free,
+    /// A turn as of a ball under the hand (of rotations only).
+    Trackball,
+    /// One axis.
+    Axis(Axis),
+    /// All but one axis.
+    Plane(Axis),
+}
+
+/// How finely the pointer works.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Finesse {
+    /// Ctrl: in steps.
+    pub snap: bool,
+    /// Shift: a tenth.
+    pub precise: bool,
+}
+
+impl Axis {
+    /// All three.
+    pub const ALL: [Self; 3] = [Self::X, Self::Y, Self::Z];
+
+    /// Its index.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The letter of the axis.
+    pub fn letter(self) -> &'static str {
+        ["X", "Y", "Z"][self.index()]
+    }
+
+    /// Its direction.
+    pub fn unit(self) -> DVec3 {
+        [DVec3::X, DVec3::Y, DVec3::Z][self.index()]
+    }
+
+    /// The letters of the two others.
+    pub fn others(self) -> &'static str {
+        ["YZ", "XZ", "XY"][self.index()]
+    }
+}
+
+impl TransformKind {
+    /// The verb.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Move => "Move",
+            Self::Rotate => "Rotate",
+            Self::Scale => "Scale",
+        }
+    }
+}
+
+impl PoseSpace {
+    /// As it is read: "local".
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::World => "world",
+            Self::Parent => "parent",
+        }
+    }
+}
+
+/// A joint that is being transformed, as it was at the start.
+#[derive(Clone, Debug)]
+struct Subject {
+    joint: JointIndex,
+    start: Transform,
+    /// How its own space lies in the world, orthonormal.
+    own: DMat3,
+    /// How its parent's space lies in the world: orthonormal, and as it is.
+    parent: DMat3,
+    parent_linear: DMat3,
+}
+
+/// How pointer positions become an angle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Turning {
+    /// The angle about the pivot as seen.
+    Screen,
+    /// The angle in the plane of a ring.
+    Ring { axis: Vec3, zero: Vec3 },
+    /// The way along the tangent where a ring seen from its edge was grabbed, in radii.
+    Tangent { along_px: Vec2, radius_px: f32 },
+}
+
+/// A transform under way.
+#[derive(Clone, Debug)]
+pub struct Transforming {
+    kind: TransformKind,
+    constraint: Constraint,
+    space: PoseSpace,
+    /// The space that the artist has set: the first press of an axis key means it.
+    set_space: PoseSpace,
+    subjects: Vec<Subject>,
+    /// Which subject the screen is measured at.
+    active: usize,
+    n_selected: usize,
+    pivot: Vec3,
+    turning: Turning,
+    start_px: Vec2,
+    last_px: Vec2,
+    /// The pointer as it would be if Shift had not slowed it down.
+    virtual_px: Vec2,
+    turned: f64,
+    snap: bool,
+    precise: bool,
+    typed: TypedNumber,
+    screen: Screen,
+}
+
+impl Transforming {
+    /// Starts on the joints of `selected` that have no selected ancestor; `None` where there is none.
+    ///
+    /// `world`: n_joints, of `pose`. `at_px`: where the pointer is. The free transform in `space`'s axes; a gizmo's handle
+    /// is given with [`Transforming::grab`].
+    pub fn begin(
+        skeleton: &Skeleton,
+        pose: &Pose,
+        world: &[DAffine3],
+        selected: &BTreeSet<JointIndex>,
+        active: Option<JointIndex>,
+        (kind, space): (TransformKind, PoseSpace),
+        (screen, at_px): (Screen, Vec2),
+    ) -> Option<Self> {
+        let subjects: Vec<Subject> = topmost(skeleton, selected)
+            .map(|joint| {
+                let parent_linear = skeleton
+                    .joint(joint)
+                    .parent
+                    .map_or(DMat3::IDENTITY, |p| world[p.get()].matrix3);
+                Subject {
+                    joint,
+                    start: pose.locals[joint.get()],
+                    own: orientation(world[joint.get()].matrix3),
+                    parent: orientation(parent_linear),
+                    parent_linear,
+                }
+            })
+            .collect();
+        // The active joint may hang below a selected one: then the one it moves with.
+        let carries = |s: &Subject| {
+            active.is_some_and(|a| a == s.joint || skeleton.ancestors(a).any(|j| j == s.joint))
+        };
+        let active = subjects.iter().position(carries).unwrap_or(0);
+        let pivot = world[subjects.get(active)?.joint.get()]
+            .translation
+            .as_vec3();
+        Some(Self {
+            kind,
+            constraint: Constraint::Free,
+            space,
+            set_space: space,
+            subjects,
+            active,
+            n_selected: selected.len(),
+            pivot,
+            turning: Turning::Screen,
+            start_px: at_px,
+            last_px: at_px,
+            virtual_px: at_px,
+            turned: 0.0,
+            snap: false,
+            precise: false,
+            typed: TypedNumber::default(),
+            screen,
+        })
+    }
+
+    /// Constrains it as a gizmo's handle does that was grabbed where the transform began.
+    pub fn grab(&mut self, handle: Handle) {
+        self.kind = handle.kind;
+        self.constraint = handle.constraint;
+        let (TransformKind::Rotate, Constraint::Axis(axis)) = (self.kind, self.constraint) else {
+            return;
+        };
+        let axis = self.turn_axis(axis).as_vec3();
+        let to_eye = self.screen.toward_eye(self.pivot);
+        if axis.dot(to_eye).abs() < EDGE_ON {
+            let centre = self.screen.project(self.pivot).unwrap_or(self.start_px);
+            // The near side of the ring moves along axis x (to the eye).
+            let tangent = axis.cross(to_eye) * self.screen.metres_per_px(self.pivot) * 10.0;
+            let ahead = self.screen.project(self.pivot + tangent).unwrap_or(centre);
+            self.turning = Turning::Tangent {
+                along_px: (ahead - centre).normalize_or(Vec2::X),
+                radius_px: super::gizmo::RADIUS_PX,
+            };
+        } else if let Some(zero) = self.on_plane(self.start_px, axis) {
+            self.turning = Turning::Ring { axis, zero };
+        }
+    }
+
+    /// What it does.
+    pub fn kind(&self) -> TransformKind {
+        self.kind
+    }
+
+    /// What is left free.
+    pub fn constraint(&self) -> Constraint {
+        self.constraint
+    }
+
+    /// The space that its axes are those of.
+    pub fn space(&self) -> PoseSpace {
+        self.space
+    }
+
+    /// The joints that it changes.
+    pub fn joints(&self) -> impl Iterator<Item = JointIndex> + '_ {
+        self.subjects.iter().map(|s| s.joint)
+    }
+
+    /// Where its axes meet on the screen: the head of the active joint at the start, world.
+    pub fn pivot(&self) -> Vec3 {
+        self.pivot
+    }
+
+    /// The directions of its axes, world, as at the start.
+    pub fn axes(&self) -> [Vec3; 3] {
+        let map = self.space_of(&self.subjects[self.active]);
+        Axis::ALL.map(|axis| (map * axis.unit()).as_vec3())
+    }
+
+    /// What the undo step is called: "Rotate LeftForeArm", "Rotate 3 bones".
+    pub fn label(&self, skeleton: &Skeleton) -> String {
+        step_label(
+            self.kind.verb(),
+            skeleton,
+            self.n_selected,
+            self.subjects[0].joint,
+        )
+    }
+
+    /// Follows the pointer.
+    pub fn pointer(&mut self, at_px: Vec2, finesse: Finesse) {
+        let factor = if finesse.precise { PRECISE } else { 1.0 };
+        let delta = at_px - self.last_px;
+        self.virtual_px += delta * factor as f32;
+        self.turned += self.angle_between(self.last_px, at_px) * factor;
+        self.last_px = at_px;
+        self.snap = finesse.snap;
+        self.precise = finesse.precise;
+    }
+
+    /// An axis key; `plane` with Shift. Pressed again it means the other space, a third time none.
+    pub fn press_axis(&mut self, axis: Axis, plane: bool) {
+        let constraint = if plane && self.kind != TransformKind::Rotate {
+            Constraint::Plane(axis)
+        } else {
+            Constraint::Axis(axis)
+        };
+        self.release_ring();
+        let other = match self.set_space {
+            PoseSpace::World => PoseSpace::Local,
+            PoseSpace::Local | PoseSpace::Parent => PoseSpace::World,
+        };
+        if self.constraint != constraint {
+            self.constraint = constraint;
+            self.space = self.set_space;
+        } else if self.space == self.set_space {
+            self.space = other;
+        } else {
+            self.constraint = Constraint::Free;
+            self.space = self.set_space;
+        }
+    }
+
+    /// The key of a kind while it runs: another kind starts over, R again turns as a ball.
+    pub fn press_kind(&mut self, kind: TransformKind) {
+        if kind == self.kind {
+            self.constraint = match self.constraint {
+                Constraint::Free if kind == TransformKind::Rotate => Constraint::Trackball,
+                Constraint::Trackball => Constraint::Free,
+                same => same,
+            };
+        } else {
+            self.kind = kind;
+            self.typed = TypedNumber::default();
+            self.start_px = self.last_px;
+            self.virtual_px = self.last_px;
+            self.turned = 0.0;
+            self.turning = Turning::Screen;
+            if self.constraint == Constraint::Trackball
+                || (kind == TransformKind::Rotate
+                    && matches!(self.constraint, Constraint::Plane(_)))
+            {
+                self.constraint = Constraint::Free;
+            }
+        }
+    }
+
+    /// A character of a number; whether it is one.
+    pub fn type_char(&mut self, c: char) -> bool {
+        self.typed.push(c)
+    }
+
+    /// Takes the last character of the number back.
+    pub fn backspace(&mut self) {
+        self.typed.backspace();
+    }
+
+    /// Writes the transformed joints into `pose`, whose other joints are as at the start.
+    pub fn apply(&self, pose: &mut Pose) {
+        for subject in &self.subjects {
+            pose.locals[subject.joint.get()] = self.transformed(subject);
+        }
+    }
+
+    /// What is happening, to read near the pointer: "Rotate X (local) 45.0°".
+    pub fn readout(&self) -> String {
+        let typed = self.typed.text();
+        let what = match self.constraint {
+            Constraint::Free | Constraint::Trackball if typed.is_some() && self.is_move() => {
+                format!(" X ({})", self.space.word())
+            }
+            Constraint::Free => String::new(),
+            Constraint::Trackball => " freely".into(),
+            Constraint::Axis(axis) => format!(" {} ({})", axis.letter(), self.space.word()),
+            Constraint::Plane(axis) => format!(" {} ({})", axis.others(), self.space.word()),
+        };
+        let verb = self.kind.verb();
+        match (self.kind, typed) {
+            (TransformKind::Rotate, Some(text)) => format!("{verb}{what} {text}°"),
+            (TransformKind::Move, Some(text)) => format!("{verb}{what} {text} m"),
+            (TransformKind::Scale, Some(text)) => format!("{verb}{what} {text}"),
+            (TransformKind::Rotate, None) if self.constraint == Constraint::Trackball => {
+                format!("{verb}{what}")
+            }
+            (TransformKind::Rotate, None) => {
+                format!("{verb}{what} {:.1}°", tidy(self.angle().to_degrees(), 0.05))
+            }
+            (TransformKind::Move, None) => {
+                let way = self.way(&self.subjects[self.active]);
+                let length = match self.constraint {
+                    Constraint::Axis(axis) => {
+                        (self.space_of(&self.subjects[self.active]) * axis.unit()).dot(way)
+                    }
+                    _ => way.length(),
+                };
+                format!("{verb}{what} {:.3} m", tidy(length, 5e-4))
+            }
+            (TransformKind::Scale, None) => format!("{verb}{what} {:.2}", self.factor()),
+        }
+    }
+}
+
+/// The joints of `selected` without a selected ancestor, ascending: children follow their parents.
+pub fn topmost<'a>(
+    skeleton: &'a Skeleton,
+    selected: &'a BTreeSet<JointIndex>,
+) -> impl Iterator<Item = JointIndex> + 'a {
+    let inside = selected.iter().filter(|j| j.get() < skeleton.len());
+    inside
+        .filter(|&&joint| !skeleton.ancestors(joint).any(|a| selected.contains(&a)))
+        .copied()
+}
+
+/// The name of an undo step over some joints: "Rotate LeftForeArm", "Rotate 3 bones".
+pub fn step_label(verb: &str, skeleton: &Skeleton, n_joints: usize, first: JointIndex) -> String {
+    if n_joints == 1 {
+        format!("{verb} {}", skeleton.label(first))
+    } else {
+        format!("{verb} {n_joints} bones")
+    }
+}
+
+#[cfg(test)]
+mod tests;
