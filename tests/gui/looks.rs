@@ -138,7 +138,9 @@ fn misplaced(window: &Window) -> Vec<String> {
                 .intersect(*clip)
                 .intersect(other.rect)
                 .intersect(other.clip);
-            if shared.is_positive() && shared.width().min(shared.height()) > 3.0 {
+            // Text over the picture has a halo: the same text again, a point to each side.
+            let is_halo = *text == other.text && rect.min.distance(other.rect.min) < 3.0;
+            if shared.is_positive() && shared.width().min(shared.height()) > 3.0 && !is_halo {
                 found.push(format!(
                     "{text:?} at {rect:?} lies over {:?} at {:?}",
                     other.text, other.rect
@@ -184,10 +186,12 @@ fn everything_fits_into_windows_of_all_sizes() {
             window.click(Role::Button, menu);
             let screen = window.harness.ctx.content_rect();
             for item in window.harness.root().children_recursive() {
+                if !is_menu_item(item.accesskit_node().role()) {
+                    continue;
+                }
                 // In a low window menus scroll.
                 let rect = item.rect();
-                let inside = !is_menu_item(item.accesskit_node().role())
-                    || screen.contains_rect(rect)
+                let inside = screen.contains_rect(rect)
                     || (size[1] / scale < 540.0 && screen.x_range().contains(rect.center().x));
                 assert!(inside, "{item:?} at {size:?}, {scale}");
             }

@@ -3,7 +3,6 @@
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use sinew::deform::SkinningMethod;
 use sinew::view::chord::Chord;
 use sinew::view::commands::Command;
 use sinew::view::keymap;
@@ -184,22 +183,19 @@ fn the_right_button_brings_the_menu_of_the_mode() {
 #[test]
 fn every_command_runs_by_its_label_and_leaves_a_working_window() {
     let mut window = Window::on("mannequin.glb");
-    let bone = window.bones()[3];
     for command in Command::all().filter(|&command| command != Command::Quit) {
-        window.select(bone);
+        let bone = window.bones()[1];
+        window
+            .harness
+            .state_mut()
+            .editor_mut()
+            .select_joint(Some(bone));
         if !command.is_enabled(window.editor()) {
             // Without a clip, or nothing to undo: what it needs is made first.
-            window
-                .harness
-                .state_mut()
-                .editor_mut()
-                .set_method(SkinningMethod::Lbs);
-            window
-                .harness
-                .state_mut()
-                .editor_mut()
-                .set_method(SkinningMethod::Dqs);
-            window.harness.state_mut().editor_mut().undo();
+            let editor = window.harness.state_mut().editor_mut();
+            editor.toggle_lock(bone);
+            editor.toggle_lock(bone);
+            editor.undo();
             let clip = window.document().clips().keys().next().copied();
             window.harness.state_mut().editor_mut().show_clip(clip);
             window.settle();

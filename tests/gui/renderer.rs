@@ -27,6 +27,8 @@ impl GlRenderer {
 
 impl TestRenderer for GlRenderer {
     fn handle_delta(&mut self, delta: &mut egui::TexturesDelta) {
+        // Another window's context may be current.
+        self.gl.make_current().expect("the context is still there");
         for (id, images) in delta.set.drain() {
             for image in images {
                 self.painter.set_texture(id, &image);
@@ -47,6 +49,16 @@ impl TestRenderer for GlRenderer {
         let size = context.content_rect().size() * pixels_per_point;
         let size = [size.x.round() as u32, size.y.round() as u32];
         let primitives = context.tessellate(output.shapes.clone(), pixels_per_point);
+        for primitive in &primitives {
+            // Software renderers crash on what is not a number, and real ones draw anything.
+            if let egui::epaint::Primitive::Mesh(mesh) = &primitive.primitive {
+                let wrong = mesh
+                    .vertices
+                    .iter()
+                    .find(|v| !(v.pos.x.abs() + v.pos.y.abs() < 1e5));
+                assert!(wrong.is_none(), "{wrong:?} in {:?}", primitive.clip_rect);
+            }
+        }
         let window = Texture2D::new_empty::<[u8; 4]>(
             &self.context,
             size[0],
@@ -74,6 +86,9 @@ impl TestRenderer for GlRenderer {
 
 impl Drop for GlRenderer {
     fn drop(&mut self) {
-        self.painter.destroy();
+        // Else another window's objects of the same names would be deleted.
+        if self.gl.make_current().is_ok() {
+            self.painter.destroy();
+        }
     }
 }

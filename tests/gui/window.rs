@@ -47,7 +47,7 @@ pub(crate) struct Window {
     // Dropped before the context that its GPU objects live on.
     pub(crate) harness: Harness<'static, SinewApp>,
     pub(crate) folder: Rc<tempfile::TempDir>,
-    _gl: Rc<WindowlessGl>,
+    gl: Rc<WindowlessGl>,
 }
 
 impl Window {
@@ -102,7 +102,7 @@ impl Window {
         let mut window = Self {
             harness,
             folder,
-            _gl: gl,
+            gl,
         };
         window.settle();
         assert!(
@@ -432,6 +432,13 @@ impl Window {
                 .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         }
         picture
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        // What the app has on the GPU is freed next, in whatever context is current.
+        let _ = self.gl.make_current();
     }
 }
 

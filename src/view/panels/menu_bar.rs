@@ -20,9 +20,10 @@ pub fn menu_bar_ui(
         for group in Group::ALL {
             ui.menu_button(group.label(), |ui| {
                 // In a low window the longest menus scroll.
-                let room = ui.ctx().content_rect().bottom() - ui.cursor().top() - 16.0;
+                let room = ui.ctx().content_rect().height() - 64.0;
                 ScrollArea::vertical()
                     .max_height(room.max(4.0 * theme::ROW))
+                    .min_scrolled_height(room.max(4.0 * theme::ROW))
                     .auto_shrink([true, true])
                     .show(ui, |ui| group_ui(ui, group, editor, is_on, &mut asked));
             });
