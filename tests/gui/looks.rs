@@ -123,7 +123,8 @@ fn misplaced(window: &Window) -> Vec<String> {
     let mut found = Vec::new();
     for (i, Painted { text, rect, clip }) in texts.iter().enumerate() {
         // What scrolls may be cut above and below, what stands in a bar may not.
-        let is_bar = clip.height() < 48.0;
+        // In a very low window a list that scrolls is no higher than a bar.
+        let is_bar = clip.height() < 48.0 && screen.height() > 480.0;
         let is_cut = rect.left() < clip.left() - 1.0
             || rect.right() > clip.right() + 1.0
             || (is_bar && (rect.top() < clip.top() - 3.0 || rect.bottom() > clip.bottom() + 3.0));
@@ -169,7 +170,8 @@ fn everything_fits_into_windows_of_all_sizes() {
     {
         let mut window = Window::sized("mannequin.glb", size, scale);
         let bone = window.bones()[2];
-        window.select(bone);
+        let editor = window.harness.state_mut().editor_mut();
+        editor.select_joint(Some(bone));
         // A clip on screen, stopped.
         window.harness.key_press(Key::Space);
         window.harness.key_press(Key::Space);
@@ -192,7 +194,7 @@ fn everything_fits_into_windows_of_all_sizes() {
                 // In a low window menus scroll.
                 let rect = item.rect();
                 let inside = screen.contains_rect(rect)
-                    || (size[1] / scale < 540.0 && screen.x_range().contains(rect.center().x));
+                    || (size[1] / scale < 600.0 && screen.x_range().contains(rect.center().x));
                 assert!(inside, "{item:?} at {size:?}, {scale}");
             }
             if std::env::var_os("SINEW_PICTURES").is_some() && i < 3 && scale < 1.5 {
