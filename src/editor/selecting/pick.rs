@@ -141,6 +141,8 @@ impl Editor {
             bones.retain(|bone| {
                 let behind = bones::distance_along(&ray, bone) - hit.distance;
                 match seen {
+                    // A bone that moves nothing is not what one means by pointing at skin.
+                    BonesSeen::Through if bone.helper => behind <= bone.radius,
                     BonesSeen::Through => behind <= (spread * DEPTH_SHARE).max(2.0 * bone.radius),
                     _ => behind <= bone.radius,
                 }
