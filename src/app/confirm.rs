@@ -146,7 +146,7 @@ impl SinewApp {
             recovery::Recovery::Restore(path) => {
                 self.recoverable.clear();
                 self.welcome = None;
-                self.editor.open(OpenRequest::Autosave(path));
+                self.open(OpenRequest::Autosave(path));
             }
             recovery::Recovery::Discard(path) => {
                 self.editor.discard_recoverable(&path);

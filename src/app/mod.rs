@@ -216,7 +216,6 @@ impl SinewApp {
             title: String::new(),
             settings,
         };
-        app.match_viewport_to_theme();
         app.set_mode(workspace.mode());
         Ok(app)
     }
@@ -321,14 +320,6 @@ impl SinewApp {
     fn use_theme(&mut self, ctx: &egui::Context, choice: theme::ThemeChoice) {
         theme::set(ctx, choice);
         self.settings.settings.theme = choice;
-        self.match_viewport_to_theme();
-    }
-
-    fn match_viewport_to_theme(&mut self) {
-        self.viewport.options.theme = match self.settings.settings.theme {
-            theme::ThemeChoice::Light => crate::view::Theme::Light,
-            theme::ThemeChoice::Dark | theme::ThemeChoice::HighContrast => crate::view::Theme::Dark,
-        };
     }
 
     /// The file that is open: the project, else the model.

@@ -4,7 +4,7 @@ use super::SinewApp;
 use super::dialogs::path::{PathDialog, PathPurpose};
 use super::dialogs::welcome::Welcome;
 use crate::document::session::{SelectKind, TransformKind};
-use crate::editor::{LockSet, OpenRequest, ResetPart};
+use crate::editor::{OpenRequest, ResetPart};
 use crate::tools::SelectShape;
 use crate::view::commands::Command;
 use crate::view::frame::Workspace;
@@ -117,11 +117,11 @@ impl SinewApp {
             }
             Command::TogglePin => self.editor.toggle_pins(),
 
-            Command::BrushRadius
-            | Command::BrushStrength
-            | Command::BrushWeight
-            | Command::SampleWeight
-            | Command::PickBone => self.viewport.asked.push(command),
+            Command::BrushRadius | Command::BrushStrength | Command::BrushWeight => {
+                self.set_mode(Mode::Paint);
+                self.viewport.asked.push(command);
+            }
+            Command::SampleWeight | Command::PickBone => self.viewport.asked.push(command),
             Command::SwapWeight => {
                 let brush = self.editor.brush_mut();
                 brush.weight = if brush.weight > 0.5 { 0.0 } else { 1.0 };
@@ -131,9 +131,12 @@ impl SinewApp {
                     self.editor.toggle_lock(joint);
                 }
             }
-            Command::LockOthers => self.editor.set_locks(LockSet::Others),
-            Command::InvertLocks => self.editor.set_locks(LockSet::Inverse),
-            Command::UnlockAll => self.editor.set_locks(LockSet::None),
+            Command::LockOthers => {
+                let active = self.editor.document().session().active_joint;
+                self.editor.lock_others(&active.into_iter().collect());
+            }
+            Command::InvertLocks => self.editor.invert_locks(),
+            Command::UnlockAll => self.editor.unlock_all(),
             Command::SmallerBrush => self.scale_brush(1.0 / 1.2),
             Command::LargerBrush => self.scale_brush(1.2),
 

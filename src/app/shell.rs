@@ -1,13 +1,14 @@
 //! What is drawn: bars at the edges, the docked panels between them, toasts and dialogs above.
 
 use super::SinewApp;
+use crate::view::chord::take_escape;
 use crate::view::frame::PanelKind;
 use crate::view::keymap;
 use crate::view::layout::PanelHost;
 use crate::view::panels::{self, Status, TOOL_BAR_WIDTH};
 use crate::view::theme;
 use eframe::egui;
-use egui::{CentralPanel, Frame, Key, Margin, Modifiers, Panel, ScrollArea, Ui};
+use egui::{CentralPanel, Frame, Margin, Panel, ScrollArea, Ui};
 
 impl SinewApp {
     /// The whole window.
@@ -21,8 +22,10 @@ impl SinewApp {
             let pressed = keymap::of(&ctx)
                 .pressed(&ctx, self.viewport.mode)
                 .into_iter();
-            let pressed = pressed.filter(|c| !is_painting || c.may_end_a_stroke());
-            self.asked.extend(pressed);
+            // At once: what a command begins takes the keys that were pressed after it.
+            for command in pressed.filter(|c| !is_painting || c.may_end_a_stroke()) {
+                self.run_command(command, &ctx);
+            }
         }
         self.bars_ui(ui);
         let ground = theme::palette(ui).panel;
@@ -31,13 +34,21 @@ impl SinewApp {
             .show(ui, |ui| self.dock_ui(ui));
         if !is_modal && self.dock.maximised().is_some() && !ctx.text_edit_focused() {
             // After the panels: a drag or a field that Esc ends comes first.
-            let esc = |i: &mut egui::InputState| i.consume_key(Modifiers::NONE, Key::Escape);
-            if !self.editor.is_painting() && ctx.input_mut(esc) {
+            if !self.editor.is_painting() && ctx.input_mut(take_escape) {
                 self.dock.restore();
                 ctx.request_repaint();
             }
         }
         self.note_layout();
+        if !self
+            .dock
+            .shown()
+            .iter()
+            .any(|(p, _)| *p == PanelKind::Viewport)
+        {
+            // Nothing is under the pointer in a viewport that is not shown.
+            self.viewport.asked.clear();
+        }
         let view = self.dock.shown().iter();
         let view = view.rev().find(|(panel, _)| *panel == PanelKind::Viewport);
         let over = view.map_or_else(|| ctx.content_rect(), |(_, rect)| *rect);
@@ -78,6 +89,7 @@ impl SinewApp {
 
     /// The panels; the dock is away while it draws, and the app is what draws them.
     fn dock_ui(&mut self, ui: &mut Ui) {
+        self.timeline.forget_pointer();
         let mut dock = std::mem::take(&mut self.dock);
         dock.show_ui(ui, self);
         self.dock = dock;

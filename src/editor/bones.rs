@@ -114,6 +114,15 @@ impl Editor {
         self.set_locked(others.collect(), "Lock other bones");
     }
 
+    /// Locks the weights of the bones that were free, and the other way round.
+    pub fn invert_locks(&mut self) {
+        let mask = self.document.skin_joint_mask();
+        let free = (0..mask.len() as u32)
+            .map(JointIndex)
+            .filter(|j| mask[j.get()] && !self.document.locked().contains(j));
+        self.set_locked(free.collect(), "Invert locks");
+    }
+
     /// Unlocks the weights of all bones.
     pub fn unlock_all(&mut self) {
         self.set_locked(BTreeSet::new(), "Unlock all bones");

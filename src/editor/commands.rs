@@ -7,19 +7,7 @@ use crate::document::{Edit, MeshId};
 use crate::math::Camera;
 use crate::skeleton::JointIndex;
 use glam::Vec3;
-use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// Which bones' weights are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LockSet {
-    /// All but the active one's.
-    Others,
-    /// Those that were free.
-    Inverse,
-    /// None.
-    None,
-}
 
 impl Editor {
     /// Takes the newest step back, or cancels the stroke under way.
@@ -59,11 +47,7 @@ impl Editor {
 
     /// Makes `joint` the bone that is painted and shown in the heat map, and the only selected one.
     pub fn select_joint(&mut self, joint: Option<JointIndex>) {
-        let joint = joint.filter(|j| j.get() < self.document.skeleton().len());
-        let session = self.document.session_mut();
-        session.active_joint = joint;
-        session.selected_joints = joint.into_iter().collect();
-        self.rebuild_heat();
+        self.select_joints(joint, joint);
     }
 
     /// Locks or unlocks the weights of a bone.
@@ -76,33 +60,6 @@ impl Editor {
             locked.insert(joint);
             "Lock bone"
         };
-        if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
-            self.say_error(error.to_string());
-        }
-    }
-
-    /// Locks the weights of every bone but the active one, of none, or of those that were free.
-    pub fn set_locks(&mut self, locks: LockSet) {
-        self.finish_tool();
-        let joints = (0..self.document.skeleton().len() as u32).map(JointIndex);
-        let before = self.document.locked();
-        let active = self.document.session().active_joint;
-        let mask = self.document.skin_joint_mask();
-        let joints = joints.filter(|j| mask[j.get()]);
-        let (locked, label): (BTreeSet<JointIndex>, _) = match locks {
-            LockSet::Others => (
-                joints.filter(|&j| Some(j) != active).collect(),
-                "Lock other bones",
-            ),
-            LockSet::Inverse => (
-                joints.filter(|j| !before.contains(j)).collect(),
-                "Invert locks",
-            ),
-            LockSet::None => (BTreeSet::new(), "Unlock all bones"),
-        };
-        if locked == *before {
-            return;
-        }
         if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
             self.say_error(error.to_string());
         }
@@ -224,7 +181,10 @@ impl Editor {
 
     /// The weights of the active bone again, for every mesh whose skin has it.
     pub(super) fn rebuild_heat(&mut self) {
-        let generation = self.heat.values().map(|h| h.generation).max().unwrap_or(0);
+        // Never a number again that was on the GPU before.
+        let newest = self.heat.values().map(|h| h.generation).max();
+        self.heat_generation = self.heat_generation.max(newest.unwrap_or(0));
+        let generation = self.heat_generation;
         self.heat.clear();
         let Some(joint) = self.document.session().active_joint else {
             return;

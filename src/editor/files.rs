@@ -203,6 +203,11 @@ impl Editor {
         let Some(running) = self.job.take() else {
             return;
         };
+        // A fix is a step of its own: it waits for the one under way.
+        if matches!(running, FileJob::Fix { .. }) && self.history.is_open() {
+            self.job = Some(running);
+            return;
+        }
         match running {
             FileJob::Open {
                 request,

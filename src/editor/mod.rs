@@ -21,7 +21,6 @@ mod problems;
 pub mod selecting;
 mod sight;
 
-pub use commands::LockSet;
 pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
 pub use posing::ResetPart;
@@ -64,6 +63,7 @@ pub struct Editor {
     selecting: Selecting,
     displayed: BTreeMap<InstanceId, Displayed>,
     heat: BTreeMap<MeshId, Heat>,
+    heat_generation: u64,
     world: Vec<DAffine3>,
     problems: Problems,
     notices: VecDeque<Notice>,
@@ -131,6 +131,7 @@ impl Editor {
             selecting: Selecting::default(),
             displayed: BTreeMap::new(),
             heat: BTreeMap::new(),
+            heat_generation: 0,
             world: Vec::new(),
             problems: Problems::new(Lane::spawn(move || of_checks())?),
             notices: VecDeque::new(),

@@ -14,6 +14,9 @@ const MAX_STEP_SECS: f64 = 0.25;
 /// A place this much of a frame beside a frame is that frame.
 const SAME_FRAME: f64 = 1e-3;
 
+/// No time after this is gone to: a day.
+const LATEST_SECS: f64 = 86_400.0;
+
 impl Editor {
     /// Shows a clip from its start, or the artist's pose. The loop range is the clip's again.
     pub fn show_clip(&mut self, clip: Option<ClipId>) {
@@ -50,7 +53,7 @@ impl Editor {
             return;
         }
         let playback = self.playback_mut();
-        playback.time_secs = time_secs.max(0.0);
+        playback.time_secs = time_secs.clamp(0.0, LATEST_SECS);
         playback.unkeyed = false;
         self.state.stale = true;
     }

@@ -41,9 +41,12 @@ impl Editor {
 
     /// Ends what the tool is in the middle of, as if the button had been released.
     pub fn finish_tool(&mut self) {
+        self.end_key_drag();
         let actions = self.brush.finish();
         self.perform(actions);
         self.confirm_transform();
+        // A step that a slider holds open.
+        self.history.commit(&self.document);
     }
 
     /// Takes back what the tool is in the middle of.

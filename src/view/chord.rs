@@ -95,6 +95,12 @@ impl Chord {
     }
 }
 
+/// Whether Esc was pressed, whatever is held beside it; the press is used up.
+pub(crate) fn take_escape(input: &mut InputState) -> bool {
+    let held = input.modifiers;
+    input.consume_key(held, Key::Escape)
+}
+
 impl fmt::Display for Chord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (held, name) in [

@@ -32,7 +32,7 @@ pub fn table(mode: Mode, preset: Preset) -> Vec<(&'static str, &'static str)> {
         Preset::Blender => [
             ("Middle drag", "orbit"),
             ("Shift+middle", "pan"),
-            ("Wheel", "zoom to the pointer"),
+            ("Ctrl+middle, wheel", "zoom"),
         ],
         Preset::Maya => [
             ("Alt+left", "tumble"),

@@ -99,6 +99,16 @@ impl WindowlessGl {
     }
 }
 
+impl Drop for WindowlessGl {
+    fn drop(&mut self) {
+        use glutin::context::PossiblyCurrentGlContext as _;
+        // Destroyed while current it would live on until the driver takes the thread down.
+        if self.context.is_current() {
+            let _ = self.context.make_not_current_in_place();
+        }
+    }
+}
+
 /// A renderer with a context of its own.
 pub struct Offscreen {
     // Dropped before the context it lives on.

@@ -274,7 +274,7 @@ impl Passes {
             view_from_world: frame.view_from_world,
             pixels_per_point: frame.pixels_per_point,
         };
-        for mesh in &scene.meshes {
+        for mesh in scene.meshes.iter().filter(|mesh| mesh.fits()) {
             if let Some(gpu) = self.meshes.get(&mesh.key) {
                 self.points
                     .draw(&self.context, &at, mesh, gpu, self.picture);

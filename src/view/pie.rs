@@ -1,5 +1,6 @@
 //! A pie: a few commands around the pointer, chosen by direction.
 
+use super::chord::take_escape;
 use super::commands::Command;
 use super::theme;
 use crate::editor::Editor;
@@ -70,7 +71,7 @@ impl Pie {
                 i.pointer.latest_pos(),
                 i.pointer.primary_released(),
                 i.pointer.secondary_pressed(),
-                i.consume_key(Modifiers::NONE, Key::Escape),
+                take_escape(i),
             )
         });
         let offset = pointer.map_or(Vec2::ZERO, |at| at - self.centre);

@@ -175,27 +175,6 @@ impl Renderer {
             .map(|targets| targets.plain().read_rgba())
     }
 
-    /// The last picture at most `max_px` on its longer side, as [`Self::read_rgba`] gives it.
-    pub fn thumbnail(&self, max_px: u32) -> Option<Image> {
-        let whole = self.read_rgba()?;
-        let longer = whole.width.max(whole.height);
-        if longer <= max_px {
-            return Some(whole);
-        }
-        let side = |n: u32| {
-            let scaled = u64::from(n) * u64::from(max_px) / u64::from(longer);
-            (scaled as u32).max(1)
-        };
-        let (width, height) = (side(whole.width), side(whole.height));
-        let whole = image::RgbaImage::from_raw(whole.width, whole.height, whole.rgba)?;
-        let small = image::imageops::thumbnail(&whole, width, height);
-        Some(Image {
-            width,
-            height,
-            rgba: small.into_raw(),
-        })
-    }
-
     /// How many pictures were drawn, not counting those that were there already.
     pub fn n_pictures(&self) -> u64 {
         self.n_pictures

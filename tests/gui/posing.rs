@@ -488,3 +488,35 @@ fn a_running_transform_shows_its_axis_and_number() {
     );
     window.key(NONE, Key::Escape);
 }
+
+#[test]
+fn a_transform_from_a_menu_begins_where_the_pointer_is() {
+    let mut window = Window::on("arm.glb");
+    let bone = window.bones()[1];
+    window.select(bone);
+    let before = window.document().pose().clone();
+    window.choose("Pose", "Move");
+    assert!(window.editor().transforming().is_some());
+    assert!(same_bits(window.document().pose(), &before));
+    window.key(NONE, Key::Escape);
+    assert!(window.editor().transforming().is_none());
+}
+
+#[test]
+fn what_was_begun_in_another_mode_does_not_linger() {
+    let mut window = Window::on("arm.glb");
+    let bone = window.bones()[1];
+    window.select(bone);
+    window.key(NONE, Key::C);
+    assert!(window.editor().select_tool().armed().is_some());
+    window.choose("Window", "Paint mode");
+    assert!(window.editor().select_tool().armed().is_none());
+    let brush = window.document().session().brush;
+    window.key(NONE, Key::F);
+    window.choose("Window", "Select mode");
+    let centre = window.viewport().center();
+    window.move_to(centre);
+    window.choose("Window", "Paint mode");
+    window.move_to(centre + Vec2::new(40.0, 0.0));
+    assert_eq!(window.document().session().brush, brush);
+}

@@ -255,24 +255,3 @@ fn names_stand_beside_the_bones_and_the_legend_names_the_bone() {
     }
     assert!(window.says("Greyscale colours from 0 to 1"));
 }
-
-#[test]
-fn a_thumbnail_is_the_last_picture_made_small() {
-    let mut window = Window::on("arm.glb");
-    window.picture("thumbnail");
-    let small = window
-        .app()
-        .viewport()
-        .take_thumbnail(64)
-        .expect("a picture");
-    assert_eq!(small.width.max(small.height), 64);
-    assert_eq!(small.rgba.len() as u32, small.width * small.height * 4);
-    let first = &small.rgba[..4];
-    assert!(
-        small
-            .rgba
-            .chunks_exact(4)
-            .any(|p| p[0].abs_diff(first[0]) > 40),
-        "a model is in it"
-    );
-}

@@ -111,7 +111,8 @@ impl Editor {
     pub fn joints_to_pose(&self) -> BTreeSet<JointIndex> {
         let session = self.document.session();
         if session.selected_joints.is_empty() {
-            session.active_joint.into_iter().collect()
+            let shown = |joint: &JointIndex| !session.hidden_joints.contains(joint);
+            session.active_joint.into_iter().filter(shown).collect()
         } else {
             session.selected_joints.clone()
         }

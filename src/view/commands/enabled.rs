@@ -32,7 +32,12 @@ impl Command {
             | Self::Welcome
             | Self::About => true,
             Self::Save | Self::SaveAs | Self::Export => has_model && document.source().is_some(),
-            Self::Undo => editor.history().undo_label().is_some() || editor.is_painting(),
+            Self::Undo => {
+                editor.history().undo_label().is_some()
+                    || editor.is_painting()
+                    || editor.is_posing()
+                    || editor.is_dragging_keys()
+            }
             Self::Redo => editor.history().redo_label().is_some(),
             Self::PlayPause => !document.clips().is_empty(),
             Self::NextKey

@@ -198,7 +198,7 @@ impl Dock {
             actions.append(&mut look.actions);
             self.note_places();
             for i in 0..self.floating.len() {
-                let (rect, action) = floating_ui(ui, host, self.floating[i]);
+                let (rect, action) = floating_ui(ui, host, self.tree.id(), self.floating[i]);
                 self.shown.push((self.floating[i].panel, rect));
                 self.floating[i].at = rect.min.into();
                 self.floating[i].size = rect.size().into();
@@ -294,6 +294,7 @@ fn heading_ui<R>(ui: &mut Ui, title: &str, buttons: impl FnOnce(&mut Ui) -> R) -
 fn floating_ui(
     ui: &mut Ui,
     host: &mut dyn PanelHost,
+    dock: Id,
     floating: Floating,
 ) -> (Rect, Option<Action>) {
     let panel = floating.panel;
@@ -301,7 +302,7 @@ fn floating_ui(
     let mut action = None;
     let start = Rect::from_min_size(floating.at.into(), floating.size.into());
     let shown = egui::Window::new(panel.label())
-        .id(Id::unique(("floating", panel)))
+        .id(Id::unique(("floating", dock, panel)))
         .title_bar(false)
         .frame(frame)
         .drag_area(egui::WindowDrag::Anywhere)

@@ -194,6 +194,7 @@ fn row_ui(
             TransformKind::Rotate => &mut fields.degrees[axis.index()],
             TransformKind::Scale => &mut fields.scale[axis.index()],
         };
+        let shown = *value;
         let field = DragValue::new(value);
         let field = match kind {
             TransformKind::Move => field.speed(0.002).fixed_decimals(3).suffix(" m"),
@@ -201,13 +202,24 @@ fn row_ui(
             TransformKind::Scale => field.speed(0.005).fixed_decimals(2).range(0.001..=1000.0),
         };
         let response = ui.add_sized([FIELD, ui.spacing().interact_size.y], field);
+        // Leaving a field reads its rounded text again: that is no change.
+        let value = match kind {
+            TransformKind::Move => &mut fields.location[axis.index()],
+            TransformKind::Rotate => &mut fields.degrees[axis.index()],
+            TransformKind::Scale => &mut fields.scale[axis.index()],
+        };
+        let is_rounding = response.lost_focus() && (*value - shown).abs() <= rounding(kind);
+        if is_rounding {
+            *value = shown;
+        }
+        let changed = response.changed() && !is_rounding;
         let label = format!("{name} {}", axis.letter());
         let response = response.on_hover_text(format!("{label}. {about} Drag or type."));
         response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, &label));
-        if response.drag_started() || (response.changed() && !editor.is_posing()) {
+        if response.drag_started() || (changed && !editor.is_posing()) {
             editor.begin_pose_field(joint, verb);
         }
-        if response.changed() {
+        if changed {
             let local = editor.document().shown_pose().locals[joint.get()];
             let local = fields.applied(kind, &local, rest);
             editor.set_pose_field(joint, local);
@@ -243,4 +255,13 @@ fn colour_of(ui: &Ui, axis: Axis) -> egui::Color32 {
 fn tidy(degrees: f64) -> f64 {
     let tidy = (degrees * 1e9).round() / 1e9;
     if tidy == 0.0 { 0.0 } else { tidy }
+}
+
+/// Half of the last digit that a field shows.
+fn rounding(kind: TransformKind) -> f64 {
+    match kind {
+        TransformKind::Move => 5e-4,
+        TransformKind::Rotate => 5e-2,
+        TransformKind::Scale => 5e-3,
+    }
 }

@@ -101,13 +101,6 @@ impl Viewport {
         gpu.renderer.as_ref().and_then(Renderer::read_rgba)
     }
 
-    /// The last picture without the interface, at most `max_px` on its longer side; `None` before the first. Call it
-    /// with the context current, as it is in the app's `logic`, `ui` and `on_exit`.
-    pub fn take_thumbnail(&self, max_px: u32) -> Option<Image> {
-        let gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
-        gpu.renderer.as_ref()?.thumbnail(max_px)
-    }
-
     /// Whether the picture changes from frame to frame: it is then drawn without smoothing.
     fn is_moving(&self, editor: &Editor) -> bool {
         !matches!(self.drag, Drag::None | Drag::Select)
@@ -148,11 +141,17 @@ impl Viewport {
             }
             Mode::Paint => {
                 self.end_select(&response, editor);
+                if editor.select_tool().armed().is_some() {
+                    editor.arm_select(None);
+                }
                 self.paint(ui, &response, editor);
             }
         }
         if self.mode != Mode::Pose {
             self.end_pose(editor);
+        }
+        if self.mode != Mode::Paint {
+            self.adjust = None;
         }
         self.menu_ui(&response, editor);
         self.draw(ui, rect, editor);

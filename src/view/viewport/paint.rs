@@ -4,8 +4,9 @@ use super::{Drag, Viewport, ndc, size};
 use crate::document::session::BrushOptions;
 use crate::editor::Editor;
 use crate::tools::{PointerEvent, PointerKind};
+use crate::view::chord::take_escape;
 use crate::view::commands::Command;
-use crate::view::theme;
+use crate::view::{keymap, theme};
 use egui::{Color32, CursorIcon, Key, Modifiers, Pos2, Response, Stroke, Ui};
 
 /// A slider under the pointer: it moves with it until a click or Enter keeps the value, or Esc takes it back.
@@ -41,12 +42,15 @@ impl Viewport {
         else {
             return false;
         };
+        if ui.ctx().memory(|m| m.top_modal_layer().is_some()) {
+            return true;
+        }
         let (at, released, enter, escape, secondary) = ui.input_mut(|i| {
             (
                 i.pointer.latest_pos().unwrap_or(origin),
                 i.pointer.primary_released(),
                 i.consume_key(Modifiers::NONE, Key::Enter),
-                i.consume_key(Modifiers::NONE, Key::Escape),
+                take_escape(i),
                 i.pointer.secondary_pressed(),
             )
         });
@@ -110,6 +114,13 @@ impl Viewport {
             invert: modifiers.ctrl,
         };
         // A quick click comes and goes within one frame; it is a dab all the same.
+        if modifiers.alt
+            && response.clicked()
+            && keymap::of(ui.ctx()).preset == keymap::Preset::Blender
+        {
+            editor.pick_bone_in_skin(ndc(at, rect), size(rect));
+            return;
+        }
         let here = response.is_pointer_button_down_on() || response.clicked();
         let began = here && self.drag == Drag::None && !modifiers.alt;
         if began && ui.input(|i| i.pointer.primary_pressed()) {
@@ -127,7 +138,7 @@ impl Viewport {
                 editor.pointer(&event(PointerKind::Release));
             }
         } else if self.drag == Drag::Stroke {
-            if ui.input(|i| i.key_pressed(egui::Key::Escape)) {
+            if ui.input_mut(take_escape) {
                 editor.cancel_tool();
                 self.drag = Drag::None;
             } else if down {

@@ -106,9 +106,8 @@ impl Viewport {
             _ => return,
         };
         let rect = response.rect;
-        // From a menu or a button the pointer may come from anywhere: then it is measured beside the bone.
-        let at = ui.ctx().pointer_latest_pos();
-        let at = at.filter(|&at| rect.contains(at)).unwrap_or(rect.center());
+        // What counts is how far the pointer goes from here, wherever that is: on a button, too.
+        let at = ui.ctx().pointer_latest_pos().unwrap_or(rect.center());
         if editor.begin_transform(kind, None, px(at, rect), size(rect)) {
             response.request_focus();
             self.pose.held = false;
@@ -128,11 +127,15 @@ impl Viewport {
     fn aim(&mut self, editor: &Editor, gizmo: Option<&Gizmo>, screen: &Screen, at: Option<Vec2>) {
         let hit = at.and_then(|at| gizmo?.hit(at));
         // A pinned end wins: a ring seen from its edge runs through the middle of the gizmo.
-        let heads = editor.document().session().pins.iter().filter_map(|&pin| {
-            let world = editor.world().get(pin.get())?;
-            let head = screen.project(world.translation.as_vec3())?;
-            Some((pin, head.distance(at?)))
-        });
+        let session = editor.document().session();
+        let heads = session
+            .pins
+            .difference(&session.hidden_joints)
+            .filter_map(|&pin| {
+                let world = editor.world().get(pin.get())?;
+                let head = screen.project(world.translation.as_vec3())?;
+                Some((pin, head.distance(at?)))
+            });
         self.pose.pin = heads
             .filter(|(_, distance)| *distance <= PIN_REACH_PX)
             .min_by(|a, b| a.1.total_cmp(&b.1))

@@ -85,7 +85,9 @@ impl Viewport {
             }
             if asked {
                 let size = super::size(rect);
-                editor.begin_transform(shape.handle.kind, None, px(at, rect), size);
+                // The pointer may be anywhere: what counts is how far it goes from there.
+                let from = ui.ctx().pointer_latest_pos().unwrap_or(at);
+                editor.begin_transform(shape.handle.kind, None, px(from, rect), size);
                 if let Constraint::Axis(axis) = shape.handle.constraint {
                     editor.press_axis(axis, false);
                 } else if let Constraint::Plane(axis) = shape.handle.constraint {
@@ -104,7 +106,8 @@ impl Viewport {
         rect: Rect,
         editor: &Editor,
     ) {
-        for &pin in &editor.document().session().pins {
+        let session = editor.document().session();
+        for &pin in session.pins.difference(&session.hidden_joints) {
             let world = editor.world().get(pin.get());
             let head = world.and_then(|w| screen.project(w.translation.as_vec3()));
             let Some(head) = head.map(|head| pos(head, rect)) else {

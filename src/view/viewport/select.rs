@@ -4,6 +4,7 @@ use super::{Drag, Viewport, ndc, size};
 use crate::document::session::SelectKind;
 use crate::editor::{BonesSeen, Editor};
 use crate::tools::{PointerKind, Region, SelectOp, SelectShape};
+use crate::view::chord::take_escape;
 use crate::view::theme;
 use egui::{
     Align2, CursorIcon, Event, Key, Modifiers, Pos2, Rect, Response, Shape, Stroke, TextStyle, Ui,
@@ -182,13 +183,14 @@ impl Viewport {
     /// Esc takes the drag back or puts the circle away; Enter and the right button end the circle. Whether one did.
     fn escape_select(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) -> bool {
         let tool = editor.select_tool();
-        if !tool.is_active() && tool.armed().is_none() {
+        let is_below_dialog = ui.ctx().memory(|m| m.top_modal_layer().is_some());
+        if is_below_dialog || (!tool.is_active() && tool.armed().is_none()) {
             return false;
         }
         let is_idle_circle = tool.armed() == Some(SelectShape::Circle) && !tool.is_active();
         let (escape, enter, secondary) = ui.input_mut(|i| {
             (
-                i.consume_key(Modifiers::NONE, Key::Escape),
+                take_escape(i),
                 is_idle_circle && i.consume_key(Modifiers::NONE, Key::Enter),
                 is_idle_circle && i.pointer.secondary_pressed(),
             )

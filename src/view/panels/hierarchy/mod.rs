@@ -37,6 +37,8 @@ pub struct Hierarchy {
     shown: Option<JointIndex>,
     scroll_to: Option<Item>,
     rename: Option<Rename>,
+    /// The model it shows.
+    model: u64,
 }
 
 /// A name that is being typed.
@@ -67,6 +69,12 @@ impl Hierarchy {
     /// The tree: a click selects, the eye hides, the lock keeps weights. What else was asked for.
     pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) -> Vec<Command> {
         let mut asked = Vec::new();
+        if std::mem::replace(&mut self.model, editor.model_serial()) != editor.model_serial() {
+            // What was begun belongs to the model before.
+            self.rename = None;
+            self.cursor = None;
+            self.anchor = None;
+        }
         let document = editor.document();
         if document.skeleton().is_empty() {
             if editor.job().is_none() {

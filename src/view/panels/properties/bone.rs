@@ -104,7 +104,7 @@ fn name_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
     // What is typed belongs to the bone it was begun on.
     let before: Option<(JointIndex, String)> = ui.data(|data| data.get_temp(typed));
     let mut text = match before {
-        Some((begun_on, text)) if begun_on == joint => text,
+        Some((begun_on, ref text)) if begun_on == joint => text.clone(),
         _ => name.clone(),
     };
     let hint = editor.document().skeleton().label(joint);
@@ -120,7 +120,13 @@ fn name_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
     } else {
         ui.data_mut(|data| data.remove::<(JointIndex, String)>(typed));
         if response.lost_focus() && !ui.input(|i| i.key_pressed(Key::Escape)) {
-            editor.rename_joint(joint, &text);
+            // A click that chose another bone has also taken the focus: the name belongs to the one it was typed for.
+            match before {
+                Some((begun_on, typed)) if begun_on != joint => {
+                    editor.rename_joint(begun_on, &typed);
+                }
+                _ => editor.rename_joint(joint, &text),
+            }
         }
     }
     ui.end_row();

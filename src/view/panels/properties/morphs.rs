@@ -61,6 +61,10 @@ pub(super) fn morphs_ui(ui: &mut Ui, editor: &mut Editor) {
                     editor.begin_step(&format!("Set {name}"));
                 }
                 if response.changed() {
+                    // Something in between may have ended the step of this drag.
+                    if response.dragged() && !editor.history().is_open() {
+                        editor.begin_step(&format!("Set {name}"));
+                    }
                     editor.set_morph_weight(joint, target, *weight);
                 }
                 if response.drag_stopped() {

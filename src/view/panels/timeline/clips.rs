@@ -26,6 +26,8 @@ pub(super) struct ClipPicker {
     filter: String,
     /// The clip that is being renamed, and what was typed.
     renaming: Option<(ClipId, String)>,
+    /// The model whose clip that is.
+    model: u64,
     wants_focus: bool,
 }
 
@@ -39,6 +41,9 @@ impl ClipPicker {
 
     pub(super) fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
         let shown = editor.shown_clip().map(|(id, _)| id);
+        if std::mem::replace(&mut self.model, editor.model_serial()) != editor.model_serial() {
+            self.renaming = None;
+        }
         match self.renaming.take() {
             Some((id, name)) if Some(id) == shown => self.rename_ui(ui, editor, id, name),
             _ => self.pick_ui(ui, editor, shown),

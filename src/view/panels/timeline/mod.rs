@@ -55,6 +55,11 @@ impl Timeline {
         self.is_hovered
     }
 
+    /// Before the panels are shown: a timeline that is not among them is under no pointer.
+    pub fn forget_pointer(&mut self) {
+        self.is_hovered = false;
+    }
+
     /// Shows all of the clip.
     pub fn frame_clip(&mut self, editor: &Editor) {
         let (start, end) = editor.clip_range().unwrap_or((0.0, 0.0));

@@ -182,7 +182,9 @@ fn paint_range(ui: &Ui, rect: Rect, scale: &Scale, editor: &Editor) {
     } else {
         palette.button
     };
-    painter.rect_filled(strip(scale.x_of(start), scale.x_of(end)), 0.0, colour);
+    // Far ends lie far outside when zoomed in.
+    let x = |time| scale.x_of(time).clamp(rect.left(), rect.right());
+    painter.rect_filled(strip(x(start), x(end)), 0.0, colour);
 }
 
 fn paint_ticks(ui: &Ui, rect: Rect, scale: &Scale, editor: &Editor) {

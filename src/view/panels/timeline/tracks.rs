@@ -5,12 +5,13 @@ use super::scale::Scale;
 use crate::editor::Editor;
 use crate::skeleton::clip_keys::{KeyMark, key_marks};
 use crate::skeleton::{Clip, Interpolation, JointIndex};
+use crate::view::chord::take_escape;
 use crate::view::theme::{self, Palette};
 use egui::scroll_area::ScrollSource;
 use egui::{
-    Align2, Color32, CursorIcon, Key, Painter, PointerButton, Pos2, Rect, Response, Role,
-    ScrollArea, Sense, Shape, Stroke, TextStyle, TextWrapMode, Ui, UiBuilder, WidgetInfo,
-    WidgetText, pos2, vec2,
+    Align2, Color32, CursorIcon, Painter, PointerButton, Pos2, Rect, Response, Role, ScrollArea,
+    Sense, Shape, Stroke, TextStyle, TextWrapMode, Ui, UiBuilder, WidgetInfo, WidgetText, pos2,
+    vec2,
 };
 use egui_material_icons::icons;
 use std::collections::BTreeSet;
@@ -301,7 +302,7 @@ fn hold(
     scale: &Scale,
     editor: &mut Editor,
 ) -> Hold {
-    if editor.is_dragging_keys() && ui.input(|i| i.key_pressed(Key::Escape)) {
+    if editor.is_dragging_keys() && ui.input_mut(take_escape) {
         editor.cancel_key_drag();
         return Hold::GivenUp;
     }

@@ -171,6 +171,7 @@ fn time_ui(ui: &mut Ui, editor: &mut Editor) {
     let mut secs = editor.playback().time_secs;
     let has_clip = editor.shown_clip().is_some();
     ui.add_enabled_ui(has_clip, |ui| {
+        let shown = secs;
         let field = DragValue::new(&mut secs)
             .range(0.0..=f64::MAX)
             .speed(0.01)
@@ -178,10 +179,14 @@ fn time_ui(ui: &mut Ui, editor: &mut Editor) {
             .suffix(" s");
         let response = field_ui(ui, 58.0, field);
         name(&response, "Seconds", secs);
-        if response.on_hover_text("Where time is, seconds.").changed() {
+        // Leaving a field reads its rounded text again: that is no change.
+        let is_rounding = response.lost_focus() && (secs - shown).abs() <= 5e-3;
+        let response = response.on_hover_text("Where time is, seconds.");
+        if response.changed() && !is_rounding {
             editor.set_time(secs);
         }
         let mut frame = editor.frame();
+        let shown = frame;
         let decimals = usize::from((frame - frame.round()).abs() > 0.01);
         let field = DragValue::new(&mut frame)
             .range(0.0..=f64::MAX)
@@ -190,10 +195,9 @@ fn time_ui(ui: &mut Ui, editor: &mut Editor) {
             .prefix("frame ");
         let response = field_ui(ui, 84.0, field);
         name(&response, "Frame", frame);
-        if response
-            .on_hover_text("Where time is, frames; the first is 0.")
-            .changed()
-        {
+        let is_rounding = response.lost_focus() && (frame - shown).abs() <= 0.05;
+        let response = response.on_hover_text("Where time is, frames; the first is 0.");
+        if response.changed() && !is_rounding {
             editor.set_time(frame.round() / f64::from(fps));
         }
     });
