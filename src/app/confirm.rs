@@ -31,6 +31,14 @@ impl SinewApp {
             || self.pie.is_some()
     }
 
+    /// Whether the welcome, and nothing else, stands before the window.
+    pub(super) fn is_welcome_only(&mut self) -> bool {
+        let welcome = self.welcome.take();
+        let only = welcome.is_some() && !self.is_modal();
+        self.welcome = welcome;
+        only
+    }
+
     /// Opens something, after asking what becomes of unsaved changes.
     pub(super) fn open(&mut self, request: OpenRequest) {
         self.welcome = None;

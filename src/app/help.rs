@@ -30,8 +30,8 @@ pub(super) fn help_ui(ctx: &egui::Context, mode: Mode) -> bool {
             .color(theme::palette(ui).text_dim),
         );
         ScrollArea::vertical()
-            .max_height((screen.y - 160.0).max(120.0))
-            .auto_shrink([false, true])
+            .max_height(ui.available_height())
+            .auto_shrink([false, false])
             .show(ui, |ui| {
                 ui.horizontal_top(|ui| {
                     let columns = if ui.available_width() > 700.0 { 3 } else { 2 };

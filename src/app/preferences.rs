@@ -69,6 +69,11 @@ impl Preferences {
                 self.clash_ui(ui, &mut map);
             });
         });
+        if map.preset != before.preset {
+            // What was asked about the other preset's keys is no question any more.
+            self.asked = None;
+            self.learning = None;
+        }
         if map != before {
             keymap::set(ctx, map);
         }
@@ -206,7 +211,8 @@ impl Preferences {
                         palette.text
                     });
                     let size = egui::vec2(240.0, theme::ROW);
-                    let button = egui::Button::selectable(is_learning, text)
+                    let button = egui::Button::new(text)
+                        .selected(is_learning)
                         .min_size(size)
                         .truncate();
                     let response = ui

@@ -248,10 +248,23 @@ impl SinewApp {
     /// In the Maya preset a key chooses the gizmo; in Blender's the transform begins at once.
     fn pose_by(&mut self, command: Command, kind: TransformKind, ctx: &egui::Context) {
         self.set_mode(Mode::Pose);
-        self.editor.set_gizmo(kind);
-        if keymap::of(ctx).preset == Preset::Blender {
-            self.viewport.asked.push(command);
+        match keymap::of(ctx).preset {
+            Preset::Blender => self.viewport.asked.push(command),
+            Preset::Maya => self.editor.set_gizmo(kind),
         }
+    }
+
+    /// Chooses the gizmo that a button of posing stands for; whether it is one.
+    pub(super) fn choose_gizmo(&mut self, command: Command) -> bool {
+        let kind = match command {
+            Command::PoseMove => TransformKind::Move,
+            Command::PoseRotate => TransformKind::Rotate,
+            Command::PoseScale => TransformKind::Scale,
+            _ => return false,
+        };
+        self.set_mode(Mode::Pose);
+        self.editor.set_gizmo(kind);
+        true
     }
 
     /// The next drag in the viewport selects by this shape; a mode that paints gives way.

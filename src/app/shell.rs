@@ -2,6 +2,7 @@
 
 use super::SinewApp;
 use crate::view::chord::take_escape;
+use crate::view::commands::Command;
 use crate::view::frame::PanelKind;
 use crate::view::keymap;
 use crate::view::layout::PanelHost;
@@ -15,6 +16,24 @@ impl SinewApp {
     pub(super) fn shell_ui(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         let is_modal = self.is_modal();
+        if self.is_welcome_only() {
+            // The welcome gives way to what one came for.
+            let pressed = keymap::of(&ctx).pressed(&ctx, self.viewport.mode);
+            let gives_way = |c: &Command| {
+                matches!(
+                    c,
+                    Command::Open
+                        | Command::Quit
+                        | Command::FindCommand
+                        | Command::Preferences
+                        | Command::ShowKeys
+                )
+            };
+            if let Some(command) = pressed.into_iter().find(gives_way) {
+                self.welcome = None;
+                self.run_command(command, &ctx);
+            }
+        }
         // A transform under way takes the keys itself: X is an axis then.
         if !is_modal && self.editor.transforming().is_none() {
             let is_painting = self.editor.is_painting();
@@ -115,6 +134,8 @@ impl SinewApp {
                     let mode = self.viewport.mode;
                     asked.extend(panels::tool_bar_ui(ui, mode, &self.editor, &is_on));
                 });
+            // Its buttons choose the gizmo; a transform that begins at once is for the keys.
+            asked.retain(|&command| !self.choose_gizmo(command));
         }
         Panel::top("header").frame(bar).show(ui, |ui| {
             let is_on = |command| self.is_on(command);
@@ -136,9 +157,11 @@ impl PanelHost for SinewApp {
                 self.asked.extend(asked);
             }
             PanelKind::Properties => {
-                ScrollArea::vertical().id_salt("properties").show(ui, |ui| {
-                    panels::properties_ui(ui, &mut self.editor, mode);
-                });
+                ScrollArea::vertical()
+                    .id_salt(("properties", mode))
+                    .show(ui, |ui| {
+                        panels::properties_ui(ui, &mut self.editor, mode);
+                    });
             }
             PanelKind::Timeline => {
                 let asked = self.timeline.show_ui(ui, &mut self.editor);

@@ -284,9 +284,9 @@ impl Editor {
         }
     }
 
-    /// How far from the present time a key is still at it: half a frame.
+    /// How far from the present time a key is still at it: far less than a frame, so that time does not move.
     fn reach_secs(&self) -> f32 {
-        0.5 / self.playback().fps.max(1) as f32
+        0.03 / self.playback().fps.max(1) as f32
     }
 
     /// The time of the key of one of `joints` that is at the present time, else the present time.

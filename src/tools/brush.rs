@@ -274,7 +274,13 @@ fn dab(
             joints: &joints,
             weights: &weights,
         };
-        let amount = if stroke.invert { -effect } else { effect } * brush.weight;
+        // To add nothing is not what anybody wants: weight 0 takes away.
+        let (adds, weight) = if brush.weight > 0.0 {
+            (!stroke.invert, brush.weight)
+        } else {
+            (stroke.invert, 1.0)
+        };
+        let amount = if adds { effect } else { -effect } * weight;
         let weight = before.weight_of(stroke.joint) + amount;
         let mut row = Vec::new();
         if set_weight(before, stroke.joint, weight, &rules, &mut row) {

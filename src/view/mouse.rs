@@ -25,7 +25,7 @@ pub fn table(mode: Mode, preset: Preset) -> Vec<(&'static str, &'static str)> {
             ("Drag", "add weight"),
             ("Ctrl+drag", "take weight away"),
             ("Esc", "take the stroke back"),
-            ("Right click", "the brush"),
+            ("Right click", "brush settings"),
         ],
     };
     rows.extend(match preset {

@@ -179,7 +179,7 @@ impl Editor {
         joints: &BTreeSet<JointIndex>,
         (kind, handle): (TransformKind, Option<Handle>),
         (at_px, size_px): (Vec2, Vec2),
-        pulled: &[JointIndex],
+        pulled_ends: &[JointIndex],
     ) -> bool {
         self.finish_tool();
         self.cancel_select();
@@ -203,7 +203,7 @@ impl Editor {
             tool.grab(handle);
         }
         let moved: BTreeSet<JointIndex> = tool.joints().collect();
-        let is_pulled = |j: &JointIndex| pulled.contains(j) || session.pins.contains(j);
+        let is_pulled = |j: &JointIndex| pulled_ends.contains(j) || session.pins.contains(j);
         let hold = |joint: JointIndex| {
             let keeps = session.pins.contains(&joint);
             Some(Held::new(self.chain_of(joint)?, &world, keeps))
@@ -218,7 +218,10 @@ impl Editor {
         let held = pins.into_iter().filter_map(hold).collect();
         let pulled = moved.iter().copied().filter(is_pulled);
         let pulled = pulled.filter_map(hold).collect();
-        let label = tool.label(&skeleton);
+        let label = match pulled_ends {
+            [end] => format!("Bend chain to {}", skeleton.label(*end)),
+            _ => tool.label(&skeleton),
+        };
         self.open_step(label, start, Some(tool), pulled, held);
         true
     }

@@ -142,7 +142,11 @@ impl Dock {
         let place = self.shown.iter().find(|(shown, _)| *shown == panel);
         let rect = place.map_or(
             Rect::from_min_size(Pos2::new(160.0, 120.0), Vec2::new(320.0, 320.0)),
-            |(_, rect)| rect.translate(Vec2::new(-48.0, -48.0)),
+            |(_, rect)| {
+                // Never exactly over another one.
+                let step = 28.0 * self.floating.len() as f32;
+                rect.translate(Vec2::new(-48.0 - step, step - 48.0))
+            },
         );
         let size = rect
             .size()

@@ -195,11 +195,16 @@ fn row_ui(
             TransformKind::Scale => &mut fields.scale[axis.index()],
         };
         let shown = *value;
-        let field = DragValue::new(value);
+        let field = DragValue::new(value).custom_formatter(|value, digits| {
+            let digits = *digits.end();
+            // Never "-0.0".
+            let least = 0.5 * 10f64.powi(-(digits as i32));
+            format!("{:.digits$}", if value.abs() < least { 0.0 } else { value })
+        });
         let field = match kind {
             TransformKind::Move => field.speed(0.002).fixed_decimals(3).suffix(" m"),
             TransformKind::Rotate => field.speed(0.5).fixed_decimals(1).suffix("°"),
-            TransformKind::Scale => field.speed(0.005).fixed_decimals(2).range(0.001..=1000.0),
+            TransformKind::Scale => field.speed(0.005).fixed_decimals(2).range(-1000.0..=1000.0),
         };
         let response = ui.add_sized([FIELD, ui.spacing().interact_size.y], field);
         // Leaving a field reads its rounded text again: that is no change.

@@ -1,7 +1,9 @@
 //! The menu under the right button.
 
-use super::Viewport;
+use super::{Viewport, ndc, size};
+use crate::document::session::SelectKind;
 use crate::editor::Editor;
+use crate::tools::SelectOp;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::panels;
@@ -66,6 +68,20 @@ impl Viewport {
             return;
         }
         let mode = self.mode;
+        if mode != Mode::Paint
+            && response.secondary_clicked()
+            && editor.select_kind() == SelectKind::Bones
+            && let Some(at) = response.interact_pointer_pos()
+        {
+            // The menu is about what it is opened on.
+            let seen = self.bones_seen();
+            let (at, size) = (ndc(at, response.rect), size(response.rect));
+            let bone = editor.pick_for_selection(at, size, seen);
+            let is_other = |bone| !editor.document().session().selected_joints.contains(&bone);
+            if bone.is_some_and(is_other) {
+                editor.pick_joint(bone, SelectOp::Replace);
+            }
+        }
         let chosen = &mut self.chosen;
         response.context_menu(|ui| {
             let parts = match mode {

@@ -150,8 +150,10 @@ impl Viewport {
         if self.mode != Mode::Pose {
             self.end_pose(editor);
         }
-        if self.mode != Mode::Paint {
-            self.adjust = None;
+        if self.mode != Mode::Paint
+            && let Some(adjust) = self.adjust.take()
+        {
+            *editor.brush_mut() = adjust.before;
         }
         self.menu_ui(&response, editor);
         self.draw(ui, rect, editor);

@@ -115,6 +115,11 @@ impl Viewport {
             } else {
                 1.0
             };
+            if name.always {
+                // On yellow heat the accent alone is not read.
+                let plate = color(scenery.text_halo).gamma_multiply(0.85);
+                painter.rect_filled(place.expand2(Vec2::new(4.0, 1.0)), 3.0, plate);
+            }
             for offset in [(-1.0, 0.0), (1.0, 0.0), (0.0, -1.0), (0.0, 1.0)] {
                 painter.galley_with_override_text_color(
                     place.min + Vec2::from(offset),

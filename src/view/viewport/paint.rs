@@ -14,7 +14,7 @@ use egui::{Color32, CursorIcon, Key, Modifiers, Pos2, Response, Stroke, Ui};
 pub(super) struct Adjust {
     what: Command,
     origin: Pos2,
-    before: BrushOptions,
+    pub(super) before: BrushOptions,
 }
 
 /// Pixels of pointer movement from weight 0 to 1.
@@ -33,7 +33,7 @@ impl Viewport {
     }
 
     /// Follows the pointer while the brush is being adjusted; whether it is.
-    fn adjust(&mut self, ui: &Ui, editor: &mut Editor) -> bool {
+    fn adjust(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) -> bool {
         let Some(Adjust {
             what,
             origin,
@@ -60,7 +60,9 @@ impl Viewport {
         let moved = at.x - origin.x;
         let brush = editor.brush_mut();
         *brush = before;
-        if escape || secondary {
+        // A click elsewhere, on a menu say, is about something else.
+        let is_elsewhere = released && !response.rect.contains(at);
+        if escape || secondary || is_elsewhere {
             self.adjust = None;
             return true;
         }
@@ -96,7 +98,7 @@ impl Viewport {
     pub(super) fn paint(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
         let rect = response.rect;
         self.hovered = None;
-        if self.adjust(ui, editor) {
+        if self.adjust(ui, response, editor) {
             return;
         }
         let (modifiers, down, at) = ui.input(|i| {

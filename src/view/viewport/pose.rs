@@ -151,9 +151,15 @@ impl Viewport {
         } else if let Some(handle) = self.pose.handle {
             editor.begin_transform(handle.kind, Some(handle), origin, size)
         } else if self.options.show_bones {
+            // A bone under the pointer is taken and transformed as the gizmo says; only pinned ends bend their chain.
             let at = ndc(rect.min + egui::vec2(origin.x, origin.y), rect);
-            let end = editor.pick_bone(at, size);
-            end.is_some_and(|end| editor.begin_reach(end, origin, size))
+            editor.pick_bone(at, size).is_some_and(|bone| {
+                if !editor.joints_to_pose().contains(&bone) {
+                    editor.pick_joint(Some(bone), SelectOp::Replace);
+                }
+                let kind = editor.pose_options().gizmo;
+                editor.begin_transform(kind, None, origin, size)
+            })
         } else {
             false
         };

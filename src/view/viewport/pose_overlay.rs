@@ -47,14 +47,9 @@ impl Viewport {
         let hot = self.pose.handle;
         draw(&painter, palette, rect, &gizmo, hot);
         Self::handles_ui(ui, response, editor, &gizmo);
-        if let Some(handle) = self.pose.handle {
+        if self.pose.handle.is_some() {
+            // What it does stands in the status bar: a tooltip would lie over the bones.
             ui.ctx().set_cursor_icon(CursorIcon::Grab);
-            let about = match handle.kind {
-                TransformKind::Rotate => "drag · Ctrl snaps to 5° · Shift is finer",
-                TransformKind::Move | TransformKind::Scale => "drag · Ctrl snaps · Shift is finer",
-            };
-            let text = format!("{}\n{about}", handle.label());
-            response.clone().on_hover_text_at_pointer(text);
         }
     }
 

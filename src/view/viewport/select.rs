@@ -86,7 +86,7 @@ impl Viewport {
         }
         let scroll = ui.input_mut(|i| std::mem::take(&mut i.smooth_scroll_delta).y);
         if scroll != 0.0 {
-            editor.resize_select_circle(CIRCLE_STEP.powf(scroll / WHEEL_NOTCH));
+            editor.resize_select_circle(CIRCLE_STEP.powf(-scroll / WHEEL_NOTCH));
         }
     }
 

@@ -5,6 +5,9 @@ use crate::skeleton::{JointIndex, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// More objects than these stand below the bones.
+const MANY_OBJECTS: usize = 4;
+
 /// What a row stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Item {
@@ -89,6 +92,7 @@ impl Tree {
         let is_bone = document.skin_joint_mask();
         self.n_bones = is_bone.iter().filter(|b| **b).count();
         self.rows.clear();
+        let mut objects = Vec::new();
         for (&id, instance) in document.instances() {
             let mesh = document.meshes().get(&instance.mesh);
             let name = mesh.map_or("", |m| m.geometry.name.as_str());
@@ -99,7 +103,12 @@ impl Tree {
                 _ if name.is_empty() => format!("Object {}", id.0),
                 _ => name.to_owned(),
             };
-            self.rows.push(Row::new(Item::Object(id), label, 0, false));
+            objects.push(Row::new(Item::Object(id), label, 0, false));
+        }
+        // Of a model in many parts the bones come first: there they are what one looks for.
+        let are_many = objects.len() > MANY_OBJECTS;
+        if !are_many {
+            self.rows.append(&mut objects);
         }
         let is_shown = |joint: JointIndex| self.all_nodes || is_bone[joint.get()];
         // (joint, how many of its ancestors are shown)
@@ -126,6 +135,7 @@ impl Tree {
         while let Some(row) = above.pop() {
             close(&mut self.rows, Some(row));
         }
+        self.rows.append(&mut objects);
         self.row_of = (self.rows.iter().enumerate())
             .map(|(i, row)| (row.item, i))
             .collect();

@@ -5,7 +5,6 @@ use crate::editor::Editor;
 use crate::finding::{counted, thousands};
 use crate::skeleton::JointIndex;
 use crate::view::joint_colour::joint_colour;
-use crate::view::panels::pose::pose_properties_ui;
 use crate::view::theme;
 use egui::{Id, Key, RichText, Role, TextEdit, Ui, WidgetInfo};
 
@@ -89,7 +88,6 @@ pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor) {
             editor.set_joint_colour(joint, Some([colour.r(), colour.g(), colour.b()]));
         }
     });
-    pose_properties_ui(ui, editor);
     if let Some(parent) = go_to {
         editor.select_joint(Some(parent));
     }

@@ -9,6 +9,7 @@ mod points;
 
 pub use brush::brush_ui;
 
+use super::pose_properties_ui;
 use crate::editor::Editor;
 use crate::view::mode::Mode;
 use crate::view::theme;
@@ -21,6 +22,9 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
     }
     if mode == Mode::Paint {
         section_ui(ui, "Brush", |ui| brush_ui(ui, editor));
+    }
+    if mode == Mode::Pose && editor.document().session().active_joint.is_some() {
+        section_ui(ui, "Pose", |ui| pose_properties_ui(ui, editor));
     }
     section_ui(ui, "Bone", |ui| bone::bone_ui(ui, editor));
     if points::has_points(editor) {

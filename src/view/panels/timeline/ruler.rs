@@ -19,8 +19,7 @@ const GRIP: f32 = 12.0;
 pub(super) fn ruler_ui(ui: &mut Ui, rect: Rect, scale: &Scale, editor: &mut Editor) -> Response {
     let response = ui
         .interact(rect, ui.scope_id().with("ruler"), Sense::click_and_drag())
-        .on_hover_cursor(CursorIcon::ResizeHorizontal)
-        .on_hover_text("Drag to move through time, with Ctrl from frame to frame. Wheel zooms, middle button moves, Home shows the clip.");
+        .on_hover_cursor(CursorIcon::ResizeHorizontal);
     scrub(ui, &response, scale, editor);
     time_slider(ui, &response, editor);
     paint_range(ui, rect, scale, editor);
@@ -37,7 +36,7 @@ pub(super) fn ruler_ui(ui: &mut Ui, rect: Rect, scale: &Scale, editor: &mut Edit
     response
 }
 
-/// Goes to the time under the pointer while the button is down, on frames with Ctrl.
+/// Goes to the frame under the pointer while the button is down; with Ctrl also between frames.
 pub(super) fn scrub(ui: &Ui, response: &Response, scale: &Scale, editor: &mut Editor) {
     let pressed = response.is_pointer_button_down_on()
         && ui.input(|i| i.pointer.button_down(PointerButton::Primary));
@@ -46,7 +45,7 @@ pub(super) fn scrub(ui: &Ui, response: &Response, scale: &Scale, editor: &mut Ed
     }
     if let Some(at) = response.interact_pointer_pos() {
         let mut time = scale.time_at(at.x).max(0.0);
-        if ui.input(|i| i.modifiers.command) {
+        if !ui.input(|i| i.modifiers.command) {
             time = editor.at_frame(time);
         }
         // A press that rests where time is already does not take an unkeyed pose away.

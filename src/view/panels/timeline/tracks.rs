@@ -4,7 +4,7 @@ use super::ruler;
 use super::scale::Scale;
 use crate::editor::Editor;
 use crate::skeleton::clip_keys::{KeyMark, key_marks};
-use crate::skeleton::{Clip, Interpolation, JointIndex};
+use crate::skeleton::{Clip, Interpolation, JointIndex, Skeleton};
 use crate::view::chord::take_escape;
 use crate::view::theme::{self, Palette};
 use egui::scroll_area::ScrollSource;
@@ -36,14 +36,16 @@ pub(super) struct Tracks {
 /// What the rows were made of.
 #[derive(PartialEq)]
 struct Source {
-    clip: ByIdentity,
+    clip: ByIdentity<Clip>,
     selected: BTreeSet<JointIndex>,
     model: u64,
+    /// Names.
+    skeleton: ByIdentity<Skeleton>,
 }
 
-struct ByIdentity(Arc<Clip>);
+struct ByIdentity<T>(Arc<T>);
 
-impl PartialEq for ByIdentity {
+impl<T> PartialEq for ByIdentity<T> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -122,6 +124,7 @@ impl Tracks {
             clip: ByIdentity(clip.clone()),
             selected: selected.clone(),
             model: editor.model_serial(),
+            skeleton: ByIdentity(document.skeleton().clone()),
         };
         if self.made_of.as_ref() == Some(&source) {
             return;
@@ -340,7 +343,7 @@ fn hold(
             }
             let from = f64::from(mark.time_secs);
             let mut to = from + f64::from(at.x - origin.x) / scale.points_per_sec();
-            if ui.input(|i| i.modifiers.command) {
+            if !ui.input(|i| i.modifiers.command) {
                 to = editor.at_frame(to);
             }
             editor.drag_keys_by((to - from) as f32);

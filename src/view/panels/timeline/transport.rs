@@ -73,9 +73,9 @@ pub(super) fn badge_ui(ui: &mut Ui, rect: Rect, editor: &Editor, asked: &mut Vec
     }
     let keys = Command::KeyPose.keys(ui.ctx());
     let text = if keys.is_empty() {
-        "Pose not keyed".to_owned()
+        "Not keyed".to_owned()
     } else {
-        format!("Pose not keyed: press {keys}")
+        format!("Not keyed ({keys})")
     };
     let rect = rect.shrink2(Vec2::new(0.0, 2.0));
     let layout = Layout::left_to_right(Align::Center);
