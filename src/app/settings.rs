@@ -1,14 +1,18 @@
 //! What the artist chose for the program itself: one RON file in the user's configuration folder.
 //!
-//! A file that cannot be read is kept aside and said once; a setting that a later version adds begins at its default.
+//! A file that cannot be read is kept aside and said once; a setting that a later version adds begins at its default, and
+//! so does one whose value only a later version knows: the rest holds.
 
 use crate::io::write_atomically;
 use crate::view::frame::Workspace;
 use crate::view::keymap::KeyMap;
 use crate::view::layout::Arrangement;
 use crate::view::theme::ThemeChoice;
-use serde::{Deserialize, Serialize};
+use ron::value::RawValue;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
@@ -18,6 +22,8 @@ use std::time::{Duration, Instant, SystemTime};
 const VERSION: u32 = 1;
 /// Recent files that are remembered.
 const N_RECENT: usize = 10;
+/// Files that are kept aside; the last of them gives way.
+const N_KEPT: usize = 5;
 /// Rest after a change before it is written.
 const REST: Duration = Duration::from_millis(800);
 /// The UI scale's bounds.
@@ -60,14 +66,18 @@ pub struct Settings {
     /// Of the file.
     pub version: u32,
     /// Colours.
+    #[serde(deserialize_with = "known_or_usual")]
     pub theme: ThemeChoice,
     /// The keys: a preset, and what was changed.
+    #[serde(deserialize_with = "known_or_usual")]
     pub key_map: KeyMap,
     /// Size of everything, on top of what the system says.
     pub ui_scale: f32,
     /// The workspace that is open.
+    #[serde(deserialize_with = "known_or_usual")]
     pub workspace: Workspace,
     /// Layouts that differ from those the workspaces begin with.
+    #[serde(deserialize_with = "known_layouts")]
     pub layouts: BTreeMap<Workspace, Arrangement>,
     /// Whether the tool bar shows.
     pub show_tool_bar: bool,
@@ -268,10 +278,10 @@ fn read(path: &Path) -> (Settings, Option<String>) {
     };
     let parsed = ron::from_str::<Settings>(&text);
     let is_newer = matches!(&parsed, Ok(settings) if settings.version > VERSION);
-    let aside = path.with_extension("ron.kept");
     match parsed {
         Ok(settings) if is_newer => {
             // What this version does not know would be lost with the next write.
+            let aside = place_aside(path, &text);
             let _ = fs::copy(path, &aside);
             let text = format!(
                 "The settings are of a newer Sinew; what is not known here is kept in \"{}\".",
@@ -281,6 +291,7 @@ fn read(path: &Path) -> (Settings, Option<String>) {
         }
         Ok(settings) => (settings.cleaned(), None),
         Err(error) => {
+            let aside = place_aside(path, &text);
             let kept = fs::rename(path, &aside).is_ok();
             let place = if kept { &aside } else { path };
             let text = format!(
@@ -292,10 +303,67 @@ fn read(path: &Path) -> (Settings, Option<String>) {
     }
 }
 
+/// Where a file that holds `text` is kept: `settings.ron.kept`, or with a number where others are kept already.
+fn place_aside(path: &Path, text: &str) -> PathBuf {
+    let place = |n: usize| match n {
+        1 => path.with_extension("ron.kept"),
+        n => path.with_extension(format!("ron.kept{n}")),
+    };
+    let is_free = |place: &PathBuf| {
+        !place.exists() || fs::read(place).is_ok_and(|kept| kept == text.as_bytes())
+    };
+    (1..N_KEPT)
+        .map(place)
+        .find(is_free)
+        .unwrap_or_else(|| place(N_KEPT))
+}
+
+/// Reads a value, or takes the usual one for what this version does not know.
+fn known_or_usual<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: DeserializeOwned + Default,
+    D: Deserializer<'de>,
+{
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    Ok(raw.into_rust().unwrap_or_default())
+}
+
+/// Reads the layouts that this version knows; a workspace without one has the layout it begins with.
+fn known_layouts<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<Workspace, Arrangement>, D::Error> {
+    struct Layouts;
+
+    impl<'de> Visitor<'de> for Layouts {
+        type Value = BTreeMap<Workspace, Arrangement>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("layouts of workspaces")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut layouts = BTreeMap::new();
+            while let Some((workspace, layout)) =
+                map.next_entry::<Box<RawValue>, Box<RawValue>>()?
+            {
+                if let (Ok(workspace), Ok(layout)) = (workspace.into_rust(), layout.into_rust()) {
+                    layouts.insert(workspace, layout);
+                }
+            }
+            Ok(layouts)
+        }
+    }
+
+    deserializer.deserialize_map(Layouts)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::chord::Chord;
+    use crate::view::commands::Command;
     use crate::view::frame::PanelKind;
+    use egui::Key;
 
     #[test]
     fn settings_come_back_as_they_were() {
@@ -344,6 +412,60 @@ mod tests {
         );
         assert!(file.take_notice().is_none());
         assert!(folder.path().join("settings.ron.kept").exists() && !path.exists());
+    }
+
+    #[test]
+    fn a_second_bad_file_does_not_replace_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.ron");
+        for i in 0..N_KEPT + 2 {
+            fs::write(&path, format!("bad {i}")).unwrap();
+            assert!(SettingsFile::open(Some(path.clone())).notice.is_some());
+        }
+        let kept = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(kept("settings.ron.kept"), "bad 0");
+        assert_eq!(kept("settings.ron.kept2"), "bad 1");
+        assert_eq!(kept("settings.ron.kept5"), "bad 6");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), N_KEPT);
+    }
+
+    #[test]
+    fn what_only_a_later_version_knows_leaves_the_rest_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.ron");
+        let mut file = SettingsFile::open(Some(path.clone()));
+        let mut layout = Arrangement::of_workspace(Workspace::Rig);
+        layout.closed.insert(PanelKind::Timeline);
+        for workspace in [Workspace::Rig, Workspace::Animate] {
+            file.settings.set_layout(workspace, layout.clone());
+        }
+        let key = |key| vec![Chord::key(key)];
+        let map = &mut file.settings.key_map;
+        map.rebind(Command::Isolate, key(Key::F7));
+        map.rebind(Command::Undo, key(Key::F8));
+        map.rebind(Command::Redo, Vec::new());
+        file.settings.ui_scale = 1.5;
+        file.settings.theme = ThemeChoice::Light;
+        file.flush();
+        let text = fs::read_to_string(&path).unwrap();
+        let mut later = text.replacen("Timeline", "Compare", 1);
+        for (from, to) in [
+            ("\"F7\"", "\"F7\", \"Warp\""),
+            ("\"F8\"", "\"Turbo\""),
+            ("theme: Light", "theme: Purple"),
+            ("layouts: {", "layouts: { Sculpt: [1], "),
+        ] {
+            assert!(text.contains(from), "{from} in {text}");
+            later = later.replacen(from, to, 1);
+        }
+        fs::write(&path, later).unwrap();
+        let again = SettingsFile::open(Some(path));
+        assert_eq!(again.notice, None);
+        let mut expected = file.settings.clone();
+        expected.theme = ThemeChoice::Dark;
+        expected.layouts.remove(&Workspace::Rig);
+        expected.key_map.reset(Command::Undo);
+        assert_eq!(again.settings, expected);
     }
 
     #[test]

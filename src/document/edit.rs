@@ -333,8 +333,13 @@ impl Edit {
                     locals: later_locals,
                 },
             ) => {
+                // A drag changes the same joints in nearly every frame.
+                if *joints == later_joints {
+                    return None;
+                }
+                let known: BTreeSet<JointIndex> = joints.iter().copied().collect();
                 for (joint, local) in later_joints.into_iter().zip(later_locals) {
-                    if !joints.contains(&joint) {
+                    if !known.contains(&joint) {
                         joints.push(joint);
                         locals.push(local);
                     }

@@ -130,7 +130,7 @@ fn welded(
     for &p in points {
         wanted[p as usize] = true;
     }
-    let seams = seams::Seams::of(&item.geometry);
+    let seams = seams::Seams::of(&item.geometry, task)?;
     let mut rows = Vec::with_capacity(points.len());
     let mut out = Vec::new();
     for (i, group) in seams.groups().enumerate() {

@@ -2,6 +2,7 @@
 
 use egui::{Event, InputState, Key, Modifiers};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A key with exactly these modifiers held. Ctrl also stands for the Mac's command key.
@@ -170,6 +171,19 @@ impl<'de> Deserialize<'de> for Chord {
         let text = String::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)
     }
+}
+
+/// Reads lists of keys without those that this version does not know; a list of which nothing is known is left out, one
+/// that is empty stays.
+pub(super) fn read_known<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Vec<Chord>>, D::Error> {
+    let lists = BTreeMap::<String, Vec<String>>::deserialize(deserializer)?;
+    let known = lists.into_iter().filter_map(|(id, texts)| {
+        let chords: Vec<Chord> = texts.iter().filter_map(|text| text.parse().ok()).collect();
+        (texts.is_empty() || !chords.is_empty()).then_some((id, chords))
+    });
+    Ok(known.collect())
 }
 
 #[cfg(test)]

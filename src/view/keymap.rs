@@ -39,6 +39,7 @@ pub struct KeyMap {
     /// Where it starts from.
     pub preset: Preset,
     /// Command id -> its keys instead of the preset's. Ids that are not known (any more) do nothing.
+    #[serde(deserialize_with = "super::chord::read_known")]
     overrides: BTreeMap<String, Vec<Chord>>,
 }
 

@@ -318,6 +318,35 @@ fn a_saved_state_on_a_branch_given_up_is_never_reached_again() {
     );
 }
 
+#[test]
+fn drags_over_many_bones_fold_into_one_edit() {
+    let n = 50_000;
+    let edit = |from: u32, x: f64| Edit::Pose {
+        joints: (from..from + n).map(JointIndex).collect(),
+        locals: vec![
+            Transform::from_rotation_translation(DQuat::IDENTITY, DVec3::splat(x));
+            n as usize
+        ],
+    };
+    let start = std::time::Instant::now();
+    let mut folded = edit(0, 0.0);
+    assert!(folded.absorb(edit(0, 1.0)).is_none());
+    assert!(folded.absorb(edit(n / 2, 2.0)).is_none());
+    assert!(folded.absorb(edit(n / 2, 3.0)).is_none());
+    let Edit::Pose { joints, locals } = folded else {
+        panic!("another edit");
+    };
+    assert!(joints.iter().copied().eq((0..n + n / 2).map(JointIndex)));
+    let first = locals.iter().filter(|l| l.translation.x == 0.0).count();
+    assert_eq!((first, locals.len()), (n as usize, joints.len()));
+    assert_eq!(
+        locals[n as usize].translation.x, 2.0,
+        "the earlier one is kept"
+    );
+    let secs = start.elapsed().as_secs_f64();
+    assert!(secs < 1.0, "{secs} s");
+}
+
 /// One edit of each variant that the picture must show, applied in turn; the `match` makes a new variant a compile
 /// error here until it is listed.
 #[test]

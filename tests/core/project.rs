@@ -380,6 +380,25 @@ fn a_session_that_makes_no_sense_starts_afresh() {
 }
 
 #[test]
+fn a_playback_beyond_its_bounds_comes_back_within_them() {
+    let mut document = three();
+    for (speed, time_secs, expected) in [
+        (0.5, 1.25, (0.5, 1.25)),
+        (1e9, 1e12, (4.0, 86_400.0)),
+        (-3.0, -1.0, (0.1, 0.0)),
+        (f64::NAN, f64::NAN, (1.0, 0.0)),
+    ] {
+        let playback = &mut document.session_mut().playback;
+        (playback.speed, playback.time_secs) = (speed, time_secs);
+        let (opened, findings) = apply_text(&text_of(&document)).unwrap();
+        assert_eq!(findings, []);
+        let playback = &opened.session().playback;
+        assert_eq!((playback.speed, playback.time_secs), expected);
+        assert_eq!(opened.session().camera, document.session().camera);
+    }
+}
+
+#[test]
 fn broken_and_newer_files_are_one_sentence() {
     let parse = |text: &str| project::parse(text).unwrap_err().to_string();
     assert_eq!(

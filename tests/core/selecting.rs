@@ -530,6 +530,25 @@ fn isolating_twice_shows_what_was_shown_before() {
 }
 
 #[test]
+fn what_is_hidden_while_isolated_stays_hidden_and_what_is_shown_shows() {
+    let mut h = EditorHarness::new();
+    let (upper, fore) = (
+        JointIndex(h.joint("upper_arm")),
+        JointIndex(h.joint("forearm")),
+    );
+    let id = *h.editor.displayed().keys().next().unwrap();
+    h.editor.select_joint(Some(fore));
+    h.editor.toggle_isolate();
+    h.editor.set_instance_hidden(id, true);
+    h.editor.set_joints_hidden(&[upper, fore].into(), false);
+    h.editor.set_joints_hidden(&[upper, fore].into(), true);
+    h.editor.toggle_isolate();
+    assert!(!h.editor.is_isolated() && h.editor.is_instance_hidden(id));
+    let hidden = &h.editor.document().session().hidden_joints;
+    assert_eq!(*hidden, [upper, fore].into(), "the rest is back");
+}
+
+#[test]
 fn what_is_selected_and_hidden_is_saved_in_a_few_kilobytes() {
     let mut h = EditorHarness::new();
     let (mesh, geometry) = h.only_mesh();

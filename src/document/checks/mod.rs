@@ -125,7 +125,7 @@ impl MeshChecks {
         let (old_chunks, seams) = match before {
             Some(before) if before.is_current(item, &locked) => return Ok(before),
             Some(before) => (before.chunks, before.seams),
-            None => (Vec::new(), seams::Seams::of(&item.geometry)),
+            None => (Vec::new(), seams::Seams::of(&item.geometry, task)?),
         };
         task.check()?;
         let chunks = weights::chunk_reports(old_chunks, &item.influences);

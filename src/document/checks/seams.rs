@@ -2,12 +2,15 @@
 
 use crate::document::{MeshId, MeshItem};
 use crate::finding::{Finding, Fix, Place, counted};
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, PointSet};
 use crate::skinning::RowRef;
+use crate::task::{Cancelled, Task};
 use crate::weights::mend::{difference, weld};
 
 /// How much the rows of two coincident points may differ before they come visibly apart.
 const TOLERANCE: f32 = 1e-3;
+/// Points between two looks at whether the work is still wanted.
+const SPAN: usize = 4096;
 
 /// The groups of points that share a bind position.
 #[derive(Debug, Default)]
@@ -18,27 +21,32 @@ pub(crate) struct Seams {
 
 impl Seams {
     /// The groups of `mesh`, in the order of their lowest points.
-    pub(crate) fn of(mesh: &Mesh) -> Self {
+    pub(crate) fn of(mesh: &Mesh, task: &Task) -> Result<Self, Cancelled> {
         let topology = mesh.topology();
         let mut seams = Self::default();
+        // Every ring is walked once, from its lowest point: a mesh may be collapsed to one place.
+        let mut done = PointSet::default();
         for first in 0..mesh.n_points() as u32 {
-            let start = seams.points.len();
-            let mut next = topology.next_coincident(first);
-            while let Some(point) = next.filter(|&p| p != first) {
-                if point < first {
-                    // The ring was walked from its lowest point.
-                    seams.points.truncate(start);
-                    break;
-                }
+            if (first as usize).is_multiple_of(SPAN) {
+                task.check()?;
+            }
+            let Some(mut point) = topology.next_coincident(first) else {
+                continue;
+            };
+            if !done.insert(first) {
+                continue;
+            }
+            seams.points.push(first);
+            while done.insert(point) {
                 seams.points.push(point);
-                next = topology.next_coincident(point);
+                if seams.points.len().is_multiple_of(SPAN) {
+                    task.check()?;
+                }
+                point = topology.next_coincident(point).unwrap_or(first);
             }
-            if seams.points.len() > start {
-                seams.points.insert(start, first);
-                seams.ends.push(seams.points.len() as u32);
-            }
+            seams.ends.push(seams.points.len() as u32);
         }
-        seams
+        Ok(seams)
     }
 
     /// The groups, each at least two points.

@@ -41,7 +41,7 @@ pub(super) struct Selecting {
     depth: Option<(DepthKey, DepthBuffer)>,
     /// The points that are seen in a view, asked for once and used by every event of a box or a lasso.
     seen: Option<(DepthKey, BTreeMap<InstanceId, PointSet>)>,
-    /// What was hidden before everything but the selection was.
+    /// What only isolating hid, and nothing has shown since; never empty.
     isolated_from: Option<visibility::Hidden>,
     /// Grows with every change of points or of what is hidden.
     serial: u64,

@@ -19,6 +19,31 @@ impl Hidden {
     fn is_empty(&self) -> bool {
         self.joints.is_empty() && self.points.is_empty() && self.instances.is_empty()
     }
+
+    /// Takes out what is in `other` too.
+    fn subtract(&mut self, other: &Self) {
+        self.joints.retain(|j| !other.joints.contains(j));
+        self.instances.retain(|i| !other.instances.contains(i));
+        for (mesh, theirs) in &other.points {
+            if let Some(set) = self.points.get_mut(mesh) {
+                Arc::make_mut(set).subtract(theirs);
+            }
+        }
+        self.points.retain(|_, set| !set.is_empty());
+    }
+
+    /// Keeps only what is in `other` too.
+    fn intersect(&mut self, other: &Self) {
+        self.joints.retain(|j| other.joints.contains(j));
+        self.instances.retain(|i| other.instances.contains(i));
+        self.points.retain(|mesh, set| {
+            let Some(theirs) = other.points.get(mesh) else {
+                return false;
+            };
+            Arc::make_mut(set).intersect(theirs);
+            !set.is_empty()
+        });
+    }
 }
 
 impl Editor {
@@ -72,14 +97,18 @@ impl Editor {
         true
     }
 
-    /// Shows only what is selected; the second time what was shown before.
+    /// Shows only what is selected; the second time the rest again, but not what was hidden otherwise, before or since.
     pub fn toggle_isolate(&mut self) {
-        if let Some(before) = self.selecting.isolated_from.take() {
-            self.set_hidden(before);
+        if let Some(added) = self.selecting.isolated_from.take() {
+            let mut hidden = self.hidden();
+            hidden.subtract(&added);
+            self.set_hidden(hidden);
         } else {
             let before = self.hidden();
             if self.hide_unselected() {
-                self.selecting.isolated_from = Some(before);
+                let mut added = self.hidden();
+                added.subtract(&before);
+                self.selecting.isolated_from = Some(added).filter(|added| !added.is_empty());
             }
         }
     }
@@ -114,8 +143,17 @@ impl Editor {
 
     /// Hides or shows a bone.
     pub fn set_joint_hidden(&mut self, joint: JointIndex, hide: bool) {
+        self.set_joints_hidden(&[joint].into(), hide);
+    }
+
+    /// Hides or shows bones, all at once.
+    pub fn set_joints_hidden(&mut self, joints: &BTreeSet<JointIndex>, hide: bool) {
         let mut hidden = self.hidden();
-        set(&mut hidden.joints, joint, hide);
+        if hide {
+            hidden.joints.extend(joints);
+        } else {
+            hidden.joints.retain(|joint| !joints.contains(joint));
+        }
         self.set_hidden(hidden);
     }
 
@@ -123,7 +161,11 @@ impl Editor {
     pub fn set_instance_hidden(&mut self, instance: InstanceId, hide: bool) {
         self.finish_tool();
         let mut hidden = self.hidden();
-        set(&mut hidden.instances, instance, hide);
+        if hide {
+            hidden.instances.insert(instance);
+        } else {
+            hidden.instances.remove(&instance);
+        }
         self.set_hidden(hidden);
     }
 
@@ -148,6 +190,11 @@ impl Editor {
 
     fn set_hidden(&mut self, mut hidden: Hidden) {
         hidden.points.retain(|_, set| !set.is_empty());
+        // What is shown one by one while the rest is hidden is no longer isolating's to bring back.
+        if let Some(mut added) = self.selecting.isolated_from.take() {
+            added.intersect(&hidden);
+            self.selecting.isolated_from = Some(added).filter(|added| !added.is_empty());
+        }
         let session = self.document.session_mut();
         session.hidden_joints = hidden.joints;
         session.hidden_points = hidden.points;
@@ -155,13 +202,5 @@ impl Editor {
         session.deselect_hidden();
         self.selecting.hidden_serial += 1;
         self.selection_changed();
-    }
-}
-
-fn set<T: Ord>(of: &mut BTreeSet<T>, item: T, present: bool) {
-    if present {
-        of.insert(item);
-    } else {
-        of.remove(&item);
     }
 }

@@ -7,6 +7,7 @@ use super::format::{
 };
 use super::names::Names;
 use super::{points, rows};
+use crate::document::session::Playback;
 use crate::document::{ClipId, Document, Edit, MeshId, Session};
 use crate::finding::Finding;
 use crate::math::Transform;
@@ -14,7 +15,13 @@ use crate::skeleton::{JointIndex, Pose};
 use glam::{DMat3, DQuat, DVec3};
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
+
+/// Speeds that playback can have.
+const SPEEDS: RangeInclusive<f64> = 0.1..=4.0;
+/// Times that playback can stand at: up to a day.
+const TIMES_SECS: RangeInclusive<f64> = 0.0..=86_400.0;
 
 /// `document`, as imported, with what `project` holds, and what of it did not fit.
 ///
@@ -277,6 +284,10 @@ impl Opening {
 
     /// The session, without what this model does not have.
     fn session(&mut self, mut session: Session) {
+        let usual = Playback::default();
+        let playback = &mut session.playback;
+        playback.speed = within(playback.speed, SPEEDS, usual.speed);
+        playback.time_secs = within(playback.time_secs, TIMES_SECS, usual.time_secs);
         if !all_finite(&session) || session.camera.distance <= 0.0 {
             self.warn(
                 "session",
@@ -335,6 +346,15 @@ impl Opening {
                 ),
             }
         }
+    }
+}
+
+/// `value` within `bounds`; `usual` for what is no number.
+fn within(value: f64, bounds: RangeInclusive<f64>, usual: f64) -> f64 {
+    if value.is_nan() {
+        usual
+    } else {
+        value.clamp(*bounds.start(), *bounds.end())
     }
 }
 

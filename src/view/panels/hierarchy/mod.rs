@@ -276,9 +276,7 @@ impl Hierarchy {
             Act::Lock(joint, lock) => editor.lock_joints(&meant(editor, joint), lock),
             Act::LockOthers(joint) => editor.lock_others(&meant(editor, joint)),
             Act::HideJoint(joint, hide) => {
-                for joint in meant(editor, joint) {
-                    editor.set_joint_hidden(joint, hide);
-                }
+                editor.set_joints_hidden(&meant(editor, joint), hide);
             }
             Act::HideObject(id, hide) => editor.set_instance_hidden(id, hide),
             Act::Isolate(joint) => {
