@@ -320,7 +320,7 @@ fn a_saved_state_on_a_branch_given_up_is_never_reached_again() {
 
 #[test]
 fn drags_over_many_bones_fold_into_one_edit() {
-    let n = 50_000;
+    let n = 200_000;
     let edit = |from: u32, x: f64| Edit::Pose {
         joints: (from..from + n).map(JointIndex).collect(),
         locals: vec![
