@@ -113,12 +113,18 @@ pub fn bones_of_rig(
             false,
         );
     }
-    fit_widths(bones)
+    // Where all joints are in one place, the way from the node above gives the measure.
+    let way_from_above = joints().filter_map(|joint| {
+        let parent = skeleton.joint(joint).parent.and_then(place)?;
+        Some(place(joint)?.distance(parent))
+    });
+    let measure = way_from_above.fold(0.0, f32::max);
+    fit_widths(bones, measure)
 }
 
 /// Long bones are not clubs, short ones stay visible: half widths near that of the average bone. Where no joint has
 /// children the size of the whole gives the measure. `bones` come with whether they are stubs.
-fn fit_widths(bones: Vec<(Bone, bool)>) -> Vec<Bone> {
+fn fit_widths(bones: Vec<(Bone, bool)>, measure: f32) -> Vec<Bone> {
     let (low, high) = bones
         .iter()
         .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), b| {
@@ -136,7 +142,12 @@ fn fit_widths(bones: Vec<(Bone, bool)>) -> Vec<Bone> {
         n += 1.0;
     }
     let average = total_length / f32::max(n, 1.0);
-    let typical = (average * SLIMNESS).max(spread * SMALLEST).max(1e-5);
+    let typical = (average * SLIMNESS).max(spread * SMALLEST);
+    let typical = if typical > 0.0 {
+        typical.max(1e-5)
+    } else {
+        (measure * SLIMNESS).max(1e-5)
+    };
     let fit = |(mut bone, stub): (Bone, bool)| {
         let length = bone.head.distance(bone.tail);
         let width = if bone.helper { HELPER_WIDTH } else { 1.0 };

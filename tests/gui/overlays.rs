@@ -222,3 +222,14 @@ fn every_command_runs_by_its_label_and_leaves_a_working_window() {
         assert!(!window.editor().displayed().is_empty(), "{command:?}");
     }
 }
+
+#[test]
+fn the_menu_is_about_the_bone_it_is_opened_on() {
+    let mut window = Window::on("arm.glb");
+    let place = window.on_model();
+    window.harness.state_mut().editor_mut().select_joint(None);
+    window.settle();
+    window.right_click(place);
+    assert!(window.document().session().active_joint.is_some());
+    assert!(window.says("Rename bone"));
+}

@@ -97,6 +97,17 @@ fn another_mode_ends_the_stroke_and_keeps_it() {
 }
 
 #[test]
+fn weight_0_takes_away() {
+    let mut window = painter();
+    let sum = |w: &Window| w.heat().iter().map(|h| h.max(0.0)).sum::<f32>();
+    window.stroke();
+    let painted = sum(&window);
+    window.key(Modifiers::NONE, Key::X);
+    window.stroke();
+    assert!(sum(&window) < painted, "{} {painted}", sum(&window));
+}
+
+#[test]
 fn ctrl_subtracts() {
     let mut window = painter();
     window.stroke();
