@@ -124,7 +124,10 @@ fn misplaced(window: &Window) -> Vec<String> {
     for (i, Painted { text, rect, clip }) in texts.iter().enumerate() {
         // What scrolls may be cut above and below, what stands in a bar may not.
         // In a very low window a list that scrolls is no higher than a bar.
-        let is_bar = clip.height() < 48.0 && screen.height() > 480.0;
+        let mut panels = window.app().dock().shown().iter();
+        // The last field of a panel that scrolls.
+        let is_at_end = panels.any(|(_, panel)| (panel.bottom() - clip.bottom()).abs() < 12.0);
+        let is_bar = clip.height() < 48.0 && screen.height() > 480.0 && !is_at_end;
         let is_cut = rect.left() < clip.left() - 1.0
             || rect.right() > clip.right() + 1.0
             || (is_bar && (rect.top() < clip.top() - 3.0 || rect.bottom() > clip.bottom() + 3.0));

@@ -161,7 +161,7 @@ fn a_circle_paints_the_selection_and_the_wheel_sizes_it() {
     w.move_to(at);
     w.harness.event(Event::MouseWheel {
         unit: MouseWheelUnit::Point,
-        delta: Vec2::new(0.0, 100.0),
+        delta: Vec2::new(0.0, -100.0),
         phase: TouchPhase::Move,
         source: egui::MouseWheelSource::Wheel,
         modifiers: Modifiers::NONE,

@@ -136,6 +136,8 @@ fn the_ruler_is_dragged_with_and_without_frames_and_zoomed() {
         assert!(time(&window) > last);
         last = time(&window);
     }
+    let frame = last * 30.0;
+    assert!((frame - frame.round()).abs() < 1e-6, "{frame}");
     // Outside of the ruler it goes on, and never to before the start.
     window.move_to(rect.left_top() - vec2(400.0, 100.0));
     assert_eq!(time(&window), 0.0);
@@ -143,26 +145,21 @@ fn the_ruler_is_dragged_with_and_without_frames_and_zoomed() {
     window.release(at(0.5));
     window.settle();
     assert!((time(&window) - start.midpoint(end)).abs() < 0.02 * (end - start));
-    window.drag(PointerButton::Primary, CTRL, at(0.4), vec2(37.0, 0.0));
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        at(0.4),
+        vec2(37.0, 0.0),
+    );
     let frame = time(&window) * 30.0;
     assert!((frame - frame.round()).abs() < 1e-6, "{frame}");
     // The wheel shows less around the pointer: the same way on the screen is less time.
     let way = |window: &mut Window| {
         let before = time(window);
-        window.drag(
-            PointerButton::Primary,
-            Modifiers::NONE,
-            at(0.5),
-            vec2(100.0, 0.0),
-        );
+        window.drag(PointerButton::Primary, CTRL, at(0.5), vec2(100.0, 0.0));
         let end = time(window);
         assert_ne!(before, end);
-        window.drag(
-            PointerButton::Primary,
-            Modifiers::NONE,
-            at(0.5),
-            vec2(50.0, 0.0),
-        );
+        window.drag(PointerButton::Primary, CTRL, at(0.5), vec2(50.0, 0.0));
         end - time(window)
     };
     let far = way(&mut window);
@@ -273,7 +270,7 @@ fn a_pose_is_keyed_by_key_and_by_badge_and_undone_bit_for_bit() {
     window.press(ruler(&window).center());
     window.release(ruler(&window).center());
     window.settle();
-    let badge = "Pose not keyed: press I";
+    let badge = "Not keyed (I)";
     assert!(!window.says(badge));
     turn(window.harness.state_mut().editor_mut(), bone, 0.4);
     window.settle();
@@ -365,7 +362,12 @@ fn keys_are_clicked_and_dragged() {
     window.settle();
     assert_eq!(time(&window), 0.5);
     window.picture("timeline-keys");
-    window.drag(PointerButton::Primary, CTRL, half, three_quarters - half);
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        half,
+        three_quarters - half,
+    );
     let moved = times(&window, bone);
     assert_eq!(moved.len(), 3);
     assert!(
@@ -513,7 +515,7 @@ fn nothing_is_cut_off_at_any_size() {
             "Rename clip",
             "Delete clip",
             "Key pose",
-            "Pose not keyed: press I",
+            "Not keyed (I)",
         ] {
             let rect = window
                 .harness
