@@ -53,7 +53,7 @@ impl Editor {
             );
             return;
         }
-        let time_secs = self.key_time(&before, &joints);
+        let time_secs = self.key_time(&before, &joints, self.reach_secs());
         // At the time that the key gets, which may be a part of a frame away.
         let base = self.document.pose_of_clip(&before, f64::from(time_secs));
         let is_clips_own = shown.is_some() && !self.playback().unkeyed;
@@ -114,7 +114,7 @@ impl Editor {
         }
         let wants = |c: &Channel| selected.contains(&c.joint);
         let joints: BTreeSet<JointIndex> = selected.clone();
-        let time_secs = self.key_time(clip, &joints);
+        let time_secs = self.key_time(clip, &joints, self.half_frame_secs());
         let keys = keys_near(clip, time_secs, SAME_KEY_SECS, wants);
         if keys.is_empty() {
             self.say("The selected bones have no key at this time.");
@@ -284,17 +284,22 @@ impl Editor {
         }
     }
 
-    /// How far from the present time a key is still at it: far less than a frame, so that time does not move.
+    /// How far from the present time a key is replaced: far less than a frame, so that time does not move.
     fn reach_secs(&self) -> f32 {
         0.03 / self.playback().fps.max(1) as f32
     }
 
+    /// How far from the present time a key is meant by what asks for the keys of this frame.
+    fn half_frame_secs(&self) -> f32 {
+        0.5 / self.playback().fps.max(1) as f32
+    }
+
     /// The time of the key of one of `joints` that is at the present time, else the present time.
-    fn key_time(&self, clip: &Clip, joints: &BTreeSet<JointIndex>) -> f32 {
+    fn key_time(&self, clip: &Clip, joints: &BTreeSet<JointIndex>, reach: f32) -> f32 {
         let now = self.playback().time_secs.max(0.0) as f32;
         let channels = clip.channels.iter().filter(|c| joints.contains(&c.joint));
         channels
-            .filter_map(|c| Some(c.times[c.key_near(now, self.reach_secs())?]))
+            .filter_map(|c| Some(c.times[c.key_near(now, reach)?]))
             .min_by(|a, b| (a - now).abs().total_cmp(&(b - now).abs()))
             .unwrap_or(now)
     }

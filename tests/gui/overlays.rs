@@ -3,6 +3,7 @@
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use sinew::document::session::SelectKind;
 use sinew::view::chord::Chord;
 use sinew::view::commands::Command;
 use sinew::view::keymap;
@@ -185,11 +186,9 @@ fn every_command_runs_by_its_label_and_leaves_a_working_window() {
     let mut window = Window::on("mannequin.glb");
     for command in Command::all().filter(|&command| command != Command::Quit) {
         let bone = window.bones()[1];
-        window
-            .harness
-            .state_mut()
-            .editor_mut()
-            .select_joint(Some(bone));
+        let editor = window.harness.state_mut().editor_mut();
+        editor.set_select_kind(SelectKind::Bones);
+        editor.select_joint(Some(bone));
         if !command.is_enabled(window.editor()) {
             // Without a clip, or nothing to undo: what it needs is made first.
             let editor = window.harness.state_mut().editor_mut();
