@@ -1,7 +1,7 @@
 //! The panels around the viewport, one a file.
 //!
 //! A panel reads the editor, changes what belongs to it alone (a filter, a slider of the brush) and returns the
-//! [`Command`]s that were asked for.
+//! [`crate::view::commands::Command`]s that were asked for.
 
 mod header;
 mod hierarchy;
