@@ -98,7 +98,7 @@ fn pose_drag(window: &mut Window) {
     window.key(Modifiers::NONE, Key::R);
     let mut latencies = Vec::new();
     for i in 0..100 {
-        let at = centre + Vec2::angled(i as f32 * 0.05) * 120.0;
+        let at = centre + Vec2::angled((i + 1) as f32 * 0.05) * 120.0;
         let serial = window.editor().picture_serial();
         window.harness.hover_at(at);
         let start = Instant::now();
