@@ -15,7 +15,7 @@ use sinew::skinning::Rows;
 use sinew::view::WindowlessGl;
 use sinew::view::mode::Mode;
 use sinew::view::panels::{self, Hierarchy};
-use sinew::view::theme::{self, ThemeChoice};
+use sinew::view::theme;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -552,49 +552,6 @@ fn a_thousand_bones_cost_no_more_than_those_in_sight() {
     window.settle();
     assert!(window.has(Role::TreeItem, "Bone 999"));
     assert!(window.harness.query_all_by_role(Role::TreeItem).count() < 40);
-}
-
-/// Pictures for a person to look at, of models that are not part of the sources.
-#[test]
-fn pictures_of_shared_models() {
-    if std::env::var_os("SINEW_PICTURES").is_none() {
-        return;
-    }
-    let shared = Path::new("/work/shared/models");
-    for (name, file, theme_choice) in [
-        ("mannequin", asset("mannequin.glb"), ThemeChoice::Dark),
-        ("fox", shared.join("fox/fox.glb"), ThemeChoice::Light),
-        (
-            "knight",
-            find(&shared.join("kaykit_knight")),
-            ThemeChoice::HighContrast,
-        ),
-        (
-            "robot",
-            find(&shared.join("robot_expressive")),
-            ThemeChoice::Dark,
-        ),
-    ] {
-        let mut window = Window::on(file);
-        theme::set(&window.harness.ctx, theme_choice);
-        let bone = window.bones()[3];
-        window.editor().select_joint(Some(bone));
-        window.editor().lock_joints(&[bone].into(), true);
-        let clip = window.document().clips().keys().next().copied();
-        window.editor().show_clip(clip);
-        window.settle();
-        window.picture(name);
-    }
-}
-
-fn find(folder: &Path) -> PathBuf {
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> = files
-        .map(|f| f.path())
-        .filter(|p| p.extension().is_some_and(|e| e == "glb" || e == "gltf"))
-        .collect();
-    found.sort();
-    found.into_iter().next().unwrap_or_default()
 }
 
 /// The fixes are named in the table of [`Fix`]: no two buttons say the same.
