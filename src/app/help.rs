@@ -2,11 +2,12 @@
 
 use crate::view::commands::Command;
 use crate::view::commands::table::Group;
+use crate::view::hints::hints;
 use crate::view::keymap::{self, Preset};
 use crate::view::mode::Mode;
-use crate::view::{mouse, theme};
+use crate::view::theme;
 use eframe::egui;
-use egui::{Grid, Modal, RichText, ScrollArea};
+use egui::{Grid, Modal, Modifiers, RichText, ScrollArea};
 
 /// Shows the help over the window; whether it stays open.
 pub(super) fn help_ui(ctx: &egui::Context, mode: Mode) -> bool {
@@ -56,10 +57,19 @@ pub(super) fn help_ui(ctx: &egui::Context, mode: Mode) -> bool {
 type Part = (String, Vec<(String, String)>);
 
 fn mouse_part(mode: Mode, preset: Preset) -> Part {
-    let rows = mouse::table(mode, preset)
-        .into_iter()
-        .map(|(what, does)| (what.to_owned(), does.to_owned()));
-    ("Mouse".to_owned(), rows.collect())
+    let held = [
+        Modifiers::NONE,
+        Modifiers::CTRL,
+        Modifiers::SHIFT,
+        Modifiers::ALT,
+    ];
+    let mut rows: Vec<(String, String)> = Vec::new();
+    for &(what, does) in held.iter().flat_map(|&held| hints(mode, held, preset)) {
+        if rows.iter().all(|(known, _)| known != what) {
+            rows.push((what.to_owned(), does.to_owned()));
+        }
+    }
+    ("Mouse".to_owned(), rows)
 }
 
 fn key_part(group: Group, mode: Mode, map: &keymap::KeyMap) -> Part {

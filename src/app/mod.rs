@@ -220,19 +220,6 @@ impl SinewApp {
         Ok(app)
     }
 
-    /// The app on `file`, else on the sample arm, with its autosaves where it is told and nothing else kept.
-    pub fn with_autosaves(
-        ctx: &egui::Context,
-        file: Option<PathBuf>,
-        autosaves: Option<Autosaves>,
-    ) -> std::io::Result<Self> {
-        let folders = Folders {
-            autosaves,
-            ..Folders::default()
-        };
-        Self::new(ctx, file, folders)
-    }
-
     /// The headless editor inside.
     pub fn editor(&self) -> &Editor {
         &self.editor

@@ -1,4 +1,4 @@
-//! What the mouse does now: the live row of hints in the status bar.
+//! What the mouse does in each mode: the live row of the status bar, and the help.
 
 use super::keymap::Preset;
 use super::mode::Mode;

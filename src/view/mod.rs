@@ -40,8 +40,6 @@ pub mod keymap;
 pub mod layout;
 #[cfg(feature = "gui")]
 pub mod mode;
-#[cfg(feature = "gui")]
-pub mod mouse;
 pub mod offscreen;
 #[cfg(feature = "gui")]
 pub mod panels;

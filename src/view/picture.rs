@@ -55,6 +55,7 @@ impl Picture {
         )
             .hash(&mut hash);
         session.selected_joints.hash(&mut hash);
+        session.joint_colours.hash(&mut hash);
         // Dots are in the way of who picks bones.
         let show_points = session.select_kind == SelectKind::Points;
         let meshes = editor
@@ -98,7 +99,13 @@ impl Picture {
             }
         };
         let bones = if options.show_bones {
-            shape_bones(&editor.bones(), state)
+            let mut bones = shape_bones(&editor.bones(), state);
+            for shape in &mut bones {
+                // The colours that the artist gave; the list's own ones only tell its rows apart.
+                let chosen = session.joint_colours.get(&shape.bone.joint);
+                shape.colour = chosen.map(|rgb| rgb.map(|c| f32::from(c) / 255.0));
+            }
+            bones
         } else {
             Vec::new()
         };

@@ -1,7 +1,7 @@
 //! What the whole window looks like: pixels, and where its texts are.
 
 use crate::window::{CTRL, Window, asset, is_menu_item};
-use egui::{Key, Modifiers, Rect, Role};
+use egui::{Key, Modifiers, Pos2, Rect, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use image::RgbaImage;
 use sinew::view::commands::table::Group;
@@ -238,4 +238,26 @@ fn dialogs_stand_in_the_window() {
         window.key(Modifiers::NONE, Key::Escape);
         assert!(!window.says("Browse…"));
     }
+}
+
+#[test]
+fn a_colour_given_to_a_bone_is_seen_in_the_view() {
+    let mut window = Window::on("arm.glb");
+    let bone = window.bones()[1];
+    let rect = window.viewport();
+    let magentas = |window: &mut Window| {
+        let picture = window.picture("bone-colour");
+        let inside = |x: u32, y: u32| rect.contains(Pos2::new(x as f32, y as f32));
+        let is_magenta =
+            |p: &image::Rgba<u8>| p[0] > p[1].saturating_add(60) && p[2] > p[1].saturating_add(60);
+        let pixels = picture.enumerate_pixels();
+        pixels
+            .filter(|(x, y, p)| inside(*x, *y) && is_magenta(p))
+            .count()
+    };
+    assert_eq!(magentas(&mut window), 0);
+    let editor = window.harness.state_mut().editor_mut();
+    editor.set_joint_colour(bone, Some([255, 0, 255]));
+    window.settle();
+    assert!(magentas(&mut window) > 50);
 }

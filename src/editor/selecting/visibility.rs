@@ -169,11 +169,6 @@ impl Editor {
         self.set_hidden(hidden);
     }
 
-    /// Whether a bone is hidden.
-    pub fn is_joint_hidden(&self, joint: JointIndex) -> bool {
-        self.document.session().hidden_joints.contains(&joint)
-    }
-
     /// Whether an object is hidden.
     pub fn is_instance_hidden(&self, instance: InstanceId) -> bool {
         self.document.session().hidden_instances.contains(&instance)

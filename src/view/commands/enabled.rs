@@ -56,6 +56,10 @@ impl Command {
             | Self::DeleteKeys
             | Self::ShowMyPose => has_clip,
             Self::Rename | Self::SelectMoved | Self::LockActive | Self::LockOthers => has_joint,
+            Self::PastePose | Self::PasteFlipped => has_model && editor.has_copied_pose(),
+            Self::ShowAll => editor.has_hidden(),
+            Self::Hide | Self::HideOthers | Self::SelectNone => editor.n_selected() > 0,
+            Self::Isolate => editor.n_selected() > 0 || editor.is_isolated(),
             Self::UseMethod(_) => !document.skins().is_empty(),
             _ => has_model,
         }
