@@ -1,160 +1,154 @@
-//! Ready-made stacks, and the choice of the one that a view shows.
+//! Whole stacks that have a name.
 
 use super::{Compensation, DeformStack, Projection, SkinningMethod};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
-/// A ready-made stack, to look at beside the artist's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// A whole stack by name: what lists, commands and comparisons offer.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum StackPreset {
-    /// Linear blend skinning, as other viewers draw it.
+    /// What a new model has: [`DeformStack::default`].
+    #[default]
+    Default,
+    /// Linear blend skinning with nothing after it.
     Lbs,
-    /// Two-phase dual quaternion skinning alone.
+    /// Two-phase dual quaternion skinning with nothing after it.
     Dqs,
     /// Dual quaternion skinning, then bulge compensation.
-    DqsCompensation,
-    /// Dual quaternion skinning, then bulge projection.
-    DqsProjection,
-    /// Optimised centres of rotation.
+    Compensation,
+    /// Dual quaternion skinning, then blended bulge projection.
+    Projection,
+    /// Centres of rotation with nothing after them.
     CentresOfRotation,
-    /// What a new model has: dual quaternion skinning and both corrections.
-    Standard,
 }
 
 impl StackPreset {
     /// All of them, as lists show them.
     pub const ALL: [Self; 6] = [
+        Self::Default,
         Self::Lbs,
         Self::Dqs,
-        Self::DqsCompensation,
-        Self::DqsProjection,
+        Self::Compensation,
+        Self::Projection,
         Self::CentresOfRotation,
-        Self::Standard,
     ];
 
     /// What lists call it.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Lbs => "Linear",
-            Self::Dqs => "Dual quaternion",
-            Self::DqsCompensation => "DQ + compensation",
-            Self::DqsProjection => "DQ + projection",
+            Self::Default => "Default",
+            Self::Lbs => "LBS, as other viewers draw it",
+            Self::Dqs => "DQS",
+            Self::Compensation => "DQS + compensation",
+            Self::Projection => "DQS + projection",
             Self::CentresOfRotation => "Centres of rotation",
-            Self::Standard => "DQ + both",
         }
     }
 
-    /// What it is, in a sentence.
-    pub fn about(self) -> &'static str {
+    /// What narrow places call it.
+    pub fn short_label(self) -> &'static str {
         match self {
-            Self::Lbs => "Linear blend skinning, as other viewers draw it.",
-            Self::Dqs => "Dual quaternion skinning with nothing after it.",
-            Self::DqsCompensation => {
-                "Dual quaternion skinning, its bulges taken back by compensation."
-            }
-            Self::DqsProjection => "Dual quaternion skinning, its bulges taken back by projection.",
-            Self::CentresOfRotation => "Skinning about optimised centres of rotation.",
-            Self::Standard => {
-                "What a new model has: dual quaternion skinning, compensation, projection."
-            }
+            Self::Lbs => "LBS",
+            other => other.label(),
         }
     }
 
-    /// The stack, with its parts as they come.
+    /// The stack.
     pub fn stack(self) -> DeformStack {
         match self {
+            Self::Default => DeformStack::default(),
             Self::Lbs => DeformStack::lbs(),
             Self::Dqs => DeformStack::dqs(),
-            Self::DqsCompensation => DeformStack {
+            Self::Compensation => DeformStack {
                 compensation: Compensation::default(),
                 ..DeformStack::dqs()
             },
-            Self::DqsProjection => DeformStack {
+            Self::Projection => DeformStack {
                 projection: Projection::default(),
                 ..DeformStack::dqs()
             },
             Self::CentresOfRotation => DeformStack::bare(SkinningMethod::CentresOfRotation),
-            Self::Standard => DeformStack::default(),
-        }
-    }
-}
-
-/// Which stack a view shows the meshes with.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub enum StackChoice {
-    /// Each mesh's own.
-    #[default]
-    Project,
-    /// A ready-made one for all meshes.
-    Preset(StackPreset),
-    /// One that was put together for the view, for all meshes.
-    Custom(Arc<DeformStack>),
-}
-
-impl StackChoice {
-    /// What lists and badges call it.
-    pub fn label(&self) -> &'static str {
-        match self {
-            Self::Project => "This project",
-            Self::Preset(preset) => preset.label(),
-            Self::Custom(_) => "Custom",
         }
     }
 
-    /// What it is, in a sentence.
-    pub fn about(&self) -> &'static str {
-        match self {
-            Self::Project => "The stacks of this project, as they are exported.",
-            Self::Preset(preset) => preset.about(),
-            Self::Custom(_) => "A stack put together for this view alone.",
+    /// The stack, with the settings that `before` had of the parts that are off: switched on again they are as they
+    /// were left.
+    pub fn over(self, before: &DeformStack) -> DeformStack {
+        let mut stack = self.stack();
+        if !stack.compensation.enabled {
+            stack.compensation = Compensation {
+                enabled: false,
+                ..before.compensation.clone()
+            };
         }
+        if !stack.projection.enabled {
+            stack.projection = Projection {
+                enabled: false,
+                ..before.projection.clone()
+            };
+        }
+        stack.smooth.factor = before.smooth.factor;
+        stack.smooth.iterations = before.smooth.iterations;
+        stack.smooth.strength = before.smooth.strength;
+        stack.blend = before.blend;
+        if stack.method == SkinningMethod::Lbs {
+            stack.scale = before.scale;
+        }
+        stack
     }
 
-    /// The stack that takes the place of every mesh's own; `None`: they keep theirs.
-    pub fn instead(&self) -> Option<Arc<DeformStack>> {
-        match self {
-            Self::Project => None,
-            Self::Preset(preset) => Some(Arc::new(preset.stack())),
-            Self::Custom(stack) => Some(stack.clone()),
-        }
+    /// The preset that deforms as `stack` does, if one does.
+    pub fn of(stack: &DeformStack) -> Option<Self> {
+        let stack = stack.as_applied();
+        Self::ALL
+            .into_iter()
+            .find(|preset| preset.stack().as_applied() == stack)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::deform::{Polynomial, ScaleMode, Variant};
 
     #[test]
-    fn presets_are_what_they_are_called() {
-        let lbs = StackPreset::Lbs.stack();
-        assert_eq!(
-            (lbs.method, lbs.corrects_bulges()),
-            (SkinningMethod::Lbs, false)
-        );
-        let both = StackPreset::Standard.stack();
-        assert_eq!(both, DeformStack::default());
-        for (preset, corrections) in [
-            (StackPreset::Dqs, (false, false)),
-            (StackPreset::DqsCompensation, (true, false)),
-            (StackPreset::DqsProjection, (false, true)),
-            (StackPreset::Standard, (true, true)),
-        ] {
-            let stack = preset.stack();
-            assert_eq!(stack.method, SkinningMethod::Dqs);
-            let has = (stack.compensation.enabled, stack.projection.enabled);
-            assert_eq!(has, corrections, "{preset:?}");
+    fn a_preset_is_known_again_whatever_the_parts_that_are_off_say() {
+        let odd = DeformStack {
+            scale: ScaleMode::Drop,
+            blend: 0.25,
+            compensation: Compensation {
+                polynomial: Polynomial::Original,
+                strength: 1.7,
+                ..Compensation::default()
+            },
+            ..DeformStack::default()
+        };
+        assert_eq!(StackPreset::of(&odd), None);
+        for preset in StackPreset::ALL {
+            assert_eq!(StackPreset::of(&preset.stack()), Some(preset));
+            let over = preset.over(&odd);
+            assert_eq!(StackPreset::of(&over), Some(preset), "{preset:?}");
+            assert_eq!(over.blend, 0.25);
         }
+        assert_eq!(StackPreset::Lbs.over(&odd).compensation.strength, 1.7);
+        assert_eq!(StackPreset::Default.over(&odd).compensation.strength, 1.0);
     }
 
     #[test]
-    fn a_choice_comes_back_from_text() {
-        for choice in [
-            StackChoice::Project,
-            StackChoice::Preset(StackPreset::DqsProjection),
-            StackChoice::Custom(Arc::new(DeformStack::lbs())),
-        ] {
-            let text = ron::to_string(&choice).unwrap();
-            assert_eq!(ron::from_str::<StackChoice>(&text).unwrap(), choice);
-        }
+    fn what_a_paper_fixes_does_not_count() {
+        let published = DeformStack {
+            compensation: Compensation {
+                variant: Variant::Published,
+                fold_guard: true,
+                ..Compensation::default()
+            },
+            ..DeformStack::dqs()
+        };
+        let mut other = published.clone();
+        other.compensation.fold_guard = false;
+        other.compensation.siblings = true;
+        assert_eq!(published.as_applied(), other.as_applied());
+        assert_ne!(published.as_applied(), DeformStack::dqs());
     }
 }
