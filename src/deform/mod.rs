@@ -7,6 +7,7 @@
 //! Invariant: an incremental run gives the same bits as a full one, for any number of threads.
 
 pub mod cook;
+pub mod diagnostics;
 pub mod mask;
 pub mod plan;
 pub mod stack;
