@@ -8,6 +8,7 @@
 
 pub mod choice;
 pub mod cook;
+pub mod diagnostics;
 pub mod mask;
 pub mod plan;
 pub mod preset;
