@@ -11,6 +11,7 @@ mod animating;
 mod autosave;
 mod bones;
 mod commands;
+mod comparing;
 pub mod display;
 mod files;
 pub mod playback;
