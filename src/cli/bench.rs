@@ -3,7 +3,7 @@
 //! All kernels run in turn, again and again, and the medians are compared: a busy neighbour then slows all alike.
 
 use crate::math::Transform;
-use crate::skeleton::{Joint, JointIndex, Pose, Skeleton};
+use crate::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
 use crate::skinning::{
     Backend, CHUNK, CookedChunk, Rows, SkinBind, SkinInput, SkinPalette, Stretch, dqs,
     dqs_with_normals, lbs, lbs_with_normals,
@@ -328,6 +328,7 @@ fn chain() -> Skeleton {
             DVec3::new(f64::from(j.min(1)), 0.0, 0.0),
         ),
         source_node: None,
+        rule: JointRule::default(),
     });
     Skeleton::new(joints.collect()).unwrap_or_default()
 }

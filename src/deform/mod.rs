@@ -7,9 +7,17 @@
 //! Invariant: an incremental run gives the same bits as a full one, for any number of threads.
 
 pub mod cook;
+pub mod diagnostics;
+pub mod mask;
 pub mod plan;
+pub mod preset;
 pub mod stack;
 
 pub use cook::CookedMesh;
+pub use mask::{MaskKind, Masks, PointMask};
 pub use plan::{DeformInput, InstancePlan, Moved, SkinSource};
-pub use stack::{DeformStack, ScaleMode, SkinningMethod};
+pub use preset::StackPreset;
+pub use stack::{
+    Compensation, CorrectiveSmooth, DeformStack, Polynomial, Projection, ScaleMode, SkinningMethod,
+    TwistDamping, Variant,
+};

@@ -385,7 +385,7 @@ fn skin_chunk(
     match SkinInput::new(bind, chunk, palette) {
         Ok(input) => match stack.method {
             SkinningMethod::Lbs => skinning::lbs(&input, out),
-            SkinningMethod::Dqs => skinning::dqs(&input, out),
+            _ => skinning::dqs(&input, out),
         },
         // The document's invariants rule this out; the bind shape is the picture that loses least.
         Err(_) => out.copy_from_slice(bind),

@@ -4,10 +4,10 @@
 //! value serves do, undo and redo.
 
 use super::{ClipId, Document, MeshId, invariants};
-use crate::deform::DeformStack;
+use crate::deform::{DeformStack, MaskKind};
 use crate::math::Transform;
 use crate::mesh::PointSet;
-use crate::skeleton::{Clip, JointIndex, Pose, Skeleton};
+use crate::skeleton::{Clip, Joint, JointIndex, JointRule, Pose, Skeleton};
 use crate::skinning::Rows;
 use crate::skinning::influences::CHUNK;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +39,8 @@ pub enum Edit {
         /// The stack.
         stack: Arc<DeformStack>,
     },
+    /// New values of a painted map for some points.
+    Mask(MaskEdit),
     /// A clip added (the document has none of this id), replaced, or removed (`None`).
     Clip {
         /// Which clip.
@@ -52,6 +54,13 @@ pub enum Edit {
         joint: JointIndex,
         /// Its name.
         name: String,
+    },
+    /// How the artist overrides what follows from a joint's place in the tree.
+    JointRule {
+        /// Which joint.
+        joint: JointIndex,
+        /// Its rule.
+        rule: JointRule,
     },
     /// Another set of locked joints.
     Locks(Arc<BTreeSet<JointIndex>>),
@@ -77,6 +86,34 @@ impl InfluenceEdit {
             mesh,
             points,
             rows,
+            touched: None,
+        }
+    }
+}
+
+/// Values for some points of a painted map.
+#[derive(Clone, Debug)]
+pub struct MaskEdit {
+    /// The mesh.
+    pub mesh: MeshId,
+    /// Which of its maps.
+    pub mask: MaskKind,
+    /// Distinct points, in any order.
+    pub points: Vec<u32>,
+    /// One a point: 0 - [`MaskKind::limit`].
+    pub values: Vec<f32>,
+    /// The points as a set, while a drag is open and edits are folded into this one.
+    touched: Option<PointSet>,
+}
+
+impl MaskEdit {
+    /// An edit that gives each of `points` its value.
+    pub fn new(mesh: MeshId, mask: MaskKind, points: Vec<u32>, values: Vec<f32>) -> Self {
+        Self {
+            mesh,
+            mask,
+            points,
+            values,
             touched: None,
         }
     }
@@ -122,6 +159,22 @@ pub enum EditError {
         /// What is wrong.
         why: String,
     },
+    /// A value of a painted map is out of its range.
+    #[error("{value} is not a {}: 0 - {} is", .mask.label().to_lowercase(), .mask.limit())]
+    MaskValue {
+        /// The map.
+        mask: MaskKind,
+        /// The value.
+        value: f32,
+    },
+    /// A joint's rule cannot be.
+    #[error("\"{joint}\": {why}")]
+    JointRule {
+        /// The joint.
+        joint: String,
+        /// What is wrong.
+        why: String,
+    },
     /// A joint is named twice.
     #[error("bone {} is named twice", .0.0)]
     Twice(JointIndex),
@@ -143,6 +196,8 @@ pub enum EditError {
 pub struct Dirty {
     /// For each mesh, the chunks of points whose influences changed, ascending.
     pub influences: BTreeMap<MeshId, BTreeSet<u32>>,
+    /// For each mesh, the painted maps whose values changed, with the chunks of points, ascending.
+    pub masks: BTreeMap<(MeshId, MaskKind), BTreeSet<u32>>,
     /// The artist's pose or morph weights.
     pub pose: bool,
     /// Names or locks of joints.
@@ -158,6 +213,9 @@ impl Dirty {
     pub fn merge(&mut self, other: Self) {
         for (mesh, chunks) in other.influences {
             self.influences.entry(mesh).or_default().extend(chunks);
+        }
+        for (map, chunks) in other.masks {
+            self.masks.entry(map).or_default().extend(chunks);
         }
         self.pose |= other.pose;
         self.joints |= other.joints;
@@ -206,6 +264,19 @@ impl Document {
                 }
                 dirty.stacks.insert(*mesh);
             }
+            Edit::Mask(MaskEdit {
+                mesh,
+                mask,
+                points,
+                values,
+                ..
+            }) => {
+                if let Some(item) = self.meshes.get_mut(mesh) {
+                    Arc::make_mut(item).masks.swap(*mask, points, values);
+                }
+                let chunks = points.iter().map(|&p| p / CHUNK as u32).collect();
+                dirty.masks.insert((*mesh, *mask), chunks);
+            }
             Edit::Clip { id, clip } => {
                 let before = match clip.take() {
                     Some(clip) => self.clips.insert(*id, clip),
@@ -215,18 +286,13 @@ impl Document {
                 dirty.clips.insert(*id);
             }
             Edit::JointName { joint, name } => {
-                let mut joints = self.skeleton.joints().to_vec();
-                std::mem::swap(&mut joints[joint.get()].name, name);
-                // Only a label changed: the parents were a forest before and still are.
-                if let Ok(skeleton) = Skeleton::new(joints) {
-                    // An undone rename is the source's own skeleton again.
-                    self.skeleton = if skeleton == *self.source_skeleton {
-                        self.source_skeleton.clone()
-                    } else {
-                        Arc::new(skeleton)
-                    };
-                }
+                self.change_joint(*joint, |joint| std::mem::swap(&mut joint.name, name));
                 dirty.joints = true;
+            }
+            Edit::JointRule { joint, rule } => {
+                self.change_joint(*joint, |joint| std::mem::swap(&mut joint.rule, rule));
+                dirty.joints = true;
+                dirty.pose = true;
             }
             Edit::Locks(locked) => {
                 std::mem::swap(&mut self.locked, locked);
@@ -234,6 +300,21 @@ impl Document {
             }
         }
         Ok(dirty)
+    }
+
+    /// Changes a joint in all but its parent.
+    fn change_joint(&mut self, joint: JointIndex, change: impl FnOnce(&mut Joint)) {
+        let mut joints = self.skeleton.joints().to_vec();
+        change(&mut joints[joint.get()]);
+        // The parents were a forest before and still are.
+        if let Ok(skeleton) = Skeleton::new(joints) {
+            // An undone change is the source's own skeleton again.
+            self.skeleton = if skeleton == *self.source_skeleton {
+                self.source_skeleton.clone()
+            } else {
+                Arc::new(skeleton)
+            };
+        }
     }
 }
 
@@ -312,7 +393,16 @@ impl Edit {
                     why,
                 })
             }),
+            Self::Mask(edit) => edit.check(document),
             Self::JointName { joint, .. } => has_joint(*joint),
+            Self::JointRule { joint, rule } => {
+                has_joint(*joint)?;
+                rule.check(*joint, &document.skeleton)
+                    .map_err(|why| EditError::JointRule {
+                        joint: document.skeleton.label(*joint),
+                        why,
+                    })
+            }
             Self::Locks(locked) => locked.iter().try_for_each(|&j| has_joint(j)),
         }
     }
@@ -323,6 +413,10 @@ impl Edit {
     pub fn absorb(&mut self, later: Self) -> Option<Self> {
         match (self, later) {
             (Self::Influences(a), Self::Influences(b)) if a.mesh == b.mesh => {
+                a.absorb(&b);
+                None
+            }
+            (Self::Mask(a), Self::Mask(b)) if (a.mesh, a.mask) == (b.mesh, b.mask) => {
                 a.absorb(&b);
                 None
             }
@@ -348,6 +442,7 @@ impl Edit {
             }
             (Self::MorphWeights { joint: a, .. }, Self::MorphWeights { joint: b, .. })
             | (Self::JointName { joint: a, .. }, Self::JointName { joint: b, .. })
+            | (Self::JointRule { joint: a, .. }, Self::JointRule { joint: b, .. })
                 if *a == b =>
             {
                 None
@@ -372,9 +467,17 @@ impl Edit {
 
     /// Gives back memory that only serves [`Edit::absorb`]: nothing will be folded in any more.
     pub(super) fn seal(&mut self) {
-        if let Self::Influences(edit) = self {
-            edit.touched = None;
-            edit.points.shrink_to_fit();
+        match self {
+            Self::Influences(edit) => {
+                edit.touched = None;
+                edit.points.shrink_to_fit();
+            }
+            Self::Mask(edit) => {
+                edit.touched = None;
+                edit.points.shrink_to_fit();
+                edit.values.shrink_to_fit();
+            }
+            _ => {}
         }
     }
 
@@ -386,6 +489,11 @@ impl Edit {
                     + edit.rows.heap_bytes()
                     + edit.touched.as_ref().map_or(0, PointSet::heap_bytes)
             }
+            Self::Mask(edit) => {
+                (edit.points.capacity() + edit.values.capacity()) * 4
+                    + edit.touched.as_ref().map_or(0, PointSet::heap_bytes)
+            }
+            Self::JointRule { .. } => size_of::<JointRule>(),
             Self::Pose { joints, .. } => joints.len() * (4 + size_of::<Transform>()),
             Self::MorphWeights { weights, .. } => weights.len() * 4,
             Self::Stack { .. } => size_of::<DeformStack>(),
@@ -428,6 +536,42 @@ impl InfluenceEdit {
             if touched.insert(point) {
                 self.points.push(point);
                 self.rows.push(row);
+            }
+        }
+    }
+}
+
+impl MaskEdit {
+    fn check(&self, document: &Document) -> Result<(), EditError> {
+        let item = document
+            .meshes
+            .get(&self.mesh)
+            .ok_or(EditError::NoMesh(self.mesh))?;
+        let n_points = item.influences.len();
+        length("values", self.values.len(), self.points.len())?;
+        let mut seen = PointSet::default();
+        for (&point, &value) in self.points.iter().zip(&self.values) {
+            if point as usize >= n_points || !seen.insert(point) {
+                return Err(EditError::Point { point, n_points });
+            }
+            if !(0.0..=self.mask.limit()).contains(&value) {
+                return Err(EditError::MaskValue {
+                    mask: self.mask,
+                    value,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn absorb(&mut self, later: &Self) {
+        let touched = self
+            .touched
+            .get_or_insert_with(|| self.points.iter().copied().collect());
+        for (&point, &value) in later.points.iter().zip(&later.values) {
+            if touched.insert(point) {
+                self.points.push(point);
+                self.values.push(value);
             }
         }
     }

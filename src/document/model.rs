@@ -251,6 +251,7 @@ impl Document {
             Arc::ptr_eq(&a.geometry, &b.geometry)
                 && a.influences == b.influences
                 && a.stack == b.stack
+                && a.masks == b.masks
         };
         self.skeleton == other.skeleton
             && self.skins == other.skins

@@ -1,7 +1,7 @@
 //! What a document is made of.
 
 use super::{ClipId, InstanceId, MeshId, SkinId, Source};
-use crate::deform::DeformStack;
+use crate::deform::{DeformStack, Masks};
 use crate::mesh::Mesh;
 use crate::skeleton::{Clip, JointIndex, Skeleton};
 use crate::skinning::Influences;
@@ -21,6 +21,8 @@ pub struct MeshItem {
     pub source_influences: Influences,
     /// How the mesh deforms.
     pub stack: Arc<DeformStack>,
+    /// How much of each part of the stack its points take, as painted.
+    pub masks: Masks,
     /// Morph weights of an instance that has none of its own; one a morph target.
     pub morph_weights: Vec<f32>,
 }

@@ -79,6 +79,8 @@ impl Editor {
         let label = match method {
             SkinningMethod::Lbs => "Use linear blend skinning",
             SkinningMethod::Dqs => "Use dual quaternion skinning",
+            SkinningMethod::CentresOfRotation => "Use centres of rotation",
+            SkinningMethod::Blend => "Blend linear and dual quaternion skinning",
         };
         self.finish_tool();
         self.history.begin_setting(&self.document, label, "method");

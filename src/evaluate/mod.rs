@@ -5,14 +5,18 @@
 //! [`InstanceUpdate`]s to the displayed meshes and hands the buffers back. Loads, saves and exports run on the
 //! [`Lane`], one after the other.
 //!
+//! A [`Gauge`] evaluates what metrics compare: the document's own stack, plain dual quaternion skinning, another stack.
+//!
 //! Invariant: a new request replaces a waiting one, never a running one.
 //! Invariant: updates are applied in the order they were sent; together they equal a full evaluation, bit for bit.
 //! Invariant: a panic in a deformer ends its request, not the worker.
 
 pub mod evaluator;
+pub mod gauge;
 pub mod lane;
 pub mod worker;
 
 pub use evaluator::Evaluator;
+pub use gauge::{Comparison, Gauge};
 pub use lane::{Job, JobError, Lane};
 pub use worker::{Evaluated, InstanceUpdate, Request, Worker};

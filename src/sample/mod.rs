@@ -24,7 +24,7 @@ mod weights;
 use crate::document::MeshSource;
 use crate::document::parts::Skin;
 use crate::math::Transform;
-use crate::skeleton::{Clip, Joint, JointIndex};
+use crate::skeleton::{Clip, Joint, JointIndex, JointRule};
 use glam::{DAffine3, DVec3};
 use rig::Rig;
 
@@ -145,6 +145,7 @@ fn cylinder(n_points: usize) -> SampleModel {
             ..Transform::IDENTITY
         },
         source_node: None,
+        rule: JointRule::default(),
     };
     let joints = vec![joint("upper", None, start), joint("lower", Some(0), -start)];
     SampleModel {

@@ -5,7 +5,7 @@
 
 use crate::document::parts::Skin;
 use crate::math::Transform;
-use crate::skeleton::{Joint, JointIndex};
+use crate::skeleton::{Joint, JointIndex, JointRule};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// One bone at rest.
@@ -122,6 +122,7 @@ impl Rig {
                         to_parent * (bone.head - origin),
                     ),
                     source_node: None,
+                    rule: JointRule::default(),
                 }
             })
             .collect()

@@ -221,7 +221,7 @@ fn closest_on_segment(ray: &Ray, head: Vec3, tail: Vec3) -> (f32, Vec3) {
 mod tests {
     use super::*;
     use crate::math::Transform;
-    use crate::skeleton::{Joint, Pose};
+    use crate::skeleton::{Joint, JointRule, Pose};
     use glam::DVec3;
 
     fn skeleton(joints: &[(Option<u32>, f64)]) -> Skeleton {
@@ -235,6 +235,7 @@ mod tests {
                     ..Transform::IDENTITY
                 },
                 source_node: None,
+                rule: JointRule::default(),
             })
             .collect();
         Skeleton::new(joints).unwrap()

@@ -432,6 +432,7 @@ mod tests {
             parent: parent.map(JointIndex),
             rest: Transform::from_trs(translation, DQuat::IDENTITY, scale),
             source_node: None,
+            rule: crate::skeleton::JointRule::default(),
         };
         Skeleton::new(vec![
             joint(names[0], None, DVec3::new(0.0, 1.0, 0.0), scale),

@@ -1,6 +1,7 @@
 //! The node tree.
 
 use crate::math::Transform;
+use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
 /// Index of a joint in [`Skeleton::joints`]; for imported models also the glTF node index.
@@ -26,6 +27,46 @@ pub struct Joint {
     pub rest: Transform,
     /// The glTF node it came from; `None` for a joint made in Sinew.
     pub source_node: Option<u32>,
+    /// What the artist overrides; the default for an imported joint.
+    pub rule: JointRule,
+}
+
+/// What the artist overrides of what follows from a joint's place in the tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JointRule {
+    /// Where its bone ends, in the joint's rest space, metres; `None`: at its children, of a leaf past its points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tail: Option<DVec3>,
+    /// Whether the joint takes back the scale of its parent (Maya's *Segment Scale Compensate*): its own scale is then
+    /// the only one, while its place still follows the parent's. No glTF file can say so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compensates_scale: bool,
+    /// The joint from whose inflation its place in the inflated bind shape follows, where constraints drive it;
+    /// `None`: its parent. Only a joint above it in [`Skeleton::order`] can be one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inflation_parent: Option<JointIndex>,
+}
+
+impl JointRule {
+    /// Whether `joint` of `skeleton` can have the rule; else why not, as the end of a sentence.
+    pub fn check(&self, joint: JointIndex, skeleton: &Skeleton) -> Result<(), String> {
+        if self.tail.is_some_and(|t| !t.is_finite()) {
+            return Err("the bone's end is not a finite place".into());
+        }
+        if let Some(parent) = self.inflation_parent {
+            if parent.get() >= skeleton.len() {
+                return Err(format!("there is no bone {} to follow", parent.0));
+            }
+            if skeleton.rank(parent) >= skeleton.rank(joint) {
+                return Err(format!(
+                    "its place cannot follow \"{}\", which comes after it",
+                    skeleton.label(parent)
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Why a list of joints is not a forest.
@@ -170,14 +211,14 @@ impl Skeleton {
         std::iter::successors(self.joint(joint).parent, |&j| self.joint(j).parent)
     }
 
-    /// Whether both have the same tree and the same rest transforms: all that moves, whatever the names.
+    /// Whether both have the same tree, rest transforms and rules: all that moves, whatever the names.
     pub fn moves_like(&self, other: &Self) -> bool {
         self.joints.len() == other.joints.len()
             && self
                 .joints
                 .iter()
                 .zip(&other.joints)
-                .all(|(a, b)| a.parent == b.parent && a.rest == b.rest)
+                .all(|(a, b)| a.parent == b.parent && a.rest == b.rest && a.rule == b.rule)
     }
 
     /// What the UI calls the joint: its name, or "Bone 7" where the file gives none.
@@ -199,6 +240,7 @@ mod tests {
             parent: parent.map(JointIndex),
             rest: Transform::IDENTITY,
             source_node: None,
+            rule: JointRule::default(),
         }
     }
 

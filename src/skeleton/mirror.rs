@@ -320,6 +320,7 @@ mod tests {
                     ..Transform::IDENTITY
                 },
                 source_node: None,
+                rule: crate::skeleton::JointRule::default(),
             })
             .collect();
         Skeleton::new(joints).unwrap()

@@ -20,5 +20,5 @@ pub use bones::Bone;
 pub use clip::{Channel, Clip, Interpolation, Property};
 pub use clip_edit::KeyIndex;
 pub use clip_keys::KeyMark;
-pub use joint::{Joint, JointIndex, Skeleton, SkeletonError};
+pub use joint::{Joint, JointIndex, JointRule, Skeleton, SkeletonError};
 pub use pose::Pose;

@@ -2,7 +2,7 @@
 
 use super::{JointIndex, Skeleton};
 use crate::math::Transform;
-use glam::DAffine3;
+use glam::{DAffine3, DMat3};
 
 /// The local transform of every joint, and the morph weights of the joints that draw a mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,16 +24,36 @@ impl Pose {
 
     /// World transform of each joint: `world[j] = world[parent] * local[j]`, walked in topological order.
     ///
+    /// A joint that compensates for its parent's scale ([`super::JointRule`]) takes the parent's orientation without
+    /// the parent's own stretch; its translation is still the parent's to scale. Source: Lee et al. 2013, in Maya's
+    /// form (METHODS 4.2, 4.3).
+    ///
     /// Shapes: n_joints in, n_joints out; metres.
     pub fn world_matrices(&self, skeleton: &Skeleton) -> Vec<DAffine3> {
         let mut world = vec![DAffine3::IDENTITY; skeleton.len()];
         for &j in skeleton.order() {
-            let local = self.locals[j as usize].to_affine();
-            world[j as usize] = match skeleton.joint(JointIndex(j)).parent {
-                Some(parent) => world[parent.get()] * local,
-                None => local,
+            let local = &self.locals[j as usize];
+            let joint = skeleton.joint(JointIndex(j));
+            world[j as usize] = match joint.parent {
+                Some(parent) if joint.rule.compensates_scale => DAffine3 {
+                    matrix3: self.unstretched(skeleton, parent, &world) * local.to_affine().matrix3,
+                    translation: world[parent.get()].transform_point3(local.translation),
+                },
+                Some(parent) => world[parent.get()] * local.to_affine(),
+                None => local.to_affine(),
             };
         }
         world
+    }
+
+    /// X of a joint whose ancestors are placed: its world orientation without the stretch of its own.
+    fn unstretched(&self, skeleton: &Skeleton, j: JointIndex, world: &[DAffine3]) -> DMat3 {
+        let joint = skeleton.joint(j);
+        let above = match joint.parent {
+            Some(p) if joint.rule.compensates_scale => self.unstretched(skeleton, p, world),
+            Some(p) => world[p.get()].matrix3,
+            None => DMat3::IDENTITY,
+        };
+        above * DMat3::from_quat(self.locals[j.get()].rotation)
     }
 }

@@ -11,7 +11,7 @@ use sinew::evaluate::{InstanceUpdate, Request, Worker};
 use sinew::io::{gltf_build, import_bytes, project};
 use sinew::math::Transform;
 use sinew::sample::SampleModel;
-use sinew::skeleton::{Joint, JointIndex, Skeleton};
+use sinew::skeleton::{Joint, JointIndex, JointRule, Skeleton};
 use sinew::skinning::Rows;
 use sinew::task::Task;
 use std::collections::BTreeMap;
@@ -77,6 +77,7 @@ fn square_model(side: usize, n_influences: u16) -> SampleModel {
             ..Transform::IDENTITY
         },
         source_node: None,
+        rule: JointRule::default(),
     });
     let skin = Skin {
         name: String::new(),
@@ -109,6 +110,7 @@ fn square(side: usize, n_influences: u16, n_skins: u32) -> Document {
         source_influences: built.influences.clone(),
         influences: built.influences,
         stack: Arc::default(),
+        masks: sinew::deform::Masks::default(),
         morph_weights: Vec::new(),
     };
     let ids = 0..n_skins;

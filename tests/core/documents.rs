@@ -412,7 +412,9 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             Edit::Influences(_)
             | Edit::Pose { .. }
             | Edit::MorphWeights { .. }
-            | Edit::Stack { .. } => true,
+            | Edit::Stack { .. }
+            | Edit::Mask(_)
+            | Edit::JointRule { .. } => true,
             // Shown by the clip test below, the hierarchy and the brushes.
             Edit::Clip { .. } | Edit::JointName { .. } | Edit::Locks(_) => false,
         };

@@ -6,7 +6,9 @@ use sinew::document::{
 };
 use sinew::document::{MeshSource, PrimitiveSource};
 use sinew::math::Transform;
-use sinew::skeleton::{Channel, Clip, Interpolation, Joint, JointIndex, Property, Skeleton};
+use sinew::skeleton::{
+    Channel, Clip, Interpolation, Joint, JointIndex, JointRule, Property, Skeleton,
+};
 use std::sync::Arc;
 
 /// A tube along x from -2 to 2 with `n_rings` rings of 16 points, three joints at x = -2, 0, 1, one clip that bends
@@ -68,6 +70,7 @@ pub(crate) fn tube_with_sides(n_rings: usize, n_sides: usize) -> Document {
             ..Transform::IDENTITY
         },
         source_node: None,
+        rule: JointRule::default(),
     };
     let joints = vec![
         joint("root", None, -2.0),
@@ -96,6 +99,7 @@ pub(crate) fn tube_with_sides(n_rings: usize, n_sides: usize) -> Document {
         influences: built.influences.clone(),
         source_influences: built.influences,
         stack: Arc::default(),
+        masks: sinew::deform::Masks::default(),
         morph_weights: vec![0.0],
     };
     let instance = |joint, skin| {

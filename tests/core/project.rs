@@ -14,7 +14,9 @@ use sinew::io::project::{
     save, to_project,
 };
 use sinew::math::Transform;
-use sinew::skeleton::{Channel, Clip, Interpolation, Joint, JointIndex, Property, Skeleton};
+use sinew::skeleton::{
+    Channel, Clip, Interpolation, Joint, JointIndex, JointRule, Property, Skeleton,
+};
 use sinew::skinning::Rows;
 use sinew::task::Task;
 use std::collections::BTreeMap;
@@ -28,6 +30,7 @@ pub(crate) fn strip(n: u32, names: &[&str], path: &Path) -> Document {
         parent: (j as u32).checked_sub(1).map(JointIndex),
         rest: Transform::from_rotation_translation(DQuat::IDENTITY, DVec3::Y),
         source_node: Some(j as u32),
+        rule: JointRule::default(),
     });
     let n_joints = names.len() as u16;
     let primitive = |range: std::ops::Range<u32>| PrimitiveSource {
@@ -71,6 +74,7 @@ pub(crate) fn strip(n: u32, names: &[&str], path: &Path) -> Document {
                 source_influences: built.influences.clone(),
                 influences: built.influences,
                 stack: Arc::default(),
+                masks: sinew::deform::Masks::default(),
                 morph_weights: vec![0.0],
             }),
         )]),

@@ -3,7 +3,7 @@
 use crate::reference::Row;
 use glam::{DAffine3, DVec3, Vec3};
 use sinew::math::Transform;
-use sinew::skeleton::{Joint, JointIndex, Pose, Skeleton};
+use sinew::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
 use sinew::skinning::{
     CHUNK, CookedChunk, Influences, Rows, SkinBind, SkinInput, SkinPalette, Stretch,
 };
@@ -18,6 +18,7 @@ pub(crate) fn skeleton(parents: &[Option<u32>], rest: &[Transform]) -> Skeleton 
             parent: parent.map(JointIndex),
             rest: *rest,
             source_node: None,
+            rule: JointRule::default(),
         })
         .collect();
     Skeleton::new(joints).unwrap()

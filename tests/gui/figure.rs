@@ -7,7 +7,7 @@ use sinew::math::Transform;
 use sinew::math::camera::{Camera, View};
 use sinew::mesh::{Mesh, normals};
 use sinew::skeleton::bones::bones;
-use sinew::skeleton::{Joint, JointIndex, Pose, Skeleton};
+use sinew::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
 use sinew::view::{
     BoneShape, BoneState, PointMarks, Scene, SceneMesh, ViewOptions, frame_bounds, shape_bones,
 };
@@ -114,6 +114,7 @@ fn tube_skeleton() -> Skeleton {
             ..Transform::IDENTITY
         },
         source_node: None,
+        rule: JointRule::default(),
     };
     let up = DVec3::new(0.0, f64::from(ELBOW), 0.0);
     Skeleton::new(vec![joint(None, DVec3::ZERO), joint(Some(0), up)]).expect("a chain of two")

@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::json::{At, List};
 use super::material::UvMap;
 use super::primitive::{self, Context};
-use crate::deform::DeformStack;
+use crate::deform::{DeformStack, Masks};
 use crate::document::{MeshId, MeshItem};
 use crate::document::{MeshSource, PrimitiveSource};
 use crate::finding::{Finding, Place};
@@ -207,6 +207,7 @@ fn read_mesh(
         source_influences: built.influences.clone(),
         influences: built.influences,
         stack: Arc::new(DeformStack::default()),
+        masks: Masks::default(),
         morph_weights,
     });
     Ok(out)

@@ -7,7 +7,7 @@ use super::json::{At, List, or_warn};
 use crate::finding::Finding;
 use crate::math::transform::normalize_or_identity;
 use crate::math::{Transform, polar};
-use crate::skeleton::{Joint, JointIndex, Skeleton};
+use crate::skeleton::{Joint, JointIndex, JointRule, Skeleton};
 use glam::{DMat3, DQuat, DVec3};
 use std::collections::VecDeque;
 
@@ -38,6 +38,7 @@ pub(super) fn read(data: &Data<'_>, findings: &mut Findings) -> Result<Tree, Fau
                 parent: parents[i].map(JointIndex),
                 rest: transform(&at, findings),
                 source_node: Some(i as u32),
+                rule: JointRule::default(),
             }
         })
         .collect();

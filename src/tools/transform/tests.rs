@@ -13,6 +13,7 @@ fn chain() -> (Skeleton, Pose) {
         parent: parent.map(JointIndex),
         rest: Transform::from_trs(translation, rotation, scale),
         source_node: None,
+        rule: crate::skeleton::JointRule::default(),
     };
     let odd = DQuat::from_xyzw(0.5, 0.5, 0.5, 0.5);
     let skeleton = Skeleton::new(vec![

@@ -251,6 +251,8 @@ pub const TABLE: &[Row] = &[
     row(Group::Animation, Command::ShowMyPose, "animate.my_pose", "Show my pose", "Show the pose you made, without a clip.").part(),
     row(Group::Skinning, Command::UseMethod(SkinningMethod::Lbs), "skin.lbs", "Linear blend", "Linear blend skinning, as every glTF viewer draws it: joints collapse when they bend or twist."),
     row(Group::Skinning, Command::UseMethod(SkinningMethod::Dqs), "skin.dqs", "Dual quaternion", "Dual quaternion skinning with two-phase scale: keeps the volume, bulges where joints bend."),
+    row(Group::Skinning, Command::UseMethod(SkinningMethod::CentresOfRotation), "skin.cor", "Centres of rotation", "Each point turns about a centre of its own (Le & Hodgins 2016): less bulge than dual quaternions, smooth everywhere."),
+    row(Group::Skinning, Command::UseMethod(SkinningMethod::Blend), "skin.blend", "Linear to dual quaternion", "A mix of linear and dual quaternion skinning, painted point by point."),
     row(Group::Window, Command::SetMode(Mode::Select), "mode.select", "Select mode", "Click, box or lasso bones and points.").presets(&[], &[Chord::key(Key::Q)]),
     row(Group::Window, Command::SetMode(Mode::Pose), "mode.pose", "Pose mode", "Move, rotate and scale bones with the gizmo."),
     row(Group::Window, Command::SetMode(Mode::Paint), "mode.paint", "Paint mode", "Paint the weights of the active bone: drag adds, Ctrl subtracts."),

@@ -115,7 +115,7 @@ pub fn header_ui(
             title(method),
             about,
             |ui| {
-                for method in [SkinningMethod::Lbs, SkinningMethod::Dqs] {
+                for method in SkinningMethod::ALL {
                     item_ui(ui, Command::UseMethod(method), editor, is_on, &mut asked);
                 }
             },

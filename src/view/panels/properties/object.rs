@@ -62,10 +62,7 @@ pub(super) fn object_ui(ui: &mut Ui, editor: &mut Editor) {
 /// How bones bend the surface.
 fn method_ui(ui: &mut Ui, editor: &mut Editor) {
     let method = editor.method();
-    let name = |method| match method {
-        SkinningMethod::Dqs => "Two-phase dual quaternion",
-        SkinningMethod::Lbs => "Linear blend",
-    };
+    let name = SkinningMethod::label;
     let mut chosen = None;
     rows_ui(ui, "method", |ui| {
         let dim = theme::palette(ui).text_dim;
@@ -75,7 +72,7 @@ fn method_ui(ui: &mut Ui, editor: &mut Editor) {
             .truncate()
             .selected_text(name(method))
             .show_ui(ui, |ui| {
-                for choice in [SkinningMethod::Dqs, SkinningMethod::Lbs] {
+                for choice in SkinningMethod::ALL {
                     let about = Command::UseMethod(choice).tooltip(ui.ctx());
                     let response = ui
                         .selectable_label(method == choice, name(choice))
