@@ -15,7 +15,6 @@ pub(crate) struct Fixture {
     pub(crate) triangles: Vec<[usize; 3]>,
     pub(crate) rows: Vec<Row>,
     pub(crate) bones: Bones,
-    pub(crate) skin_matrices: Vec<DAffine3>,
     pub(crate) motions: Vec<Rigid>,
     pub(crate) dqs: Vec<DVec3>,
 }
@@ -63,11 +62,11 @@ impl Fixture {
             })
             .collect();
         let (_, values) = array("skin_matrices");
-        let skin_matrices: Vec<DAffine3> = values
+        let motions: Vec<Rigid> = values
             .chunks(16)
             .map(|m| DAffine3::from_mat4(DMat4::from_cols_slice(m).transpose()))
+            .map(|m| Rigid::from_matrix(&m))
             .collect();
-        let motions: Vec<Rigid> = skin_matrices.iter().map(Rigid::from_matrix).collect();
         let dqs = positions
             .iter()
             .zip(&rows)
@@ -81,7 +80,6 @@ impl Fixture {
             triangles,
             rows,
             bones,
-            skin_matrices,
             motions,
             dqs,
         })
