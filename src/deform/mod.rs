@@ -7,14 +7,13 @@
 //! Invariant: an incremental run gives the same bits as a full one, for any number of threads.
 
 pub mod cook;
+mod corrections;
 pub mod mask;
 pub mod plan;
 pub mod stack;
 
+pub use crate::skinning::{Compensation, Polynomial, Projection, TwistDamping, Variant};
 pub use cook::CookedMesh;
 pub use mask::{MaskKind, Masks, PointMask};
 pub use plan::{DeformInput, InstancePlan, Moved, SkinSource};
-pub use stack::{
-    Compensation, CorrectiveSmooth, DeformStack, Polynomial, Projection, ScaleMode, SkinningMethod,
-    TwistDamping, Variant,
-};
+pub use stack::{CorrectiveSmooth, DeformStack, ScaleMode, SkinningMethod};
