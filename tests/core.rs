@@ -58,3 +58,5 @@ mod shared;
 mod skinning;
 #[path = "core/skins.rs"]
 mod skins;
+#[path = "core/views.rs"]
+mod views;

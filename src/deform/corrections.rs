@@ -34,12 +34,14 @@ struct CookedSettings {
 
 impl CookedSettings {
     fn of(stack: &DeformStack) -> Self {
-        let (c, p) = (&stack.compensation, &stack.projection);
-        let siblings = c.siblings || c.variant == Variant::Published;
+        let (c, p) = (
+            stack.compensation.as_applied(),
+            stack.projection.as_applied(),
+        );
         Self {
             compensation: c
                 .enabled
-                .then_some((c.polynomial, c.third_bone_fade, siblings)),
+                .then_some((c.polynomial, c.third_bone_fade, c.siblings)),
             projection: p.enabled.then_some((p.power, p.sibling_fade, p.variant)),
         }
     }
@@ -196,8 +198,8 @@ impl Corrections {
         geometry: &Mesh,
         bones: &SkinBones,
     ) -> bool {
-        let settings = &stack.compensation;
-        if !settings.enabled || !settings.auto_strength || settings.variant == Variant::Published {
+        let settings = stack.compensation.as_applied();
+        if !settings.enabled || !settings.auto_strength {
             return self.pairs.set_automatic(|_| 1.0);
         }
         let widths = falloffs(cooked, geometry, bones);

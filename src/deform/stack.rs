@@ -136,6 +136,32 @@ impl DeformStack {
         Self::bare(SkinningMethod::Dqs)
     }
 
+    /// The stack without what it does not read: stacks that deform alike are equal then.
+    #[must_use]
+    pub fn as_applied(&self) -> Self {
+        let mut stack = self.clone();
+        if !stack.method.is_rigid() {
+            stack.scale = ScaleMode::default();
+        }
+        if stack.method != SkinningMethod::Blend {
+            stack.blend = 1.0;
+        }
+        stack.compensation = if stack.compensation.enabled {
+            stack.compensation.as_applied()
+        } else {
+            Compensation::off()
+        };
+        stack.projection = if stack.projection.enabled {
+            stack.projection.as_applied()
+        } else {
+            Projection::off()
+        };
+        if !stack.smooth.enabled {
+            stack.smooth = CorrectiveSmooth::default();
+        }
+        stack
+    }
+
     /// Whether stage 4 or 5 moves points.
     pub fn corrects_bulges(&self) -> bool {
         self.compensation.enabled || self.projection.enabled

@@ -116,9 +116,24 @@ impl Compensation {
         }
     }
 
+    /// With what [`Variant::Published`] fixes, whatever is chosen: sibling pairs are compensated, and what the paper
+    /// does not have (the fold guard, the automatic strength) is off.
+    #[must_use]
+    pub fn as_applied(&self) -> Self {
+        match self.variant {
+            Variant::Corrected => self.clone(),
+            Variant::Published => Self {
+                fold_guard: false,
+                auto_strength: false,
+                siblings: true,
+                ..self.clone()
+            },
+        }
+    }
+
     /// Whether a point of these two joints, the heavier first, is moved at all.
     pub(super) fn takes_pair(&self, bones: &SkinBones, pair: [u16; 2]) -> bool {
-        self.siblings || self.variant == Variant::Published || bones.on_one_chain(pair[0], pair[1])
+        self.as_applied().siblings || bones.on_one_chain(pair[0], pair[1])
     }
 
     /// What the offset of a point is multiplied by for its weights alone: `f(w2 / (w1 + w2)) (w1 + w2) (1 - w3 / w2)`.

@@ -47,6 +47,20 @@ impl Projection {
         }
     }
 
+    /// With what [`Variant::Published`] fixes, whatever is chosen: one bone counts, so there is no power and nothing
+    /// between siblings to fade.
+    #[must_use]
+    pub fn as_applied(&self) -> Self {
+        match self.variant {
+            Variant::Corrected => self.clone(),
+            Variant::Published => Self {
+                power: Self::default().power,
+                sibling_fade: false,
+                ..self.clone()
+            },
+        }
+    }
+
     /// What share each influence of a point has in its correction: `kappa w^p / sum w^p`.
     ///
     /// `row`: (joint of the skin, weight), descending. `shares`: cleared, then one a joint with a say; empty where the
