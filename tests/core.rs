@@ -56,3 +56,5 @@ mod shared;
 mod skinning;
 #[path = "core/skins.rs"]
 mod skins;
+#[path = "core/smoothing.rs"]
+mod smoothing;

@@ -9,11 +9,13 @@
 pub mod cook;
 pub mod mask;
 pub mod plan;
+pub mod smooth;
 pub mod stack;
 
 pub use cook::CookedMesh;
 pub use mask::{MaskKind, Masks, PointMask};
 pub use plan::{DeformInput, InstancePlan, Moved, SkinSource};
+pub use smooth::Smoother;
 pub use stack::{
     Compensation, CorrectiveSmooth, DeformStack, Polynomial, Projection, ScaleMode, SkinningMethod,
     TwistDamping, Variant,
