@@ -58,3 +58,5 @@ mod skinning;
 mod skins;
 #[path = "core/smoothing.rs"]
 mod smoothing;
+#[path = "core/views.rs"]
+mod views;

@@ -151,6 +151,21 @@ impl Compensation {
             ..Self::default()
         }
     }
+
+    /// With what [`Variant::Published`] fixes, whatever is chosen: sibling pairs are compensated, and what the paper
+    /// does not have (the fold guard, the automatic strength) is off.
+    #[must_use]
+    pub fn as_applied(&self) -> Self {
+        match self.variant {
+            Variant::Corrected => self.clone(),
+            Variant::Published => Self {
+                fold_guard: false,
+                auto_strength: false,
+                siblings: true,
+                ..self.clone()
+            },
+        }
+    }
 }
 
 /// Bulge projection onto the rest distance from the bones (Kim & Han 2014; stage 5).
@@ -188,6 +203,20 @@ impl Projection {
         Self {
             enabled: false,
             ..Self::default()
+        }
+    }
+
+    /// With what [`Variant::Published`] fixes, whatever is chosen: one bone counts, so there is no power and nothing
+    /// between siblings to fade.
+    #[must_use]
+    pub fn as_applied(&self) -> Self {
+        match self.variant {
+            Variant::Corrected => self.clone(),
+            Variant::Published => Self {
+                power: Self::default().power,
+                sibling_fade: false,
+                ..self.clone()
+            },
         }
     }
 }
@@ -279,6 +308,32 @@ impl DeformStack {
     /// Two-phase dual quaternion skinning with nothing after it.
     pub fn dqs() -> Self {
         Self::bare(SkinningMethod::Dqs)
+    }
+
+    /// The stack without what it does not read: stacks that deform alike are equal then.
+    #[must_use]
+    pub fn as_applied(&self) -> Self {
+        let mut stack = self.clone();
+        if !stack.method.is_rigid() {
+            stack.scale = ScaleMode::default();
+        }
+        if stack.method != SkinningMethod::Blend {
+            stack.blend = 1.0;
+        }
+        stack.compensation = if stack.compensation.enabled {
+            stack.compensation.as_applied()
+        } else {
+            Compensation::off()
+        };
+        stack.projection = if stack.projection.enabled {
+            stack.projection.as_applied()
+        } else {
+            Projection::off()
+        };
+        if !stack.smooth.enabled {
+            stack.smooth = CorrectiveSmooth::default();
+        }
+        stack
     }
 
     /// Whether stage 4 or 5 moves points.

@@ -5,7 +5,7 @@ use glam::{DQuat, DVec3};
 use proptest::prelude::*;
 use sinew::deform::{DeformStack, ScaleMode};
 use sinew::document::{ClipId, Document, Edit, History, InstanceId, MeshId, invariants};
-use sinew::evaluate::{Evaluator, InstanceUpdate, Request, Worker};
+use sinew::evaluate::{Evaluator, InstanceUpdate, Request, ViewRequest, Worker};
 use sinew::finding::Severity;
 use sinew::math::Transform;
 use sinew::skeleton::{Clip, JointIndex};
@@ -16,7 +16,7 @@ use std::time::Duration;
 const MESH: MeshId = MeshId(0);
 
 /// A random edit that is valid for the tube.
-fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
+pub(crate) fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
     let rows = prop::collection::btree_map(
         0..n_points,
         prop::collection::vec((0u16..3, 0.0f32..1.0), 0..4),
@@ -400,6 +400,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             generation,
             document: document.clone(),
             pose: document.shown_pose(),
+            views: vec![ViewRequest::own()],
             reset: generation == 1,
         });
         let result = worker.wait_result(Duration::from_secs(30)).unwrap();
@@ -424,8 +425,8 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
         let updates = ask(&document).updates;
         let skinned = updates
             .iter()
-            .find(|(id, _)| *id == InstanceId(3))
-            .map(|(_, u)| u);
+            .find(|u| u.instance == InstanceId(3))
+            .map(|u| &u.update);
         assert_eq!(skinned.is_some(), shows, "{edit:?}");
         if sparse {
             let Some(InstanceUpdate::Sparse { points, normals }) = skinned else {
@@ -464,6 +465,7 @@ fn a_waiting_request_is_replaced_by_a_newer_one() {
             generation,
             document: document.clone(),
             pose: document.pose().clone(),
+            views: vec![ViewRequest::own()],
             reset: true,
         });
     }
