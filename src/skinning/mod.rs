@@ -8,6 +8,8 @@
 //! Invariant: whatever a file holds, a palette is finite.
 
 pub mod bind;
+mod centre_kernel;
+pub mod centres;
 pub mod cooked;
 pub mod influences;
 pub mod input;
@@ -16,6 +18,8 @@ pub mod palette;
 mod simd;
 
 pub use bind::SkinBind;
+pub use centre_kernel::{centres_of_rotation, centres_of_rotation_with_normals};
+pub use centres::Centres;
 pub use cooked::CookedChunk;
 pub use influences::{CHUNK, Influences, RowRef, Rows};
 pub use input::{SkinError, SkinInput};
