@@ -3,10 +3,12 @@
 use super::{ViewId, ViewRequest};
 use crate::deform::cook::joint_order;
 use crate::deform::{CookedMesh, DeformInput, InstancePlan, Moved, SkinSource};
-use crate::document::{Document, Instance, InstanceId, MeshId};
+use crate::document::{Document, Instance, InstanceId, MeshId, SkinId};
+use crate::mesh::Mesh;
 use crate::skeleton::{Pose, Skeleton};
+use crate::skinning::Influences;
 use glam::DAffine3;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Cooked meshes, shared by all views, and the latest result of every instance in each of them; evaluating again redoes
@@ -62,15 +64,20 @@ impl Evaluator {
                 let Some(cooked) = self.cooked.get(&(instance.mesh, order)) else {
                     continue;
                 };
+                let skin_meshes = instance
+                    .skin
+                    .map_or_else(Vec::new, |skin| meshes_of_skin(document, skin));
                 let input = DeformInput {
                     geometry: &item.geometry,
                     cooked,
                     stack: instead.as_ref().unwrap_or(&item.stack),
+                    masks: &item.masks,
                     skeleton: document.skeleton(),
                     node: instance.joint,
                     skin: skin.map(|s| SkinSource {
                         joints: &s.joints,
                         inverse_bind: &s.inverse_bind,
+                        meshes: &skin_meshes,
                     }),
                     rest_world: &rest_world,
                     world: &self.world,
@@ -137,6 +144,19 @@ impl Evaluator {
         }
         self.cooked.retain(|key, _| used.contains(key));
     }
+}
+
+/// The meshes that a skin moves, each once, with their influences as imported.
+fn meshes_of_skin(document: &Document, skin: SkinId) -> Vec<(&Arc<Mesh>, &Influences)> {
+    let instances = document.instances().values();
+    let ids: BTreeSet<MeshId> = instances
+        .filter(|i| i.skin == Some(skin))
+        .map(|i| i.mesh)
+        .collect();
+    ids.iter()
+        .filter_map(|id| document.meshes().get(id))
+        .map(|item| (&item.geometry, &item.source_influences))
+        .collect()
 }
 
 /// The order of the joints of the instance's skin; empty without one.
