@@ -70,5 +70,7 @@ mod shared;
 mod skinning;
 #[path = "core/skins.rs"]
 mod skins;
+#[path = "core/smoothing.rs"]
+mod smoothing;
 #[path = "core/views.rs"]
 mod views;
