@@ -21,7 +21,7 @@ pub mod session;
 pub mod source;
 
 pub use compare::{Compare, PaneLayout};
-pub use edit::{Dirty, Edit, EditError, InfluenceEdit};
+pub use edit::{Dirty, Edit, EditError, InfluenceEdit, MaskEdit};
 pub use history::History;
 pub use ids::{ClipId, InstanceId, MeshId, SkinId};
 pub use mesh_source::{BuiltMesh, MeshSource, PrimitiveSource};

@@ -8,15 +8,26 @@
 //! Invariant: whatever a file holds, a palette is finite.
 
 pub mod bind;
+pub mod bones;
+mod centre_kernel;
+pub mod centres;
+pub mod compensation;
 pub mod cooked;
+pub mod corrections;
 pub mod influences;
 pub mod input;
 pub mod kernels;
 pub mod palette;
+pub mod projection;
 mod simd;
 
 pub use bind::SkinBind;
+pub use bones::{BonePose, LeafPoints, SkinBones};
+pub use centre_kernel::{centres_of_rotation, centres_of_rotation_with_normals};
+pub use centres::Centres;
+pub use compensation::{Compensation, JointPairs, Polynomial, TwistDamping, Variant};
 pub use cooked::CookedChunk;
+pub use corrections::{ChunkCorrections, CorrectionPose, CorrectionSettings, correct};
 pub use influences::{CHUNK, Influences, RowRef, Rows};
 pub use input::{SkinError, SkinInput};
 pub use kernels::{
@@ -24,4 +35,5 @@ pub use kernels::{
     lbs_with_normals, rotation_of_linear,
 };
 pub use palette::{Motion, SkinPalette, Stretch};
+pub use projection::Projection;
 pub use simd::Backend;

@@ -1,5 +1,6 @@
 //! The skin matrices of one pose, in the forms the kernels read.
 
+use super::bind::NodeMotion;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// Eight f32 that never straddle a cache line.
@@ -86,6 +87,10 @@ pub struct SkinPalette {
     unit_scale: f64,
     stretch: Stretch,
     motions: Vec<Motion>,
+    /// Positions in the inflated bind shape of all nodes that the skin knows, parents first.
+    inflated_nodes: Vec<DVec3>,
+    /// What nodes do while the palette is filled: kept for its memory.
+    scratch: Vec<NodeMotion>,
     skin_matrices: Vec<DAffine3>,
     /// [`AFFINE_ROWS`] a joint: original bind space -> posed world space.
     pub(crate) lbs: Vec<Row8>,
@@ -93,6 +98,8 @@ pub struct SkinPalette {
     pub(crate) inflate: Vec<Row8>,
     /// One a joint: inflated bind space -> posed world space, (real x y z w, dual x y z w).
     pub(crate) rigid: Vec<Row8>,
+    /// [`AFFINE_ROWS`] a joint: the same motion as a matrix.
+    pub(crate) rigid_affine: Vec<Row8>,
     /// One a joint: whether its inflation moves anything.
     inflates: Vec<bool>,
     any_inflates: bool,
@@ -104,10 +111,13 @@ impl Default for SkinPalette {
             unit_scale: 1.0,
             stretch: Stretch::default(),
             motions: Vec::new(),
+            inflated_nodes: Vec::new(),
+            scratch: Vec::new(),
             skin_matrices: Vec::new(),
             lbs: Vec::new(),
             inflate: Vec::new(),
             rigid: Vec::new(),
+            rigid_affine: Vec::new(),
             inflates: Vec::new(),
             any_inflates: false,
         };
@@ -148,6 +158,16 @@ impl SkinPalette {
         &self.motions
     }
 
+    /// h of every node that the skin knows ([`super::SkinBind`]), inflated bind space.
+    pub(crate) fn inflated_nodes(&self) -> &[DVec3] {
+        &self.inflated_nodes
+    }
+
+    pub(super) fn set_inflated_nodes(&mut self, origins: impl Iterator<Item = DVec3>) {
+        self.inflated_nodes.clear();
+        self.inflated_nodes.extend(origins);
+    }
+
     /// K_j: original bind space -> posed world space of each joint of the skin, f64, as glTF has it.
     pub fn skin_matrices(&self) -> &[DAffine3] {
         &self.skin_matrices
@@ -156,10 +176,24 @@ impl SkinPalette {
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
         self.motions.capacity() * size_of::<Motion>()
+            + self.inflated_nodes.capacity() * size_of::<DVec3>()
             + self.skin_matrices.capacity() * size_of::<DAffine3>()
-            + (self.lbs.capacity() + self.inflate.capacity() + self.rigid.capacity())
+            + (self.lbs.capacity()
+                + self.inflate.capacity()
+                + self.rigid.capacity()
+                + self.rigid_affine.capacity())
                 * size_of::<Row8>()
             + self.inflates.capacity()
+    }
+
+    pub(super) fn take_scratch(&mut self) -> Vec<NodeMotion> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch
+    }
+
+    pub(super) fn give_scratch(&mut self, scratch: Vec<NodeMotion>) {
+        self.scratch = scratch;
     }
 
     pub(super) fn begin(&mut self, unit_scale: f64, stretch: Stretch) {
@@ -170,6 +204,7 @@ impl SkinPalette {
         self.lbs.clear();
         self.inflate.clear();
         self.rigid.clear();
+        self.rigid_affine.clear();
         self.inflates.clear();
         self.any_inflates = false;
     }
@@ -192,6 +227,7 @@ impl SkinPalette {
         self.lbs.extend(affine_rows(skin_matrix));
         let unit = DAffine3::from_scale(DVec3::splat(self.unit_scale));
         self.inflate.extend(affine_rows(motion.inflation() * unit));
+        self.rigid_affine.extend(affine_rows(motion.rigid()));
         let q =
             crate::math::DualQuat::from_rotation_translation(motion.rotation, motion.translation);
         let (r, d) = (q.real.as_quat(), q.dual.as_quat());

@@ -1,5 +1,6 @@
 //! What the viewport shows, owned: a paint callback outlives the frame that made it.
 
+use super::heat::as_uploaded;
 use super::joints::{BoneShape, BoneState, shape_bones};
 use super::points::PointMarks;
 use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
@@ -36,6 +37,7 @@ struct PictureMesh {
     generation: u64,
     weights: Option<Arc<Vec<f32>>>,
     weights_generation: u64,
+    plain_weight: f32,
     hidden: Option<Arc<PointSet>>,
     selected: Option<Arc<PointSet>>,
     show_points: bool,
@@ -114,7 +116,7 @@ impl Picture {
                 (
                     shown.key,
                     shown.generation,
-                    heat.map(|h| (h.joint, h.generation)),
+                    heat.map(|h| (h.of, h.generation)),
                 )
                     .hash(&mut hash);
                 PictureMesh {
@@ -125,6 +127,7 @@ impl Picture {
                     generation: shown.generation,
                     weights: heat.map(|h| h.values.clone()),
                     weights_generation: heat.map_or(0, |h| h.generation),
+                    plain_weight: heat.map_or(0.0, |h| as_uploaded(h.plain())),
                     hidden,
                     selected,
                     show_points,
@@ -158,6 +161,7 @@ impl Picture {
             generation: m.generation,
             weights: m.weights.as_ref().map(|w| w.as_slice()),
             weights_generation: m.weights_generation,
+            plain_weight: m.plain_weight,
             materials: &self.materials,
             images: &self.images,
             highlighted: false,

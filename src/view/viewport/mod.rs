@@ -18,6 +18,7 @@ use super::picture::{Bones, Picture};
 use super::renderer::Renderer;
 use super::scene::{Theme, ViewOptions};
 use super::theme::{self, ThemeChoice};
+use crate::document::session::BrushOptions;
 use crate::document::{Image, PaneLayout};
 use crate::editor::Editor;
 use crate::evaluate::ViewId;
@@ -173,6 +174,9 @@ impl Viewport {
         if self.mode == Mode::Pose {
             self.pose_overlay_ui(ui, &response, editor);
         }
+        if layout != PaneLayout::Wipe {
+            self.echo_pointer(ui, &panes, editor);
+        }
         for pane in &panes {
             let clip = if layout == PaneLayout::Wipe {
                 pane.picture
@@ -233,7 +237,12 @@ impl Viewport {
         if self.mode != Mode::Paint
             && let Some(adjust) = self.adjust.take()
         {
-            *editor.brush_mut() = adjust.before;
+            let brush = editor.brush_mut();
+            let target = brush.target;
+            *brush = BrushOptions {
+                target,
+                ..adjust.before
+            };
         }
     }
 
@@ -249,7 +258,7 @@ impl Viewport {
             }
             Command::SampleWeight => {
                 if let Some(at) = at {
-                    editor.sample_weight(ndc(at, response.rect), size(response.rect));
+                    editor.sample_value(ndc(at, response.rect), size(response.rect));
                 }
             }
             Command::PickBone => {

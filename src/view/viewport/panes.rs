@@ -5,11 +5,12 @@ use crate::deform::StackChoice;
 use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::evaluate::ViewId;
+use crate::view::mode::Mode;
 use crate::view::theme;
 use egui::emath::GuiRounding as _;
 use egui::{
     Align, ComboBox, CornerRadius, FontId, Layout, PopupCloseBehavior, Rect, Response, Role, Sense,
-    TextStyle, Ui, UiBuilder, Vec2, WidgetInfo,
+    Stroke, StrokeKind, TextStyle, Ui, UiBuilder, Vec2, WidgetInfo,
 };
 
 /// Most pictures side by side.
@@ -18,6 +19,8 @@ const MOST: usize = 4;
 const GAP: f32 = 2.0;
 /// Height of the row over each picture.
 const HEAD: f32 = 28.0;
+/// Half the size of the cross that marks the pointer's place in other panes.
+const ECHO: f32 = 5.0;
 /// Below this width a head names stacks in short.
 const NARROW: f32 = 300.0;
 
@@ -278,6 +281,33 @@ impl Viewport {
         }
     }
 
+    /// Marks the place under the pointer in the other panes: what is compared is there.
+    pub(super) fn echo_pointer(&self, ui: &Ui, panes: &[Pane], editor: &Editor) {
+        let active = self.active_in(panes.len());
+        let from = panes[active].picture;
+        let hovered = ui.input(|i| i.pointer.hover_pos());
+        let Some(at) = hovered.filter(|at| from.contains(*at)) else {
+            return;
+        };
+        let palette = theme::palette(ui);
+        let share = (at - from.min) / from.size();
+        for pane in panes.iter().filter(|pane| pane.index != active) {
+            let at = pane.picture.min + share * pane.picture.size();
+            let painter = ui.painter().with_clip_rect(pane.picture);
+            let lines = [(3.0, palette.overlay_halo), (1.0, palette.overlay)];
+            for (width, colour) in lines {
+                let stroke = Stroke::new(width, colour);
+                if self.mode == Mode::Paint {
+                    let radius = editor.document().session().brush.radius_px;
+                    painter.circle_stroke(at, radius, stroke);
+                }
+                for along in [Vec2::X, Vec2::Y] {
+                    painter.line_segment([at - ECHO * along, at + ECHO * along], stroke);
+                }
+            }
+        }
+    }
+
     /// Says at the top of a picture that it shows what was before.
     pub(super) fn before_badge_ui(ui: &Ui, pane: &Pane, clip: Rect, editor: &Editor) {
         if !pane.is_before {
@@ -291,9 +321,9 @@ impl Viewport {
         let size = galley.size() + Vec2::new(24.0, 10.0);
         let at = clip.center_top() + Vec2::new(-0.5 * size.x, 10.0);
         let plate = Rect::from_min_size(at.round_to_pixels(ui.pixels_per_point()), size);
-        let line = egui::Stroke::new(1.5, palette.accent);
+        let line = Stroke::new(1.5, palette.accent);
         let round = CornerRadius::same((size.y * 0.5) as u8);
-        painter.rect(plate, round, palette.panel, line, egui::StrokeKind::Inside);
+        painter.rect(plate, round, palette.panel, line, StrokeKind::Inside);
         painter.galley(plate.min + Vec2::new(12.0, 5.0), galley, palette.text);
         let id = ui.scope_id().with(("before", pane.index));
         let response = ui.interact(plate, id, Sense::hover());
