@@ -11,6 +11,7 @@ mod animating;
 mod autosave;
 mod bones;
 mod commands;
+mod deforming;
 pub mod display;
 mod files;
 pub mod playback;
@@ -21,6 +22,7 @@ mod problems;
 pub mod selecting;
 mod sight;
 
+pub use deforming::StackScope;
 pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
 pub use posing::ResetPart;
@@ -60,6 +62,7 @@ pub struct Editor {
     lane: Lane,
     brush: WeightBrush,
     posing: posing::Posing,
+    deforming: deforming::Deforming,
     selecting: Selecting,
     displayed: BTreeMap<InstanceId, Displayed>,
     heat: BTreeMap<MeshId, Heat>,
@@ -128,6 +131,7 @@ impl Editor {
             lane: Lane::spawn(move || wake())?,
             brush: WeightBrush::default(),
             posing: posing::Posing::default(),
+            deforming: deforming::Deforming::default(),
             selecting: Selecting::default(),
             displayed: BTreeMap::new(),
             heat: BTreeMap::new(),

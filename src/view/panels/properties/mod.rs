@@ -3,6 +3,7 @@
 mod bone;
 mod brush;
 mod clip;
+mod deformation;
 mod morphs;
 mod object;
 mod points;
@@ -15,7 +16,8 @@ use crate::view::mode::Mode;
 use crate::view::theme;
 use egui::{CollapsingHeader, RichText, Ui};
 
-/// What the mode and the selection need: the brush, the bone, the object, its morph targets, the clip.
+/// What the mode and the selection need: the brush, the bone, how it all deforms, the object, its morph targets, the
+/// clip.
 pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
     if editor.document().skeleton().is_empty() {
         return;
@@ -29,6 +31,11 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
     section_ui(ui, "Bone", |ui| bone::bone_ui(ui, editor));
     if points::has_points(editor) {
         section_ui(ui, "Points", |ui| points::points_ui(ui, editor));
+    }
+    if deformation::has_stack(editor) {
+        section_ui(ui, "Deformation", |ui| {
+            deformation::deformation_ui(ui, editor);
+        });
     }
     if object::has_object(editor) {
         section_ui(ui, "Object", |ui| object::object_ui(ui, editor));
