@@ -1,0 +1,80 @@
+//! Bulge: how much farther from its bones a point is than at rest.
+
+use super::{Segment, ShapeView, for_each};
+use glam::DVec3;
+
+/// Weights up to this one do not make a joint's bones count.
+const LEAST_WEIGHT: f32 = 0.01;
+
+/// Distances at rest below this share of the model's diagonal count as this: a point on a bone has no radius.
+const LEAST_RADIUS: f64 = 1e-3;
+
+/// `(D'(v') - D(v)) / max(D(v), eps)`, D the distance to the nearest bone of the joints that move the point with a
+/// weight above 0.01. NaN for points that no joint with a bone moves.
+///
+/// All of these joints, not only the strongest: the metric would jump where that one changes.
+pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
+    let least = LEAST_RADIUS * shape.diagonal();
+    for_each(shape.n_points(), |point| {
+        if point >= shape.influences.len() {
+            return f64::NAN;
+        }
+        let (mut rest, mut posed) = (f64::INFINITY, f64::INFINITY);
+        let (p, q) = (shape.at_rest(point), shape.in_pose(point));
+        for (joint, weight) in shape.influences.row(point as u32).iter() {
+            if weight <= LEAST_WEIGHT {
+                continue;
+            }
+            for Segment {
+                inflated,
+                posed: moved,
+            } in shape.segments.of(joint)
+            {
+                rest = rest.min(distance_to_segment(p, *inflated));
+                posed = posed.min(distance_to_segment(q, *moved));
+            }
+        }
+        let radius = rest.max(least);
+        if rest.is_finite() && radius > 0.0 {
+            (posed - rest) / radius
+        } else {
+            f64::NAN
+        }
+    })
+}
+
+/// The distance of `p` to a segment, which may be a point.
+fn distance_to_segment(p: DVec3, [a, b]: [DVec3; 2]) -> f64 {
+    let along = b - a;
+    let length_squared = along.length_squared();
+    let t = if length_squared > 0.0 {
+        ((p - a).dot(along) / length_squared).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    p.distance(a + along * t)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shape::tests::Tube;
+    use super::*;
+
+    #[test]
+    fn a_tube_blown_up_by_a_tenth_bulges_by_a_tenth() {
+        let mut tube = Tube::new();
+        for p in &mut tube.posed {
+            *p *= glam::Vec3::new(1.0, 1.1, 1.1);
+        }
+        let values = values(&tube.view());
+        assert!(values.iter().all(|v| (v - 0.1).abs() < 1e-6), "{values:?}");
+    }
+
+    #[test]
+    fn no_bones_or_influences_have_no_bulge() {
+        let mut tube = Tube::new();
+        tube.segments = super::super::Segments::default();
+        assert!(values(&tube.view()).iter().all(|v| v.is_nan()));
+        assert_eq!(distance_to_segment(DVec3::Y, [DVec3::ZERO; 2]), 1.0);
+    }
+}

@@ -1,0 +1,84 @@
+//! Creases: how much the deformation changes from face to face.
+
+use super::{ShapeView, for_each};
+use glam::{DMat3, DVec3};
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// `max |J_f - J_g|` (Frobenius) over pairs of faces that share an edge at the point, J the deformation gradient of a
+/// face; NaN where no two faces meet.
+pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
+    let triangles = shape.triangles();
+    let gradients: Vec<Option<DMat3>> = triangles
+        .par_iter()
+        .map(|t| {
+            let corners = t.map(|p| p as usize);
+            gradient(
+                corners.map(|p| shape.at_rest(p)),
+                corners.map(|p| shape.in_pose(p)),
+            )
+        })
+        .collect();
+    let topology = shape.mesh.topology();
+    for_each(shape.n_points(), |point| {
+        if triangles.is_empty() {
+            return f64::NAN;
+        }
+        let faces = topology.faces(point as u32);
+        // The face last seen at the far end of each edge: faces of a sound mesh meet in twos.
+        let mut at_edge: HashMap<u32, DMat3> = HashMap::with_capacity(faces.len());
+        let mut worst = f64::NAN;
+        for &f in faces {
+            let Some(gradient) = gradients[f as usize] else {
+                continue;
+            };
+            for other in triangles[f as usize]
+                .into_iter()
+                .filter(|&p| p as usize != point)
+            {
+                if let Some(before) = at_edge.insert(other, gradient) {
+                    let step = (gradient - before).to_cols_array();
+                    worst = worst.max(step.iter().map(|v| v * v).sum::<f64>().sqrt());
+                }
+            }
+        }
+        worst
+    })
+}
+
+/// `[e1', e2', u'] [e1, e2, u]^-1` with unit normals u; `None` of a face without area in either shape.
+fn gradient(rest: [DVec3; 3], posed: [DVec3; 3]) -> Option<DMat3> {
+    let frame = |[a, b, c]: [DVec3; 3]| {
+        let (e1, e2) = (b - a, c - a);
+        let normal = e1.cross(e2).try_normalize()?;
+        Some(DMat3::from_cols(e1, e2, normal))
+    };
+    let (rest, posed) = (frame(rest)?, frame(posed)?);
+    Some(posed * rest.inverse()).filter(|j| j.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shape::tests::Tube;
+    use super::*;
+
+    #[test]
+    fn a_rigid_motion_has_no_crease_and_a_kink_the_size_of_its_turn() {
+        let mut tube = Tube::new();
+        let turn = glam::Quat::from_rotation_z(0.4);
+        for p in &mut tube.posed {
+            *p = turn * *p;
+        }
+        assert!(values(&tube.view()).iter().all(|v| *v < 1e-6));
+
+        // Half of the tube turns about its own axis: the faces between shear, the rest is rigid.
+        let mut tube = Tube::new();
+        for p in tube.posed.iter_mut().filter(|p| p.x > 0.1) {
+            *p = glam::Quat::from_rotation_x(0.4) * *p;
+        }
+        let found = values(&tube.view());
+        assert!(found[tube.middle()] > 0.3, "{found:?}");
+        let far = tube.mesh.positions.iter().position(|p| p.x < -0.9).unwrap();
+        assert!(found[far] < 1e-5);
+    }
+}

@@ -1,0 +1,229 @@
+//! What is measured.
+
+use serde::{Deserialize, Serialize};
+
+/// A quality of a deformation that has a value at each point of the surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// How much farther from its bones a point is than at rest, as a share of that distance.
+    Bulge,
+    /// How much longer or shorter an edge at the point is, as a share of its length.
+    EdgeStrain,
+    /// How much larger or smaller the faces around the point are, in doublings.
+    AreaChange,
+    /// How much the correction changes along an edge, as a share of the edge's length.
+    Discontinuity,
+    /// How much the deformation changes from face to face.
+    Crease,
+    /// Whether a face at the point is turned inside out.
+    FoldOver,
+    /// The angle between the normal that is shaded and the surface's.
+    NormalError,
+    /// How far the point is from where another stack puts it.
+    Difference,
+}
+
+/// The values that a legend spans.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The lower end; smaller values have its colour.
+    pub low: f32,
+    /// The value in order: the middle of a diverging ramp (`low < neutral`), else equal to `low`.
+    pub neutral: f32,
+    /// The upper end; larger values have its colour.
+    pub high: f32,
+}
+
+impl Range {
+    /// Whether values lie on both sides of what is in order.
+    pub fn is_diverging(self) -> bool {
+        self.low < self.neutral
+    }
+
+    /// Where `value` stands: -1 at the lower end, 0 where it is in order, 1 at the upper end; NaN stays NaN.
+    pub fn place(self, value: f32) -> f32 {
+        let from_neutral = value - self.neutral;
+        let span = if from_neutral < 0.0 {
+            self.neutral - self.low
+        } else {
+            self.high - self.neutral
+        };
+        if value.is_nan() {
+            return f32::NAN;
+        }
+        if span > 0.0 {
+            (from_neutral / span).clamp(-1.0, 1.0)
+        } else {
+            // A range without extent knows only "in order" and "beyond".
+            f32::from(from_neutral > 0.0) - f32::from(from_neutral < 0.0)
+        }
+    }
+}
+
+impl Metric {
+    /// All of them, as lists show them.
+    pub const ALL: [Self; 8] = [
+        Self::Bulge,
+        Self::EdgeStrain,
+        Self::AreaChange,
+        Self::Discontinuity,
+        Self::Crease,
+        Self::FoldOver,
+        Self::NormalError,
+        Self::Difference,
+    ];
+
+    /// What lists call it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Bulge => "Bulge",
+            Self::EdgeStrain => "Edge strain",
+            Self::AreaChange => "Area change",
+            Self::Discontinuity => "Discontinuity",
+            Self::Crease => "Crease",
+            Self::FoldOver => "Fold-over",
+            Self::NormalError => "Normal error",
+            Self::Difference => "Difference",
+        }
+    }
+
+    /// What the command line and files call it.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Bulge => "bulge",
+            Self::EdgeStrain => "strain",
+            Self::AreaChange => "area",
+            Self::Discontinuity => "discontinuity",
+            Self::Crease => "crease",
+            Self::FoldOver => "fold",
+            Self::NormalError => "normals",
+            Self::Difference => "difference",
+        }
+    }
+
+    /// The metric of a [`Metric::key`].
+    pub fn of_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|m| m.key() == key)
+    }
+
+    /// What it tells, in a sentence.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Bulge => {
+                "How much farther from the bones that move it a point is than at rest: the skin bulges where it is \
+                 positive and is pinched where it is negative."
+            }
+            Self::EdgeStrain => {
+                "How much longer or shorter the edges at a point are than at rest; of several edges the worst counts."
+            }
+            Self::AreaChange => {
+                "How much the faces around a point have grown or shrunk: +1 is twice the area at rest, -1 half of it."
+            }
+            Self::Discontinuity => {
+                "How much the corrections after dual quaternion skinning change along an edge, measured by the edge's \
+                 length: smooth ones stay below 1.5, above 2 the surface begins to tear."
+            }
+            Self::Crease => {
+                "How much the stretch and turn of the surface change from one face to the next: high values are creases \
+                 that the model at rest does not have."
+            }
+            Self::FoldOver => {
+                "Where faces are turned inside out, as on the inner side of a sharp bend."
+            }
+            Self::NormalError => {
+                "The angle between the normals that light falls on and those of the deformed surface."
+            }
+            Self::Difference => "How far points are from where the other stack puts them.",
+        }
+    }
+
+    /// The values that a legend spans by default. `diagonal`: of the box around the model at rest, metres.
+    pub fn range(self, diagonal: f32) -> Range {
+        let range = |low, neutral, high| Range { low, neutral, high };
+        match self {
+            Self::Bulge => range(-0.2, 0.0, 0.2),
+            Self::EdgeStrain => range(-0.5, 0.0, 1.0),
+            Self::AreaChange => range(-1.0, 0.0, 1.0),
+            Self::Discontinuity => range(0.0, 0.0, 4.0),
+            Self::Crease => range(0.0, 0.0, 2.0),
+            Self::FoldOver => range(0.0, 0.0, 1.0),
+            Self::NormalError => range(0.0, 0.0, 30.0),
+            Self::Difference => range(0.0, 0.0, 0.02 * diagonal.max(0.0)),
+        }
+    }
+
+    /// Above the first value a row is amber, above the second red; `None` where a number alone is no fault.
+    pub fn thresholds(self) -> Option<[f32; 2]> {
+        match self {
+            Self::Discontinuity => Some([2.0, 4.0]),
+            _ => None,
+        }
+    }
+
+    /// What values are multiplied by to be shown, decimals, and the unit behind them: ratios are shown in per cent,
+    /// lengths in millimetres.
+    pub fn shown(self) -> (f32, usize, &'static str) {
+        match self {
+            Self::Bulge | Self::EdgeStrain => (100.0, 1, "%"),
+            Self::AreaChange => (1.0, 2, "doublings"),
+            Self::Discontinuity | Self::Crease => (1.0, 2, ""),
+            Self::FoldOver => (1.0, 0, ""),
+            Self::NormalError => (1.0, 1, "°"),
+            Self::Difference => (1000.0, 2, "mm"),
+        }
+    }
+
+    /// A value as people read it, with its unit and, where values have two signs, its sign: "+12.3 %".
+    pub fn format(self, value: f32) -> String {
+        if value.is_nan() {
+            return "-".into();
+        }
+        let (factor, decimals, unit) = self.shown();
+        let value = value * factor;
+        let number = if self.range(1.0).is_diverging() {
+            format!("{value:+.decimals$}")
+        } else {
+            format!("{value:.decimals$}")
+        };
+        match unit {
+            "" => number,
+            "°" => format!("{number}°"),
+            unit => format!("{number} {unit}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_placed_between_the_ends() {
+        let strain = Metric::EdgeStrain.range(1.0);
+        assert!(strain.is_diverging());
+        for (value, place) in [
+            (-0.25, -0.5),
+            (0.0, 0.0),
+            (0.5, 0.5),
+            (7.0, 1.0),
+            (-9.0, -1.0),
+        ] {
+            assert_eq!(strain.place(value), place);
+        }
+        assert!(strain.place(f32::NAN).is_nan());
+        assert!(!Metric::Difference.range(2.0).is_diverging());
+        assert_eq!(Metric::Difference.range(0.0).place(0.1), 1.0);
+    }
+
+    #[test]
+    fn values_are_shown_with_sign_and_unit() {
+        assert_eq!(Metric::Bulge.format(0.1234), "+12.3 %");
+        assert_eq!(Metric::NormalError.format(3.04), "3.0°");
+        assert_eq!(Metric::Difference.format(0.0015), "1.50 mm");
+        assert_eq!(Metric::Bulge.format(f32::NAN), "-");
+        for metric in Metric::ALL {
+            assert_eq!(Metric::of_key(metric.key()), Some(metric));
+        }
+    }
+}

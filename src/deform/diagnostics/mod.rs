@@ -1,0 +1,66 @@
+//! How good a deformation is: numbers and per-point maps.
+//!
+//! The way of the data: a [`ShapeView`] borrows what an evaluated instance offers -> [`measure`] of one [`Metric`] -> a
+//! [`PointMap`] to colour the surface with, and its [`Summary`]; [`VolumeReport::of`] for what has no place on the
+//! surface. All compare the posed shape with the inflated bind shape: what a joint's scale is meant to do is no fault.
+//!
+//! Invariant: the same shape gives the same bits for any number of threads.
+//! Invariant: a value is finite, or NaN where the metric has no meaning; whatever a file holds, nothing panics.
+
+mod area_change;
+mod bulge;
+mod crease;
+mod difference;
+mod discontinuity;
+mod edge_strain;
+mod fold_over;
+pub mod metric;
+mod normal_error;
+pub mod point_map;
+pub mod shape;
+mod volume;
+
+pub use fold_over::Folds;
+pub use metric::{Metric, Range};
+pub use point_map::{PointMap, Summary};
+pub use shape::{Segment, Segments, ShapeView};
+pub use volume::{Enclosure, JointVolume, PartVolume, Volume, VolumeReport};
+
+use rayon::prelude::*;
+
+/// The map of one metric over a shape.
+///
+/// [`Metric::Discontinuity`] and [`Metric::Difference`] compare with a second shape; without it every value is NaN.
+pub fn measure(metric: Metric, shape: &ShapeView<'_>) -> PointMap {
+    PointMap::new(match metric {
+        Metric::Bulge => bulge::values(shape),
+        Metric::EdgeStrain => edge_strain::values(shape),
+        Metric::AreaChange => area_change::values(shape),
+        Metric::Discontinuity => discontinuity::values(shape),
+        Metric::Crease => crease::values(shape),
+        Metric::FoldOver => fold_over::values(shape),
+        Metric::NormalError => normal_error::values(shape),
+        Metric::Difference => difference::values(shape),
+    })
+}
+
+/// The faces of a shape that are turned inside out.
+pub fn folds(shape: &ShapeView<'_>) -> Folds {
+    fold_over::folds(shape)
+}
+
+/// One value for each of `n` items, on several threads when there are many; a value that is not finite becomes NaN.
+fn for_each(n: usize, value: impl Fn(usize) -> f64 + Sync) -> Vec<f32> {
+    let value = |i: usize| {
+        let value = value(i) as f32;
+        if value.is_finite() { value } else { f32::NAN }
+    };
+    if n < 2048 {
+        return (0..n).map(value).collect();
+    }
+    (0..n)
+        .into_par_iter()
+        .with_min_len(1024)
+        .map(value)
+        .collect()
+}

@@ -1,0 +1,351 @@
+//! What metrics look at.
+
+use crate::mesh::Mesh;
+use crate::skeleton::{JointIndex, Skeleton};
+use crate::skinning::{Influences, SkinPalette};
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+/// One evaluated instance, borrowed. Arrays of another length than said count as if they had no entry.
+#[derive(Clone, Copy)]
+pub struct ShapeView<'a> {
+    /// Its geometry.
+    pub mesh: &'a Mesh,
+    /// Which joints move its points; empty rows for a rigid instance.
+    pub influences: &'a Influences,
+    /// How the joints move; empty for a rigid instance.
+    pub palette: &'a SkinPalette,
+    /// Its bones.
+    pub segments: &'a Segments,
+    /// n_points: the bind shape with morph targets and the joints' scale, before any rotation.
+    pub inflated: &'a [Vec3],
+    /// n_points: on screen, world space.
+    pub posed: &'a [Vec3],
+    /// n_normals: on screen, world space, unit.
+    pub normals: &'a [Vec3],
+    /// n_points: the same under dual quaternion skinning alone.
+    pub plain: Option<&'a [Vec3]>,
+    /// n_points: the same under the stack that [`super::Metric::Difference`] compares with.
+    pub other: Option<&'a [Vec3]>,
+}
+
+impl ShapeView<'_> {
+    /// How many points have both a place at rest and a place in the pose.
+    pub fn n_points(&self) -> usize {
+        self.mesh
+            .n_points()
+            .min(self.inflated.len())
+            .min(self.posed.len())
+    }
+
+    /// The diagonal of the box around the inflated bind shape, metres.
+    pub fn diagonal(&self) -> f64 {
+        let finite = self.inflated.iter().filter(|p| p.is_finite());
+        let (low, high) = finite.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), &p| {
+            (low.min(p), high.max(p))
+        });
+        if low.x <= high.x {
+            low.as_dvec3().distance(high.as_dvec3())
+        } else {
+            0.0
+        }
+    }
+
+    /// A point at rest.
+    pub(super) fn at_rest(&self, point: usize) -> DVec3 {
+        self.inflated[point].as_dvec3()
+    }
+
+    /// A point in the pose.
+    pub(super) fn in_pose(&self, point: usize) -> DVec3 {
+        self.posed[point].as_dvec3()
+    }
+
+    /// The triangles that have all three corners, as points.
+    pub(super) fn triangles(&self) -> &[[u32; 3]] {
+        // Only a shape of another mesh lacks points; it has no faces then.
+        if self.n_points() == self.mesh.n_points() {
+            &self.mesh.topology().triangles
+        } else {
+            &[]
+        }
+    }
+
+    /// The points that share an edge with `point`.
+    pub(super) fn neighbours(&self, point: usize) -> &[u32] {
+        if self.n_points() == self.mesh.n_points() {
+            self.mesh.topology().neighbours(point as u32)
+        } else {
+            &[]
+        }
+    }
+}
+
+/// A bone in both shapes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Segment {
+    /// Its ends in the inflated bind shape.
+    pub inflated: [DVec3; 2],
+    /// The same ends moved by their joint, world space.
+    pub posed: [DVec3; 2],
+}
+
+/// The bones of each joint of a skin.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Segments {
+    starts: Vec<u32>,
+    segments: Vec<Segment>,
+}
+
+impl Segments {
+    /// Bones from one list a joint.
+    pub fn from_lists<T: IntoIterator<Item = Segment>>(lists: impl IntoIterator<Item = T>) -> Self {
+        let mut all = Self {
+            starts: vec![0],
+            segments: Vec::new(),
+        };
+        for list in lists {
+            all.segments.extend(list);
+            all.starts.push(all.segments.len() as u32);
+        }
+        all
+    }
+
+    /// The bones of joint `joint` of the skin; none of one that is not there.
+    pub fn of(&self, joint: u16) -> &[Segment] {
+        let joint = joint as usize;
+        match (self.starts.get(joint), self.starts.get(joint + 1)) {
+            (Some(&start), Some(&end)) => &self.segments[start as usize..end as usize],
+            _ => &[],
+        }
+    }
+
+    /// Bones from each joint of the skin to those next below it; a leaf's continues its parent's over half its length.
+    ///
+    /// `joints`: the skeleton's joint for each joint of the skin.
+    pub fn between_joints(
+        skeleton: &Skeleton,
+        joints: &[JointIndex],
+        palette: &SkinPalette,
+    ) -> Self {
+        let motions = palette.motions();
+        let n = joints.len().min(motions.len());
+        let slot_of = |joint: JointIndex| joints[..n].iter().position(|&j| j == joint);
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); n];
+        let mut parent = vec![None; n];
+        for slot in 0..n {
+            if joints[slot].get() >= skeleton.len() {
+                continue;
+            }
+            parent[slot] = skeleton.ancestors(joints[slot]).find_map(slot_of);
+            if let Some(above) = parent[slot] {
+                children[above].push(slot);
+            }
+        }
+        let origin = |slot: usize| motions[slot].inflated_origin;
+        Self::from_lists((0..n).map(|slot| {
+            let rigid = motions[slot].rigid();
+            let segment = |tail: DVec3| Segment {
+                inflated: [origin(slot), tail],
+                posed: [
+                    rigid.transform_point3(origin(slot)),
+                    rigid.transform_point3(tail),
+                ],
+            };
+            let tails: Vec<DVec3> = if children[slot].is_empty() {
+                let from = parent[slot].map_or(origin(slot), origin);
+                vec![origin(slot) + 0.5 * (origin(slot) - from)]
+            } else {
+                children[slot].iter().map(|&c| origin(c)).collect()
+            };
+            tails.into_iter().map(segment).collect::<Vec<_>>()
+        }))
+    }
+}
+
+/// The bind shape with morph targets and the joints' scale: `sum w N (s p)`. Points without influences stay.
+///
+/// `morph_weights`: one a morph target; missing ones count as 0.
+pub fn inflated(
+    mesh: &Mesh,
+    influences: &Influences,
+    palette: &SkinPalette,
+    morph_weights: &[f32],
+) -> Vec<Vec3> {
+    let inflations: Vec<_> = palette.motions().iter().map(|m| m.inflation()).collect();
+    let place = |point: usize| {
+        let mut p = mesh.positions[point].as_dvec3();
+        for (morph, &weight) in mesh.morphs.iter().zip(morph_weights) {
+            if let Some(delta) = morph.deltas.get(point).filter(|_| weight != 0.0) {
+                p += delta.as_dvec3() * f64::from(weight);
+            }
+        }
+        if point >= influences.len() || influences.row(point as u32).is_empty() {
+            return p.as_vec3();
+        }
+        let scaled = p * palette.unit_scale();
+        let moved = influences.row(point as u32).iter();
+        moved
+            .filter_map(|(j, w)| Some((inflations.get(j as usize)?, w)))
+            .map(|(n, w)| n.transform_point3(scaled) * f64::from(w))
+            .sum::<DVec3>()
+            .as_vec3()
+    };
+    (0..mesh.n_points()).into_par_iter().map(place).collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::math::Transform;
+    use crate::skeleton::{Joint, JointRule};
+    use crate::skinning::{Rows, SkinBind, Stretch};
+    use glam::{DAffine3, DQuat};
+    use std::sync::OnceLock;
+
+    /// An open tube of radius 1 along x from -1 to 1, 5 rings of 16 points, moved by one joint at (-1, 0, 0).
+    pub(in super::super) struct Tube {
+        pub(in super::super) mesh: Mesh,
+        pub(in super::super) influences: Influences,
+        pub(in super::super) palette: SkinPalette,
+        pub(in super::super) segments: Segments,
+        pub(in super::super) inflated: Vec<Vec3>,
+        pub(in super::super) posed: Vec<Vec3>,
+        pub(in super::super) normals: Vec<Vec3>,
+    }
+
+    impl Tube {
+        pub(in super::super) fn new() -> Self {
+            Self::build(false)
+        }
+
+        /// Closed by a fan on both ends.
+        pub(in super::super) fn with_caps() -> Self {
+            Self::build(true)
+        }
+
+        fn build(caps: bool) -> Self {
+            let (mut positions, mut normals) = (Vec::new(), Vec::new());
+            for ring in 0..5u8 {
+                for side in 0..16u8 {
+                    let (sin, cos) = (f32::from(side) * std::f32::consts::TAU / 16.0).sin_cos();
+                    positions.push(Vec3::new(f32::from(ring) * 0.5 - 1.0, cos, sin));
+                    normals.push(Vec3::new(0.0, cos, sin));
+                }
+            }
+            let at = |ring: u32, side: u32| ring * 16 + side % 16;
+            let mut triangles = Vec::new();
+            for (ring, side) in (0..4).flat_map(|r| (0..16).map(move |s| (r, s))) {
+                let (a, b) = (at(ring, side), at(ring, side + 1));
+                let (c, d) = (at(ring + 1, side), at(ring + 1, side + 1));
+                triangles.extend([[a, b, c], [b, d, c]]);
+            }
+            if caps {
+                let left = positions.len() as u32;
+                positions.extend([Vec3::NEG_X, Vec3::X]);
+                normals.extend([Vec3::NEG_X, Vec3::X]);
+                for side in 0..16 {
+                    triangles.push([left, at(0, side + 1), at(0, side)]);
+                    triangles.push([left + 1, at(4, side), at(4, side + 1)]);
+                }
+            }
+            let n = positions.len() as u32;
+            let mesh = Mesh {
+                point_of_vertex: (0..n).collect(),
+                normal_of_vertex: (0..n).collect(),
+                point_of_normal: (0..n).collect(),
+                positions: positions.clone(),
+                normals: normals.clone(),
+                triangles,
+                topology: OnceLock::new(),
+                ..Mesh::default()
+            };
+            let rows: Rows = (0..n).map(|_| vec![(0, 1.0)]).collect();
+            let mut tube = Self {
+                mesh,
+                influences: Influences::from_rows(rows.iter()),
+                palette: SkinPalette::default(),
+                segments: Segments::default(),
+                inflated: positions.clone(),
+                posed: positions,
+                normals,
+            };
+            tube.turn(DQuat::IDENTITY);
+            tube
+        }
+
+        /// Turns the joint and all points with it, about the origin.
+        pub(in super::super) fn turn(&mut self, rotation: DQuat) {
+            let skeleton = Skeleton::new(vec![Joint {
+                name: String::new(),
+                parent: None,
+                rest: Transform::IDENTITY,
+                source_node: None,
+                rule: JointRule::default(),
+            }])
+            .unwrap();
+            let joints = [JointIndex(0)];
+            let inverse_bind = [DAffine3::IDENTITY];
+            let bind = SkinBind::new(&skeleton, &joints, &inverse_bind, &[true], &inverse_bind);
+            let world = [DAffine3::from_quat(rotation)];
+            bind.pose(&world, Stretch::Inflate, &mut self.palette);
+            let ends = [DVec3::NEG_X, DVec3::X];
+            self.segments = Segments::from_lists([[Segment {
+                inflated: ends,
+                posed: ends.map(|p| rotation * p),
+            }]]);
+            for points in [&mut self.posed, &mut self.normals] {
+                for p in points {
+                    *p = (rotation * p.as_dvec3()).as_vec3();
+                }
+            }
+        }
+
+        /// A point of the middle ring.
+        pub(in super::super) fn middle(&self) -> usize {
+            2 * 16 + 3
+        }
+
+        pub(in super::super) fn view(&self) -> ShapeView<'_> {
+            ShapeView {
+                mesh: &self.mesh,
+                influences: &self.influences,
+                palette: &self.palette,
+                segments: &self.segments,
+                inflated: &self.inflated,
+                posed: &self.posed,
+                normals: &self.normals,
+                plain: None,
+                other: None,
+            }
+        }
+    }
+
+    #[test]
+    fn a_shape_of_another_mesh_has_no_faces() {
+        let tube = Tube::new();
+        let view = ShapeView {
+            posed: &tube.posed[..7],
+            ..tube.view()
+        };
+        assert_eq!(view.n_points(), 7);
+        assert!(view.triangles().is_empty() && view.neighbours(3).is_empty());
+        for metric in super::super::Metric::ALL {
+            assert_eq!(super::super::measure(metric, &view).values.len(), 7);
+        }
+    }
+
+    #[test]
+    fn the_inflated_shape_has_morphs_and_scale_but_no_rotation() {
+        let mut tube = Tube::new();
+        tube.mesh.morphs.push(crate::mesh::Morph {
+            name: String::new(),
+            deltas: vec![Vec3::Y; tube.mesh.n_points()],
+        });
+        tube.turn(DQuat::from_rotation_z(1.0));
+        let found = inflated(&tube.mesh, &tube.influences, &tube.palette, &[0.5]);
+        for (found, p) in found.iter().zip(&tube.mesh.positions) {
+            assert!(found.abs_diff_eq(*p + Vec3::Y * 0.5, 1e-6));
+        }
+    }
+}

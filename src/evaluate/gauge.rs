@@ -1,0 +1,135 @@
+//! Evaluated instances with what their metrics compare them with.
+
+use super::Evaluator;
+use crate::deform::diagnostics::{Segments, ShapeView, shape};
+use crate::deform::{DeformStack, SkinningMethod};
+use crate::document::{Document, Edit, InstanceId};
+use crate::skeleton::Pose;
+use glam::Vec3;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What to compare the document's own stack with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparison {
+    /// Evaluate plain dual quaternion skinning too ([`crate::deform::diagnostics::Metric::Discontinuity`]).
+    pub plain: bool,
+    /// Evaluate this stack too, on every mesh ([`crate::deform::diagnostics::Metric::Difference`]).
+    pub other: Option<DeformStack>,
+}
+
+/// Evaluates a document in poses and hands out [`ShapeView`]s; evaluating again redoes only what changed.
+#[derive(Default)]
+pub struct Gauge {
+    shown: Evaluator,
+    plain: Evaluator,
+    other: Evaluator,
+    has_plain: bool,
+    has_other: bool,
+    extras: BTreeMap<InstanceId, Extra>,
+}
+
+/// What a view needs beside an evaluated instance.
+struct Extra {
+    inflated: Vec<Vec3>,
+    segments: Segments,
+}
+
+impl Gauge {
+    /// Evaluates all instances of `document` in `pose`, and what they are compared with.
+    pub fn evaluate(&mut self, document: &Document, pose: &Pose, comparison: &Comparison) {
+        self.shown.evaluate(document, pose);
+        self.has_plain = comparison.plain;
+        if comparison.plain {
+            let plain = with_stacks(document, |stack| DeformStack {
+                scale: stack.scale,
+                ..DeformStack::bare(SkinningMethod::Dqs)
+            });
+            self.plain.evaluate(&plain, pose);
+        }
+        self.has_other = comparison.other.is_some();
+        if let Some(other) = &comparison.other {
+            let other = with_stacks(document, |_| other.clone());
+            self.other.evaluate(&other, pose);
+        }
+        self.extras = document
+            .instances()
+            .iter()
+            .filter_map(|(&id, instance)| {
+                let plan = self.shown.plan(id)?;
+                let item = document.meshes().get(&instance.mesh)?;
+                let morphs = pose.morph_weights.get(instance.joint.get());
+                let extra = match instance.skin.and_then(|s| document.skins().get(&s)) {
+                    Some(skin) => Extra {
+                        inflated: shape::inflated(
+                            &item.geometry,
+                            &item.influences,
+                            plan.palette(),
+                            morphs.map_or(&[], Vec::as_slice),
+                        ),
+                        segments: Segments::between_joints(
+                            document.skeleton(),
+                            &skin.joints,
+                            plan.palette(),
+                        ),
+                    },
+                    // A rigid instance is at rest wherever its node takes it.
+                    None => Extra {
+                        inflated: plan.positions().to_vec(),
+                        segments: Segments::default(),
+                    },
+                };
+                Some((id, extra))
+            })
+            .collect();
+    }
+
+    /// One instance of the document that was evaluated last; `None` if it draws nothing.
+    pub fn shape<'a>(
+        &'a self,
+        document: &'a Document,
+        instance: InstanceId,
+    ) -> Option<ShapeView<'a>> {
+        let plan = self.shown.plan(instance)?;
+        let extra = self.extras.get(&instance)?;
+        let item = document
+            .meshes()
+            .get(&document.instances().get(&instance)?.mesh)?;
+        let positions = |evaluator: &'a Evaluator, has: bool| {
+            evaluator
+                .plan(instance)
+                .filter(|_| has)
+                .map(|plan| plan.positions())
+        };
+        Some(ShapeView {
+            mesh: &item.geometry,
+            influences: &item.influences,
+            palette: plan.palette(),
+            segments: &extra.segments,
+            inflated: &extra.inflated,
+            posed: plan.positions(),
+            normals: plan.normals(),
+            plain: positions(&self.plain, self.has_plain),
+            other: positions(&self.other, self.has_other),
+        })
+    }
+
+    /// The evaluator of the document's own stack.
+    pub fn evaluator(&self) -> &Evaluator {
+        &self.shown
+    }
+}
+
+/// The document with another stack on each mesh, which depends on the one it has.
+pub fn with_stacks(document: &Document, stack: impl Fn(&DeformStack) -> DeformStack) -> Document {
+    let mut changed = document.clone();
+    for (&mesh, item) in document.meshes() {
+        let mut edit = Edit::Stack {
+            mesh,
+            stack: Arc::new(stack(&item.stack)),
+        };
+        // A stack can be refused only if it breaks a rule of the document; then the mesh keeps its own.
+        let _ = changed.apply(&mut edit);
+    }
+    changed
+}
