@@ -12,6 +12,7 @@ use sinew::deform::{
     Variant,
 };
 use sinew::document::edit::MaskEdit;
+use sinew::document::session::PaintTarget;
 use sinew::document::{Edit, MeshId};
 use sinew::editor::{Editor, OpenRequest, StackScope};
 use sinew::view::WindowlessGl;
@@ -26,6 +27,7 @@ use std::time::{Duration, Instant};
 /// The properties alone, as wide as beside the viewport of a small screen and as high as they want.
 struct Properties {
     editor: Editor,
+    asked: Vec<Command>,
 }
 
 impl eframe::App for Properties {
@@ -59,7 +61,10 @@ impl Section {
                 theme::apply(&cc.egui_ctx);
                 let mut editor = Editor::new(None, || {}).expect("threads start");
                 editor.open(OpenRequest::Path(file));
-                Properties { editor }
+                Properties {
+                    editor,
+                    asked: Vec::new(),
+                }
             });
         let mut section = Self { harness, _gl: gl };
         section.settle();
@@ -626,7 +631,7 @@ fn a_drag_over_many_objects_keeps_one_edit_an_object() {
 fn a_painted_map_is_seen_beside_its_strength() {
     let mut section = Section::on(asset("arm.glb"));
     section.open("Compensation");
-    let badge = "Compensation strength is painted";
+    let badge = "Paint compensation strength, painted";
     assert!(!section.says(badge));
     let edit = MaskEdit::new(MeshId(0), MaskKind::Compensation, vec![3], vec![0.5]);
     let editor = section.editor_mut();
@@ -636,4 +641,7 @@ fn a_painted_map_is_seen_beside_its_strength() {
     section.settle();
     assert!(section.says(badge));
     section.picture("painted");
+    section.click(Role::Button, badge);
+    let target = PaintTarget::Mask(MaskKind::Compensation);
+    assert_eq!(section.harness.state().asked, [Command::Paint(target)]);
 }

@@ -6,14 +6,19 @@ use super::controls::{
 use super::curve;
 use crate::deform::{Compensation, MaskKind, Polynomial, TwistDamping, Variant};
 use crate::editor::Editor;
+use crate::view::commands::Command;
 use egui::Ui;
 
 /// Said where the paper leaves nothing to choose.
 const NOT_IN_PAPER: &str =
     "Off: the paper does not have it. Switch \"As published\" off to choose.";
 
-/// Pushes what dual quaternions bulge out back along the limb.
-pub(super) fn compensation_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) {
+/// Pushes what dual quaternions bulge out back along the limb; what was asked for.
+pub(super) fn compensation_ui(
+    ui: &mut Ui,
+    editor: &mut Editor,
+    it: &Compensation,
+) -> Option<Command> {
     let part = Part {
         name: "Compensation",
         about: "Pushes skin that bulges out at a bend back along the limb, by a polynomial of its weights \
@@ -43,9 +48,11 @@ pub(super) fn compensation_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensatio
             };
         },
     );
-    if is_open {
-        ui.indent("compensation", |ui| settings_ui(ui, editor, it));
+    if !is_open {
+        return None;
     }
+    ui.indent("compensation", |ui| settings_ui(ui, editor, it))
+        .inner
 }
 
 /// "1.00", with what is unusual.
@@ -57,7 +64,7 @@ fn state(it: &Compensation) -> String {
     }
 }
 
-fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) {
+fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) -> Option<Command> {
     let is_published = it.variant == Variant::Published;
     let applied = it.as_applied();
     let strength = Setting {
@@ -72,7 +79,7 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) {
         decimals: 2,
         mask: Some(MaskKind::Compensation),
     };
-    number_ui(ui, editor, &strength, &number, it.strength, None, |s, v| {
+    let asked = number_ui(ui, editor, &strength, &number, it.strength, None, |s, v| {
         s.compensation.strength = v;
     });
     polynomial_ui(ui, editor, it.polynomial);
@@ -165,6 +172,7 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) {
             Variant::Corrected
         };
     });
+    asked
 }
 
 /// Which of the polynomials.

@@ -1,11 +1,13 @@
 //! Rows of the deformation section: each control changes one setting of the stack, by one undo step.
 
 use crate::deform::{DeformStack, MaskKind};
+use crate::document::session::PaintTarget;
 use crate::editor::Editor;
+use crate::view::commands::Command;
 use crate::view::theme;
 use egui::{
-    Align, Checkbox, ComboBox, Id, Label, Layout, Response, RichText, Role, Slider, Ui, Vec2,
-    WidgetInfo,
+    Align, Button, Checkbox, ComboBox, Id, Label, Layout, Response, RichText, Role, Slider, Ui,
+    Vec2, WidgetInfo,
 };
 use egui_material_icons::icons;
 use std::ops::RangeInclusive;
@@ -73,7 +75,7 @@ pub(super) struct Number {
     pub(super) mask: Option<MaskKind>,
 }
 
-/// The slider of a number; `set` writes it.
+/// The slider of a number, which `set` writes, and the button to paint its map; what was asked for.
 pub(super) fn number_ui(
     ui: &mut Ui,
     editor: &mut Editor,
@@ -82,13 +84,13 @@ pub(super) fn number_ui(
     mut value: f32,
     why_not: Reason,
     set: impl Fn(&mut DeformStack, f32),
-) {
+) -> Option<Command> {
     // What the slider's own rounding makes of the number is no change.
     let shown = value;
-    let mask = number.mask.filter(|&mask| editor.is_mask_painted(mask));
+    let mut asked = None;
     let response = named_ui(ui, setting.name, setting.full, |ui, label| {
-        let badge = if mask.is_some() { 20.0 } else { 0.0 };
-        let room = ui.available_width() - VALUE - 4.0 - badge;
+        let paint = if number.mask.is_some() { 26.0 } else { 0.0 };
+        let room = ui.available_width() - VALUE - 4.0 - paint;
         ui.spacing_mut().slider_width = room.max(40.0);
         ui.spacing_mut().interact_size.x = VALUE;
         let slider = Slider::new(&mut value, number.range.clone())
@@ -97,8 +99,8 @@ pub(super) fn number_ui(
         let response = ui
             .add_enabled(why_not.is_none(), slider)
             .labelled_by(label.id);
-        if let Some(mask) = mask {
-            painted_ui(ui, mask);
+        if let Some(mask) = number.mask {
+            asked = paint_ui(ui, editor, mask);
         }
         response
     });
@@ -109,6 +111,7 @@ pub(super) fn number_ui(
     follow(ui, editor, &response, setting.step, value != shown, |s| {
         set(s, value);
     });
+    asked
 }
 
 /// Applies what a control that can be dragged says.
@@ -150,13 +153,33 @@ fn drag_id() -> Id {
     Id::unique("a setting of the stack is dragged")
 }
 
-/// The badge of a strength whose map is painted.
-fn painted_ui(ui: &mut Ui, mask: MaskKind) {
-    let icon = icons::ICON_BRUSH.rich_text().size(14.0);
-    let response = ui.add(Label::new(icon).selectable(false));
-    let text = format!("{} is painted", mask.label());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &text));
-    response.on_hover_text(format!("{text}: points take their own share of it."));
+/// The button that paints a strength's map; a dot says that something is painted.
+fn paint_ui(ui: &mut Ui, editor: &Editor, mask: MaskKind) -> Option<Command> {
+    let command = Command::Paint(PaintTarget::Mask(mask));
+    let is_painted = editor.is_mask_painted(mask);
+    let palette = theme::palette(ui);
+    let colour = if is_painted {
+        palette.text
+    } else {
+        palette.text_dim
+    };
+    ui.spacing_mut().button_padding = Vec2::splat(2.0);
+    let icon = icons::ICON_BRUSH.rich_text().size(14.0).color(colour);
+    let response = ui.add(Button::new(icon).min_size(Vec2::splat(22.0)));
+    let painted = if is_painted { ", painted" } else { "" };
+    let label = format!("{}{painted}", command.label());
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
+    if is_painted {
+        let at = response.rect.right_top() + Vec2::new(-3.0, 3.0);
+        ui.painter().circle_filled(at, 2.5, palette.text);
+    }
+    let state = if is_painted {
+        "The map is painted: points take their own share."
+    } else {
+        "Nothing is painted: all points take all of it."
+    };
+    let about = format!("{}\n{}\n{state}", command.label(), command.about());
+    response.on_hover_text(about).clicked().then_some(command)
 }
 
 /// Something that is on or off.
@@ -277,7 +300,7 @@ pub(super) fn part_ui(
         };
         let dim = theme::palette(ui).text_dim;
         ui.spacing_mut().button_padding = Vec2::new(2.0, 2.0);
-        let title = egui::Button::new((arrow.rich_text().size(16.0).color(dim), part.name))
+        let title = Button::new((arrow.rich_text().size(16.0).color(dim), part.name))
             .frame_when_inactive(false);
         let response = ui.add(title).on_hover_text(part.about);
         let spoken = format!("{}  {}", part.name, part.state);
@@ -288,7 +311,7 @@ pub(super) fn part_ui(
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let icon = icons::ICON_RESTART_ALT.rich_text().size(14.0);
-            let button = egui::Button::new(icon).frame_when_inactive(false);
+            let button = Button::new(icon).frame_when_inactive(false);
             let response = ui.add_enabled(!part.is_default, button);
             let label = part.steps[2];
             response.widget_info(|| WidgetInfo::labeled(Role::Button, !part.is_default, label));

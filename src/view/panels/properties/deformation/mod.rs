@@ -25,8 +25,8 @@ pub(super) fn has_stack(editor: &Editor) -> bool {
         .any(|i| i.skin.is_some())
 }
 
-/// The whole section.
-pub(super) fn deformation_ui(ui: &mut Ui, editor: &mut Editor) {
+/// The whole section; what was asked for.
+pub(super) fn deformation_ui(ui: &mut Ui, editor: &mut Editor) -> Option<Command> {
     controls::end_lost_drag(ui, editor);
     if editor.skinned_meshes().len() > 1 {
         scope_ui(ui, editor);
@@ -35,7 +35,7 @@ pub(super) fn deformation_ui(ui: &mut Ui, editor: &mut Editor) {
     let Some(stack) = editor.stack().cloned() else {
         let dim = theme::palette(ui).text_dim;
         ui.label(RichText::new("The active object has no skin: it follows one node.").color(dim));
-        return;
+        return None;
     };
     if editor.stacks_differ() {
         let dim = theme::palette(ui).text_dim;
@@ -43,6 +43,7 @@ pub(super) fn deformation_ui(ui: &mut Ui, editor: &mut Editor) {
         ui.label(RichText::new(text).color(dim));
     }
     method_ui(ui, editor, stack.method);
+    let mut asked = None;
     if stack.method == SkinningMethod::Blend {
         let setting = Setting {
             name: "Dual share",
@@ -55,14 +56,17 @@ pub(super) fn deformation_ui(ui: &mut Ui, editor: &mut Editor) {
             decimals: 2,
             mask: Some(MaskKind::Blend),
         };
-        number_ui(ui, editor, &setting, &number, stack.blend, None, |s, v| {
+        asked = number_ui(ui, editor, &setting, &number, stack.blend, None, |s, v| {
             s.blend = v;
         });
     }
     scale_ui(ui, editor, &stack);
-    compensation::compensation_ui(ui, editor, &stack.compensation);
-    projection::projection_ui(ui, editor, &stack.projection);
-    smooth::smooth_ui(ui, editor, &stack.smooth);
+    let of_parts = [
+        compensation::compensation_ui(ui, editor, &stack.compensation),
+        projection::projection_ui(ui, editor, &stack.projection),
+        smooth::smooth_ui(ui, editor, &stack.smooth),
+    ];
+    asked.or(of_parts.into_iter().flatten().next())
 }
 
 /// Whose stack it is.

@@ -3,10 +3,11 @@
 use super::controls::{Number, Part, Setting, choice_ui, number_ui, part_ui, switch_ui};
 use crate::deform::{MaskKind, Projection, Variant};
 use crate::editor::Editor;
+use crate::view::commands::Command;
 use egui::Ui;
 
-/// Brings skin back that is farther from its bone than at rest.
-pub(super) fn projection_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) {
+/// Brings skin back that is farther from its bone than at rest; what was asked for.
+pub(super) fn projection_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) -> Option<Command> {
     let part = Part {
         name: "Projection",
         about: "Brings skin back that went farther from its bones than it is at rest; never pushes out (Kim & Han \
@@ -36,9 +37,11 @@ pub(super) fn projection_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) {
             };
         },
     );
-    if is_open {
-        ui.indent("projection", |ui| settings_ui(ui, editor, it));
+    if !is_open {
+        return None;
     }
+    ui.indent("projection", |ui| settings_ui(ui, editor, it))
+        .inner
 }
 
 fn state(it: &Projection) -> String {
@@ -49,7 +52,7 @@ fn state(it: &Projection) -> String {
     }
 }
 
-fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) {
+fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) -> Option<Command> {
     let is_published = it.variant == Variant::Published;
     let applied = it.as_applied();
     let strength = Setting {
@@ -63,7 +66,7 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) {
         decimals: 2,
         mask: Some(MaskKind::Projection),
     };
-    number_ui(ui, editor, &strength, &number, it.strength, None, |s, v| {
+    let asked = number_ui(ui, editor, &strength, &number, it.strength, None, |s, v| {
         s.projection.strength = v;
     });
     let form = Setting {
@@ -121,4 +124,5 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) {
     switch_ui(ui, editor, &fade, applied.sibling_fade, why_not, |s, on| {
         s.projection.sibling_fade = on;
     });
+    asked
 }

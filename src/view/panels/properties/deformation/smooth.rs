@@ -3,10 +3,15 @@
 use super::controls::{Number, Part, Setting, number_ui, part_ui};
 use crate::deform::{CorrectiveSmooth, MaskKind};
 use crate::editor::Editor;
+use crate::view::commands::Command;
 use egui::Ui;
 
-/// Smooths creases and keeps the detail.
-pub(super) fn smooth_ui(ui: &mut Ui, editor: &mut Editor, it: &CorrectiveSmooth) {
+/// Smooths creases and keeps the detail; what was asked for.
+pub(super) fn smooth_ui(
+    ui: &mut Ui,
+    editor: &mut Editor,
+    it: &CorrectiveSmooth,
+) -> Option<Command> {
     let part = Part {
         name: "Corrective smooth",
         about: "Relaxes the skin and gives the bind shape's detail back (delta mush): creases go, lost volume does not \
@@ -40,12 +45,14 @@ pub(super) fn smooth_ui(ui: &mut Ui, editor: &mut Editor, it: &CorrectiveSmooth)
             };
         },
     );
-    if is_open {
-        ui.indent("corrective smooth", |ui| settings_ui(ui, editor, it));
+    if !is_open {
+        return None;
     }
+    ui.indent("corrective smooth", |ui| settings_ui(ui, editor, it))
+        .inner
 }
 
-fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &CorrectiveSmooth) {
+fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &CorrectiveSmooth) -> Option<Command> {
     let strength = Setting {
         name: "Strength",
         full: "Smoothing strength",
@@ -57,7 +64,7 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &CorrectiveSmooth) {
         decimals: 2,
         mask: Some(MaskKind::Smooth),
     };
-    number_ui(ui, editor, &strength, &number, it.strength, None, |s, v| {
+    let asked = number_ui(ui, editor, &strength, &number, it.strength, None, |s, v| {
         s.smooth.strength = v;
     });
     let factor = Setting {
@@ -89,4 +96,5 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &CorrectiveSmooth) {
     number_ui(ui, editor, &iterations, &number, value, None, |s, v| {
         s.smooth.iterations = v.round() as u32;
     });
+    asked
 }
