@@ -105,11 +105,15 @@ fn presets_ui(ui: &mut Ui, editor: &mut Editor) {
         let text = current.map_or("Custom", StackPreset::short_label);
         let icon_buttons = 2.0 * 28.0;
         let arrow = icons::ICON_ARROW_DROP_DOWN.rich_text().size(14.0);
-        let response = ui.add_enabled_ui(is_any, |ui| {
-            let width = (ui.available_width() - icon_buttons - LBS_WIDTH - 4.0).max(60.0);
+        let width = (ui.available_width() - icon_buttons - LBS_WIDTH - 4.0).max(60.0);
+        let size = egui::Vec2::new(width, theme::ROW);
+        let response = ui.allocate_ui(size, |ui| {
+            if !is_any {
+                ui.disable();
+            }
             let button = Button::new((text, egui::Atom::grow(), arrow))
                 .truncate()
-                .min_size(egui::Vec2::new(width, theme::ROW));
+                .min_size(size);
             egui::containers::menu::MenuButton::from_button(button)
                 .ui(ui, |ui| {
                     for preset in StackPreset::ALL {
