@@ -37,7 +37,8 @@ impl eframe::App for Properties {
             .fill(theme::palette(ui).panel)
             .inner_margin(egui::Margin::symmetric(8, 4));
         egui::CentralPanel::default().frame(frame).show(ui, |ui| {
-            panels::properties_ui(ui, &mut self.editor, Mode::Select)
+            let asked = panels::properties_ui(ui, &mut self.editor, Mode::Select);
+            self.asked.extend(asked);
         });
     }
 }

@@ -28,6 +28,11 @@ pub(super) fn has_stack(editor: &Editor) -> bool {
 /// The whole section; what was asked for.
 pub(super) fn deformation_ui(ui: &mut Ui, editor: &mut Editor) -> Option<Command> {
     controls::end_lost_drag(ui, editor);
+    // Where another section is wider than the panel, this one still is not.
+    let room = ui.clip_rect().right() - 8.0 - ui.max_rect().left();
+    if (160.0..ui.available_width()).contains(&room) {
+        ui.set_max_width(room);
+    }
     if editor.skinned_meshes().len() > 1 {
         scope_ui(ui, editor);
     }
