@@ -238,6 +238,12 @@ pub enum Command {
     // Skinning
     /// Choose the skinning method.
     UseMethod(SkinningMethod),
+    /// Choose a whole stack by its name.
+    UsePreset(StackPreset),
+    /// Keep the stack aside.
+    CopyStack,
+    /// Use the stack that was kept aside.
+    PasteStack,
 
     // Window
     /// Choose what the left button does.
