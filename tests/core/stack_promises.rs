@@ -10,11 +10,11 @@ use sinew::deform::{
     Compensation, DeformStack, MaskKind, Moved, Polynomial, Projection, ScaleMode, SkinningMethod,
     TwistDamping, Variant,
 };
-use sinew::document::{Document, Edit, InstanceId, MaskEdit, MeshId};
+use sinew::document::{Document, Edit, InstanceId, MaskEdit, MeshId, MeshItem, Parts};
 use sinew::evaluate::Evaluator;
 use sinew::math::Transform;
-use sinew::skeleton::{JointIndex, JointRule, Pose};
-use sinew::skinning::Rows;
+use sinew::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
+use sinew::skinning::{Influences, Rows};
 use std::sync::Arc;
 
 const MESH: MeshId = MeshId(0);
@@ -327,6 +327,103 @@ proptest! {
             shown = now;
         }
     }
+}
+
+/// Asserts that an evaluator that has seen the steps before has the bits of a fresh one at each.
+fn assert_no_memory(steps: &[(Document, Pose)]) {
+    let mut old = Evaluator::default();
+    for (k, (document, pose)) in steps.iter().enumerate() {
+        old.evaluate(document, pose);
+        let mut fresh = Evaluator::default();
+        fresh.evaluate(document, pose);
+        assert!(bits(&old) == bits(&fresh), "step {k}");
+    }
+}
+
+fn with_stack(document: &Document, stack: DeformStack) -> Document {
+    let mut document = document.clone();
+    let mut edit = Edit::Stack {
+        mesh: MESH,
+        stack: Arc::new(stack),
+    };
+    document.apply(&mut edit).unwrap();
+    document
+}
+
+#[test]
+fn automatic_strength_switched_on_and_off_shows_at_once() {
+    let document = tube(140);
+    let pose = bent(&document);
+    let stack = |auto_strength: bool| DeformStack {
+        compensation: Compensation {
+            auto_strength,
+            ..Compensation::default()
+        },
+        ..DeformStack::default()
+    };
+    let states = [false, true, false, true].map(|on| with_stack(&document, stack(on)));
+    let steps: Vec<(Document, Pose)> = states.into_iter().map(|d| (d, pose.clone())).collect();
+    let mut evaluator = Evaluator::default();
+    let results: Vec<Vec<u32>> = steps
+        .iter()
+        .map(|(document, pose)| {
+            evaluator.evaluate(document, pose);
+            bits(&evaluator)
+        })
+        .collect();
+    assert!(results[0] != results[1] && results[0] == results[2] && results[1] == results[3]);
+    assert_no_memory(&steps);
+}
+
+#[test]
+fn a_bone_stretched_by_a_joint_without_points_is_measured_again() {
+    // Between the middle joint and the end stands another in the middle's place: it moves no point, but where the
+    // middle's bone ends in the inflated shape.
+    let sound = tube(140);
+    let mut joints = sound.skeleton().joints().to_vec();
+    joints.push(Joint {
+        name: "twin".into(),
+        parent: Some(JointIndex(1)),
+        rest: Transform::IDENTITY,
+        source_node: None,
+        rule: JointRule::default(),
+    });
+    joints[2].parent = Some(JointIndex(5));
+    let mut rows = Rows::default();
+    for row in sound.meshes()[&MESH].influences.iter() {
+        // Only the first two joints move points.
+        let second: f32 = row.iter().filter(|r| r.0 > 0).map(|r| r.1).sum();
+        rows.push_pairs(
+            [(0, 1.0 - second), (1, second)]
+                .into_iter()
+                .filter(|r| r.1 > 0.0),
+        );
+    }
+    let influences = Influences::from_rows(rows.iter());
+    let item = MeshItem {
+        influences: influences.clone(),
+        source_influences: influences,
+        ..sound.meshes()[&MESH].as_ref().clone()
+    };
+    let document = Document::new(Parts {
+        skeleton: Arc::new(Skeleton::new(joints).unwrap()),
+        meshes: [(MESH, Arc::new(item))].into(),
+        skins: sound.skins().clone(),
+        instances: sound.instances().clone(),
+        rest_morph_weights: [(JointIndex(3), vec![0.0]), (JointIndex(4), vec![0.0])].into(),
+        ..Parts::default()
+    })
+    .unwrap();
+    let pose = |stretch: f64| {
+        let mut pose = Pose::rest(document.skeleton());
+        pose.locals[1].rotation = DQuat::from_rotation_z(1.4);
+        pose.locals[5].stretch = DMat3::from_diagonal(DVec3::new(stretch, 1.0, 1.0));
+        pose.morph_weights[3] = vec![0.0];
+        pose.morph_weights[4] = vec![0.0];
+        pose
+    };
+    let steps = [1.0, 3.0, 0.2, 1.0].map(|stretch| (document.clone(), pose(stretch)));
+    assert_no_memory(&steps);
 }
 
 /// Allocations of the frames of a moving model, counted in a process of its own: here other tests allocate too.
