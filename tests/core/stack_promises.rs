@@ -10,7 +10,9 @@ use sinew::deform::{
     Compensation, DeformStack, MaskKind, Moved, Polynomial, Projection, ScaleMode, SkinningMethod,
     TwistDamping, Variant,
 };
-use sinew::document::{Document, Edit, InstanceId, MaskEdit, MeshId, MeshItem, Parts};
+use sinew::document::{
+    Document, Edit, InstanceId, MaskEdit, MeshId, MeshItem, Parts, Skin, SkinId,
+};
 use sinew::evaluate::Evaluator;
 use sinew::math::Transform;
 use sinew::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
@@ -405,10 +407,20 @@ fn a_bone_stretched_by_a_joint_without_points_is_measured_again() {
         source_influences: influences,
         ..sound.meshes()[&MESH].as_ref().clone()
     };
+    // With the end among the skin's joints and without.
+    for n_skin_joints in [3, 2] {
+        let mut skin = sound.skins()[&SkinId(0)].as_ref().clone();
+        skin.joints.truncate(n_skin_joints);
+        skin.inverse_bind.truncate(n_skin_joints);
+        stretch_the_twin(&sound, &joints, &item, skin);
+    }
+}
+
+fn stretch_the_twin(sound: &Document, joints: &[Joint], item: &MeshItem, skin: Skin) {
     let document = Document::new(Parts {
-        skeleton: Arc::new(Skeleton::new(joints).unwrap()),
-        meshes: [(MESH, Arc::new(item))].into(),
-        skins: sound.skins().clone(),
+        skeleton: Arc::new(Skeleton::new(joints.to_vec()).unwrap()),
+        meshes: [(MESH, Arc::new(item.clone()))].into(),
+        skins: [(SkinId(0), Arc::new(skin))].into(),
         instances: sound.instances().clone(),
         rest_morph_weights: [(JointIndex(3), vec![0.0]), (JointIndex(4), vec![0.0])].into(),
         ..Parts::default()
