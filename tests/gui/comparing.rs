@@ -439,8 +439,10 @@ fn what_was_before_shows_over_a_clip_that_plays_and_in_the_middle_of_a_stroke() 
     }
     assert!(window.editor().is_painting(), "the stroke goes on");
     assert!(window.says("Before: LBS"));
-    let linear = window.editor().view_of(&LBS).expect("it is shown");
-    assert_eq!(window.editor().pointed_view(), linear);
+    window.wait_until("it meets what is seen", |w| {
+        let view = w.editor().view_of(&LBS);
+        view == Some(w.editor().pointed_view())
+    });
     window.harness.key_up(Key::Backtick);
     window.move_to(at + Vec2::new(12.0, 8.0));
     assert!(window.editor().is_painting());
