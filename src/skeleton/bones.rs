@@ -250,7 +250,6 @@ mod tests {
     use super::*;
     use crate::math::Transform;
     use crate::skeleton::{Joint, JointRule, Pose};
-    use glam::DVec3;
 
     fn skeleton(joints: &[(Option<u32>, f64)]) -> Skeleton {
         let joints = joints
@@ -315,6 +314,29 @@ mod tests {
                 (3, 2., 2.5)
             ]
         );
+    }
+
+    #[test]
+    fn a_tail_that_was_set_is_the_one_bone_of_its_joint() {
+        let mut joints = skeleton(&[(None, 0.0), (Some(0), 1.0), (Some(0), -1.0)])
+            .joints()
+            .to_vec();
+        joints[0].rule.tail = Some(DVec3::new(0.0, 0.5, 0.25));
+        joints[0].rest.translation.x = 3.0;
+        let found = at_rest(&Skeleton::new(joints).unwrap());
+        let of_root: Vec<&Bone> = found.iter().filter(|b| b.joint.0 == 0).collect();
+        assert_eq!(of_root.len(), 1);
+        assert!(of_root[0].tail.distance(Vec3::new(3.0, 0.5, 0.25)) < 1e-6);
+        assert_eq!(found.len(), 3, "its children have theirs");
+    }
+
+    #[test]
+    fn the_automatic_tail_is_where_the_bone_leads() {
+        let tree = skeleton(&[(None, 0.0), (Some(0), 1.0), (Some(0), 3.0), (Some(1), 4.0)]);
+        let tails = [0, 1, 3].map(|j| automatic_tail(&tree, JointIndex(j)));
+        assert_eq!(tails, [2.0, 4.0, 2.0].map(|y| DVec3::new(0.0, y, 0.0)));
+        let lone = automatic_tail(&skeleton(&[(None, 2.0)]), JointIndex(0));
+        assert_eq!(lone, DVec3::ZERO);
     }
 
     #[test]
