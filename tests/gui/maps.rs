@@ -51,7 +51,6 @@ fn a_map_is_chosen_painted_seen_and_taken_back() {
     window.key(CTRL, Key::Z);
     assert!(window.document().same_content(&before), "bit for bit");
     assert!(window.heat().iter().all(|&h| h == 0.5));
-    assert!(window.picture("map-undone") == plain);
 }
 
 #[test]
@@ -81,7 +80,7 @@ fn the_brush_section_says_what_is_painted_and_turns_the_part_on() {
     assert!(!window.says("Corrective smooth is off:"));
     assert_eq!(
         window.editor().history().undo_label(),
-        Some("Turn on corrective smooth")
+        Some("Switch corrective smooth on")
     );
     // X swaps the value of the map, not the weight.
     window.key(Modifiers::NONE, Key::X);
@@ -91,6 +90,7 @@ fn the_brush_section_says_what_is_painted_and_turns_the_part_on() {
     assert_eq!(window.document().session().brush.value(), 0.0);
     window.click(Role::Button, "Fill map");
     let n_points: usize = window.positions().len();
+    window.picture("map-filled");
     assert_eq!(n_painted(&window, MaskKind::Smooth), n_points);
     assert!(window.says("points of the active object changed"));
     window.choose("Weights", "Invert map");
@@ -139,7 +139,7 @@ fn rules_of_a_bone_are_set_and_undone() {
     let forearm = JointIndex(forearm as u32);
     window.select(forearm);
     let before = window.document().clone();
-    window.click(Role::Button, "Rules");
+    window.click(Role::DisclosureTriangle, "Rules");
     let rule = |w: &Window| w.document().skeleton().joint(forearm).rule;
     window.click(Role::CheckBox, "Compensates for its parent's scale");
     assert!(rule(&window).compensates_scale);
