@@ -39,6 +39,8 @@ mod independent_reader;
 mod layering;
 #[path = "core/malformed.rs"]
 mod malformed;
+#[path = "core/maps.rs"]
+mod maps;
 #[path = "core/models.rs"]
 mod models;
 #[path = "core/normals.rs"]

@@ -21,6 +21,7 @@ mod pointer;
 mod posing;
 mod probing;
 mod problems;
+mod rules;
 pub mod selecting;
 mod sight;
 pub mod views;

@@ -48,6 +48,8 @@ pub struct Viewport {
     pub chosen: Vec<Command>,
     menu_blocked: bool,
     hovered: Option<JointIndex>,
+    /// What is painted under the pointer: a weight or the value of a map.
+    value: Option<f32>,
     drag: Drag,
     adjust: Option<Adjust>,
     pose: pose::PoseDrag,
@@ -74,6 +76,11 @@ enum Drag {
 }
 
 impl Viewport {
+    /// What is painted under the pointer, in Paint mode: the weight of the active bone, or the value of the map.
+    pub fn value_under_pointer(&self) -> Option<f32> {
+        self.value.filter(|_| self.mode == Mode::Paint)
+    }
+
     /// Frees GPU memory; call with the context current.
     pub fn free(&self) {
         self.lock_gpu().renderer = None;
