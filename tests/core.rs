@@ -2,6 +2,8 @@
 
 #[path = "core/animating.rs"]
 mod animating;
+#[path = "core/centres.rs"]
+mod centres;
 #[path = "core/checks.rs"]
 mod checks;
 #[path = "core/cli.rs"]
