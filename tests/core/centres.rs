@@ -4,8 +4,8 @@ use crate::reference::centres::{Patch, centre, dense, patches, skin as skin_abou
 use crate::reference::cylinder::{Cylinder, pose, row_at};
 use crate::reference::fixture::Fixture;
 use crate::reference::{Rigid, Row, dqs_rotation, metrics};
-use crate::skins::{assert_close, bind_all, cook, influences, palette_of, skeleton, to_f32};
 use crate::skinning::Random;
+use crate::skins::{assert_close, bind_all, cook, influences, palette_of, skeleton, to_f32};
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use sinew::document::{BuiltMesh, MeshSource, PrimitiveSource};
 use sinew::math::Transform;
@@ -91,9 +91,10 @@ fn errors(
             .centre(point_of[v] as u32)
             .map(|c: Vec3| c.as_dvec3());
         // Points that all but follow one bone move the same about any centre.
-        let second = rows[v].iter().map(|r| r.1).fold(1.0, |min, w| {
-            if w > 0.0 { f64::min(min, w) } else { min }
-        });
+        let second = rows[v]
+            .iter()
+            .map(|r| r.1)
+            .fold(1.0, |min, w| if w > 0.0 { f64::min(min, w) } else { min });
         let posed = |c| skin_about(positions[v], &rows[v], c, motions);
         skinned_apart = skinned_apart.max(posed(exact).distance(posed(found)));
         if let (Some(exact), Some(found)) = (exact, found)
@@ -111,7 +112,13 @@ fn binned_centres_are_near_those_of_every_triangle() {
     let shape = Cylinder::new();
     let motions = pose(90.0, 0.0).map(|m| Rigid::from_matrix(&m));
     // One point in 64: the points of a ring have one centre.
-    let (apart, skinned) = errors(&shape.positions, &shape.triangles, &shape.rows, &motions, 64);
+    let (apart, skinned) = errors(
+        &shape.positions,
+        &shape.triangles,
+        &shape.rows,
+        &motions,
+        64,
+    );
     println!("cylinder: centres within {apart:.4}, skinned points within {skinned:.1e}");
     assert!(apart < 0.0063 && skinned < 9e-5, "{apart} {skinned}");
     for name in ["junction_h20", "junction_h10"] {
@@ -225,7 +232,7 @@ fn the_kernel_agrees_with_f64() {
         for local in &mut moving.locals {
             local.rotation = random.rotation();
             if stretched {
-                local.scale = DVec3::splat(1.0) + random.vector(0.2);
+                local.stretch = DMat3::from_diagonal(DVec3::splat(1.0) + random.vector(0.2));
             }
         }
         let mut palette = SkinPalette::default();
@@ -258,9 +265,7 @@ fn the_kernel_agrees_with_f64() {
             })
             .collect();
         let blend = |row: &Row, m: &dyn Fn(usize) -> DAffine3, p: DVec3| -> DVec3 {
-            row.iter()
-                .map(|&(j, w)| m(j).transform_point3(p) * w)
-                .sum()
+            row.iter().map(|&(j, w)| m(j).transform_point3(p) * w).sum()
         };
         let inflated = |row: &Row, p: DVec3| {
             let p = p * palette.unit_scale();
@@ -409,7 +414,10 @@ fn a_cancelled_search_ends_and_results_know_what_they_are_of() {
     assert_eq!(cancelled.err(), Some(Cancelled));
     let task = Task::new();
     let centres = Centres::compute(&mesh, &influences, &task).unwrap();
-    assert_eq!((task.fraction(), task.label().as_str()), (1.0, "Centres of rotation"));
+    assert_eq!(
+        (task.fraction(), task.label().as_str()),
+        (1.0, "Centres of rotation")
+    );
     assert!(centres.are_of(&mesh, &influences));
     influences.swap_rows(&[17], &mut [vec![(0, 1.0)]].into_iter().collect());
     assert!(!centres.are_of(&mesh, &influences) && centres.fit(&mesh));
