@@ -63,6 +63,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
                 generation: 1,
                 weights: weights.get(&instance.mesh).map(Vec::as_slice),
                 weights_generation: 1,
+                plain_weight: 0.0,
                 materials: document.materials(),
                 images: document.images(),
                 highlighted: false,
