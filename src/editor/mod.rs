@@ -10,6 +10,7 @@
 mod animating;
 mod autosave;
 mod bones;
+mod centres;
 mod commands;
 pub mod display;
 mod files;
@@ -78,6 +79,7 @@ pub struct Editor {
     /// When the project was last saved here.
     saved_at: Option<Instant>,
     state: EvaluationState,
+    centres: centres::CentreSearch,
     relink: Option<Relink>,
     /// A model that is ready but would take the place of edits made while it was loading.
     opened: Option<(OpenRequest, OpenedModel)>,
@@ -115,6 +117,7 @@ impl Drop for Editor {
         if !self.is_saving() {
             self.cancel_job();
         }
+        self.centres.clear();
     }
 }
 
@@ -146,6 +149,7 @@ impl Editor {
             project_path: None,
             saved_at: None,
             state: EvaluationState::default(),
+            centres: centres::CentreSearch::default(),
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
@@ -267,6 +271,7 @@ impl Editor {
     /// Whether everything asked of the threads is on screen.
     pub fn is_idle(&self) -> bool {
         self.job.is_none()
+            && self.centres.is_idle()
             && !self.state.stale
             && self.state.received == self.state.posted
             && self.problems.is_idle(self.history.is_open())
@@ -307,6 +312,7 @@ impl Editor {
             self.weighted = self.document.weighted_joints();
             self.picture_serial += 1;
         }
+        self.poll_centres();
         self.post();
         self.poll_problems();
         self.poll_autosave();
@@ -326,6 +332,7 @@ impl Editor {
             document: self.document.clone(),
             pose: self.document.shown_pose(),
             views: self.views.requests(),
+            centres: self.centres.known(),
             reset: std::mem::take(&mut self.state.reset),
         });
     }
@@ -405,6 +412,7 @@ impl Editor {
         self.saved_at = None;
         self.model_serial += 1;
         self.views.clear();
+        self.centres.clear();
         self.world.clear();
         self.state.stale = true;
         self.state.reset = true;
