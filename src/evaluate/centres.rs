@@ -11,18 +11,15 @@ use std::sync::Arc;
 /// Centres of rotation by mesh.
 pub type CentreMap = BTreeMap<MeshId, Arc<Centres>>;
 
-/// The meshes with a skin that one of `views` moves about centres of rotation.
+/// The meshes with a skin that one of `views` moves about centres of rotation. Allocates nothing where there is none.
 pub fn meshes_about_centres(document: &Document, views: &[ViewRequest]) -> BTreeSet<MeshId> {
-    let instead: Vec<_> = views.iter().map(|v| v.stack.instead()).collect();
     let instances = document.instances().values();
     let skinned = instances.filter(|i| i.skin.is_some()).map(|i| i.mesh);
     skinned
         .filter(|mesh| {
             document.meshes().get(mesh).is_some_and(|item| {
-                instead.iter().any(|stack| {
-                    stack.as_ref().unwrap_or(&item.stack).method
-                        == SkinningMethod::CentresOfRotation
-                })
+                let mut methods = views.iter().map(|view| view.stack.method(&item.stack));
+                methods.any(|method| method == SkinningMethod::CentresOfRotation)
             })
         })
         .collect()
