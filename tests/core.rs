@@ -9,6 +9,8 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 #[path = "core/animating.rs"]
 mod animating;
+#[path = "core/centres.rs"]
+mod centres;
 #[path = "core/checks.rs"]
 mod checks;
 #[path = "core/cli.rs"]

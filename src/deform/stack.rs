@@ -61,6 +61,13 @@ pub struct CorrectiveSmooth {
     pub strength: f32,
 }
 
+impl CorrectiveSmooth {
+    /// Whether it moves points.
+    pub fn acts(&self) -> bool {
+        self.enabled && self.strength > 0.0 && self.factor > 0.0 && self.iterations > 0
+    }
+}
+
 impl Default for CorrectiveSmooth {
     fn default() -> Self {
         Self {

@@ -10,6 +10,7 @@
 mod animating;
 mod autosave;
 mod bones;
+mod centres;
 mod commands;
 mod comparing;
 mod deforming;
@@ -83,6 +84,7 @@ pub struct Editor {
     /// When the project was last saved here.
     saved_at: Option<Instant>,
     state: EvaluationState,
+    centres: centres::CentreSearch,
     relink: Option<Relink>,
     /// A model that is ready but would take the place of edits made while it was loading.
     opened: Option<(OpenRequest, OpenedModel)>,
@@ -120,6 +122,7 @@ impl Drop for Editor {
         if !self.is_saving() {
             self.cancel_job();
         }
+        self.centres.clear();
     }
 }
 
@@ -152,6 +155,7 @@ impl Editor {
             project_path: None,
             saved_at: None,
             state: EvaluationState::default(),
+            centres: centres::CentreSearch::default(),
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
@@ -273,6 +277,7 @@ impl Editor {
     /// Whether everything asked of the threads is on screen.
     pub fn is_idle(&self) -> bool {
         self.job.is_none()
+            && self.centres.is_idle()
             && !self.state.stale
             && self.state.received == self.state.posted
             && self.problems.is_idle(self.history.is_open())
@@ -313,6 +318,7 @@ impl Editor {
             self.weighted = self.document.weighted_joints();
             self.picture_serial += 1;
         }
+        self.poll_centres();
         self.post();
         self.poll_problems();
         self.poll_autosave();
@@ -332,6 +338,7 @@ impl Editor {
             document: self.document.clone(),
             pose: self.document.shown_pose(),
             views: self.views.requests(),
+            centres: self.centres.known(),
             reset: std::mem::take(&mut self.state.reset),
         });
     }
@@ -411,6 +418,7 @@ impl Editor {
         self.saved_at = None;
         self.model_serial += 1;
         self.views.clear();
+        self.centres.clear();
         self.world.clear();
         self.state.stale = true;
         self.state.reset = true;

@@ -12,6 +12,7 @@
 //! Invariant: views share what is cooked; each equals an evaluation of its own, bit for bit.
 //! Invariant: a panic in a deformer ends its request, not the worker.
 
+pub mod centres;
 pub mod evaluator;
 pub mod gauge;
 pub mod lane;
@@ -19,6 +20,7 @@ mod skin_orders;
 pub mod view;
 pub mod worker;
 
+pub use centres::{CentreMap, has_centres, meshes_about_centres};
 pub use evaluator::Evaluator;
 pub use gauge::{Comparison, Gauge};
 pub use lane::{Job, JobError, Lane};

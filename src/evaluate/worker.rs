@@ -1,6 +1,6 @@
 //! The thread that re-skins.
 
-use super::{Evaluator, ViewId, ViewRequest};
+use super::{CentreMap, Evaluator, ViewId, ViewRequest};
 use crate::deform::Moved;
 use crate::document::{Document, InstanceId};
 use crate::skeleton::Pose;
@@ -21,6 +21,8 @@ pub struct Request {
     pub pose: Arc<Pose>,
     /// The views to evaluate, each once; what is known of others is freed.
     pub views: Vec<ViewRequest>,
+    /// Centres of rotation, as far as they are known; the worker seeks none.
+    pub centres: CentreMap,
     /// Forget everything known before: the first request after another model was opened.
     pub reset: bool,
 }
@@ -194,6 +196,7 @@ impl State {
             self.evaluator = Evaluator::default();
         }
         let updates = self.guarded(|state| {
+            state.evaluator.set_centres(request.centres.clone());
             let (document, pose) = (&request.document, &request.pose);
             let moved = state
                 .evaluator
@@ -278,6 +281,7 @@ mod tests {
             document,
             pose: Arc::new(pose),
             views: vec![ViewRequest::own()],
+            centres: CentreMap::new(),
             reset: false,
         };
         let answer = state.answer(&request);
