@@ -55,6 +55,8 @@ impl Command {
             | Self::RenameClip
             | Self::DeleteClip
             | Self::DeleteKeys
+            | Self::UseInBetweens(_)
+            | Self::ToggleExported
             | Self::ShowMyPose => has_clip,
             Self::Rename | Self::SelectMoved | Self::LockActive | Self::LockOthers => has_joint,
             Self::PastePose | Self::PasteFlipped => has_model && editor.has_copied_pose(),
@@ -65,7 +67,7 @@ impl Command {
             Self::FillMap | Self::ClearMap | Self::InvertMap => {
                 has_model && editor.paint_target() != PaintTarget::Weights
             }
-            Self::UseMethod(_) => !document.skins().is_empty(),
+            Self::RangeOfMotion | Self::UseMethod(_) => !document.skins().is_empty(),
             _ => has_model,
         }
     }

@@ -53,6 +53,7 @@ pub(super) fn transport_ui(
         time_ui(ui, editor);
         gap_ui(ui);
         picker.show_ui(ui, editor);
+        super::clip_menu::clip_menu_ui(ui, editor, asked);
         for (command, icon) in [
             (Command::NewClip, icons::ICON_ADD),
             (Command::DuplicateClip, icons::ICON_CONTENT_COPY),

@@ -1,0 +1,58 @@
+//! How the clip on screen is taken: its way between keys, and whether it is exported.
+
+use crate::editor::Editor;
+use crate::skeleton::InBetweens;
+use crate::view::commands::Command;
+use egui::{ComboBox, Role, Ui, WidgetInfo};
+use egui_material_icons::icons;
+
+/// The choice of in-betweens, and a menu with the rest.
+pub(super) fn clip_menu_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Command>) {
+    let clip = editor.shown_clip().map(|(_, clip)| clip);
+    in_betweens_ui(ui, clip.map(|clip| clip.in_betweens), asked);
+    let icon = icons::ICON_MORE_VERT.rich_text().size(16.0);
+    let menu = ui.menu_button(icon, |ui| {
+        let exported = clip.is_some_and(|clip| !clip.preview);
+        let is_on = |command| (command == Command::ToggleExported).then_some(exported);
+        for command in [Command::ToggleExported, Command::RangeOfMotion] {
+            crate::view::panels::item_ui(ui, command, editor, &is_on, asked);
+        }
+    });
+    menu.response
+        .widget_info(|| WidgetInfo::labeled(Role::Button, true, "Clip menu"));
+    menu.response
+        .on_hover_text("Whether the clip is exported, and clips that Sinew makes for you.");
+}
+
+/// How bones come from key to key; nothing to choose without a clip.
+fn in_betweens_ui(ui: &mut Ui, chosen: Option<InBetweens>, asked: &mut Vec<Command>) {
+    let label = chosen.unwrap_or_default().label();
+    ui.add_enabled_ui(chosen.is_some(), |ui| {
+        let combo = ComboBox::from_id_salt("in-betweens")
+            .width(104.0)
+            .selected_text(label)
+            .show_ui(ui, |ui| {
+                for way in InBetweens::ALL {
+                    let row = ui
+                        .selectable_label(chosen == Some(way), way.label())
+                        .on_hover_text(way.about());
+                    if row.clicked() && chosen != Some(way) {
+                        asked.push(Command::UseInBetweens(way));
+                    }
+                }
+            });
+        let enabled = chosen.is_some();
+        combo
+            .response
+            .widget_info(|| WidgetInfo::labeled(Role::ComboBox, enabled, "In-betweens"));
+        let about = chosen.unwrap_or_default().about();
+        let text = format!(
+            "In-betweens: {label}\n{about}\nOnly bones with both location and rotation keys, both linear, differ. An export \
+             adds keys so that any player follows."
+        );
+        combo
+            .response
+            .on_hover_text(&text)
+            .on_disabled_hover_text("How bones come from key to key: choose a clip first.");
+    });
+}
