@@ -55,20 +55,29 @@ impl RangeDialog {
             ui.set_width(WIDTH);
             ui.heading("Range of motion");
             let is_all = editor.document().session().selected_joints.is_empty();
-            let which = if is_all {
-                format!("all {} that move points", counted(joints.len(), "bone"))
+            let which = match (is_all, joints.len()) {
+                (true, n) => format!("all {} that move points", counted(n, "bone")),
+                (false, 1) => format!("the selected bone, {}", selected_label(editor)),
+                (false, n) => format!("the {n} selected bones"),
+            };
+            let in_turn = if joints.len() == 1 {
+                ""
             } else {
-                format!("{} selected", counted(joints.len(), "bone"))
+                ", one after the other,"
             };
             ui.label(format!(
-                "Makes a preview clip that turns {which}, one after the other, to both sides and back to rest."
+                "Makes a preview clip that turns {which}{in_turn} to both sides and back to rest."
             ));
             ui.add_space(4.0);
             self.fields_ui(ui);
             ui.add_space(4.0);
             let palette = theme::palette(ui);
             let (text, colour) = if n_moves == 0 {
-                ("Nothing moves: choose an axis with an angle, and bending or twisting.".to_owned(), palette.error)
+                (
+                    "Nothing moves: choose an axis with an angle, and bending or twisting."
+                        .to_owned(),
+                    palette.error,
+                )
             } else {
                 let moves = counted(n_moves, "move");
                 let length = n_moves as f64 * self.settings.move_secs;
@@ -76,13 +85,18 @@ impl RangeDialog {
             };
             ui.label(RichText::new(text).color(colour));
             if replaces && !is_preview(editor, &name) {
-                let text = format!("\"{name}\" is a clip that you export; the preview would take its place.");
+                let text = format!(
+                    "\"{name}\" is a clip that you export; the preview would take its place."
+                );
                 ui.label(RichText::new(text).color(palette.accent));
             }
             ui.add_space(8.0);
             ui.horizontal(|ui| {
                 let (verb, about) = if replaces {
-                    ("Replace", "Put it in the place of the clip of this name  (Enter)")
+                    (
+                        "Replace",
+                        "Put it in the place of the clip of this name  (Enter)",
+                    )
                 } else {
                     ("Make", "Add the clip and show it  (Enter)")
                 };
@@ -157,6 +171,13 @@ impl RangeDialog {
                 ui.end_row();
             });
     }
+}
+
+/// What the one selected bone is called.
+fn selected_label(editor: &Editor) -> String {
+    let document = editor.document();
+    let joint = document.session().selected_joints.first();
+    joint.map_or_else(String::new, |&joint| document.skeleton().label(joint))
 }
 
 /// Whether the first clip of that name is a preview.

@@ -54,7 +54,7 @@ impl Editor {
         match target {
             BlendTarget::Rest => None,
             BlendTarget::Copied => {
-                (!self.has_copied_pose()).then_some("No pose is copied yet: Copy pose keeps one.")
+                (!self.has_copied_pose()).then_some("Nothing is copied yet; Ctrl+C copies a pose.")
             }
             BlendTarget::KeyBefore | BlendTarget::KeyAfter if !has_clip => {
                 Some("No clip is on screen.")

@@ -52,7 +52,7 @@ fn target_ui(ui: &mut Ui, editor: &mut Editor) {
             for target in BlendTarget::ALL {
                 let fault = editor.blend_fault(target);
                 let text = match fault {
-                    Some(fault) => format!("{}: {}", target.label(), lower(fault)),
+                    Some(fault) => format!("{} \u{2014} {}", target.label(), lower(fault)),
                     None => label(target),
                 };
                 let row = ui.add_enabled(

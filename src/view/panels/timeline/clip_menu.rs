@@ -6,10 +6,9 @@ use crate::view::commands::Command;
 use egui::{ComboBox, Role, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
-/// The choice of in-betweens, and a menu with the rest.
+/// A menu with what is rarely done to clips.
 pub(super) fn clip_menu_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Command>) {
     let clip = editor.shown_clip().map(|(_, clip)| clip);
-    in_betweens_ui(ui, clip.map(|clip| clip.in_betweens), asked);
     let icon = icons::ICON_MORE_VERT.rich_text().size(16.0);
     let menu = ui.menu_button(icon, |ui| {
         let exported = clip.is_some_and(|clip| !clip.preview);
@@ -25,7 +24,8 @@ pub(super) fn clip_menu_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Command
 }
 
 /// How bones come from key to key; nothing to choose without a clip.
-fn in_betweens_ui(ui: &mut Ui, chosen: Option<InBetweens>, asked: &mut Vec<Command>) {
+pub(super) fn in_betweens_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Command>) {
+    let chosen = editor.shown_clip().map(|(_, clip)| clip.in_betweens);
     let label = chosen.unwrap_or_default().label();
     ui.add_enabled_ui(chosen.is_some(), |ui| {
         let combo = ComboBox::from_id_salt("in-betweens")

@@ -11,7 +11,8 @@ use egui::{
 const MY_POSE: &str = "My pose";
 /// With more clips than this there is a filter.
 const FEW: usize = 8;
-const WIDTH: f32 = 168.0;
+/// How wide the choice is, arrow included.
+pub(super) const WIDTH: f32 = 168.0;
 
 /// What was chosen of the list.
 #[derive(Clone, Copy)]
