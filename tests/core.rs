@@ -8,6 +8,8 @@ mod checks;
 mod cli;
 #[path = "core/clip_edit.rs"]
 mod clip_edit;
+#[path = "core/compensating_joints.rs"]
+mod compensating_joints;
 #[path = "core/corrections.rs"]
 mod corrections;
 #[path = "core/documents.rs"]
