@@ -165,11 +165,11 @@ fn turn(window: &mut Window, bone: JointIndex, radians: f64) {
     window.settle();
 }
 
+/// The rail of the slider, which the number is beside.
 fn blend(window: &Window) -> egui::Rect {
-    window
-        .harness
-        .get_by_role_and_label(Role::Slider, "Blend")
-        .rect()
+    let of = |role| window.harness.get_by_role_and_label(role, "Blend").rect();
+    let (rail, number) = (of(Role::Slider), of(Role::SpinButton));
+    rail.with_max_x(rail.right().min(number.left() - 8.0))
 }
 
 /// Degrees that a bone is turned from rest.

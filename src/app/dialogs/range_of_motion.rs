@@ -106,10 +106,12 @@ impl RangeDialog {
                 cancelled = cancel.clicked();
             });
         });
-        if make || (ready && !modal.should_close() && take_enter(ctx)) {
+        // Asked once: it uses Esc up.
+        let closes = modal.should_close();
+        if make || (ready && !closes && take_enter(ctx)) {
             return !editor.make_range_of_motion(&self.settings, &name);
         }
-        !cancelled && !modal.should_close()
+        !cancelled && !closes
     }
 
     fn fields_ui(&mut self, ui: &mut Ui) {

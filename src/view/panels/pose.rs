@@ -37,6 +37,8 @@ fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
     let mut fields = Fields::of(ui, joint, &local, &rest);
     egui::Grid::new("pose")
         .num_columns(5)
+        // The buttons at the end are narrower than columns usually are: what comes below would be too wide.
+        .min_col_width(0.0)
         .spacing([4.0, 4.0])
         .show(ui, |ui| {
             ui.label("");

@@ -1,26 +1,33 @@
 //! How the clip on screen is taken: its way between keys, and whether it is exported.
 
+use super::transport::BUTTON;
 use crate::editor::Editor;
 use crate::skeleton::InBetweens;
 use crate::view::commands::Command;
-use egui::{ComboBox, Role, Ui, WidgetInfo};
+use crate::view::panels::item_ui;
+use egui::containers::menu::MenuButton;
+use egui::{Button, ComboBox, Role, Ui, Vec2, WidgetInfo};
 use egui_material_icons::icons;
 
 /// A menu with what is rarely done to clips.
 pub(super) fn clip_menu_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Command>) {
     let clip = editor.shown_clip().map(|(_, clip)| clip);
-    let icon = icons::ICON_MORE_VERT.rich_text().size(16.0);
-    let menu = ui.menu_button(icon, |ui| {
-        let exported = clip.is_some_and(|clip| !clip.preview);
-        let is_on = |command| (command == Command::ToggleExported).then_some(exported);
-        for command in [Command::ToggleExported, Command::RangeOfMotion] {
-            crate::view::panels::item_ui(ui, command, editor, &is_on, asked);
-        }
+    ui.scope(|ui| {
+        let padding = ui.spacing().button_padding;
+        ui.spacing_mut().button_padding = Vec2::new(4.0, 2.0);
+        let icon = icons::ICON_MORE_VERT.rich_text().size(16.0);
+        let button = Button::new(icon).min_size(BUTTON);
+        let (response, _) = MenuButton::from_button(button).ui(ui, |ui| {
+            ui.spacing_mut().button_padding = padding;
+            let exported = clip.is_some_and(|clip| !clip.preview);
+            let is_on = |command| (command == Command::ToggleExported).then_some(exported);
+            for command in [Command::ToggleExported, Command::RangeOfMotion] {
+                item_ui(ui, command, editor, &is_on, asked);
+            }
+        });
+        response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Clip menu"));
+        response.on_hover_text("Whether the clip is exported, and a clip to test the skin with.");
     });
-    menu.response
-        .widget_info(|| WidgetInfo::labeled(Role::Button, true, "Clip menu"));
-    menu.response
-        .on_hover_text("Whether the clip is exported, and clips that Sinew makes for you.");
 }
 
 /// How bones come from key to key; nothing to choose without a clip.

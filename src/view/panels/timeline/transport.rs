@@ -13,7 +13,7 @@ use egui::{
 use egui_material_icons::{MaterialIcon, icons};
 
 /// Size of a button with an icon.
-const BUTTON: Vec2 = Vec2::new(26.0, 24.0);
+pub(super) const BUTTON: Vec2 = Vec2::new(26.0, 24.0);
 
 /// Buttons, time, frames a second, clips, the key.
 pub(super) fn transport_ui(
