@@ -35,6 +35,8 @@ mod gltf_builder;
 mod import_models;
 #[path = "core/import_traps.rs"]
 mod import_traps;
+#[path = "core/in_betweens.rs"]
+mod in_betweens;
 #[path = "core/independent_reader.rs"]
 mod independent_reader;
 #[path = "core/layering.rs"]
@@ -55,6 +57,8 @@ mod posing;
 mod project;
 #[path = "core/project_files.rs"]
 mod project_files;
+#[path = "core/range_of_motion.rs"]
+mod range_of_motion;
 #[path = "reference/mod.rs"]
 mod reference;
 #[path = "core/samples.rs"]

@@ -20,6 +20,8 @@ mod licences;
 mod looks;
 #[path = "gui/maps.rs"]
 mod maps;
+#[path = "gui/motion.rs"]
+mod motion;
 #[path = "gui/overlays.rs"]
 mod overlays;
 #[path = "gui/paint_callback.rs"]

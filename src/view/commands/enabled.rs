@@ -55,6 +55,8 @@ impl Command {
             | Self::RenameClip
             | Self::DeleteClip
             | Self::DeleteKeys
+            | Self::UseInBetweens(_)
+            | Self::ToggleExported
             | Self::ShowMyPose => has_clip,
             Self::Rename | Self::SelectMoved | Self::LockActive | Self::LockOthers => has_joint,
             Self::PastePose | Self::PasteFlipped => has_model && editor.has_copied_pose(),
@@ -65,6 +67,7 @@ impl Command {
             Self::FillMap | Self::ClearMap | Self::InvertMap => {
                 has_model && editor.paint_target() != PaintTarget::Weights
             }
+            Self::RangeOfMotion => !document.skins().is_empty(),
             Self::UseMethod(_) | Self::UsePreset(_) | Self::CopyStack => editor.stack().is_some(),
             Self::PasteStack => editor.stack().is_some() && editor.has_copied_stack(),
             _ => has_model,
