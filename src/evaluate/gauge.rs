@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What to compare the document's own stack with.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// Evaluate plain dual quaternion skinning too ([`crate::deform::diagnostics::Metric::Discontinuity`]).
     pub plain: bool,
-    /// Evaluate this stack too, on every mesh ([`crate::deform::diagnostics::Metric::Difference`]).
-    pub other: Option<DeformStack>,
+    /// Evaluate this document too, the same model under other stacks ([`with_stacks`],
+    /// [`crate::deform::diagnostics::Metric::Difference`]).
+    pub other: Option<Document>,
 }
 
 /// Evaluates a document in poses and hands out [`ShapeView`]s; evaluating again redoes only what changed.
@@ -49,8 +50,7 @@ impl Gauge {
         }
         self.has_other = comparison.other.is_some();
         if let Some(other) = &comparison.other {
-            let other = with_stacks(document, |_| other.clone());
-            self.other.evaluate(&other, pose);
+            self.other.evaluate(other, pose);
         }
         self.extras = document
             .instances()
