@@ -8,6 +8,8 @@ mod checks;
 mod cli;
 #[path = "core/clip_edit.rs"]
 mod clip_edit;
+#[path = "core/corrections.rs"]
+mod corrections;
 #[path = "core/documents.rs"]
 mod documents;
 #[path = "core/editing.rs"]
@@ -56,3 +58,5 @@ mod shared;
 mod skinning;
 #[path = "core/skins.rs"]
 mod skins;
+#[path = "core/views.rs"]
+mod views;

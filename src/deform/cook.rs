@@ -64,13 +64,20 @@ impl CookedMesh {
 
     /// For each of `n_joints` joints of the skin, whether it moves a point.
     pub fn bound(&self, n_joints: usize) -> Vec<bool> {
-        let mut bound = vec![false; n_joints];
+        let mut bound = Vec::new();
+        self.bound_into(n_joints, &mut bound);
+        bound
+    }
+
+    /// As [`CookedMesh::bound`], into a buffer that is used again.
+    pub fn bound_into(&self, n_joints: usize, bound: &mut Vec<bool>) {
+        bound.clear();
+        bound.resize(n_joints, false);
         for &joint in self.chunks.iter().flat_map(|chunk| chunk.joints()) {
             if let Some(b) = bound.get_mut(joint as usize) {
                 *b = true;
             }
         }
-        bound
     }
 }
 

@@ -6,18 +6,19 @@
 //! Invariant: a part is cooked again only when its source changed identity or value.
 //! Invariant: an incremental run gives the same bits as a full one, for any number of threads.
 
+pub mod choice;
 pub mod cook;
+mod corrections;
 pub mod diagnostics;
 pub mod mask;
 pub mod plan;
 pub mod preset;
 pub mod stack;
 
+pub use crate::skinning::{Compensation, Polynomial, Projection, TwistDamping, Variant};
+pub use choice::StackChoice;
 pub use cook::CookedMesh;
 pub use mask::{MaskKind, Masks, PointMask};
 pub use plan::{DeformInput, InstancePlan, Moved, SkinSource};
 pub use preset::StackPreset;
-pub use stack::{
-    Compensation, CorrectiveSmooth, DeformStack, Polynomial, Projection, ScaleMode, SkinningMethod,
-    TwistDamping, Variant,
-};
+pub use stack::{CorrectiveSmooth, DeformStack, ScaleMode, SkinningMethod};

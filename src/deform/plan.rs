@@ -1,10 +1,14 @@
 //! The cooked state of one instance, and its run.
 
-use super::{CookedMesh, DeformStack, ScaleMode, SkinningMethod};
+use super::corrections::{ChunkState, Corrections};
+use super::{CookedMesh, DeformStack, MaskKind, Masks, ScaleMode, SkinningMethod};
 use crate::mesh::{Mesh, normals};
 use crate::skeleton::{JointIndex, Skeleton};
 use crate::skinning::influences::CHUNK;
-use crate::skinning::{self, CookedChunk, SkinBind, SkinInput, SkinPalette, Stretch};
+use crate::skinning::{
+    self, BonePose, CookedChunk, CorrectionPose, Influences, JointPairs, LeafPoints, SkinBind,
+    SkinBones, SkinInput, SkinPalette, Stretch,
+};
 use glam::{DAffine3, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -19,6 +23,9 @@ pub struct SkinSource<'a> {
     pub joints: &'a [JointIndex],
     /// One for each joint.
     pub inverse_bind: &'a [DAffine3],
+    /// All meshes that the skin moves, with their influences as imported: how far the bones of leaves reach. Clothes
+    /// and body agree on it, and painting does not change it.
+    pub meshes: &'a [(&'a Arc<Mesh>, &'a Influences)],
 }
 
 /// Everything that deforms one instance of a mesh in one pose.
@@ -30,6 +37,8 @@ pub struct DeformInput<'a> {
     pub cooked: &'a CookedMesh,
     /// How it deforms.
     pub stack: &'a DeformStack,
+    /// How much of each part of the stack its points take.
+    pub masks: &'a Masks,
     /// The node tree.
     pub skeleton: &'a Arc<Skeleton>,
     /// The node that draws the mesh.
@@ -63,22 +72,29 @@ pub enum Moved {
 /// The cooked state of one instance and its latest result.
 #[derive(Default)]
 pub struct InstancePlan {
+    /// What the latest result was made from, and the buffers of the one before.
     key: Option<Key>,
+    spare: Option<Key>,
     bind: Option<SkinBind>,
+    bones: Option<Arc<SkinBones>>,
+    bone_pose: BonePose,
     palette: SkinPalette,
     chunks: Vec<Arc<CookedChunk>>,
+    blend_masks: Vec<Option<Arc<[f32; CHUNK]>>>,
+    corrections: Corrections,
     /// The bind shape with morph targets; empty while every weight is 0.
     morphed: Vec<Vec3>,
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
 }
 
-/// What the whole result depends on; the chunks are compared one by one.
+/// What the whole result depends on; chunks of influences and painted maps are compared one by one.
 ///
 /// It holds what it compares by identity, so that no address is ever used again for something else.
+#[derive(Default)]
 struct Key {
     geometry: Arc<Mesh>,
-    stack: DeformStack,
+    stack: Option<DeformStack>,
     bind: BindKey,
     morph_weights: Vec<f32>,
     /// Skin matrices, or the node's world transform.
@@ -99,11 +115,13 @@ impl PartialEq for Key {
 }
 
 /// What the bind data depends on.
+#[derive(Default)]
 struct BindKey {
     skeleton: Arc<Skeleton>,
     joints: Vec<JointIndex>,
     inverse_bind: Vec<DAffine3>,
     bound: Vec<bool>,
+    meshes: Vec<Arc<Mesh>>,
 }
 
 impl PartialEq for BindKey {
@@ -112,6 +130,12 @@ impl PartialEq for BindKey {
             && self.joints == other.joints
             && self.inverse_bind == other.inverse_bind
             && self.bound == other.bound
+            && self.meshes.len() == other.meshes.len()
+            && self
+                .meshes
+                .iter()
+                .zip(&other.meshes)
+                .all(|(a, b)| Arc::ptr_eq(a, b))
     }
 }
 
@@ -131,24 +155,68 @@ impl InstancePlan {
         &self.palette
     }
 
+    /// The bones of the skin, and where they are in the latest run; `None` for a rigid instance.
+    pub fn bones(&self) -> Option<(&SkinBones, &BonePose)> {
+        Some((self.bones.as_deref()?, &self.bone_pose))
+    }
+
+    /// The influences of the latest run in the kernels' order; none for a rigid instance.
+    pub fn chunks(&self) -> &[Arc<CookedChunk>] {
+        &self.chunks
+    }
+
+    /// n_points: the morphed, inflated bind shape of the latest run, what radii and rest distances are measured in
+    /// ([`SkinPalette::unit_scale`] times mesh space); of a rigid instance the morphed bind shape. Allocates.
+    pub fn inflated_bind(&self) -> Vec<Vec3> {
+        let Some(key) = &self.key else {
+            return Vec::new();
+        };
+        let bind = bind_shape(&key.geometry.positions, &self.morphed);
+        let mut out = bind.to_vec();
+        let chunks = &self.chunks;
+        let palette = &self.palette;
+        for_chunks(&mut out, |first, out| {
+            let bind = &bind[first..first + out.len()];
+            if let Some(chunk) = chunks.get(first / CHUNK)
+                && let Ok(input) = SkinInput::new(bind, chunk, palette)
+            {
+                skinning::inflate(&input, out);
+            }
+        });
+        out
+    }
+
     /// Deforms what changed since the latest run.
     pub fn run(&mut self, input: &DeformInput<'_>) -> Moved {
         let key = self.prepare(input);
         let n_points = input.geometry.n_points();
-        let fresh = self.key.as_ref() != Some(&key) || self.positions.len() != n_points;
+        let mut fresh = self.key.as_ref() != Some(&key) || self.positions.len() != n_points;
         let stale_bind = self.key.as_ref().is_none_or(|k| {
             !Arc::ptr_eq(&k.geometry, &key.geometry) || k.morph_weights != key.morph_weights
         });
         if stale_bind {
             self.morph(input);
+            self.corrections.forget_distances();
         }
-        self.key = Some(key);
+        self.spare = self.key.replace(key);
+        if let Some(bones) = self.bones.as_ref().filter(|_| input.skin.is_some()) {
+            fresh |= self.corrections.update(
+                input.stack,
+                input.cooked,
+                input.masks,
+                input.geometry,
+                bones,
+                &self.palette,
+            );
+        }
         if fresh {
-            self.chunks = if input.skin.is_some() {
-                input.cooked.chunks().to_vec()
-            } else {
-                Vec::new()
-            };
+            self.chunks.clear();
+            self.blend_masks.clear();
+            if input.skin.is_some() {
+                self.chunks.extend_from_slice(input.cooked.chunks());
+                let masks = (0..self.chunks.len()).map(|c| blend_mask(input, c).cloned());
+                self.blend_masks.extend(masks);
+            }
             self.positions.resize(n_points, Vec3::ZERO);
             self.normals
                 .resize(input.geometry.normals.len(), Vec3::ZERO);
@@ -172,34 +240,51 @@ impl InstancePlan {
         }
         let mut points = Vec::new();
         let mut before = [Vec3::ZERO; CHUNK];
+        let bind = bind_shape(&input.geometry.positions, &self.morphed);
+        let (states, pairs) = self.corrections.chunks_mut();
+        let run = ChunkRun {
+            stack: input.stack,
+            palette: &self.palette,
+            bones: self.bones.as_deref(),
+            bone_pose: &self.bone_pose,
+            pairs,
+        };
         for (c, chunk) in input.cooked.chunks().iter().enumerate() {
-            if self
+            let blend = blend_mask(input, c);
+            let same_mask = match (self.blend_masks.get(c), blend) {
+                (Some(Some(a)), Some(b)) => Arc::ptr_eq(a, b),
+                (Some(None) | None, None) => true,
+                _ => false,
+            };
+            let known = self
                 .chunks
                 .get(c)
-                .is_some_and(|old| Arc::ptr_eq(old, chunk))
-            {
+                .is_some_and(|old| Arc::ptr_eq(old, chunk));
+            if known && same_mask && !states[c].stale {
                 continue;
             }
             let range = c * CHUNK..(c * CHUNK + chunk.n_points()).min(self.positions.len());
             let before = &mut before[..range.len()];
             before.copy_from_slice(&self.positions[range.clone()]);
-            let bind = bind_shape(&input.geometry.positions, &self.morphed);
-            skin_chunk(
-                input.stack,
+            let out = &mut self.positions[range.clone()];
+            run.skin(
                 chunk,
-                &self.palette,
                 &bind[range.clone()],
-                &mut self.positions[range.clone()],
+                blend.map(|m| &m[..]),
+                &mut states[c],
+                out,
             );
-            let after = &self.positions[range.clone()];
             let moved = before
                 .iter()
-                .zip(after)
+                .zip(&*out)
                 .enumerate()
                 .filter(|(_, (a, b))| !same_bits(**a, **b));
             points.extend(moved.map(|(i, _)| (range.start + i) as u32));
             if let Some(slot) = self.chunks.get_mut(c) {
                 *slot = chunk.clone();
+            }
+            if let Some(slot) = self.blend_masks.get_mut(c) {
+                *slot = blend.cloned();
             }
         }
         if points.is_empty() {
@@ -232,84 +317,80 @@ impl InstancePlan {
         }
     }
 
-    /// Brings bind data and palette up to date; what the result depends on.
+    /// Brings bind data, palette and bones up to date; what the result depends on. Steady poses allocate nothing.
     fn prepare(&mut self, input: &DeformInput<'_>) -> Key {
-        let geometry = input.geometry.clone();
-        let stretch = match input.stack.scale {
-            ScaleMode::TwoPhase => Stretch::Inflate,
-            ScaleMode::Drop => Stretch::Drop,
+        let mut key = self.spare.take().unwrap_or_default();
+        key.geometry = input.geometry.clone();
+        key.stack = Some(input.stack.clone());
+        key.morph_weights.clear();
+        key.morph_weights.extend_from_slice(input.morph_weights);
+        key.matrices.clear();
+        key.inflated.clear();
+        let bind_key = &mut key.bind;
+        bind_key.skeleton = input.skeleton.clone();
+        bind_key.joints.clear();
+        bind_key.inverse_bind.clear();
+        bind_key.meshes.clear();
+        let Some(skin) = input.skin else {
+            bind_key.bound.clear();
+            self.bones = None;
+            let world = input.world.get(input.node.get());
+            key.matrices.push(world.copied().unwrap_or_default());
+            return key;
         };
-        let (bind_key, matrices, inflated) = match input.skin {
-            Some(skin) => {
-                let bind_key = BindKey {
-                    skeleton: input.skeleton.clone(),
-                    joints: skin.joints.to_vec(),
-                    inverse_bind: skin.inverse_bind.to_vec(),
-                    bound: input.cooked.bound(skin.joints.len()),
-                };
-                let known = self.key.as_ref().is_some_and(|k| k.bind == bind_key);
-                let bind = match self.bind.take().filter(|_| known) {
-                    Some(bind) => bind,
-                    None => SkinBind::new(
-                        input.skeleton,
-                        skin.joints,
-                        skin.inverse_bind,
-                        &bind_key.bound,
-                        input.rest_world,
-                    ),
-                };
-                bind.pose(input.world, stretch, &mut self.palette);
-                self.bind = Some(bind);
-                let inflated = self
-                    .palette
-                    .motions()
-                    .iter()
-                    .map(|m| m.inflated_origin)
-                    .collect();
-                (bind_key, self.palette.skin_matrices().to_vec(), inflated)
-            }
+        bind_key.joints.extend_from_slice(skin.joints);
+        bind_key.inverse_bind.extend_from_slice(skin.inverse_bind);
+        bind_key
+            .meshes
+            .extend(skin.meshes.iter().map(|(mesh, _)| (*mesh).clone()));
+        input
+            .cooked
+            .bound_into(skin.joints.len(), &mut bind_key.bound);
+        let known = self.key.as_ref().is_some_and(|k| k.bind == *bind_key);
+        let bind = match self.bind.take().filter(|_| known) {
+            Some(bind) => bind,
             None => {
-                let world = input
-                    .world
-                    .get(input.node.get())
-                    .copied()
-                    .unwrap_or_default();
-                let bind_key = BindKey {
-                    skeleton: input.skeleton.clone(),
-                    joints: Vec::new(),
-                    inverse_bind: Vec::new(),
-                    bound: Vec::new(),
-                };
-                (bind_key, vec![world], Vec::new())
+                let bind = SkinBind::new(
+                    input.skeleton,
+                    skin.joints,
+                    skin.inverse_bind,
+                    &bind_key.bound,
+                    input.rest_world,
+                );
+                self.bones = Some(Arc::new(bones_of(&bind, input.skeleton, skin.meshes)));
+                bind
             }
         };
-        Key {
-            geometry,
-            stack: input.stack.clone(),
-            bind: bind_key,
-            morph_weights: input.morph_weights.to_vec(),
-            matrices,
-            inflated,
+        let stretch = match input.stack.scale {
+            ScaleMode::Drop if input.stack.method.is_rigid() => Stretch::Drop,
+            _ => Stretch::Inflate,
+        };
+        bind.pose(input.world, stretch, &mut self.palette);
+        if let Some(bones) = &self.bones {
+            self.bone_pose.update(bones, &self.palette);
         }
+        self.bind = Some(bind);
+        let motions = self.palette.motions().iter();
+        key.inflated.extend(motions.map(|m| m.inflated_origin));
+        key.matrices.extend_from_slice(self.palette.skin_matrices());
+        key
     }
 
     /// Stage 1: the bind shape with the source's morph targets.
     fn morph(&mut self, input: &DeformInput<'_>) {
-        let active: Vec<(f32, &[Vec3])> = input
-            .geometry
-            .morphs
-            .iter()
-            .zip(input.morph_weights)
-            .filter(|(_, w)| **w != 0.0)
-            .map(|(morph, &w)| (w, morph.deltas.as_slice()))
-            .collect();
+        let targets = || {
+            let morphs = input.geometry.morphs.iter().zip(input.morph_weights);
+            morphs
+                .filter(|(_, w)| **w != 0.0)
+                .map(|(morph, &w)| (w, morph.deltas.as_slice()))
+        };
         self.morphed.clear();
-        if active.is_empty() {
+        if targets().next().is_none() {
             return;
         }
         self.morphed.extend_from_slice(&input.geometry.positions);
         for_chunks(&mut self.morphed, |first, chunk| {
-            for &(weight, deltas) in &active {
+            for (weight, deltas) in targets() {
                 for (p, d) in chunk.iter_mut().zip(&deltas[first..]) {
                     *p += *d * weight;
                 }
@@ -317,10 +398,9 @@ impl InstancePlan {
         });
     }
 
-    /// Stages 2 and 3 for every point.
+    /// Stages 2 to 5 for every point.
     fn skin_all(&mut self, input: &DeformInput<'_>) {
         let bind = bind_shape(&input.geometry.positions, &self.morphed);
-        let (stack, palette, chunks) = (input.stack, &self.palette, &self.chunks);
         if input.skin.is_none() {
             let world = input
                 .world
@@ -334,14 +414,60 @@ impl InstancePlan {
             });
             return;
         }
-        for_chunks(&mut self.positions, |first, out| {
-            let bind = &bind[first..first + out.len()];
-            match chunks.get(first / CHUNK) {
-                Some(chunk) => skin_chunk(stack, chunk, palette, bind, out),
-                None => out.copy_from_slice(bind),
+        if self.chunks.len() * CHUNK < self.positions.len() {
+            // The document's invariants rule points without rows out.
+            self.positions.copy_from_slice(bind);
+        }
+        let (states, pairs) = self.corrections.chunks_mut();
+        let run = ChunkRun {
+            stack: input.stack,
+            palette: &self.palette,
+            bones: self.bones.as_deref(),
+            bone_pose: &self.bone_pose,
+            pairs,
+        };
+        let (chunks, blend_masks) = (&self.chunks, &self.blend_masks);
+        let work = |c: usize, out: &mut [Vec3], state: &mut ChunkState| {
+            let bind = &bind[c * CHUNK..c * CHUNK + out.len()];
+            let mask = blend_masks[c].as_ref().map(|m| &m[..]);
+            run.skin(&chunks[c], bind, mask, state, out);
+        };
+        let positions = &mut self.positions;
+        if positions.len() < SERIAL_POINTS {
+            for (c, (out, state)) in positions.chunks_mut(CHUNK).zip(states).enumerate() {
+                work(c, out, state);
             }
-        });
+        } else {
+            // Two chunks at a time amortise the scheduling.
+            positions
+                .par_chunks_mut(CHUNK)
+                .zip(states)
+                .with_min_len(2)
+                .enumerate()
+                .for_each(|(c, (out, state))| work(c, out, state));
+        }
     }
+}
+
+/// The painted share of dual quaternion skinning, where the stack reads it.
+fn blend_mask<'a>(input: &DeformInput<'a>, chunk: usize) -> Option<&'a Arc<[f32; CHUNK]>> {
+    let reads = input.stack.reads_mask(MaskKind::Blend);
+    let masks = input.masks;
+    reads.then(|| masks.chunk(MaskKind::Blend, chunk)).flatten()
+}
+
+/// The bones of a skin, those of leaves as far as its meshes reach.
+fn bones_of(
+    bind: &SkinBind,
+    skeleton: &Skeleton,
+    meshes: &[(&Arc<Mesh>, &Influences)],
+) -> SkinBones {
+    let leaves = SkinBones::leaves(bind);
+    let mut points = LeafPoints::new(&leaves);
+    for (mesh, influences) in meshes {
+        points.add(&leaves, &mesh.positions, influences.iter());
+    }
+    SkinBones::new(bind, skeleton, &points)
 }
 
 /// Calls `work(first, chunk)` for chunks of [`CHUNK`] items, on several threads when there are many.
@@ -374,20 +500,73 @@ fn bind_shape<'a>(positions: &'a [Vec3], morphed: &'a [Vec3]) -> &'a [Vec3] {
     }
 }
 
-/// Stages 2 and 3 for one chunk.
-fn skin_chunk(
-    stack: &DeformStack,
-    chunk: &CookedChunk,
-    palette: &SkinPalette,
-    bind: &[Vec3],
-    out: &mut [Vec3],
-) {
-    match SkinInput::new(bind, chunk, palette) {
-        Ok(input) => match stack.method {
+/// Stages 2 to 5 of a chunk in one pose.
+struct ChunkRun<'a> {
+    stack: &'a DeformStack,
+    palette: &'a SkinPalette,
+    bones: Option<&'a SkinBones>,
+    bone_pose: &'a BonePose,
+    pairs: &'a JointPairs,
+}
+
+impl ChunkRun<'_> {
+    /// Moves the bind points of a chunk to their place in the pose. Allocates nothing.
+    ///
+    /// `bind`, `out`: n_points; `blend`: at least as many shares of dual quaternion skinning, `None`: 1.
+    fn skin(
+        &self,
+        chunk: &CookedChunk,
+        bind: &[Vec3],
+        blend: Option<&[f32]>,
+        state: &mut ChunkState,
+        out: &mut [Vec3],
+    ) {
+        state.stale = false;
+        let Ok(input) = SkinInput::new(bind, chunk, self.palette) else {
+            // The document's invariants rule this out; the bind shape is the picture that loses least.
+            out.copy_from_slice(bind);
+            return;
+        };
+        let corrects = !state.is_empty();
+        let inflates = input.needs_inflation();
+        let mut inflated = [Vec3::ZERO; CHUNK];
+        let inflated = &mut inflated[..out.len()];
+        // Distances of a shape that inflates are those of this pose only.
+        if inflates && (corrects || self.stack.method.is_rigid()) || corrects && !state.measured {
+            skinning::inflate(&input, inflated);
+            if corrects && let Some(bones) = self.bones {
+                state.measure(inflated, bones, self.bone_pose);
+                state.measured = !inflates;
+            }
+        }
+        let phase_2 = if inflates {
+            input.with_inflated(inflated).unwrap_or(input)
+        } else {
+            input
+        };
+        match self.stack.method {
             SkinningMethod::Lbs => skinning::lbs(&input, out),
-            _ => skinning::dqs(&input, out),
-        },
-        // The document's invariants rule this out; the bind shape is the picture that loses least.
-        Err(_) => out.copy_from_slice(bind),
+            SkinningMethod::Dqs | SkinningMethod::CentresOfRotation => {
+                skinning::dqs(&phase_2, out);
+            }
+            SkinningMethod::Blend => {
+                let mut linear = [Vec3::ZERO; CHUNK];
+                let linear = &mut linear[..out.len()];
+                skinning::lbs(&input, linear);
+                skinning::dqs(&phase_2, out);
+                for (i, (out, linear)) in out.iter_mut().zip(linear).enumerate() {
+                    let share = self.stack.blend * blend.map_or(1.0, |m| m[i]);
+                    *out = linear.lerp(*out, share);
+                }
+            }
+        }
+        if corrects {
+            let pose = CorrectionPose {
+                pairs: self.pairs,
+                bones: self.bone_pose,
+                projection: Corrections::projection(self.stack),
+            };
+            state.correct(&pose, out);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The stack as the artist composes it.
 
+use crate::skinning::{Compensation, Projection};
 use serde::{Deserialize, Serialize};
 
 /// How the joints' transforms are blended (stage 3).
@@ -44,181 +45,6 @@ pub enum ScaleMode {
     TwoPhase,
     /// Drop scale and shear: what plain dual quaternion skinning does.
     Drop,
-}
-
-/// The polynomial f of bulge compensation, `f(x) = c1 x + c2 x^2 + c3 x^3` with `f(1/2) = 0`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub enum Polynomial {
-    /// (2.2, -8.1, 7.4): tuned by hand, flatter at the outside; better up to 60 degrees.
-    #[default]
-    Manual,
-    /// (2.29, -9.14, 9.12): fitted by the authors; closer to the circle from 90 degrees on.
-    Original,
-    /// The artist's own c1 and c2.
-    Custom {
-        /// The linear coefficient.
-        c1: f32,
-        /// The quadratic coefficient.
-        c2: f32,
-    },
-}
-
-impl Polynomial {
-    /// c1, c2, c3. Of custom ones c3 is derived: `c3 = -(4 c1 + 2 c2)` makes f vanish at 1/2, where the pair of joints
-    /// changes places.
-    pub fn coefficients(self) -> [f32; 3] {
-        match self {
-            Self::Manual => [2.2, -8.1, 7.4],
-            Self::Original => [2.29, -9.14, 9.12],
-            Self::Custom { c1, c2 } => [c1, c2, -(4.0 * c1 + 2.0 * c2)],
-        }
-    }
-
-    /// `f(x)`.
-    pub fn at(self, x: f32) -> f32 {
-        let [c1, c2, c3] = self.coefficients();
-        x * (c1 + x * (c2 + x * c3))
-    }
-}
-
-/// What compensation does where a joint twists as well as it bends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum TwistDamping {
-    /// Take the part along the rotation's axis out of the offset (Sulema & Rudenko, eq. 12).
-    #[default]
-    Axis,
-    /// Keep the offset's direction, shorten it by the sine of its angle to the axis.
-    Sine,
-    /// Compensate twists like bends.
-    Off,
-}
-
-/// Whether a correction is taken as its paper prints it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Variant {
-    /// With what was found wrong in the paper put right.
-    #[default]
-    Corrected,
-    /// As published.
-    Published,
-}
-
-/// Bulge compensation by a polynomial of the weights (Sulema & Rudenko 2020; stage 4).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Compensation {
-    /// Whether it is applied.
-    pub enabled: bool,
-    /// As published: the sign and the order of joints of the paper's Algorithm 1, sibling pairs included.
-    pub variant: Variant,
-    /// f.
-    pub polynomial: Polynomial,
-    /// 0 - 2; multiplied by the painted map.
-    pub strength: f32,
-    /// What happens where a joint twists.
-    pub twist: TwistDamping,
-    /// Fade out where a third joint has weight; without it the offset jumps where three bones meet.
-    pub third_bone_fade: bool,
-    /// Never push a point through the bisector plane of its joints.
-    pub fold_guard: bool,
-    /// Scale the strength by how wide the weights fall off against the limb's radius.
-    pub auto_strength: bool,
-    /// Compensate pairs of which neither is above the other (two fingers), in the order of their ranks.
-    pub siblings: bool,
-}
-
-impl Default for Compensation {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            variant: Variant::Corrected,
-            polynomial: Polynomial::Manual,
-            strength: 1.0,
-            twist: TwistDamping::Axis,
-            third_bone_fade: true,
-            fold_guard: true,
-            auto_strength: false,
-            siblings: false,
-        }
-    }
-}
-
-impl Compensation {
-    /// Not applied; otherwise as by default.
-    pub fn off() -> Self {
-        Self {
-            enabled: false,
-            ..Self::default()
-        }
-    }
-
-    /// With what [`Variant::Published`] fixes, whatever is chosen: sibling pairs are compensated, and what the paper
-    /// does not have (the fold guard, the automatic strength) is off.
-    #[must_use]
-    pub fn as_applied(&self) -> Self {
-        match self.variant {
-            Variant::Corrected => self.clone(),
-            Variant::Published => Self {
-                fold_guard: false,
-                auto_strength: false,
-                siblings: true,
-                ..self.clone()
-            },
-        }
-    }
-}
-
-/// Bulge projection onto the rest distance from the bones (Kim & Han 2014; stage 5).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Projection {
-    /// Whether it is applied.
-    pub enabled: bool,
-    /// As published: the bone of the largest weight alone. It tears where the largest weight changes hands between
-    /// bones that disagree.
-    pub variant: Variant,
-    /// p, 1 - 8: bones count by their weight to this power; larger is closer to the published method.
-    pub power: f32,
-    /// Fade out between bones of which neither is above the other.
-    pub sibling_fade: bool,
-    /// 0 - 1; multiplied by the painted map.
-    pub strength: f32,
-}
-
-impl Default for Projection {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            variant: Variant::Corrected,
-            power: 2.0,
-            sibling_fade: false,
-            strength: 1.0,
-        }
-    }
-}
-
-impl Projection {
-    /// Not applied; otherwise as by default.
-    pub fn off() -> Self {
-        Self {
-            enabled: false,
-            ..Self::default()
-        }
-    }
-
-    /// With what [`Variant::Published`] fixes, whatever is chosen: one bone counts, so there is no power and nothing
-    /// between siblings to fade.
-    #[must_use]
-    pub fn as_applied(&self) -> Self {
-        match self.variant {
-            Variant::Corrected => self.clone(),
-            Variant::Published => Self {
-                power: Self::default().power,
-                sibling_fade: false,
-                ..self.clone()
-            },
-        }
-    }
 }
 
 /// Smoothing that keeps the bind shape's detail (delta mush; stage 6).
@@ -356,15 +182,6 @@ impl DeformStack {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_polynomial_vanishes_where_the_joints_change_places() {
-        let custom = Polynomial::Custom { c1: 1.7, c2: -5.0 };
-        for f in [Polynomial::Manual, Polynomial::Original, custom] {
-            assert!(f.at(0.5).abs() < 1e-6, "{f:?}");
-            assert!(f.at(0.2) > 0.0, "{f:?}");
-        }
-    }
 
     #[test]
     fn a_stack_of_a_project_that_names_no_corrections_has_none() {

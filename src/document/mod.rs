@@ -19,7 +19,7 @@ pub mod parts;
 pub mod session;
 pub mod source;
 
-pub use edit::{Dirty, Edit, EditError, InfluenceEdit};
+pub use edit::{Dirty, Edit, EditError, InfluenceEdit, MaskEdit};
 pub use history::History;
 pub use ids::{ClipId, InstanceId, MeshId, SkinId};
 pub use mesh_source::{BuiltMesh, MeshSource, PrimitiveSource};

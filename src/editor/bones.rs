@@ -166,7 +166,7 @@ impl Editor {
 
     /// Moves the camera to an object.
     pub fn frame_instance(&mut self, instance: InstanceId) {
-        if let Some(shown) = self.displayed.get(&instance) {
+        if let Some(shown) = self.views.own().get(&instance) {
             let positions = shown.positions.clone();
             self.frame_points(&positions);
         }

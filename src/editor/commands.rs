@@ -150,7 +150,7 @@ impl Editor {
     fn shown_positions(&self, wanted: impl Fn((MeshId, u32)) -> bool) -> Vec<Vec3> {
         let session = self.document.session();
         let mut positions = Vec::new();
-        for (id, displayed) in &self.displayed {
+        for (id, displayed) in self.views.own() {
             let Some(instance) = self.document.instances().get(id) else {
                 continue;
             };
@@ -170,7 +170,8 @@ impl Editor {
     pub(super) fn frame_points(&mut self, points: &[Vec3]) {
         const LEAST: f32 = 0.15;
         let shown = self
-            .displayed
+            .views
+            .own()
             .values()
             .flat_map(|d| d.positions.iter().copied());
         let least = bounds(shown).map_or(0.0, |(low, high)| (high - low).length() * 0.5 * LEAST);

@@ -1,15 +1,17 @@
 //! What is on screen: deformed meshes and weight colours.
 
-use crate::document::{Document, InstanceId, MeshItem};
-use crate::evaluate::{InstanceUpdate, Worker};
+use super::views::DisplayedMeshes;
+use crate::document::{Document, MeshItem};
+use crate::evaluate::{InstanceUpdate, Updated, Worker};
 use crate::mesh::{Mesh, SurfaceIndex};
 use crate::skinning::influences::CHUNK;
 use glam::Vec3;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A deformed instance as the viewport draws it and tools hit it.
 pub struct Displayed {
+    /// Names its buffers: no other instance, view or model has the same.
+    pub key: u64,
     /// Its geometry.
     pub mesh: Arc<Mesh>,
     /// n_points, world. Shared with the picture that is being drawn.
@@ -69,25 +71,30 @@ impl Heat {
 
 /// Puts a result of the worker on screen and hands its old buffers back.
 pub(super) fn apply(
-    displayed: &mut BTreeMap<InstanceId, Displayed>,
+    displayed: &mut DisplayedMeshes,
+    next_key: &mut u64,
     document: &Document,
-    id: InstanceId,
-    update: InstanceUpdate,
+    updated: Updated,
     worker: &Worker,
 ) {
+    let id = updated.instance;
     let geometry = document
         .instances()
         .get(&id)
         .and_then(|i| document.meshes().get(&i.mesh))
         .map(|m| &m.geometry);
     let Some(geometry) = geometry else { return };
-    match update {
+    match updated.update {
         InstanceUpdate::Full { positions, normals } => {
             // A result for the model that was open before.
             if positions.len() != geometry.n_points() || normals.len() != geometry.normals.len() {
                 return;
             }
             let shown = displayed.entry(id).or_insert_with(|| Displayed {
+                key: {
+                    *next_key += 1;
+                    *next_key
+                },
                 mesh: geometry.clone(),
                 positions: Arc::default(),
                 normals: Arc::default(),
@@ -98,6 +105,9 @@ pub(super) fn apply(
             if !Arc::ptr_eq(&shown.mesh, geometry) {
                 shown.mesh = geometry.clone();
                 shown.index = None;
+                // Buffers are named after the geometry, too.
+                *next_key += 1;
+                shown.key = *next_key;
             }
             for (slot, new) in [
                 (&mut shown.positions, positions),

@@ -20,14 +20,16 @@ mod probing;
 mod problems;
 pub mod selecting;
 mod sight;
+pub mod views;
 
 pub use display::{Displayed, Heat};
 pub use files::{FileJob, OpenRequest, Relink};
 pub use posing::ResetPart;
 pub use problems::Message;
 pub use selecting::BonesSeen;
+pub use views::DisplayedMeshes;
 
-use crate::document::{Dirty, Document, Edit, EditError, History, InstanceId, MeshId};
+use crate::document::{Dirty, Document, Edit, EditError, History, MeshId};
 use crate::evaluate::{Lane, Request, Worker};
 use crate::finding::Finding;
 use crate::io::OpenedModel;
@@ -61,7 +63,7 @@ pub struct Editor {
     brush: WeightBrush,
     posing: posing::Posing,
     selecting: Selecting,
-    displayed: BTreeMap<InstanceId, Displayed>,
+    views: views::Views,
     heat: BTreeMap<MeshId, Heat>,
     heat_generation: u64,
     world: Vec<DAffine3>,
@@ -129,7 +131,7 @@ impl Editor {
             brush: WeightBrush::default(),
             posing: posing::Posing::default(),
             selecting: Selecting::default(),
-            displayed: BTreeMap::new(),
+            views: views::Views::default(),
             heat: BTreeMap::new(),
             heat_generation: 0,
             world: Vec::new(),
@@ -160,11 +162,6 @@ impl Editor {
     /// Undo and redo, to read.
     pub fn history(&self) -> &History {
         &self.history
-    }
-
-    /// The meshes on screen.
-    pub fn displayed(&self) -> &BTreeMap<InstanceId, Displayed> {
-        &self.displayed
     }
 
     /// The weights of the active bone, for each mesh that it may move.
@@ -274,7 +271,7 @@ impl Editor {
     pub fn poll(&mut self, dt_secs: f64) -> bool {
         self.poll_file_job();
         let mut changed = self.advance_playback(dt_secs);
-        while let Some(result) = self.worker.try_result() {
+        while let Some(mut result) = self.worker.try_result() {
             self.state.received = result.generation;
             if result.generation < self.state.first_valid {
                 continue;
@@ -285,20 +282,12 @@ impl Editor {
                 continue;
             }
             changed = true;
-            self.world = result.world;
             self.picture_serial += 1;
-            for (id, update) in result.updates {
-                display::apply(
-                    &mut self.displayed,
-                    &self.document,
-                    id,
-                    update,
-                    &self.worker,
-                );
-            }
+            self.views.take(&mut result, &self.document, &self.worker);
+            self.world = result.world;
         }
-        self.displayed
-            .retain(|id, _| self.document.instances().contains_key(id));
+        let instances = self.document.instances();
+        self.views.retain(|id| instances.contains_key(&id));
         if self.frame_when_shown
             && changed
             && self.state.received == self.state.posted
@@ -330,6 +319,7 @@ impl Editor {
             generation: self.state.posted,
             document: self.document.clone(),
             pose: self.document.shown_pose(),
+            views: self.views.requests(),
             reset: std::mem::take(&mut self.state.reset),
         });
     }
@@ -397,7 +387,7 @@ impl Editor {
         self.project_path = project_path;
         self.saved_at = None;
         self.model_serial += 1;
-        self.displayed.clear();
+        self.views.clear();
         self.world.clear();
         self.state.stale = true;
         self.state.reset = true;

@@ -14,7 +14,7 @@ impl Editor {
     /// Hands a pointer event to the brush and does what it asks for.
     pub fn pointer(&mut self, event: &PointerEvent) {
         let camera = self.document.session().camera;
-        let mut surfaces = surfaces(&mut self.displayed, &self.document);
+        let mut surfaces = surfaces(self.views.pointed_mut(), &self.document);
         let mut context = ToolContext {
             document: &self.document,
             camera: &camera,
@@ -31,7 +31,7 @@ impl Editor {
             .session()
             .camera
             .ray(ndc, size_px.x / size_px.y.max(1.0));
-        let mut surfaces = surfaces(&mut self.displayed, &self.document);
+        let mut surfaces = surfaces(self.views.pointed_mut(), &self.document);
         let hits = surfaces
             .iter_mut()
             .filter_map(|(_, surface)| surface.cast_ray(&ray));

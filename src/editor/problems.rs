@@ -252,7 +252,8 @@ impl Editor {
     fn frame_points_of(&mut self, mesh: MeshId, points: Option<&[u32]>) {
         let instances = self.document.instances();
         let shown = self
-            .displayed
+            .views
+            .own()
             .iter()
             .filter(|(id, _)| instances.get(id).is_some_and(|i| i.mesh == mesh))
             .map(|(_, displayed)| displayed);

@@ -19,7 +19,7 @@ impl Editor {
         if toward_eye == Vec3::ZERO {
             return false;
         }
-        let mut surfaces = surfaces(&mut self.displayed, &self.document);
+        let mut surfaces = surfaces(self.views.pointed_mut(), &self.document);
         let mut cast = |origin: Vec3| {
             let ray = Ray {
                 origin,

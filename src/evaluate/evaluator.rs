@@ -1,18 +1,22 @@
 //! Documents evaluated in place: what the worker, the command line and tests share.
 
+use super::{ViewId, ViewRequest};
 use crate::deform::cook::joint_order;
 use crate::deform::{CookedMesh, DeformInput, InstancePlan, Moved, SkinSource};
-use crate::document::{Document, Instance, InstanceId, MeshId};
+use crate::document::{Document, Instance, InstanceId, MeshId, SkinId};
+use crate::mesh::Mesh;
 use crate::skeleton::{Pose, Skeleton};
+use crate::skinning::Influences;
 use glam::DAffine3;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Cooked meshes and the latest result of every instance; evaluating again redoes only what changed.
+/// Cooked meshes, shared by all views, and the latest result of every instance in each of them; evaluating again redoes
+/// only what changed.
 #[derive(Default)]
 pub struct Evaluator {
     cooked: HashMap<(MeshId, Vec<u32>), CookedMesh>,
-    plans: BTreeMap<InstanceId, InstancePlan>,
+    plans: BTreeMap<(ViewId, InstanceId), InstancePlan>,
     rest: Option<Rest>,
     world: Vec<DAffine3>,
 }
@@ -25,48 +29,78 @@ struct Rest {
 }
 
 impl Evaluator {
-    /// Deforms all instances of `document` in `pose`; for each what moved, in order of id.
+    /// Deforms all instances of `document` in `pose`, each mesh by its own stack; for each what moved, in order of id.
     pub fn evaluate(&mut self, document: &Document, pose: &Pose) -> Vec<(InstanceId, Moved)> {
+        let moved = self.evaluate_views(document, pose, &[ViewRequest::own()]);
+        moved
+            .into_iter()
+            .map(|(_, instance, moved)| (instance, moved))
+            .collect()
+    }
+
+    /// Deforms all instances of `document` in `pose` once for each view; what moved, by view in the order of `views`,
+    /// then by id. What is known of other views is freed.
+    pub fn evaluate_views(
+        &mut self,
+        document: &Document,
+        pose: &Pose,
+        views: &[ViewRequest],
+    ) -> Vec<(ViewId, InstanceId, Moved)> {
         self.world = pose.world_matrices(document.skeleton());
         let rest_world = self.rest_world(document);
-        self.plans
-            .retain(|id, _| document.instances().contains_key(id));
+        self.plans.retain(|(view, id), _| {
+            document.instances().contains_key(id) && views.iter().any(|v| v.view == *view)
+        });
         self.cook(document);
-        let mut moved = Vec::with_capacity(document.instances().len());
-        for (&id, instance) in document.instances() {
-            let Some(item) = document.meshes().get(&instance.mesh) else {
-                continue;
-            };
-            let skin = instance.skin.and_then(|s| document.skins().get(&s));
-            let order = order_of(document, instance);
-            let Some(cooked) = self.cooked.get(&(instance.mesh, order)) else {
-                continue;
-            };
-            let input = DeformInput {
-                geometry: &item.geometry,
-                cooked,
-                stack: &item.stack,
-                skeleton: document.skeleton(),
-                node: instance.joint,
-                skin: skin.map(|s| SkinSource {
-                    joints: &s.joints,
-                    inverse_bind: &s.inverse_bind,
-                }),
-                rest_world: &rest_world,
-                world: &self.world,
-                morph_weights: pose
-                    .morph_weights
-                    .get(instance.joint.get())
-                    .map_or(&[], Vec::as_slice),
-            };
-            moved.push((id, self.plans.entry(id).or_default().run(&input)));
+        let mut moved = Vec::with_capacity(document.instances().len() * views.len());
+        for view in views {
+            let instead = view.stack.instead();
+            for (&id, instance) in document.instances() {
+                let Some(item) = document.meshes().get(&instance.mesh) else {
+                    continue;
+                };
+                let skin = instance.skin.and_then(|s| document.skins().get(&s));
+                let order = order_of(document, instance);
+                let Some(cooked) = self.cooked.get(&(instance.mesh, order)) else {
+                    continue;
+                };
+                let skin_meshes = instance
+                    .skin
+                    .map_or_else(Vec::new, |skin| meshes_of_skin(document, skin));
+                let input = DeformInput {
+                    geometry: &item.geometry,
+                    cooked,
+                    stack: instead.as_ref().unwrap_or(&item.stack),
+                    masks: &item.masks,
+                    skeleton: document.skeleton(),
+                    node: instance.joint,
+                    skin: skin.map(|s| SkinSource {
+                        joints: &s.joints,
+                        inverse_bind: &s.inverse_bind,
+                        meshes: &skin_meshes,
+                    }),
+                    rest_world: &rest_world,
+                    world: &self.world,
+                    morph_weights: pose
+                        .morph_weights
+                        .get(instance.joint.get())
+                        .map_or(&[], Vec::as_slice),
+                };
+                let plan = self.plans.entry((view.view, id)).or_default();
+                moved.push((view.view, id, plan.run(&input)));
+            }
         }
         moved
     }
 
-    /// The state of one instance after the latest evaluation.
+    /// The state of one instance, deformed by its own stack, after the latest evaluation.
     pub fn plan(&self, instance: InstanceId) -> Option<&InstancePlan> {
-        self.plans.get(&instance)
+        self.plan_in(ViewId::OWN, instance)
+    }
+
+    /// The state of one instance in a view after the latest evaluation.
+    pub fn plan_in(&self, view: ViewId, instance: InstanceId) -> Option<&InstancePlan> {
+        self.plans.get(&(view, instance))
     }
 
     /// World transforms of all joints in the latest evaluation.
@@ -110,6 +144,19 @@ impl Evaluator {
         }
         self.cooked.retain(|key, _| used.contains(key));
     }
+}
+
+/// The meshes that a skin moves, each once, with their influences as imported.
+fn meshes_of_skin(document: &Document, skin: SkinId) -> Vec<(&Arc<Mesh>, &Influences)> {
+    let instances = document.instances().values();
+    let ids: BTreeSet<MeshId> = instances
+        .filter(|i| i.skin == Some(skin))
+        .map(|i| i.mesh)
+        .collect();
+    ids.iter()
+        .filter_map(|id| document.meshes().get(id))
+        .map(|item| (&item.geometry, &item.source_influences))
+        .collect()
 }
 
 /// The order of the joints of the instance's skin; empty without one.

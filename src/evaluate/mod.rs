@@ -1,7 +1,7 @@
 //! From a document and a pose to deformed meshes, off the UI thread.
 //!
 //! The way of the data: the editor posts a [`Request`] (a clone of the document) into the [`Worker`]'s mailbox -> the
-//! [`Evaluator`] cooks and runs what changed -> an [`Evaluated`] comes back on a channel -> the editor applies its
+//! [`Evaluator`] cooks what changed and runs it under the stack of each view -> an [`Evaluated`] comes back on a channel -> the editor applies its
 //! [`InstanceUpdate`]s to the displayed meshes and hands the buffers back. Loads, saves and exports run on the
 //! [`Lane`], one after the other.
 //!
@@ -9,14 +9,17 @@
 //!
 //! Invariant: a new request replaces a waiting one, never a running one.
 //! Invariant: updates are applied in the order they were sent; together they equal a full evaluation, bit for bit.
+//! Invariant: views share what is cooked; each equals an evaluation of its own, bit for bit.
 //! Invariant: a panic in a deformer ends its request, not the worker.
 
 pub mod evaluator;
 pub mod gauge;
 pub mod lane;
+pub mod view;
 pub mod worker;
 
 pub use evaluator::Evaluator;
 pub use gauge::{Comparison, Gauge};
 pub use lane::{Job, JobError, Lane};
-pub use worker::{Evaluated, InstanceUpdate, Request, Worker};
+pub use view::{ViewId, ViewRequest};
+pub use worker::{Evaluated, InstanceUpdate, Request, Updated, Worker};

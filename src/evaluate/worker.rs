@@ -1,6 +1,6 @@
 //! The thread that re-skins.
 
-use super::Evaluator;
+use super::{Evaluator, ViewId, ViewRequest};
 use crate::deform::Moved;
 use crate::document::{Document, InstanceId};
 use crate::skeleton::Pose;
@@ -19,6 +19,8 @@ pub struct Request {
     pub document: Document,
     /// The pose to show it in.
     pub pose: Arc<Pose>,
+    /// The views to evaluate, each once; what is known of others is freed.
+    pub views: Vec<ViewRequest>,
     /// Forget everything known before: the first request after another model was opened.
     pub reset: bool,
 }
@@ -30,12 +32,25 @@ pub struct Evaluated {
     pub generation: u64,
     /// n_joints world transforms of the pose.
     pub world: Vec<DAffine3>,
+    /// The views that were evaluated.
+    pub views: Vec<ViewId>,
     /// Instances that moved.
-    pub updates: Vec<(InstanceId, InstanceUpdate)>,
+    pub updates: Vec<Updated>,
     /// What the evaluation took, seconds.
     pub secs: f64,
     /// A sentence for the artist if it failed; then nothing moved.
     pub failure: Option<String>,
+}
+
+/// What moved of one instance in one view.
+#[derive(Debug)]
+pub struct Updated {
+    /// Where it is shown.
+    pub view: ViewId,
+    /// Which.
+    pub instance: InstanceId,
+    /// Where its points are now.
+    pub update: InstanceUpdate,
 }
 
 /// New positions and normals of one instance.
@@ -179,10 +194,19 @@ impl State {
             self.evaluator = Evaluator::default();
         }
         let updates = self.guarded(|state| {
-            let moved = state.evaluator.evaluate(&request.document, &request.pose);
+            let (document, pose) = (&request.document, &request.pose);
+            let moved = state
+                .evaluator
+                .evaluate_views(document, pose, &request.views);
             let updates = moved.into_iter();
             updates
-                .filter_map(|(id, moved)| Some((id, state.update(id, moved)?)))
+                .filter_map(|(view, instance, moved)| {
+                    Some(Updated {
+                        view,
+                        instance,
+                        update: state.update(view, instance, moved)?,
+                    })
+                })
                 .collect()
         });
         let failure = updates.is_none().then(|| {
@@ -192,6 +216,7 @@ impl State {
         Evaluated {
             generation: request.generation,
             world: self.evaluator.world().to_vec(),
+            views: request.views.iter().map(|v| v.view).collect(),
             updates,
             secs: start.elapsed().as_secs_f64(),
             failure,
@@ -208,8 +233,8 @@ impl State {
         result.ok()
     }
 
-    fn update(&self, id: InstanceId, moved: Moved) -> Option<InstanceUpdate> {
-        let plan = self.evaluator.plan(id)?;
+    fn update(&self, view: ViewId, id: InstanceId, moved: Moved) -> Option<InstanceUpdate> {
+        let plan = self.evaluator.plan_in(view, id)?;
         let (positions, normals) = (plan.positions(), plan.normals());
         match moved {
             Moved::Nothing => None,
@@ -252,6 +277,7 @@ mod tests {
             generation: 7,
             document,
             pose: Arc::new(pose),
+            views: vec![ViewRequest::own()],
             reset: false,
         };
         let answer = state.answer(&request);

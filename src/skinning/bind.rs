@@ -29,14 +29,16 @@ pub struct SkinBind {
 
 /// A skeleton joint and its bind frame.
 #[derive(Clone, Debug, PartialEq)]
-struct Node {
-    joint: JointIndex,
+pub(super) struct Node {
+    pub(super) joint: JointIndex,
     /// The nearest ancestor among the nodes.
-    parent: Option<u32>,
+    pub(super) parent: Option<u32>,
+    /// The node from whose inflation the joint's place follows: its parent, or what the artist says.
+    inflation_parent: Option<u32>,
     /// Scaled bind-pose mesh space -> joint space.
     inverse_bind: DAffine3,
     /// The joint's bind position, scaled.
-    origin: DVec3,
+    pub(super) origin: DVec3,
 }
 
 /// An entry of the skin's joint list.
@@ -52,8 +54,8 @@ struct Slot {
 }
 
 /// What a node does in one pose.
-#[derive(Clone, Copy)]
-struct NodeMotion {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NodeMotion {
     rotation: DQuat,
     stretch: DMat3,
     inflated_origin: DVec3,
@@ -110,7 +112,14 @@ impl SkinBind {
             }
         }
         for &j in skeleton.order().iter().rev() {
-            let Some(parent) = skeleton.joint(JointIndex(j)).parent else {
+            let joint = skeleton.joint(JointIndex(j));
+            if needed[j as usize]
+                && let Some(followed) = joint.rule.inflation_parent
+                && let Some(need) = needed.get_mut(followed.get())
+            {
+                *need = true;
+            }
+            let Some(parent) = joint.parent else {
                 continue;
             };
             if needed[j as usize] {
@@ -136,6 +145,11 @@ impl SkinBind {
                 continue;
             }
             let parent = skeleton.joint(joint).parent.map(|p| node_of[p.get()]);
+            let overriding = skeleton.joint(joint).rule.inflation_parent;
+            let inflation_parent = overriding
+                .and_then(|p| node_of.get(p.get()).copied())
+                .filter(|&n| n != u32::MAX)
+                .or(parent);
             let given_by = |other: JointIndex, frame: DAffine3| {
                 let other_from_joint = invert(rest(other)).unwrap_or_default() * rest(joint);
                 Some(frame * other_from_joint).filter(DAffine3::is_finite)
@@ -154,6 +168,7 @@ impl SkinBind {
             nodes.push(Node {
                 joint,
                 parent,
+                inflation_parent,
                 inverse_bind: invert(bind).unwrap_or_default(),
                 origin: bind.translation,
             });
@@ -229,6 +244,26 @@ impl SkinBind {
             .map(|n| n.origin)
     }
 
+    /// The node tree, parents first.
+    pub(super) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The node of joint `slot` of the skin; `u32::MAX` where it has none.
+    pub(super) fn node_of(&self, slot: usize) -> u32 {
+        let node = self.slots[slot].node;
+        if (node as usize) < self.nodes.len() {
+            node
+        } else {
+            u32::MAX
+        }
+    }
+
+    /// The joint's bind frame: joint space -> scaled bind space.
+    pub(super) fn bind_frame(&self, slot: usize) -> DAffine3 {
+        invert(self.slot_frame(&self.slots[slot]).0).unwrap_or_default()
+    }
+
     /// Scaled inverse bind matrix and bind position.
     fn slot_frame(&self, slot: &Slot) -> (DAffine3, DVec3) {
         slot.own.unwrap_or_else(|| {
@@ -248,7 +283,7 @@ impl SkinBind {
     /// Source: Lee et al. 2013, by the polar decomposition of each skin matrix (no compensating joints, as in glTF).
     pub fn pose(&self, world: &[DAffine3], stretch: Stretch, palette: &mut SkinPalette) {
         let world_of = |joint: JointIndex| world.get(joint.get()).copied().unwrap_or_default();
-        let mut moving: Vec<NodeMotion> = Vec::with_capacity(self.nodes.len());
+        let mut moving = palette.take_scratch();
         for node in &self.nodes {
             let k = finite_or_identity(world_of(node.joint) * node.inverse_bind);
             let (q, p) = rigid_or_polar(k.matrix3);
@@ -263,7 +298,10 @@ impl SkinBind {
                     _ => rotation,
                 },
                 stretch: p,
-                inflated_origin: match parent {
+                inflated_origin: match node
+                    .inflation_parent
+                    .map(|p| (&self.nodes[p as usize], moving[p as usize]))
+                {
                     Some((above, m)) => {
                         m.stretch * (node.origin - above.origin) + m.inflated_origin
                     }
@@ -273,6 +311,15 @@ impl SkinBind {
         }
 
         palette.begin(self.unit_scale, stretch);
+        palette.set_inflated_nodes(
+            self.nodes
+                .iter()
+                .zip(&moving)
+                .map(|(node, m)| match stretch {
+                    Stretch::Inflate => m.inflated_origin,
+                    Stretch::Drop => node.origin,
+                }),
+        );
         for slot in &self.slots {
             let skin_matrix = finite_or_identity(world_of(slot.joint) * slot.inverse_bind);
             let (inverse_bind, origin) = self.slot_frame(slot);
@@ -325,6 +372,7 @@ impl SkinBind {
             );
         }
         palette.finish();
+        palette.give_scratch(moving);
     }
 }
 

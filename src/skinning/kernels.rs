@@ -203,7 +203,7 @@ fn check_normals<const NORMALS: bool>(
 
 /// Eight points from `block` on; the last block of a chunk is filled up with zeros.
 #[inline(always)]
-fn load_block<S: Simd>(simd: S, points: &[Vec3], block: usize) -> [S::F; 3] {
+pub(super) fn load_block<S: Simd>(simd: S, points: &[Vec3], block: usize) -> [S::F; 3] {
     let (blocks, rest) = points.as_chunks::<LANES>();
     if let Some(points) = blocks.get(block) {
         simd.load(points)
@@ -215,7 +215,7 @@ fn load_block<S: Simd>(simd: S, points: &[Vec3], block: usize) -> [S::F; 3] {
 }
 
 #[inline(always)]
-fn store_block<S: Simd>(simd: S, xyz: [S::F; 3], points: &mut [Vec3], block: usize) {
+pub(super) fn store_block<S: Simd>(simd: S, xyz: [S::F; 3], points: &mut [Vec3], block: usize) {
     let (blocks, rest) = points.as_chunks_mut::<LANES>();
     if let Some(points) = blocks.get_mut(block) {
         simd.store(xyz, points);
@@ -285,7 +285,7 @@ fn unit_or<S: Simd>(simd: S, a: [S::F; 3], otherwise: [S::F; 3]) -> [S::F; 3] {
 }
 
 #[inline(always)]
-fn dot<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> S::F {
+pub(super) fn dot<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> S::F {
     simd.mul_add(a[0], b[0], simd.mul_add(a[1], b[1], simd.mul(a[2], b[2])))
 }
 

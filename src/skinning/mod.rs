@@ -8,15 +8,22 @@
 //! Invariant: whatever a file holds, a palette is finite.
 
 pub mod bind;
+pub mod bones;
+pub mod compensation;
 pub mod cooked;
+pub mod corrections;
 pub mod influences;
 pub mod input;
 pub mod kernels;
 pub mod palette;
+pub mod projection;
 mod simd;
 
 pub use bind::SkinBind;
+pub use bones::{BonePose, LeafPoints, SkinBones};
+pub use compensation::{Compensation, JointPairs, Polynomial, TwistDamping, Variant};
 pub use cooked::CookedChunk;
+pub use corrections::{ChunkCorrections, CorrectionPose, CorrectionSettings, correct};
 pub use influences::{CHUNK, Influences, RowRef, Rows};
 pub use input::{SkinError, SkinInput};
 pub use kernels::{
@@ -24,4 +31,5 @@ pub use kernels::{
     lbs_with_normals, rotation_of_linear,
 };
 pub use palette::{Motion, SkinPalette, Stretch};
+pub use projection::Projection;
 pub use simd::Backend;

@@ -1,5 +1,6 @@
 //! The skin matrices of one pose, in the forms the kernels read.
 
+use super::bind::NodeMotion;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// Eight f32 that never straddle a cache line.
@@ -86,6 +87,10 @@ pub struct SkinPalette {
     unit_scale: f64,
     stretch: Stretch,
     motions: Vec<Motion>,
+    /// Positions in the inflated bind shape of all nodes that the skin knows, parents first.
+    inflated_nodes: Vec<DVec3>,
+    /// What nodes do while the palette is filled: kept for its memory.
+    scratch: Vec<NodeMotion>,
     skin_matrices: Vec<DAffine3>,
     /// [`AFFINE_ROWS`] a joint: original bind space -> posed world space.
     pub(crate) lbs: Vec<Row8>,
@@ -104,6 +109,8 @@ impl Default for SkinPalette {
             unit_scale: 1.0,
             stretch: Stretch::default(),
             motions: Vec::new(),
+            inflated_nodes: Vec::new(),
+            scratch: Vec::new(),
             skin_matrices: Vec::new(),
             lbs: Vec::new(),
             inflate: Vec::new(),
@@ -148,6 +155,16 @@ impl SkinPalette {
         &self.motions
     }
 
+    /// h of every node that the skin knows ([`super::SkinBind`]), inflated bind space.
+    pub(crate) fn inflated_nodes(&self) -> &[DVec3] {
+        &self.inflated_nodes
+    }
+
+    pub(super) fn set_inflated_nodes(&mut self, origins: impl Iterator<Item = DVec3>) {
+        self.inflated_nodes.clear();
+        self.inflated_nodes.extend(origins);
+    }
+
     /// K_j: original bind space -> posed world space of each joint of the skin, f64, as glTF has it.
     pub fn skin_matrices(&self) -> &[DAffine3] {
         &self.skin_matrices
@@ -156,10 +173,21 @@ impl SkinPalette {
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
         self.motions.capacity() * size_of::<Motion>()
+            + self.inflated_nodes.capacity() * size_of::<DVec3>()
             + self.skin_matrices.capacity() * size_of::<DAffine3>()
             + (self.lbs.capacity() + self.inflate.capacity() + self.rigid.capacity())
                 * size_of::<Row8>()
             + self.inflates.capacity()
+    }
+
+    pub(super) fn take_scratch(&mut self) -> Vec<NodeMotion> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch
+    }
+
+    pub(super) fn give_scratch(&mut self, scratch: Vec<NodeMotion>) {
+        self.scratch = scratch;
     }
 
     pub(super) fn begin(&mut self, unit_scale: f64, stretch: Stretch) {

@@ -66,13 +66,20 @@ pub(super) trait Simd: Copy {
 
     fn splat(self, v: f32) -> Self::F;
     fn add(self, a: Self::F, b: Self::F) -> Self::F;
+    fn sub(self, a: Self::F, b: Self::F) -> Self::F;
     fn mul(self, a: Self::F, b: Self::F) -> Self::F;
+    /// The smaller of two; `b` where one is no number.
+    fn min(self, a: Self::F, b: Self::F) -> Self::F;
+    /// The larger of two; `b` where one is no number.
+    fn max(self, a: Self::F, b: Self::F) -> Self::F;
     fn div(self, a: Self::F, b: Self::F) -> Self::F;
     fn sqrt(self, a: Self::F) -> Self::F;
     /// `a * b + c`, fused where the machine fuses.
     fn mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
     /// `a * b - c`.
     fn mul_sub(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
+    /// `c - a * b`.
+    fn neg_mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
     /// `yes` where `a > b`, else `no`.
     fn select_gt(self, a: Self::F, b: Self::F, yes: Self::F, no: Self::F) -> Self::F;
     /// Lane i of result k is lane k of `rows[i]`.
@@ -83,6 +90,7 @@ pub(super) trait Simd: Copy {
     fn load(self, points: &[Vec3; LANES]) -> [Self::F; 3];
     /// Writes x, y and z of eight points.
     fn store(self, xyz: [Self::F; 3], points: &mut [Vec3; LANES]);
+    fn from_array(self, a: &[f32; LANES]) -> Self::F;
     fn to_array(self, a: Self::F) -> [f32; LANES];
     /// Asks for the cache line of `items[index]`, which may lie beyond the end.
     fn prefetch<T>(self, items: &[T], index: usize);
@@ -182,6 +190,26 @@ impl Simd for Portable {
     #[inline(always)]
     fn add(self, a: f32x8, b: f32x8) -> f32x8 {
         a + b
+    }
+    #[inline(always)]
+    fn sub(self, a: f32x8, b: f32x8) -> f32x8 {
+        a - b
+    }
+    #[inline(always)]
+    fn min(self, a: f32x8, b: f32x8) -> f32x8 {
+        a.simd_lt(b).select(a, b)
+    }
+    #[inline(always)]
+    fn max(self, a: f32x8, b: f32x8) -> f32x8 {
+        a.simd_gt(b).select(a, b)
+    }
+    #[inline(always)]
+    fn neg_mul_add(self, a: f32x8, b: f32x8, c: f32x8) -> f32x8 {
+        a.mul_neg_add(b, c)
+    }
+    #[inline(always)]
+    fn from_array(self, a: &[f32; LANES]) -> f32x8 {
+        f32x8::from(*a)
     }
     #[inline(always)]
     fn mul(self, a: f32x8, b: f32x8) -> f32x8 {
@@ -288,6 +316,27 @@ mod avx2 {
         #[inline(always)]
         fn add(self, a: __m256, b: __m256) -> __m256 {
             unsafe { _mm256_add_ps(a, b) }
+        }
+        #[inline(always)]
+        fn sub(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_sub_ps(a, b) }
+        }
+        #[inline(always)]
+        fn min(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_min_ps(a, b) }
+        }
+        #[inline(always)]
+        fn max(self, a: __m256, b: __m256) -> __m256 {
+            unsafe { _mm256_max_ps(a, b) }
+        }
+        #[inline(always)]
+        fn neg_mul_add(self, a: __m256, b: __m256, c: __m256) -> __m256 {
+            unsafe { _mm256_fnmadd_ps(a, b, c) }
+        }
+        #[inline(always)]
+        fn from_array(self, a: &[f32; LANES]) -> __m256 {
+            // SAFETY: `a` holds eight f32.
+            unsafe { _mm256_loadu_ps(a.as_ptr()) }
         }
         #[inline(always)]
         fn mul(self, a: __m256, b: __m256) -> __m256 {

@@ -74,7 +74,7 @@ impl Picture {
                 }
                 (id, shown.generation, heat.map(|h| (h.joint, h.generation))).hash(&mut hash);
                 PictureMesh {
-                    key: (editor.model_serial() << 32) | u64::from(id.0),
+                    key: shown.key,
                     mesh: shown.mesh.clone(),
                     positions: shown.positions.clone(),
                     normals: shown.normals.clone(),

@@ -7,7 +7,7 @@ use sinew::document::{
     Document, Edit, History, Instance, InstanceId, MeshId, MeshItem, MeshSource, Parts,
     PrimitiveSource, Skin, SkinId,
 };
-use sinew::evaluate::{InstanceUpdate, Request, Worker};
+use sinew::evaluate::{InstanceUpdate, Request, ViewRequest, Worker};
 use sinew::io::{gltf_build, import_bytes, project};
 use sinew::math::Transform;
 use sinew::sample::SampleModel;
@@ -160,11 +160,12 @@ fn ask(worker: &Worker, document: &Document, generation: u64) -> (Duration, usiz
             generation,
             document: document.clone(),
             pose: document.pose().clone(),
+            views: vec![ViewRequest::own()],
             reset: generation == 1,
         });
         worker.wait_result(Duration::from_mins(2)).unwrap()
     });
-    let moved = result.updates.iter().map(|(_, update)| match update {
+    let moved = result.updates.iter().map(|u| match &u.update {
         InstanceUpdate::Full { positions, .. } => positions.len(),
         InstanceUpdate::Sparse { points, .. } => points.len(),
     });

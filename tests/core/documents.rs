@@ -3,12 +3,12 @@
 use crate::models::tube;
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
-use sinew::deform::{DeformStack, ScaleMode};
-use sinew::document::{ClipId, Document, Edit, History, InstanceId, MeshId, invariants};
-use sinew::evaluate::{Evaluator, InstanceUpdate, Request, Worker};
+use sinew::deform::{DeformStack, MaskKind, ScaleMode};
+use sinew::document::{ClipId, Document, Edit, History, InstanceId, MaskEdit, MeshId, invariants};
+use sinew::evaluate::{Evaluator, InstanceUpdate, Request, ViewRequest, Worker};
 use sinew::finding::Severity;
 use sinew::math::Transform;
-use sinew::skeleton::{Clip, JointIndex};
+use sinew::skeleton::{Clip, JointIndex, JointRule};
 use sinew::skinning::Rows;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use std::time::Duration;
 const MESH: MeshId = MeshId(0);
 
 /// A random edit that is valid for the tube.
-fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
+pub(crate) fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
     let rows = prop::collection::btree_map(
         0..n_points,
         prop::collection::vec((0u16..3, 0.0f32..1.0), 0..4),
@@ -382,6 +382,23 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
                 ..DeformStack::dqs()
             }),
         },
+        Edit::Stack {
+            mesh: MESH,
+            stack: Arc::default(),
+        },
+        Edit::Mask(MaskEdit::new(
+            MESH,
+            MaskKind::Projection,
+            vec![400, 401, 402, 403],
+            vec![0.0; 4],
+        )),
+        Edit::JointRule {
+            joint: JointIndex(2),
+            rule: JointRule {
+                tail: Some(DVec3::new(0.1, 3.0, 0.0)),
+                ..JointRule::default()
+            },
+        },
         Edit::Clip {
             id: ClipId(0),
             clip: None,
@@ -400,6 +417,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             generation,
             document: document.clone(),
             pose: document.shown_pose(),
+            views: vec![ViewRequest::own()],
             reset: generation == 1,
         });
         let result = worker.wait_result(Duration::from_secs(30)).unwrap();
@@ -418,21 +436,21 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             // Shown by the clip test below, the hierarchy and the brushes.
             Edit::Clip { .. } | Edit::JointName { .. } | Edit::Locks(_) => false,
         };
-        let sparse = matches!(edit, Edit::Influences(_));
+        let sparse = matches!(edit, Edit::Influences(_) | Edit::Mask(_));
         let dirty = document.apply(&mut edit.clone()).unwrap();
         assert!(!dirty.is_empty(), "{edit:?}");
         let updates = ask(&document).updates;
         let skinned = updates
             .iter()
-            .find(|(id, _)| *id == InstanceId(3))
-            .map(|(_, u)| u);
+            .find(|u| u.instance == InstanceId(3))
+            .map(|u| &u.update);
         assert_eq!(skinned.is_some(), shows, "{edit:?}");
         if sparse {
             let Some(InstanceUpdate::Sparse { points, normals }) = skinned else {
                 panic!("{skinned:?}")
             };
             assert!(
-                points.iter().all(|(p, _)| [400, 401].contains(p)) && !points.is_empty(),
+                points.iter().all(|(p, _)| (400..404).contains(p)) && !points.is_empty(),
                 "{points:?}"
             );
             assert!(normals.len() <= 40, "{}", normals.len());
@@ -464,6 +482,7 @@ fn a_waiting_request_is_replaced_by_a_newer_one() {
             generation,
             document: document.clone(),
             pose: document.pose().clone(),
+            views: vec![ViewRequest::own()],
             reset: true,
         });
     }

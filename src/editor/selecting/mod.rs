@@ -64,7 +64,7 @@ struct DepthKey {
     size_px: Vec2,
     /// Model, visibility, and each displayed surface with its generation.
     serials: (u64, u64),
-    shown: Vec<(InstanceId, u64)>,
+    shown: Vec<(u64, u64)>,
 }
 
 impl Editor {
@@ -295,7 +295,7 @@ impl Editor {
         let seen = selecting.seen.as_ref().filter(|_| is_large);
         let depth = selecting.depth.as_ref().filter(|_| !through && !is_large);
         let mut found = PointsOfMeshes::new();
-        for (id, surface) in surfaces(&mut self.displayed, &self.document) {
+        for (id, surface) in surfaces(self.views.pointed_mut(), &self.document) {
             let Some(instance) = self.document.instances().get(&id) else {
                 continue;
             };
@@ -318,7 +318,7 @@ impl Editor {
             return;
         }
         let everywhere = Region::between(Vec2::ZERO, view.size_px());
-        let seen = surfaces(&mut self.displayed, &self.document)
+        let seen = surfaces(self.views.pointed_mut(), &self.document)
             .into_iter()
             .map(|(id, s)| (id, region::points_in(&everywhere, view, &s, Some(depth))))
             .collect();
@@ -329,7 +329,7 @@ impl Editor {
     fn draw_depth(&mut self, view: &ScreenView) {
         let key = self.depth_key(view);
         if self.selecting.depth.as_ref().is_none_or(|(k, _)| *k != key) {
-            let surfaces = surfaces(&mut self.displayed, &self.document);
+            let surfaces = surfaces(self.views.pointed_mut(), &self.document);
             let buffer = DepthBuffer::new(view, surfaces.iter().map(|(_, surface)| surface));
             self.selecting.depth = Some((key, buffer));
         }
@@ -340,7 +340,7 @@ impl Editor {
             camera: self.document.session().camera,
             size_px: view.size_px(),
             serials: (self.model_serial, self.selecting.hidden_serial),
-            shown: shown_generations(&self.displayed, &self.document),
+            shown: shown_generations(self.views.of(self.views.pointed()), &self.document),
         }
     }
 }
@@ -349,10 +349,10 @@ impl Editor {
 fn shown_generations(
     displayed: &BTreeMap<InstanceId, Displayed>,
     document: &Document,
-) -> Vec<(InstanceId, u64)> {
+) -> Vec<(u64, u64)> {
     let hidden = &document.session().hidden_instances;
     let shown = displayed.iter().filter(|(id, _)| !hidden.contains(id));
-    shown.map(|(id, d)| (*id, d.generation)).collect()
+    shown.map(|(_, d)| (d.key, d.generation)).collect()
 }
 
 /// What becomes of `base` when `found` is picked.

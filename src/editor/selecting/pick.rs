@@ -42,7 +42,7 @@ impl Editor {
                 &self.document,
                 instance,
                 &hit,
-                self.displayed.get(&instance)?,
+                self.views.of(self.views.pointed()).get(&instance)?,
             )
         })
     }
@@ -55,13 +55,13 @@ impl Editor {
             &self.document,
             instance,
             &hit,
-            self.displayed.get(&instance)?,
+            self.views.of(self.views.pointed()).get(&instance)?,
         )
     }
 
     /// Whether the skin under the pointer may be looked up in every frame.
     pub fn is_surface_at_hand(&mut self) -> bool {
-        let surfaces = surfaces(&mut self.displayed, &self.document);
+        let surfaces = surfaces(self.views.pointed_mut(), &self.document);
         surfaces.iter().all(|(_, surface)| surface.is_quick())
     }
 
@@ -82,7 +82,7 @@ impl Editor {
         self.draw_depth(&view);
         let depth = self.selecting.depth.as_ref().map(|(_, depth)| depth);
         let at = view.pixel_of(ndc);
-        let nearest = surfaces(&mut self.displayed, &self.document)
+        let nearest = surfaces(self.views.pointed_mut(), &self.document)
             .iter()
             .filter_map(|(id, surface)| {
                 let (point, gap) =
@@ -115,7 +115,7 @@ impl Editor {
     ) -> Option<(InstanceId, SurfaceHit)> {
         let camera = &self.document.session().camera;
         let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
-        let mut surfaces = surfaces(&mut self.displayed, &self.document);
+        let mut surfaces = surfaces(self.views.pointed_mut(), &self.document);
         let hits = surfaces
             .iter_mut()
             .filter_map(|(id, surface)| Some((*id, surface.cast_ray(&ray)?)));

@@ -1,0 +1,91 @@
+//! Which stack a view shows.
+
+use super::{DeformStack, StackPreset};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Which stack a view shows the meshes with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum StackChoice {
+    /// Each mesh's own.
+    #[default]
+    Project,
+    /// A named one for all meshes.
+    Preset(StackPreset),
+    /// One that was put together for the view, for all meshes.
+    Custom(Arc<DeformStack>),
+}
+
+impl StackChoice {
+    /// The project's own and the named ones, as lists show them.
+    pub fn offered() -> impl Iterator<Item = Self> {
+        std::iter::once(Self::Project).chain(StackPreset::ALL.map(Self::Preset))
+    }
+
+    /// What lists call it.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::Project => "This project",
+            Self::Preset(preset) => preset.label(),
+            Self::Custom(_) => "Custom",
+        }
+    }
+
+    /// What narrow places and badges call it.
+    pub fn short_label(&self) -> &'static str {
+        match self {
+            Self::Preset(preset) => preset.short_label(),
+            other => other.label(),
+        }
+    }
+
+    /// What it is, in a sentence.
+    pub fn about(&self) -> &'static str {
+        match self {
+            Self::Project => "The stacks of this project, as they are saved.",
+            Self::Preset(StackPreset::Default) => {
+                "What a new model has: dual quaternion skinning, compensation, projection."
+            }
+            Self::Preset(StackPreset::Lbs) => {
+                "Linear blend skinning: elbows collapse and twists pinch."
+            }
+            Self::Preset(StackPreset::Dqs) => {
+                "Dual quaternion skinning with nothing after it: joints bulge."
+            }
+            Self::Preset(StackPreset::Compensation) => {
+                "Dual quaternion skinning, its bulges taken back by compensation."
+            }
+            Self::Preset(StackPreset::Projection) => {
+                "Dual quaternion skinning, its bulges taken back by projection."
+            }
+            Self::Preset(StackPreset::CentresOfRotation) => {
+                "Skinning about optimised centres of rotation."
+            }
+            Self::Custom(_) => "A stack put together for this view alone.",
+        }
+    }
+
+    /// The stack that takes the place of every mesh's own; `None`: they keep theirs.
+    pub fn instead(&self) -> Option<Arc<DeformStack>> {
+        match self {
+            Self::Project => None,
+            Self::Preset(preset) => Some(Arc::new(preset.stack())),
+            Self::Custom(stack) => Some(stack.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_comes_back_from_text() {
+        let custom = StackChoice::Custom(Arc::new(DeformStack::lbs()));
+        for choice in StackChoice::offered().chain([custom]) {
+            let text = ron::to_string(&choice).unwrap();
+            assert_eq!(ron::from_str::<StackChoice>(&text).unwrap(), choice);
+            assert_eq!(choice.instead().is_none(), choice == StackChoice::Project);
+        }
+    }
+}
