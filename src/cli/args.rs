@@ -31,6 +31,8 @@ pub enum Command {
     Render(RenderArgs),
     /// Measure how good a deformation is, in a pose or over a whole clip: bulge, strain, jumps, folds, volume.
     Measure(MeasureArgs),
+    /// Put deformer stacks side by side: pictures at the same moments, plots over a clip, a table of numbers.
+    Compare(CompareArgs),
     /// Write a glTF with what a project changed; everything else as it came.
     Export(ExportArgs),
     /// Check a model or project: every import finding and broken rule; exit 1 if one is an error.
@@ -99,6 +101,46 @@ pub struct MeasureArgs {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub stack: StackArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub pose: PoseArgs,
+}
+
+/// `sinew compare`
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Model (.gltf, .glb) or project (.ron).
+    pub file: PathBuf,
+    /// The stacks, with commas: lbs, dqs, cor, blend, default, project; corrections are added with +, as in
+    /// dqs+compensation, dqs+projection, dqs+projection+published.
+    #[arg(
+        long,
+        value_name = "A,B,C",
+        value_delimiter = ',',
+        default_value = "lbs,dqs,default"
+    )]
+    pub methods: Vec<NamedStack>,
+    /// A folder for the report (index.html and numbers.json), or a .png file for one sheet.
+    #[arg(long, short)]
+    pub out: PathBuf,
+    /// Poses a second where a clip is given without --time.
+    #[arg(long, value_name = "HZ", default_value = "30", value_parser = parse_rate)]
+    pub rate: f64,
+    /// How many moments of a clip get pictures, 1 - 8.
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub moments: u8,
+    /// Width x height of a picture in pixels.
+    #[cfg(feature = "render")]
+    #[arg(long, value_name = "WxH", default_value = "560x420", value_parser = parse_size)]
+    pub size: (u32, u32),
+    /// Where to look from.
+    #[cfg(feature = "render")]
+    #[arg(long, value_enum, default_value = "three-quarter")]
+    pub view: ViewArg,
+    /// What to show: textured, shaded, form or wire.
+    #[cfg(feature = "render")]
+    #[arg(long, default_value = "shaded", value_parser = parse_show)]
+    pub show: Show,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub pose: PoseArgs,

@@ -5,7 +5,9 @@ use super::args::PoseArgs;
 use super::load::Loaded;
 use super::scene;
 use super::stack_args::NamedStack;
-use crate::deform::diagnostics::{Enclosure, Folds, Metric, Summary, VolumeReport, folds, measure};
+use crate::deform::diagnostics::{
+    Enclosure, Folds, Metric, Summary, Volume, VolumeReport, folds, measure,
+};
 use crate::document::{Document, InstanceId, MeshId};
 use crate::evaluate::gauge::with_stacks;
 use crate::evaluate::{Comparison, Gauge};
@@ -108,6 +110,76 @@ impl Measurer {
                 Some((id, sample))
             })
             .collect()
+    }
+}
+
+/// What a whole model measures in one pose: its skinned instances, or all if none is.
+pub(crate) struct Combined {
+    /// In the order of [`Metric::ALL`]; points count on from instance to instance.
+    pub(crate) metrics: Vec<(Metric, Summary)>,
+    pub(crate) folded_faces: usize,
+    /// Of all closed parts together; `None`: there is none.
+    pub(crate) volume_change: Option<f64>,
+    /// The instances, each with the number of its first point.
+    starts: Vec<(u32, InstanceId)>,
+}
+
+impl Combined {
+    /// The instance of a point, and its number there.
+    pub(crate) fn owner(&self, point: u32) -> Option<(InstanceId, u32)> {
+        let after = self.starts.partition_point(|(start, _)| *start <= point);
+        let (start, id) = self.starts.get(after.checked_sub(1)?)?;
+        Some((*id, point - start))
+    }
+}
+
+impl Measurer {
+    /// What the whole document measures in `pose`.
+    pub(crate) fn combined(&mut self, document: &Document, pose: &Pose) -> Combined {
+        self.gauge.evaluate(document, pose, &self.comparison);
+        let any_skinned = document.instances().values().any(|i| i.skin.is_some());
+        let counts = |id: &InstanceId| {
+            let skin = document.instances().get(id).and_then(|i| i.skin);
+            skin.is_some() || !any_skinned
+        };
+        let shapes: Vec<_> = document
+            .instances()
+            .keys()
+            .filter(|&id| counts(id))
+            .filter_map(|&id| Some((id, self.gauge.shape(document, id)?)))
+            .collect();
+        let mut starts = Vec::with_capacity(shapes.len());
+        let mut n = 0u32;
+        for (id, shape) in &shapes {
+            starts.push((n, *id));
+            n += shape.n_points() as u32;
+        }
+        let metrics = Metric::ALL.into_iter().map(|metric| {
+            let values: Vec<f32> = shapes
+                .iter()
+                .flat_map(|(_, shape)| measure(metric, shape).values)
+                .collect();
+            (metric, Summary::of(&values))
+        });
+        let metrics = metrics.collect();
+        let (mut rest_sum, mut posed_sum) = (0.0, 0.0);
+        for (id, shape) in &shapes {
+            let mesh = document.instances().get(id).map(|i| i.mesh);
+            let Some(enclosure) = mesh.and_then(|m| self.enclosures.get(&m)) else {
+                continue;
+            };
+            if let Volume::Closed { rest, posed } = VolumeReport::of(shape, enclosure).closed_parts
+            {
+                rest_sum += rest;
+                posed_sum += posed;
+            }
+        }
+        Combined {
+            metrics,
+            folded_faces: shapes.iter().map(|(_, s)| folds(s).faces).sum(),
+            volume_change: (rest_sum > 0.0).then(|| posed_sum / rest_sum - 1.0),
+            starts,
+        }
     }
 }
 

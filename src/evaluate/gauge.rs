@@ -1,7 +1,7 @@
 //! Evaluated instances with what their metrics compare them with.
 
 use super::Evaluator;
-use crate::deform::diagnostics::{Segments, ShapeView, shape};
+use crate::deform::diagnostics::{Segments, ShapeView};
 use crate::deform::{DeformStack, SkinningMethod};
 use crate::document::{Document, Edit, InstanceId};
 use crate::skeleton::Pose;
@@ -54,24 +54,13 @@ impl Gauge {
         }
         self.extras = document
             .instances()
-            .iter()
-            .filter_map(|(&id, instance)| {
+            .keys()
+            .filter_map(|&id| {
                 let plan = self.shown.plan(id)?;
-                let item = document.meshes().get(&instance.mesh)?;
-                let morphs = pose.morph_weights.get(instance.joint.get());
-                let extra = match instance.skin.and_then(|s| document.skins().get(&s)) {
-                    Some(skin) => Extra {
-                        inflated: shape::inflated(
-                            &item.geometry,
-                            &item.influences,
-                            plan.palette(),
-                            morphs.map_or(&[], Vec::as_slice),
-                        ),
-                        segments: Segments::between_joints(
-                            document.skeleton(),
-                            &skin.joints,
-                            plan.palette(),
-                        ),
+                let extra = match plan.bones() {
+                    Some((bones, pose)) => Extra {
+                        inflated: plan.inflated_bind(),
+                        segments: Segments::of_bones(bones, pose),
                     },
                     // A rigid instance is at rest wherever its node takes it.
                     None => Extra {
