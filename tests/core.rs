@@ -48,10 +48,22 @@ mod project_files;
 mod reference;
 #[path = "core/samples.rs"]
 mod samples;
+#[path = "core/seed_000.rs"]
+mod seed_000;
+#[path = "core/seed_001.rs"]
+mod seed_001;
+#[path = "core/seed_003.rs"]
+mod seed_003;
 #[path = "core/seed_004.rs"]
 mod seed_004;
+#[path = "core/seed_centres.rs"]
+mod seed_centres;
 #[path = "core/seed_papers.rs"]
 mod seed_papers;
+#[path = "core/seed_quality.rs"]
+mod seed_quality;
+#[path = "core/seed_tables.rs"]
+mod seed_tables;
 #[path = "core/selecting.rs"]
 mod selecting;
 #[path = "core/shared.rs"]
@@ -60,5 +72,7 @@ mod shared;
 mod skinning;
 #[path = "core/skins.rs"]
 mod skins;
+#[path = "core/smoothing.rs"]
+mod smoothing;
 #[path = "core/views.rs"]
 mod views;

@@ -123,9 +123,16 @@ impl SinewApp {
             }
             Command::SampleWeight | Command::PickBone => self.viewport.asked.push(command),
             Command::SwapWeight => {
-                let brush = self.editor.brush_mut();
-                brush.weight = if brush.weight > 0.5 { 0.0 } else { 1.0 };
+                let value = self.editor.brush_mut().value_mut();
+                *value = if *value > 0.5 { 0.0 } else { 1.0 };
             }
+            Command::Paint(target) => {
+                self.editor.set_paint_target(target);
+                self.set_mode(Mode::Paint);
+            }
+            Command::FillMap => self.editor.fill_map(),
+            Command::ClearMap => self.editor.clear_map(),
+            Command::InvertMap => self.editor.invert_map(),
             Command::LockActive => {
                 if let Some(joint) = self.editor.document().session().active_joint {
                     self.editor.toggle_lock(joint);
@@ -218,6 +225,7 @@ impl SinewApp {
                 let active = document.session().active_joint;
                 active.is_some_and(|joint| document.locked().contains(&joint))
             }
+            Command::Paint(target) => self.editor.paint_target() == target,
             Command::ToggleLoop => self.editor.document().session().playback.looping,
             Command::UseMethod(method) => self.editor.method() == method,
             Command::SetMode(mode) => self.viewport.mode == mode,

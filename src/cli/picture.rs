@@ -33,6 +33,7 @@ pub(crate) fn scene_meshes<'a>(
                 generation,
                 weights: weights.get(&instance.mesh).map(Vec::as_slice),
                 weights_generation: generation,
+                plain_weight: 0.0,
                 materials: document.materials(),
                 images: document.images(),
                 highlighted: false,

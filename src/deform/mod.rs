@@ -13,6 +13,7 @@ pub mod diagnostics;
 pub mod mask;
 pub mod plan;
 pub mod preset;
+pub mod smooth;
 pub mod stack;
 
 pub use crate::skinning::{Compensation, Polynomial, Projection, TwistDamping, Variant};
@@ -21,4 +22,5 @@ pub use cook::CookedMesh;
 pub use mask::{MaskKind, Masks, PointMask};
 pub use plan::{DeformInput, InstancePlan, Moved, SkinSource};
 pub use preset::StackPreset;
+pub use smooth::Smoother;
 pub use stack::{CorrectiveSmooth, DeformStack, ScaleMode, SkinningMethod};

@@ -324,6 +324,11 @@ impl Edit {
         Self::Influences(InfluenceEdit::new(mesh, points, rows))
     }
 
+    /// An edit that gives each of `points` its value of a painted map.
+    pub fn mask(mesh: MeshId, mask: MaskKind, points: Vec<u32>, values: Vec<f32>) -> Self {
+        Self::Mask(MaskEdit::new(mesh, mask, points, values))
+    }
+
     /// An edit of the artist's pose that takes it from `from` to `to`; `None` where they are equal.
     ///
     /// Both have one transform a joint; morph weights are not compared.

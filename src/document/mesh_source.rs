@@ -154,6 +154,7 @@ impl MeshSource {
                 triangles,
                 morphs,
                 topology: std::sync::OnceLock::new(),
+                rings: std::sync::OnceLock::new(),
             },
             influences,
             findings,

@@ -1,6 +1,7 @@
 //! Where the artist was: camera, playback, selection, tool options. Saved with the project, never part of undo.
 
 use super::{ClipId, InstanceId, MeshId};
+use crate::deform::MaskKind;
 use crate::math::Camera;
 use crate::mesh::PointSet;
 use crate::skeleton::JointIndex;
@@ -95,11 +96,85 @@ pub struct PoseOptions {
     pub space: PoseSpace,
 }
 
-/// The weight brush.
+/// What the brush paints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum PaintTarget {
+    /// The weights of the active bone.
+    #[default]
+    Weights,
+    /// A painted map of the stack.
+    Mask(MaskKind),
+}
+
+impl PaintTarget {
+    /// All of them, as lists show them.
+    pub const ALL: [Self; 5] = [
+        Self::Weights,
+        Self::Mask(MaskKind::Blend),
+        Self::Mask(MaskKind::Compensation),
+        Self::Mask(MaskKind::Projection),
+        Self::Mask(MaskKind::Smooth),
+    ];
+
+    /// The map, where it is one.
+    pub fn mask(self) -> Option<MaskKind> {
+        match self {
+            Self::Weights => None,
+            Self::Mask(kind) => Some(kind),
+        }
+    }
+
+    /// The largest value that can be painted; the smallest is 0.
+    pub fn limit(self) -> f32 {
+        self.mask().map_or(1.0, MaskKind::limit)
+    }
+}
+
+/// What the brush makes of each painted map. 0 at first: maps that were never painted are 1 everywhere, so a first stroke
+/// shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MaskValues {
+    blend: f32,
+    compensation: f32,
+    projection: f32,
+    smooth: f32,
+}
+
+impl MaskValues {
+    /// The value for a map, 0 - [`MaskKind::limit`].
+    pub fn get(&self, kind: MaskKind) -> f32 {
+        let value = match kind {
+            MaskKind::Blend => self.blend,
+            MaskKind::Compensation => self.compensation,
+            MaskKind::Projection => self.projection,
+            MaskKind::Smooth => self.smooth,
+        };
+        value.clamp(0.0, kind.limit())
+    }
+
+    /// The value for a map, to change.
+    pub fn get_mut(&mut self, kind: MaskKind) -> &mut f32 {
+        match kind {
+            MaskKind::Blend => &mut self.blend,
+            MaskKind::Compensation => &mut self.compensation,
+            MaskKind::Projection => &mut self.projection,
+            MaskKind::Smooth => &mut self.smooth,
+        }
+    }
+}
+
+/// The brush, for weights and for painted maps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BrushOptions {
-    /// What a stroke at full strength adds, 0 - 1.
+    /// What is painted. The editor's own way to choose it also brings its colours on screen.
+    #[serde(skip_serializing_if = "is_default")]
+    pub target: PaintTarget,
+    /// What a stroke at full strength makes of a painted map.
+    #[serde(skip_serializing_if = "is_default")]
+    pub mask_values: MaskValues,
+    /// What a stroke at full strength adds to weights, 0 - 1.
     pub weight: f32,
     /// How much of the way one stroke goes, 0 - 1.
     pub strength: f32,
@@ -120,6 +195,8 @@ pub struct BrushOptions {
 impl Default for BrushOptions {
     fn default() -> Self {
         Self {
+            target: PaintTarget::Weights,
+            mask_values: MaskValues::default(),
             weight: 1.0,
             strength: 0.5,
             radius_px: 50.0,
@@ -128,6 +205,24 @@ impl Default for BrushOptions {
             front_faces_only: true,
             normalise: true,
             max_influences: 4,
+        }
+    }
+}
+
+impl BrushOptions {
+    /// The weight or the value of the map that is painted.
+    pub fn value(&self) -> f32 {
+        match self.target {
+            PaintTarget::Weights => self.weight,
+            PaintTarget::Mask(kind) => self.mask_values.get(kind),
+        }
+    }
+
+    /// The same, to change: 0 - [`PaintTarget::limit`].
+    pub fn value_mut(&mut self) -> &mut f32 {
+        match self.target {
+            PaintTarget::Weights => &mut self.weight,
+            PaintTarget::Mask(kind) => self.mask_values.get_mut(kind),
         }
     }
 }

@@ -20,11 +20,9 @@ impl Editor {
         session.selected_joints = joints.into_iter().filter(|j| j.get() < n).collect();
         session.deselect_hidden();
         let active = active.filter(|j| j.get() < n);
-        let active_changed = std::mem::replace(&mut session.active_joint, active) != active;
+        session.active_joint = active;
         self.selection_changed();
-        if active_changed {
-            self.rebuild_heat();
-        }
+        self.refresh_heat();
     }
 
     /// Selects exactly `points` of `mesh`, as far as they are shown; from now on points are picked.
@@ -215,7 +213,7 @@ impl Editor {
         if !dirty.is_empty() {
             self.refresh(&dirty);
             self.selection_changed();
-            self.rebuild_heat();
+            self.refresh_heat();
         }
     }
 }

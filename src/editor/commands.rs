@@ -1,8 +1,8 @@
 //! What the artist can do besides pointing.
 
-use super::{Editor, Heat};
+use super::{Editor, Heat, HeatOf};
 use crate::deform::{DeformStack, SkinningMethod};
-use crate::document::session::{BrushOptions, SelectKind};
+use crate::document::session::{BrushOptions, PaintTarget, SelectKind};
 use crate::document::{Edit, MeshId};
 use crate::math::Camera;
 use crate::skeleton::JointIndex;
@@ -28,7 +28,7 @@ impl Editor {
         if let Some(dirty) = self.history.undo(&mut self.document) {
             self.refresh(&dirty);
             self.selection_changed();
-            self.rebuild_heat();
+            self.refresh_heat();
         }
     }
 
@@ -41,7 +41,7 @@ impl Editor {
         if let Some(dirty) = self.history.redo(&mut self.document) {
             self.refresh(&dirty);
             self.selection_changed();
-            self.rebuild_heat();
+            self.refresh_heat();
         }
     }
 
@@ -182,19 +182,41 @@ impl Editor {
         }
     }
 
-    /// The weights of the active bone again, for every mesh whose skin has it.
+    /// [`Editor::rebuild_heat`] where colours should show something else than they do.
+    pub(super) fn refresh_heat(&mut self) {
+        if self.heat_key != self.wanted_heat() {
+            self.rebuild_heat();
+        }
+    }
+
+    fn wanted_heat(&self) -> (PaintTarget, Option<JointIndex>) {
+        match self.paint_target() {
+            PaintTarget::Weights => (PaintTarget::Weights, self.document.session().active_joint),
+            mask @ PaintTarget::Mask(_) => (mask, None),
+        }
+    }
+
+    /// What colours show again: the weights of the active bone, for every mesh whose skin has it, or the painted map of
+    /// every skinned mesh.
     pub(super) fn rebuild_heat(&mut self) {
         // Never a number again that was on the GPU before.
         let newest = self.heat.values().map(|h| h.generation).max();
         self.heat_generation = self.heat_generation.max(newest.unwrap_or(0));
         let generation = self.heat_generation;
         self.heat.clear();
-        let Some(joint) = self.document.session().active_joint else {
-            return;
-        };
+        self.heat_key = self.wanted_heat();
         for (&mesh, item) in self.document.meshes() {
-            if let Some(index) = self.document.skin_joint(mesh, joint) {
-                self.heat.insert(mesh, Heat::new(item, index, generation));
+            let of = match self.heat_key {
+                (PaintTarget::Mask(kind), _) => {
+                    let skin = self.document.skin_of_mesh(mesh);
+                    skin.map(|_| HeatOf::Mask(kind))
+                }
+                (PaintTarget::Weights, joint) => joint
+                    .and_then(|joint| self.document.skin_joint(mesh, joint))
+                    .map(HeatOf::Weights),
+            };
+            if let Some(of) = of {
+                self.heat.insert(mesh, Heat::new(item, of, generation));
             }
         }
     }

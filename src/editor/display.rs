@@ -1,6 +1,7 @@
 //! What is on screen: deformed meshes and weight colours.
 
 use super::views::DisplayedMeshes;
+use crate::deform::MaskKind;
 use crate::document::{Document, MeshItem};
 use crate::evaluate::{InstanceUpdate, Updated, Worker};
 use crate::mesh::{Mesh, SurfaceIndex};
@@ -24,46 +25,80 @@ pub struct Displayed {
     pub(super) index_stale: bool,
 }
 
-/// The weight of the active bone at every point of a mesh.
+/// What the colours on a mesh stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HeatOf {
+    /// The weights of a bone, by its index in the influences of the mesh.
+    Weights(u16),
+    /// A painted map.
+    Mask(MaskKind),
+}
+
+/// The weight of the active bone, or the value of the map that is painted, at every point of a mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heat {
-    /// The bone's index in the influences of the mesh.
-    pub joint: u16,
-    /// n_points: 0 - 1, or -1 where the bone has no influence at all.
+    /// What it shows.
+    pub of: HeatOf,
+    /// n_points. Of weights 0 - 1, or -1 where the bone has no influence at all; of a map the part of its largest value,
+    /// 0 - 1.
     pub values: Arc<Vec<f32>>,
-    /// How many points the bone moves.
-    pub n_moved: usize,
+    /// How many points the bone moves, or were painted.
+    pub n_marked: usize,
     /// Grows whenever a value changes.
     pub generation: u64,
 }
 
 impl Heat {
-    /// The weights of `joint` at the points of `item`.
-    pub(super) fn new(item: &MeshItem, joint: u16, generation: u64) -> Self {
+    /// What `of` says at the points of `item`.
+    pub(super) fn new(item: &MeshItem, of: HeatOf, generation: u64) -> Self {
         let mut heat = Self {
-            joint,
-            values: Arc::new(vec![-1.0; item.influences.len()]),
-            n_moved: 0,
+            of,
+            values: Arc::default(),
+            n_marked: 0,
             generation,
         };
+        heat.values = Arc::new(vec![heat.plain(); item.influences.len()]);
         heat.update(item, 0..item.influences.chunks().len() as u32);
         heat
     }
 
-    /// Reads the weights of some chunks again.
+    /// The value that is hatched, because it says nothing: no influence, or never painted.
+    pub fn plain(&self) -> f32 {
+        match self.of {
+            HeatOf::Weights(_) => -1.0,
+            HeatOf::Mask(kind) => MaskKind::UNPAINTED / kind.limit(),
+        }
+    }
+
+    /// Reads some chunks of points again.
     pub(super) fn update(&mut self, item: &MeshItem, chunks: impl Iterator<Item = u32>) {
         self.generation += 1;
+        let plain = self.plain();
+        let n_marked = &mut self.n_marked;
         let values = Arc::make_mut(&mut self.values);
+        let mut set = |value: &mut f32, new: f32| {
+            *n_marked -= usize::from(*value != plain);
+            *n_marked += usize::from(new != plain);
+            *value = new;
+        };
         for chunk in chunks {
             let Some(rows) = item.influences.chunks().get(chunk as usize) else {
                 continue;
             };
-            let first = chunk as usize * CHUNK;
-            for (value, row) in values[first..].iter_mut().zip(rows.iter()) {
-                let weight = row.weight_of(self.joint);
-                self.n_moved -= usize::from(*value > 0.0);
-                self.n_moved += usize::from(weight > 0.0);
-                *value = if weight > 0.0 { weight } else { -1.0 };
+            let values = values[chunk as usize * CHUNK..].iter_mut();
+            match self.of {
+                HeatOf::Weights(joint) => {
+                    for (value, row) in values.zip(rows.iter()) {
+                        let weight = row.weight_of(joint);
+                        set(value, if weight > 0.0 { weight } else { plain });
+                    }
+                }
+                HeatOf::Mask(kind) => {
+                    let painted = item.masks.chunk(kind, chunk as usize);
+                    for (i, value) in values.take(CHUNK).enumerate() {
+                        set(value, painted.map_or(plain, |c| c[i] / kind.limit()));
+                    }
+                }
             }
         }
     }

@@ -13,6 +13,7 @@ mod bones;
 mod commands;
 pub mod display;
 mod files;
+mod maps;
 pub mod playback;
 mod pointer;
 mod posing;
@@ -22,20 +23,21 @@ pub mod selecting;
 mod sight;
 pub mod views;
 
-pub use display::{Displayed, Heat};
+pub use display::{Displayed, Heat, HeatOf};
 pub use files::{FileJob, OpenRequest, Relink};
 pub use posing::ResetPart;
 pub use problems::Message;
 pub use selecting::BonesSeen;
 pub use views::DisplayedMeshes;
 
+use crate::document::session::PaintTarget;
 use crate::document::{Dirty, Document, Edit, EditError, History, MeshId};
 use crate::evaluate::{Lane, Request, Worker};
 use crate::finding::Finding;
 use crate::io::OpenedModel;
 use crate::io::project::Autosaves;
 use crate::skeleton::{Bone, JointIndex};
-use crate::tools::WeightBrush;
+use crate::tools::Brush;
 use autosave::Autosave;
 use glam::DAffine3;
 use problems::Problems;
@@ -60,11 +62,13 @@ pub struct Editor {
     history: History,
     worker: Worker,
     lane: Lane,
-    brush: WeightBrush,
+    brush: Brush,
     posing: posing::Posing,
     selecting: Selecting,
     views: views::Views,
     heat: BTreeMap<MeshId, Heat>,
+    /// What `heat` shows: the painted target and the active bone.
+    heat_key: (PaintTarget, Option<JointIndex>),
     heat_generation: u64,
     world: Vec<DAffine3>,
     problems: Problems,
@@ -128,11 +132,12 @@ impl Editor {
             history: History::default(),
             worker: Worker::spawn(move || theirs())?,
             lane: Lane::spawn(move || wake())?,
-            brush: WeightBrush::default(),
+            brush: Brush::default(),
             posing: posing::Posing::default(),
             selecting: Selecting::default(),
             views: views::Views::default(),
             heat: BTreeMap::new(),
+            heat_key: (PaintTarget::Weights, None),
             heat_generation: 0,
             world: Vec::new(),
             problems: Problems::new(Lane::spawn(move || of_checks())?),
@@ -164,7 +169,8 @@ impl Editor {
         &self.history
     }
 
-    /// The weights of the active bone, for each mesh that it may move.
+    /// The weights of the active bone, for each mesh that it may move; where a map is painted, the map of each skinned
+    /// mesh.
     pub fn heat(&self) -> &BTreeMap<MeshId, Heat> {
         &self.heat
     }
@@ -335,9 +341,20 @@ impl Editor {
     fn refresh(&mut self, dirty: &Dirty) {
         self.weighted_stale |= !dirty.influences.is_empty();
         for (mesh, chunks) in &dirty.influences {
-            if let (Some(heat), Some(item)) =
-                (self.heat.get_mut(mesh), self.document.meshes().get(mesh))
-            {
+            let heat = self.heat.get_mut(mesh);
+            if let (Some(heat), Some(item)) = (
+                heat.filter(|heat| matches!(heat.of, HeatOf::Weights(_))),
+                self.document.meshes().get(mesh),
+            ) {
+                heat.update(item, chunks.iter().copied());
+            }
+        }
+        for ((mesh, kind), chunks) in &dirty.masks {
+            let heat = self.heat.get_mut(mesh);
+            if let (Some(heat), Some(item)) = (
+                heat.filter(|heat| heat.of == HeatOf::Mask(*kind)),
+                self.document.meshes().get(mesh),
+            ) {
                 heat.update(item, chunks.iter().copied());
             }
         }
@@ -378,7 +395,7 @@ impl Editor {
         findings: Vec<Finding>,
         project_path: Option<PathBuf>,
     ) {
-        self.brush = WeightBrush::default();
+        self.brush = Brush::default();
         self.posing.forget_model();
         self.reset_selecting();
         self.document = document;

@@ -42,7 +42,7 @@ impl Editor {
     /// Ends what the tool is in the middle of, as if the button had been released.
     pub fn finish_tool(&mut self) {
         self.end_key_drag();
-        let actions = self.brush.finish();
+        let actions = self.brush.finish(&self.document.session().brush);
         self.perform(actions);
         self.confirm_transform();
         // A step that a slider holds open.
@@ -80,7 +80,7 @@ impl Editor {
             match action {
                 ToolAction::Begin(label) => self.history.begin(&self.document, label),
                 ToolAction::Apply(edit) => {
-                    if let Err(error) = self.apply(edit, "Paint weights") {
+                    if let Err(error) = self.apply(edit, "Paint") {
                         self.say_error(error.to_string());
                     }
                 }
@@ -88,7 +88,7 @@ impl Editor {
                 ToolAction::Cancel => {
                     let dirty = self.history.cancel(&mut self.document);
                     self.refresh(&dirty);
-                    self.rebuild_heat();
+                    self.refresh_heat();
                 }
                 ToolAction::Say(text) => self.say(text),
             }

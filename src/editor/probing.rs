@@ -1,33 +1,48 @@
 //! What the skin under a place of the viewport says: its weights and the bone that moves it most.
 
 use super::Editor;
+use crate::document::session::PaintTarget;
 use glam::Vec2;
 
 impl Editor {
-    /// The weight of the active bone under a place of the viewport, interpolated over the face.
-    pub fn weight_at(&mut self, ndc: Vec2, size_px: Vec2) -> Option<f32> {
-        let joint = self.document.session().active_joint?;
+    /// What is painted, under a place of the viewport: the weight of the active bone, or the value of the map,
+    /// interpolated over the face.
+    pub fn value_at(&mut self, ndc: Vec2, size_px: Vec2) -> Option<f32> {
+        let target = self.paint_target();
+        let joint = self.document.session().active_joint;
+        if target == PaintTarget::Weights && joint.is_none() {
+            return None;
+        }
         let (instance, hit) = self.hit(ndc, size_px)?;
         let mesh = self.document.instances().get(&instance)?.mesh;
-        let index = self.document.skin_joint(mesh, joint)?;
         let item = self.document.meshes().get(&mesh)?;
+        let index = match target {
+            PaintTarget::Weights => self.document.skin_joint(mesh, joint?)?,
+            PaintTarget::Mask(_) => 0,
+        };
+        let value = |point: u32| match target {
+            PaintTarget::Weights => item.influences.row(point).weight_of(index),
+            PaintTarget::Mask(kind) => item.masks.value(kind, point),
+        };
         let corners = item
             .geometry
             .topology()
             .triangles
             .get(hit.triangle as usize)?;
-        let shares = hit.barycentric.to_array();
-        let weights = corners.iter().zip(shares);
-        let weighted = weights.map(|(&p, share)| item.influences.row(p).weight_of(index) * share);
-        Some(weighted.sum())
+        let corners = corners.iter().zip(hit.barycentric.to_array());
+        Some(corners.map(|(&point, share)| value(point) * share).sum())
     }
 
-    /// Gives the brush the weight of the active bone under a place of the viewport.
-    pub fn sample_weight(&mut self, ndc: Vec2, size_px: Vec2) {
-        match self.weight_at(ndc, size_px) {
-            Some(weight) => {
-                self.brush_mut().weight = weight.clamp(0.0, 1.0);
-                self.say(format!("The brush paints {weight:.2} now."));
+    /// Gives the brush what is painted under a place of the viewport: a weight, or the value of the map.
+    pub fn sample_value(&mut self, ndc: Vec2, size_px: Vec2) {
+        let target = self.paint_target();
+        match self.value_at(ndc, size_px) {
+            Some(value) => {
+                *self.brush_mut().value_mut() = value.clamp(0.0, target.limit());
+                self.say(format!("The brush paints {value:.2} now."));
+            }
+            None if target != PaintTarget::Weights => {
+                self.say("There is no surface under the pointer.");
             }
             None if self.document.session().active_joint.is_none() => {
                 self.say("Choose a bone first: its weight is taken.");

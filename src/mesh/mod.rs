@@ -10,10 +10,12 @@
 pub mod islands;
 pub mod normals;
 pub mod point_set;
+pub mod rings;
 pub mod spatial;
 pub mod topology;
 
 pub use point_set::PointSet;
+pub use rings::Rings;
 pub use spatial::{SurfaceHit, SurfaceIndex};
 pub use topology::Topology;
 
@@ -49,6 +51,8 @@ pub struct Mesh {
     pub morphs: Vec<Morph>,
     /// Filled by the first call of [`Mesh::topology`].
     pub(crate) topology: OnceLock<Topology>,
+    /// Filled by the first call of [`Mesh::rings`].
+    pub(crate) rings: OnceLock<Rings>,
 }
 
 /// One primitive's share of a [`Mesh`].
@@ -85,6 +89,11 @@ impl Mesh {
     /// Triangles as points, and who is next to whom. Computed at the first call.
     pub fn topology(&self) -> &Topology {
         self.topology.get_or_init(|| Topology::new(self))
+    }
+
+    /// Who a point is averaged with, seams closed. Computed at the first call.
+    pub fn rings(&self) -> &Rings {
+        self.rings.get_or_init(|| Rings::new(self))
     }
 
     /// The lowest-numbered vertex of each point: how files name points.

@@ -115,8 +115,13 @@ impl<'a> SkinInput<'a> {
         if self.inflated {
             1.0
         } else {
-            self.palette.unit_scale() as f32
+            self.scale_of_bind()
         }
+    }
+
+    /// What bind positions are multiplied by for the rigid phase, where no joint inflates.
+    pub(super) fn scale_of_bind(&self) -> f32 {
+        self.palette.unit_scale() as f32
     }
 
     /// Panics if a kernel is given too much or too little room.

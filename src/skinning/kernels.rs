@@ -14,7 +14,7 @@ use glam::{Mat3, Quat, Vec3};
 ///
 /// A kernel walks six streams, and each comes to a new page every few hundred points, where the hardware's own prefetch
 /// stops: at a million points the wait took as long as half of the arithmetic.
-const AHEAD: usize = 16;
+pub(super) const AHEAD: usize = 16;
 
 /// Linear blend skinning: `out = (sum w K) p`, posed world space.
 ///
@@ -140,7 +140,7 @@ pub fn rotation_of_linear(linear: Mat3) -> Quat {
 }
 
 /// Points without influences stay where they are.
-fn keep_unmoved(input: &SkinInput<'_>, from: &[Vec3], out: &mut [Vec3]) {
+pub(super) fn keep_unmoved(input: &SkinInput<'_>, from: &[Vec3], out: &mut [Vec3]) {
     for &point in input.chunk.unmoved() {
         out[point as usize] = from[point as usize];
     }
@@ -188,7 +188,7 @@ fn rigid<const NORMALS: bool>(
     }
 }
 
-fn check_normals<const NORMALS: bool>(
+pub(super) fn check_normals<const NORMALS: bool>(
     input: &SkinInput<'_>,
     normals: &[Vec3],
     out: &[Vec3],
@@ -228,7 +228,7 @@ pub(super) fn store_block<S: Simd>(simd: S, xyz: [S::F; 3], points: &mut [Vec3],
 
 /// Asks for the points of the block [`AHEAD`] blocks later.
 #[inline(always)]
-fn prefetch_block<S: Simd>(simd: S, points: &[Vec3], block: usize) {
+pub(super) fn prefetch_block<S: Simd>(simd: S, points: &[Vec3], block: usize) {
     let index = (block + AHEAD) * LANES;
     simd.prefetch(points, index);
     simd.prefetch(points, index + LANES / 2);
@@ -237,7 +237,7 @@ fn prefetch_block<S: Simd>(simd: S, points: &[Vec3], block: usize) {
 // Written out by component: closures inside of `array::map` are compiled without the backend's instructions.
 
 #[inline(always)]
-fn cross<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
+pub(super) fn cross<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
     [
         simd.mul_sub(a[1], b[2], simd.mul(a[2], b[1])),
         simd.mul_sub(a[2], b[0], simd.mul(a[0], b[2])),
@@ -247,7 +247,7 @@ fn cross<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
 
 /// `s * a + c`.
 #[inline(always)]
-fn mul_add3<S: Simd>(simd: S, s: S::F, a: [S::F; 3], c: [S::F; 3]) -> [S::F; 3] {
+pub(super) fn mul_add3<S: Simd>(simd: S, s: S::F, a: [S::F; 3], c: [S::F; 3]) -> [S::F; 3] {
     [
         simd.mul_add(s, a[0], c[0]),
         simd.mul_add(s, a[1], c[1]),
@@ -256,7 +256,7 @@ fn mul_add3<S: Simd>(simd: S, s: S::F, a: [S::F; 3], c: [S::F; 3]) -> [S::F; 3] 
 }
 
 #[inline(always)]
-fn add3<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
+pub(super) fn add3<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
     [
         simd.add(a[0], b[0]),
         simd.add(a[1], b[1]),
@@ -265,7 +265,7 @@ fn add3<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
 }
 
 #[inline(always)]
-fn mul3<S: Simd>(simd: S, s: S::F, a: [S::F; 3]) -> [S::F; 3] {
+pub(super) fn mul3<S: Simd>(simd: S, s: S::F, a: [S::F; 3]) -> [S::F; 3] {
     [simd.mul(s, a[0]), simd.mul(s, a[1]), simd.mul(s, a[2])]
 }
 
@@ -336,7 +336,7 @@ impl<const NORMALS: bool> Kernel for Affine<'_, '_, NORMALS> {
 
 /// Real and dual parts (x, y, z, w) of the blended dual quaternions of a block.
 #[inline(always)]
-fn blended_dual_quaternions<S: Simd>(
+pub(super) fn blended_dual_quaternions<S: Simd>(
     simd: S,
     rows: Gather<'_, 1>,
     signed: bool,

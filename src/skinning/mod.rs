@@ -9,6 +9,8 @@
 
 pub mod bind;
 pub mod bones;
+mod centre_kernel;
+pub mod centres;
 pub mod compensation;
 pub mod cooked;
 pub mod corrections;
@@ -21,6 +23,8 @@ mod simd;
 
 pub use bind::SkinBind;
 pub use bones::{BonePose, LeafPoints, SkinBones};
+pub use centre_kernel::{centres_of_rotation, centres_of_rotation_with_normals};
+pub use centres::Centres;
 pub use compensation::{Compensation, JointPairs, Polynomial, TwistDamping, Variant};
 pub use cooked::CookedChunk;
 pub use corrections::{ChunkCorrections, CorrectionPose, CorrectionSettings, correct};

@@ -98,6 +98,8 @@ pub struct SkinPalette {
     pub(crate) inflate: Vec<Row8>,
     /// One a joint: inflated bind space -> posed world space, (real x y z w, dual x y z w).
     pub(crate) rigid: Vec<Row8>,
+    /// [`AFFINE_ROWS`] a joint: the same motion as a matrix.
+    pub(crate) rigid_affine: Vec<Row8>,
     /// One a joint: whether its inflation moves anything.
     inflates: Vec<bool>,
     any_inflates: bool,
@@ -115,6 +117,7 @@ impl Default for SkinPalette {
             lbs: Vec::new(),
             inflate: Vec::new(),
             rigid: Vec::new(),
+            rigid_affine: Vec::new(),
             inflates: Vec::new(),
             any_inflates: false,
         };
@@ -175,7 +178,10 @@ impl SkinPalette {
         self.motions.capacity() * size_of::<Motion>()
             + self.inflated_nodes.capacity() * size_of::<DVec3>()
             + self.skin_matrices.capacity() * size_of::<DAffine3>()
-            + (self.lbs.capacity() + self.inflate.capacity() + self.rigid.capacity())
+            + (self.lbs.capacity()
+                + self.inflate.capacity()
+                + self.rigid.capacity()
+                + self.rigid_affine.capacity())
                 * size_of::<Row8>()
             + self.inflates.capacity()
     }
@@ -198,6 +204,7 @@ impl SkinPalette {
         self.lbs.clear();
         self.inflate.clear();
         self.rigid.clear();
+        self.rigid_affine.clear();
         self.inflates.clear();
         self.any_inflates = false;
     }
@@ -220,6 +227,7 @@ impl SkinPalette {
         self.lbs.extend(affine_rows(skin_matrix));
         let unit = DAffine3::from_scale(DVec3::splat(self.unit_scale));
         self.inflate.extend(affine_rows(motion.inflation() * unit));
+        self.rigid_affine.extend(affine_rows(motion.rigid()));
         let q =
             crate::math::DualQuat::from_rotation_translation(motion.rotation, motion.translation);
         let (r, d) = (q.real.as_quat(), q.dual.as_quat());

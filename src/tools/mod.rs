@@ -16,7 +16,7 @@ pub mod surface;
 pub mod transform;
 pub mod typed;
 
-pub use brush::WeightBrush;
+pub use brush::Brush;
 pub use depth::DepthBuffer;
 pub use gizmo::{Gizmo, Handle};
 pub use pointer::{PointerEvent, PointerKind, ToolAction, ToolContext};

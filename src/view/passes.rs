@@ -176,7 +176,7 @@ impl Passes {
         let programs = self.programs.meshes(frame.options.shading);
         let plain_only = !textured;
         for program in programs.iter().take(if plain_only { 1 } else { 2 }) {
-            frame.use_light(program, scene_mesh.highlighted);
+            frame.use_light(program, &scene_mesh);
         }
         for (index, primitive) in mesh.primitives.iter().enumerate() {
             let material = material_of(primitive.material);
@@ -434,11 +434,11 @@ impl Frame {
 
 impl Frame {
     /// What all programs of surfaces need.
-    fn use_light(&self, program: &Program, highlighted: bool) {
+    fn use_light(&self, program: &Program, scene_mesh: &SceneMesh<'_>) {
         program.use_uniform("clip_from_view", matrix(self.clip_from_view));
         program.use_uniform("view_from_world", matrix(self.view_from_world));
         program.use_uniform("orthographic", f32::from(u8::from(self.orthographic)));
-        program.use_uniform("highlight", f32::from(u8::from(highlighted)));
+        program.use_uniform("highlight", f32::from(u8::from(scene_mesh.highlighted)));
         program.use_uniform("accent", vector3(linear(ACCENT)));
         match self.options.shading {
             Shading::Form => program.use_uniform("bump", BUMP * self.extent),
@@ -446,6 +446,7 @@ impl Frame {
                 let up = self.view_from_world.transform_vector3(Vec3::Y);
                 program.use_uniform("up_in_view", vector3(up));
                 if shading == Shading::Weights {
+                    program.use_uniform("plain", scene_mesh.plain_weight);
                     program.use_uniform("hatch_px", 10.0 * self.pixels_per_point);
                     let ramp = self.options.ramp;
                     let stops = ramp.stops().map(|c| vector3(c.into()));

@@ -1,5 +1,6 @@
 //! What the viewport shows, owned: a paint callback outlives the frame that made it.
 
+use super::heat::as_uploaded;
 use super::joints::{BoneShape, BoneState, shape_bones};
 use super::points::PointMarks;
 use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
@@ -35,6 +36,7 @@ struct PictureMesh {
     generation: u64,
     weights: Option<Arc<Vec<f32>>>,
     weights_generation: u64,
+    plain_weight: f32,
     hidden: Option<Arc<PointSet>>,
     selected: Option<Arc<PointSet>>,
     show_points: bool,
@@ -72,7 +74,7 @@ impl Picture {
                 for set in [&hidden, &selected] {
                     set.as_ref().map(Arc::as_ptr).hash(&mut hash);
                 }
-                (id, shown.generation, heat.map(|h| (h.joint, h.generation))).hash(&mut hash);
+                (id, shown.generation, heat.map(|h| (h.of, h.generation))).hash(&mut hash);
                 PictureMesh {
                     key: shown.key,
                     mesh: shown.mesh.clone(),
@@ -81,6 +83,7 @@ impl Picture {
                     generation: shown.generation,
                     weights: heat.map(|h| h.values.clone()),
                     weights_generation: heat.map_or(0, |h| h.generation),
+                    plain_weight: heat.map_or(0.0, |h| as_uploaded(h.plain())),
                     hidden,
                     selected,
                     show_points,
@@ -136,6 +139,7 @@ impl Picture {
             generation: m.generation,
             weights: m.weights.as_ref().map(|w| w.as_slice()),
             weights_generation: m.weights_generation,
+            plain_weight: m.plain_weight,
             materials: &self.materials,
             images: &self.images,
             highlighted: false,

@@ -39,6 +39,9 @@ pub struct SceneMesh<'a> {
     pub generation: u64,
     /// n_points weights 0 - 1 for [`Shading::Weights`]; 0, negative and NaN: no influence. `None`: none anywhere.
     pub weights: Option<&'a [f32]>,
+    /// The weight, 0 - 1, that is hatched instead of coloured: it says that there is nothing. 0, but of a painted map
+    /// what was never painted.
+    pub plain_weight: f32,
     /// Another number whenever `weights` changed.
     pub weights_generation: u64,
     /// What primitives name by index.

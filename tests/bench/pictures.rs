@@ -39,6 +39,7 @@ fn cost(offscreen: &mut Offscreen, mesh: &Mesh, shading: Shading, samples: u32) 
                         generation: if posed { i } else { 0 },
                         weights: Some(&weights),
                         weights_generation: 0,
+                        plain_weight: 0.0,
                         materials: &materials,
                         images: &[],
                         marks: PointMarks::default(),

@@ -3,7 +3,7 @@
 use glam::Vec2;
 use sinew::deform::SkinningMethod;
 use sinew::document::{ClipId, Document, Edit, invariants};
-use sinew::editor::{Editor, Notice, OpenRequest};
+use sinew::editor::{Editor, HeatOf, Notice, OpenRequest};
 use sinew::evaluate::Evaluator;
 use sinew::finding::Severity;
 use sinew::io::gltf_export::ExportOptions;
@@ -72,10 +72,18 @@ impl EditorHarness {
             .collect();
         assert!(broken.is_empty(), "{broken:?}");
         for (mesh, heat) in self.editor.heat() {
-            let rows = document.meshes()[mesh].influences.iter();
-            for (shown, row) in heat.values.iter().zip(rows) {
-                let weight = row.weight_of(heat.joint);
-                assert_eq!(*shown, if weight > 0.0 { weight } else { -1.0 });
+            let item = &document.meshes()[mesh];
+            let rows = (0..).zip(item.influences.iter());
+            assert_eq!(heat.values.len(), item.influences.len());
+            for (shown, (point, row)) in heat.values.iter().zip(rows) {
+                let expected = match heat.of {
+                    HeatOf::Weights(joint) => match row.weight_of(joint) {
+                        weight if weight > 0.0 => weight,
+                        _ => -1.0,
+                    },
+                    HeatOf::Mask(kind) => item.masks.value(kind, point) / kind.limit(),
+                };
+                assert_eq!(*shown, expected);
             }
         }
     }

@@ -430,7 +430,7 @@ fn the_points_a_bone_moves_are_selected() {
     let fore = JointIndex(h.joint("forearm"));
     h.editor.select_joint(Some(fore));
     h.editor.select_moved_points();
-    let n_moved = h.editor.heat()[&mesh].n_moved;
+    let n_moved = h.editor.heat()[&mesh].n_marked;
     assert_eq!(
         (h.editor.n_selected(), h.editor.select_kind()),
         (n_moved, SelectKind::Points)

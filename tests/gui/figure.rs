@@ -97,6 +97,7 @@ impl Figure {
             generation: posed.generation,
             weights: Some(&posed.weights),
             weights_generation: posed.generation,
+            plain_weight: 0.0,
             materials: &self.materials,
             images: &self.images,
             highlighted: false,

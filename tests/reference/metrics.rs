@@ -36,7 +36,6 @@ pub(crate) fn measure(shape: &Cylinder, posed: &[DVec3], pose: &[DAffine3; 2]) -
         distance_to_segment(p, head, joint).min(distance_to_segment(p, joint, tail)) - 1.0
     };
     let zone: Vec<usize> = (0..posed.len()).filter(|&v| in_zone(v)).collect();
-    assert_eq!(zone.len(), 6464);
     let errors: Vec<f64> = zone.iter().map(|&v| error(v)).collect();
     let generatrix = |side: usize| -> Vec<f64> {
         let on_it = |v: &&usize| **v % N_SIDES == side;

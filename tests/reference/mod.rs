@@ -1,8 +1,17 @@
 //! A plain f64 evaluator of the skinning formulas, written from the papers: no chunks, no palettes, no lanes, and no
 //! code of the library. What the kernels and their goldens are compared with.
 
+pub(crate) mod bones;
+pub(crate) mod centres;
+pub(crate) mod compensation;
 pub(crate) mod cylinder;
+pub(crate) mod delta_mush;
+pub(crate) mod dual;
+pub(crate) mod fixture;
 pub(crate) mod metrics;
+pub(crate) mod normals;
+pub(crate) mod projection;
+pub(crate) mod quality;
 pub(crate) mod two_phase;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -41,6 +50,11 @@ impl Rigid {
             rotation: DQuat::from_mat3(&m.matrix3),
             translation: m.translation,
         }
+    }
+
+    /// Where the motion takes `p`.
+    pub(crate) fn apply(&self, p: DVec3) -> DVec3 {
+        self.rotation * p + self.translation
     }
 }
 
@@ -92,11 +106,19 @@ pub(crate) fn dqs(p: DVec3, row: &Row, motions: &[Rigid]) -> DVec3 {
     dqs_rotation(row, motions) * p + t
 }
 
+/// The point of the segment from `a` to `b` nearest to `p`; `a` where the segment is a point.
+pub(crate) fn nearest_on_segment(p: DVec3, a: DVec3, b: DVec3) -> DVec3 {
+    let along = b - a;
+    if along.length_squared() < 1e-24 {
+        return a;
+    }
+    let t = (p - a).dot(along) / along.length_squared();
+    a + along * t.clamp(0.0, 1.0)
+}
+
 /// The distance of `p` to the segment from `a` to `b`.
 pub(crate) fn distance_to_segment(p: DVec3, a: DVec3, b: DVec3) -> f64 {
-    let along = b - a;
-    let t = (p - a).dot(along) / along.length_squared();
-    p.distance(a + along * t.clamp(0.0, 1.0))
+    p.distance(nearest_on_segment(p, a, b))
 }
 
 /// The error function, by its series of positive terms: full precision for |x| < 6, where it is 1 to the last bit.

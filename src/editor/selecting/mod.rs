@@ -238,15 +238,12 @@ impl Editor {
         }
         selection.points.retain(|_, set| !set.is_empty());
         let session = self.document.session_mut();
-        let active_changed = session.active_joint != selection.active_joint;
         session.active_joint = selection.active_joint;
         session.selected_joints = selection.joints;
         session.selected_points = selection.points;
         session.deselect_hidden();
         self.selection_changed();
-        if active_changed {
-            self.rebuild_heat();
-        }
+        self.refresh_heat();
     }
 
     /// Selects what is inside of `region`, starting from `base`.

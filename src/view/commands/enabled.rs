@@ -1,6 +1,7 @@
 //! When a command can be asked for.
 
 use super::Command;
+use crate::document::session::PaintTarget;
 use crate::editor::Editor;
 
 impl Command {
@@ -60,6 +61,10 @@ impl Command {
             Self::ShowAll => editor.has_hidden(),
             Self::Hide | Self::HideOthers | Self::SelectNone => editor.n_selected() > 0,
             Self::Isolate => editor.n_selected() > 0 || editor.is_isolated(),
+            Self::Paint(PaintTarget::Mask(_)) => !document.skins().is_empty(),
+            Self::FillMap | Self::ClearMap | Self::InvertMap => {
+                has_model && editor.paint_target() != PaintTarget::Weights
+            }
             Self::UseMethod(_) => !document.skins().is_empty(),
             _ => has_model,
         }

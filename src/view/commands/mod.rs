@@ -15,6 +15,7 @@ use super::mode::Mode;
 use super::scene::Shading;
 use super::theme::ThemeChoice;
 use crate::deform::SkinningMethod;
+use crate::document::session::PaintTarget;
 use crate::editor::Editor;
 use table::{Group, Row, TABLE};
 
@@ -152,6 +153,14 @@ pub enum Command {
     TogglePin,
 
     // Weights
+    /// Choose what the brush paints.
+    Paint(PaintTarget),
+    /// One value for a whole painted map.
+    FillMap,
+    /// A map as never painted.
+    ClearMap,
+    /// Much becomes little.
+    InvertMap,
     /// Drag the radius.
     BrushRadius,
     /// Drag the strength.

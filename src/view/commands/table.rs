@@ -1,7 +1,8 @@
 //! What each command is called, what it does, where it stands, and its keys.
 
 use super::Command;
-use crate::deform::SkinningMethod;
+use crate::deform::{MaskKind, SkinningMethod};
+use crate::document::session::PaintTarget;
 use crate::view::chord::Chord;
 use crate::view::frame::{PanelKind, Workspace};
 use crate::view::heat::Ramp;
@@ -182,7 +183,7 @@ pub const TABLE: &[Row] = &[
     row(Group::View, Command::Show(Shading::Textured), "view.textured", "Textured", "Show the model with its textures.").presets(&[], &[Chord::key(Key::Num6)]),
     row(Group::View, Command::Show(Shading::Shaded), "view.shaded", "Shaded", "Show plain clay: the best light to judge form.").presets(&[], &[Chord::key(Key::Num5)]),
     row(Group::View, Command::Show(Shading::Form), "view.form", "Form", "Show clay between strip lights, hollows dark and ridges bright: bulges and collapses stand out."),
-    row(Group::View, Command::Show(Shading::Weights), "view.weights", "Weight colours", "Show the weights of the active bone; hatched grey where it has none.").presets(&[], &[Chord::key(Key::Num7)]),
+    row(Group::View, Command::Show(Shading::Weights), "view.weights", "Weight colours", "Show the weights of the active bone, or the map that is painted; hatched grey where there is none.").presets(&[], &[Chord::key(Key::Num7)]),
     row(Group::View, Command::Show(Shading::Wire), "view.wire", "Wire", "Show the edges.").presets(&[], &[Chord::key(Key::Num4)]),
     row(Group::View, Command::UseRamp(Ramp::Perceptual), "view.ramp_perceptual", "Perceptual weight colours", "Show weights in colours of even steps, also for colour-blind eyes.").under("Colours of weights"),
     row(Group::View, Command::UseRamp(Ramp::Rainbow), "view.ramp_rainbow", "Rainbow weight colours", "Show weights from blue over green and yellow to red, as Blender does.").under("Colours of weights"),
@@ -218,13 +219,21 @@ pub const TABLE: &[Row] = &[
     row(Group::Pose, Command::PastePose, "pose.paste", "Paste pose", "Give bones of the same names the copied pose.").keys(&[Chord::key(Key::V).ctrl()]).only_in(&[Mode::Select, Mode::Pose]),
     row(Group::Pose, Command::PasteFlipped, "pose.paste_flipped", "Paste pose flipped", "Paste the copied pose with left and right swapped.").keys(&[Chord::key(Key::V).ctrl().shift()]).only_in(&[Mode::Select, Mode::Pose]),
     row(Group::Pose, Command::TogglePin, "pose.pin", "Pin", "Hold the end of a chain in its place; dragging it bends the chain.").presets(&[Chord::key(Key::I).shift()], &[Chord::key(Key::P).ctrl()]).only_in(&[Mode::Select, Mode::Pose]).part(),
-    row(Group::Weights, Command::BrushRadius, "paint.radius", "Brush radius", "Move the pointer to size the brush; click keeps, Esc takes back.").presets(&[Chord::key(Key::F)], &[Chord::key(Key::B)]).only_in(&[Mode::Paint]),
+    row(Group::Weights, Command::Paint(PaintTarget::Weights), "paint.weights", "Paint bone weights", "Paint how strongly points follow the active bone.").under("Paint"),
+    row(Group::Weights, Command::Paint(PaintTarget::Mask(MaskKind::Blend)), "paint.blend", "Paint dual quaternion share", "Paint where skinning is linear (0) and where it is by dual quaternions (1).").under("Paint"),
+    row(Group::Weights, Command::Paint(PaintTarget::Mask(MaskKind::Compensation)), "paint.compensation", "Paint compensation strength", "Paint how much bulge compensation moves points: 0 not at all, 1 as set, 2 twice as far.").under("Paint"),
+    row(Group::Weights, Command::Paint(PaintTarget::Mask(MaskKind::Projection)), "paint.projection", "Paint projection strength", "Paint how much bulge projection moves points: 0 not at all, 1 as set.").under("Paint"),
+    row(Group::Weights, Command::Paint(PaintTarget::Mask(MaskKind::Smooth)), "paint.smooth", "Paint smoothing strength", "Paint how much the corrective smooth moves points: 0 not at all, 1 as set.").under("Paint"),
+    row(Group::Weights, Command::FillMap, "map.fill", "Fill map", "Give the painted map the brush's value: at the selected points, or on the whole active object.").under("Map"),
+    row(Group::Weights, Command::ClearMap, "map.clear", "Clear map", "Make the painted map 1, as if it had never been painted: at the selected points, or on the whole active object.").under("Map"),
+    row(Group::Weights, Command::InvertMap, "map.invert", "Invert map", "Turn the painted map about the middle of its range, so that its largest value becomes 0: at the selected points, or on the whole active object.").under("Map"),
+    row(Group::Weights, Command::BrushRadius, "paint.radius", "Brush radius", "Move the pointer to size the brush; click keeps, Esc takes back.").presets(&[Chord::key(Key::F)], &[Chord::key(Key::B)]).only_in(&[Mode::Paint]).part(),
     row(Group::Weights, Command::BrushStrength, "paint.strength", "Brush strength", "Move the pointer to set the strength; click keeps, Esc takes back.").presets(&[Chord::key(Key::F).shift()], &[Chord::key(Key::M)]).only_in(&[Mode::Paint]),
     row(Group::Weights, Command::BrushWeight, "paint.weight", "Brush weight", "Move the pointer to set the weight; click keeps, Esc takes back.").presets(&[Chord::key(Key::F).ctrl()], &[Chord::key(Key::N)]).only_in(&[Mode::Paint]),
     row(Group::Weights, Command::SmallerBrush, "paint.smaller", "Smaller brush", "Make the brush smaller.").keys(&[Chord::key(Key::OpenBracket)]).part(),
     row(Group::Weights, Command::LargerBrush, "paint.larger", "Larger brush", "Make the brush larger.").keys(&[Chord::key(Key::CloseBracket)]),
-    row(Group::Weights, Command::SwapWeight, "paint.swap", "Swap 1 and 0", "Paint with weight 0, and again with 1.").keys(&[Chord::key(Key::X)]).only_in(&[Mode::Paint]).part(),
-    row(Group::Weights, Command::SampleWeight, "paint.sample", "Sample weight", "Take the weight of the active bone under the pointer for the brush.").keys(&[Chord::key(Key::X).shift()]).only_in(&[Mode::Paint]),
+    row(Group::Weights, Command::SwapWeight, "paint.swap", "Swap 1 and 0", "Paint with 0, and again with 1.").keys(&[Chord::key(Key::X)]).only_in(&[Mode::Paint]).part(),
+    row(Group::Weights, Command::SampleWeight, "paint.sample", "Sample weight", "Take what is under the pointer for the brush: the weight of the active bone, or the value of the painted map.").keys(&[Chord::key(Key::X).shift()]).only_in(&[Mode::Paint]),
     row(Group::Weights, Command::PickBone, "paint.pick_bone", "Pick bone", "Make the bone that moves the surface under the pointer the active one.").keys(&[Chord::key(Key::X).ctrl().shift()]),
     row(Group::Weights, Command::LockActive, "weights.lock", "Lock weights", "Keep the weights of the active bone as they are, or no longer.").part(),
     row(Group::Weights, Command::LockOthers, "weights.lock_others", "Lock others", "Keep the weights of all bones but the active one."),
@@ -255,7 +264,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Skinning, Command::UseMethod(SkinningMethod::Blend), "skin.blend", "Linear to dual quaternion", "A mix of linear and dual quaternion skinning, painted point by point."),
     row(Group::Window, Command::SetMode(Mode::Select), "mode.select", "Select mode", "Click, box or lasso bones and points.").presets(&[], &[Chord::key(Key::Q)]),
     row(Group::Window, Command::SetMode(Mode::Pose), "mode.pose", "Pose mode", "Move, rotate and scale bones with the gizmo."),
-    row(Group::Window, Command::SetMode(Mode::Paint), "mode.paint", "Paint mode", "Paint the weights of the active bone: drag adds, Ctrl subtracts."),
+    row(Group::Window, Command::SetMode(Mode::Paint), "mode.paint", "Paint mode", "Paint the weights of the active bone or a map of the stack: drag adds, Ctrl subtracts."),
     row(Group::Window, Command::SwapMode, "mode.swap", "Swap mode", "Go back to the mode before.").keys(&[Chord::key(Key::Tab)]).part(),
     row(Group::Window, Command::ModePie, "mode.pie", "Modes…", "Choose a mode by moving the pointer.").keys(&[Chord::key(Key::Tab).ctrl()]),
     row(Group::Window, Command::UseWorkspace(Workspace::Rig), "window.workspace_rig", "Rig workspace", "Look at the model and pick in it.").under("Workspaces").part(),

@@ -30,6 +30,7 @@ uniform float unlit;
 #elif SHADING == 2
 uniform float bump;
 #elif SHADING == 3
+uniform float plain;
 uniform float hatch_px;
 uniform vec3 heat_stops[9];
 uniform vec3 hatch_ground;
@@ -121,7 +122,7 @@ vec3 heat_color(float t) {
     return mix(heat_stops[i], heat_stops[i + 1], x - float(i));
 }
 
-// Diagonal stripes of the screen: "no weight here" can be taken neither for a colour of the ramp nor for a shadow, and
+// Diagonal stripes of the screen: "no weight here", or "never painted", can be taken neither for a colour of the ramp nor for a shadow, and
 // reads without colour vision.
 vec3 hatch() {
     float phase = fract((gl_FragCoord.x + gl_FragCoord.y) / hatch_px);
@@ -205,7 +206,7 @@ void main() {
 #if SHADING == 3
     // Form without hue: the ramp's colours must stay readable in the shade.
     float form = 0.38 + 0.48 * dot(light, vec3(0.30, 0.59, 0.11));
-    vec3 result = linear_from_srgb(heat_value > 0.0005 ? heat_color(heat_value) : hatch()) * form;
+    vec3 result = linear_from_srgb(abs(heat_value - plain) > 0.0005 ? heat_color(heat_value) : hatch()) * form;
 #elif SHADING == 4
     vec3 result = fill * (0.45 + 0.9 * dot(light, vec3(0.30, 0.59, 0.11)));
 #elif SHADING == 1

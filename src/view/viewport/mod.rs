@@ -17,6 +17,7 @@ use super::renderer::Renderer;
 use super::scene::{Theme, ViewOptions};
 use super::theme::{self, ThemeChoice};
 use crate::document::Image;
+use crate::document::session::BrushOptions;
 use crate::editor::Editor;
 use crate::skeleton::JointIndex;
 use egui::{Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
@@ -153,7 +154,12 @@ impl Viewport {
         if self.mode != Mode::Paint
             && let Some(adjust) = self.adjust.take()
         {
-            *editor.brush_mut() = adjust.before;
+            let brush = editor.brush_mut();
+            let target = brush.target;
+            *brush = BrushOptions {
+                target,
+                ..adjust.before
+            };
         }
         self.menu_ui(&response, editor);
         self.draw(ui, rect, editor);
@@ -185,7 +191,7 @@ impl Viewport {
             }
             Command::SampleWeight => {
                 if let Some(at) = at {
-                    editor.sample_weight(ndc(at, response.rect), size(response.rect));
+                    editor.sample_value(ndc(at, response.rect), size(response.rect));
                 }
             }
             Command::PickBone => {

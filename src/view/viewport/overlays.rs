@@ -178,7 +178,7 @@ fn view_label_ui(ui: &Ui, painter: &Painter, rect: Rect, editor: &Editor, scener
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
 }
 
-/// The colours of weights from 0 to 1 at the bottom left, under the name of the bone they belong to.
+/// The colours from 0 to the largest value at the bottom left, under the name of the bone or the map they belong to.
 fn legend_ui(
     ui: &Ui,
     painter: &Painter,
@@ -192,9 +192,12 @@ fn legend_ui(
         return;
     }
     let document = editor.document();
-    let name = match document.session().active_joint {
-        Some(joint) => document.skeleton().label(joint),
-        None => "No bone chosen".to_owned(),
+    let target = editor.paint_target();
+    let limit = target.limit();
+    let name = match (target.mask(), document.session().active_joint) {
+        (Some(kind), _) => kind.label().to_owned(),
+        (None, Some(joint)) => document.skeleton().label(joint),
+        (None, None) => "No bone chosen".to_owned(),
     };
     let bottom = rect.left_bottom() + Vec2::new(MARGIN, -MARGIN);
     let swatch = Rect::from_min_size(bottom - Vec2::new(0.0, SWATCH), Vec2::splat(SWATCH));
@@ -238,10 +241,19 @@ fn legend_ui(
         let at = from + Vec2::new(8.0, 0.0);
         text(painter, at, Align2::LEFT_CENTER, label, 11.0, scenery);
     };
-    for (weight, label) in [(1.0, "1"), (0.75, "0.75"), (0.5, "0.5"), (0.25, "0.25")] {
-        mark(bar.bottom() - bar.height() * weight, label);
+    // A map has a colour for 0; of weights that is hatched.
+    for quarter in u8::from(target.mask().is_none())..=4 {
+        let part = f32::from(quarter) * 0.25;
+        mark(
+            bar.bottom() - bar.height() * part,
+            &format!("{}", part * limit),
+        );
     }
-    mark(swatch.center().y, "0 (none)");
+    let plain = match target.mask() {
+        None => "0 (none)",
+        Some(_) => "1 (not painted)",
+    };
+    mark(swatch.center().y, plain);
     let at = bar.left_top() - Vec2::new(0.0, 10.0);
     // A long name must not run under the gizmo or out of the view.
     let room = (rect.width() - 2.0 * MARGIN).min(260.0);
@@ -252,7 +264,11 @@ fn legend_ui(
         ui.scope_id().with("legend"),
         Sense::hover(),
     );
-    let label = format!("Weights of {name}: {} colours from 0 to 1", ramp.label());
+    let what = match target.mask() {
+        None => format!("Weights of {name}"),
+        Some(_) => name,
+    };
+    let label = format!("{what}: {} colours from 0 to {limit}", ramp.label());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
 }
 

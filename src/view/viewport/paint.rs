@@ -1,7 +1,7 @@
 //! Paint mode: strokes and the brush circle.
 
 use super::{Drag, Viewport, ndc, size};
-use crate::document::session::BrushOptions;
+use crate::document::session::{BrushOptions, PaintTarget};
 use crate::editor::Editor;
 use crate::tools::{PointerEvent, PointerKind};
 use crate::view::chord::take_escape;
@@ -59,7 +59,9 @@ impl Viewport {
         }
         let moved = at.x - origin.x;
         let brush = editor.brush_mut();
-        *brush = before;
+        // What is painted may have been chosen meanwhile.
+        let target = brush.target;
+        *brush = BrushOptions { target, ..before };
         // A click elsewhere, on a menu say, is about something else.
         let is_elsewhere = released && !response.rect.contains(at);
         if escape || secondary || is_elsewhere {
@@ -73,7 +75,10 @@ impl Viewport {
             Command::BrushStrength => {
                 brush.strength = adjusted(before.strength, moved);
             }
-            _ => brush.weight = adjusted(before.weight, moved),
+            _ => {
+                let limit = target.limit();
+                *brush.value_mut() = adjusted(brush.value() / limit, moved) * limit;
+            }
         }
         if released || enter {
             self.adjust = None;
@@ -127,6 +132,7 @@ impl Viewport {
         let began = here && self.drag == Drag::None && !modifiers.alt;
         if began && ui.input(|i| i.pointer.primary_pressed()) {
             if self.options.show_bones
+                && editor.paint_target() == PaintTarget::Weights
                 && editor.document().session().active_joint.is_none()
                 && let Some(bone) = editor.pick_bone(ndc(at, rect), size(rect))
             {
@@ -189,7 +195,10 @@ impl Viewport {
         let text = match self.adjust.map(|adjust| adjust.what) {
             Some(Command::BrushRadius) => format!("{:.0} px", brush.radius_px),
             Some(Command::BrushStrength) => format!("strength {:.2}", brush.strength),
-            Some(_) => format!("weight {:.2}", brush.weight),
+            Some(_) if brush.target == PaintTarget::Weights => {
+                format!("weight {:.2}", brush.weight)
+            }
+            Some(_) => format!("value {:.2}", brush.value()),
             None => sign.to_owned(),
         };
         painter.text(

@@ -1,0 +1,162 @@
+//! Painted maps of the stack: which one is painted, and what is done to a whole one.
+
+use super::Editor;
+use crate::deform::{DeformStack, MaskKind, SkinningMethod};
+use crate::document::session::{PaintTarget, SelectKind};
+use crate::document::{Edit, MeshId};
+use crate::finding::counted;
+use crate::mesh::PointSet;
+use std::sync::Arc;
+
+impl Editor {
+    /// What the brush paints, and colours show.
+    pub fn paint_target(&self) -> PaintTarget {
+        self.document.session().brush.target
+    }
+
+    /// Chooses what the brush paints, and colours show.
+    pub fn set_paint_target(&mut self, target: PaintTarget) {
+        if self.paint_target() == target {
+            return;
+        }
+        self.finish_tool();
+        self.document.session_mut().brush.target = target;
+        self.refresh_heat();
+    }
+
+    /// Whether the active object's stack, or where none is active some stack, reads a map.
+    pub fn reads_mask(&self, kind: MaskKind) -> bool {
+        let meshes = self.document.meshes();
+        let active = self.document.session().active_mesh;
+        match active.and_then(|mesh| meshes.get(&mesh)) {
+            Some(item) => item.stack.reads_mask(kind),
+            None => meshes.values().any(|item| item.stack.reads_mask(kind)),
+        }
+    }
+
+    /// Makes all stacks read a map: one undo step.
+    pub fn turn_on_part_of(&mut self, kind: MaskKind) {
+        if kind == MaskKind::Blend {
+            self.set_method(SkinningMethod::Blend);
+            return;
+        }
+        let label = match kind {
+            MaskKind::Blend | MaskKind::Compensation => "Turn on bulge compensation",
+            MaskKind::Projection => "Turn on bulge projection",
+            MaskKind::Smooth => "Turn on corrective smooth",
+        };
+        self.begin_step(label);
+        let stacks = self.document.meshes().iter();
+        let changes: Vec<Edit> = stacks
+            .filter(|(_, item)| !item.stack.reads_mask(kind))
+            .map(|(&mesh, item)| {
+                let mut stack = DeformStack::clone(&item.stack);
+                match kind {
+                    MaskKind::Blend => stack.method = SkinningMethod::Blend,
+                    MaskKind::Compensation => stack.compensation.enabled = true,
+                    MaskKind::Projection => stack.projection.enabled = true,
+                    MaskKind::Smooth => stack.smooth.enabled = true,
+                }
+                let stack = Arc::new(stack);
+                Edit::Stack { mesh, stack }
+            })
+            .collect();
+        for edit in changes {
+            if let Err(error) = self.apply(edit, label) {
+                self.say_error(error.to_string());
+            }
+        }
+        self.end_step();
+    }
+
+    /// Gives the map that is painted the brush's value: at the selected points, else on the whole active object.
+    pub fn fill_map(&mut self) {
+        let value = self.document.session().brush.value();
+        self.change_map("Fill", |_, _| value);
+    }
+
+    /// Makes the map that is painted as if it had never been, at the selected points, else on the whole active object.
+    pub fn clear_map(&mut self) {
+        self.change_map("Clear", |_, _| MaskKind::UNPAINTED);
+    }
+
+    /// Turns the map that is painted about the middle of its range, at the selected points, else on the whole active
+    /// object.
+    pub fn invert_map(&mut self) {
+        self.change_map("Invert", |kind, value| {
+            (kind.limit() - value).clamp(0.0, kind.limit())
+        });
+    }
+
+    /// One undo step; says what it changed.
+    fn change_map(&mut self, verb: &str, new: impl Fn(MaskKind, f32) -> f32) {
+        self.finish_tool();
+        let Some(kind) = self.paint_target().mask() else {
+            self.say("Choose a map to paint first; this does nothing to weights.");
+            return;
+        };
+        let label = format!("{verb} {}", kind.label().to_lowercase());
+        let (chosen, is_selection) = self.points_to_change();
+        if chosen.is_empty() {
+            self.say("What is chosen is not skinned: there is nothing that the map could change.");
+            return;
+        }
+        let mut edits = Vec::new();
+        let mut n_changed = 0;
+        for (mesh, points) in chosen {
+            let Some(item) = self.document.meshes().get(&mesh) else {
+                continue;
+            };
+            let changes = points.iter().filter_map(|point| {
+                let before = item.masks.value(kind, point);
+                let after = new(kind, before);
+                (after.to_bits() != before.to_bits()).then_some((point, after))
+            });
+            let (points, values): (Vec<u32>, Vec<f32>) = changes.unzip();
+            if !points.is_empty() {
+                n_changed += points.len();
+                edits.push(Edit::mask(mesh, kind, points, values));
+            }
+        }
+        self.begin_step(&label);
+        for edit in edits {
+            if let Err(error) = self.apply(edit, &label) {
+                self.say_error(error.to_string());
+            }
+        }
+        self.end_step();
+        let of_what = if is_selection {
+            "of the selection"
+        } else {
+            "of the active object"
+        };
+        self.say(match n_changed {
+            0 => format!("{label}: no point {of_what} changed."),
+            n => format!("{label}: {} {of_what} changed.", counted(n, "point")),
+        });
+    }
+
+    /// The selected points, and `true`; else those of the active object. Of skinned meshes, without hidden ones.
+    fn points_to_change(&self) -> (Vec<(MeshId, PointSet)>, bool) {
+        let session = self.document.session();
+        let is_skinned = |mesh: &MeshId| self.document.skin_of_mesh(*mesh).is_some();
+        let is_selection =
+            session.select_kind == SelectKind::Points && !session.selected_points.is_empty();
+        if is_selection {
+            // Nothing hidden is selected.
+            let selected = session.selected_points.iter();
+            let selected = selected.filter(|(mesh, _)| is_skinned(mesh));
+            let sets = selected.map(|(&mesh, set)| (mesh, PointSet::clone(set)));
+            return (sets.collect(), true);
+        }
+        let whole = session.active_mesh.filter(is_skinned).and_then(|mesh| {
+            let n_points = self.document.meshes().get(&mesh)?.influences.len();
+            let mut points = PointSet::full(n_points);
+            if let Some(hidden) = session.hidden_points.get(&mesh) {
+                points.subtract(hidden);
+            }
+            Some((mesh, points))
+        });
+        (whole.into_iter().collect(), false)
+    }
+}
