@@ -1,5 +1,12 @@
 //! Integration tests of the core and the command line: one binary, so that they link once.
 
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use std::alloc::System;
+
+/// Counts, for the tests of what allocates.
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
 #[path = "core/animating.rs"]
 mod animating;
 #[path = "core/checks.rs"]
@@ -8,6 +15,8 @@ mod checks;
 mod cli;
 #[path = "core/clip_edit.rs"]
 mod clip_edit;
+#[path = "core/compensating_joints.rs"]
+mod compensating_joints;
 #[path = "core/corrections.rs"]
 mod corrections;
 #[path = "core/documents.rs"]
@@ -74,5 +83,11 @@ mod skinning;
 mod skins;
 #[path = "core/smoothing.rs"]
 mod smoothing;
+#[path = "core/stack_models.rs"]
+mod stack_models;
+#[path = "core/stack_promises.rs"]
+mod stack_promises;
+#[path = "core/stacks.rs"]
+mod stacks;
 #[path = "core/views.rs"]
 mod views;

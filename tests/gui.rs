@@ -4,6 +4,8 @@
 mod app;
 #[path = "gui/commands.rs"]
 mod commands;
+#[path = "gui/deformation.rs"]
+mod deformation;
 #[path = "gui/figure.rs"]
 mod figure;
 #[path = "gui/frame.rs"]

@@ -170,6 +170,11 @@ impl SinewApp {
             Command::ShowMyPose => self.editor.show_clip(None),
 
             Command::UseMethod(method) => self.editor.set_method(method),
+            Command::UsePreset(preset) => self.editor.use_preset(preset),
+            Command::CopyStack => {
+                self.editor.copy_stack();
+            }
+            Command::PasteStack => self.editor.paste_stack(),
 
             Command::SetMode(mode) => self.set_mode(mode),
             Command::SwapMode => self.set_mode(self.mode_before),
@@ -228,6 +233,7 @@ impl SinewApp {
             Command::Paint(target) => self.editor.paint_target() == target,
             Command::ToggleLoop => self.editor.document().session().playback.looping,
             Command::UseMethod(method) => self.editor.method() == method,
+            Command::UsePreset(preset) => self.editor.stack_preset() == Some(preset),
             Command::SetMode(mode) => self.viewport.mode == mode,
             Command::UseWorkspace(workspace) => self.settings.settings.workspace == workspace,
             Command::TogglePanel(panel) => self.dock.is_open(panel),

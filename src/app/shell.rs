@@ -157,11 +157,10 @@ impl PanelHost for SinewApp {
                 self.asked.extend(asked);
             }
             PanelKind::Properties => {
-                ScrollArea::vertical()
+                let properties = ScrollArea::vertical()
                     .id_salt(("properties", mode))
-                    .show(ui, |ui| {
-                        panels::properties_ui(ui, &mut self.editor, mode);
-                    });
+                    .show(ui, |ui| panels::properties_ui(ui, &mut self.editor, mode));
+                self.asked.extend(properties.inner);
             }
             PanelKind::Timeline => {
                 let asked = self.timeline.show_ui(ui, &mut self.editor);

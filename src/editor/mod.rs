@@ -11,6 +11,7 @@ mod animating;
 mod autosave;
 mod bones;
 mod commands;
+mod deforming;
 pub mod display;
 mod files;
 mod maps;
@@ -23,6 +24,7 @@ pub mod selecting;
 mod sight;
 pub mod views;
 
+pub use deforming::StackScope;
 pub use display::{Displayed, Heat, HeatOf};
 pub use files::{FileJob, OpenRequest, Relink};
 pub use posing::ResetPart;
@@ -64,6 +66,7 @@ pub struct Editor {
     lane: Lane,
     brush: Brush,
     posing: posing::Posing,
+    deforming: deforming::Deforming,
     selecting: Selecting,
     views: views::Views,
     heat: BTreeMap<MeshId, Heat>,
@@ -134,6 +137,7 @@ impl Editor {
             lane: Lane::spawn(move || wake())?,
             brush: Brush::default(),
             posing: posing::Posing::default(),
+            deforming: deforming::Deforming::default(),
             selecting: Selecting::default(),
             views: views::Views::default(),
             heat: BTreeMap::new(),

@@ -65,7 +65,8 @@ impl Command {
             Self::FillMap | Self::ClearMap | Self::InvertMap => {
                 has_model && editor.paint_target() != PaintTarget::Weights
             }
-            Self::UseMethod(_) => !document.skins().is_empty(),
+            Self::UseMethod(_) | Self::UsePreset(_) | Self::CopyStack => editor.stack().is_some(),
+            Self::PasteStack => editor.stack().is_some() && editor.has_copied_stack(),
             _ => has_model,
         }
     }

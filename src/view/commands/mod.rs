@@ -14,7 +14,7 @@ use super::keymap;
 use super::mode::Mode;
 use super::scene::Shading;
 use super::theme::ThemeChoice;
-use crate::deform::SkinningMethod;
+use crate::deform::{SkinningMethod, StackPreset};
 use crate::document::session::PaintTarget;
 use crate::editor::Editor;
 use table::{Group, Row, TABLE};
@@ -229,6 +229,12 @@ pub enum Command {
     // Skinning
     /// Choose the skinning method.
     UseMethod(SkinningMethod),
+    /// Choose a whole stack by its name.
+    UsePreset(StackPreset),
+    /// Keep the stack aside.
+    CopyStack,
+    /// Use the stack that was kept aside.
+    PasteStack,
 
     // Window
     /// Choose what the left button does.

@@ -1,7 +1,7 @@
 //! What each command is called, what it does, where it stands, and its keys.
 
 use super::Command;
-use crate::deform::{MaskKind, SkinningMethod};
+use crate::deform::{MaskKind, SkinningMethod, StackPreset};
 use crate::document::session::PaintTarget;
 use crate::view::chord::Chord;
 use crate::view::frame::{PanelKind, Workspace};
@@ -262,6 +262,14 @@ pub const TABLE: &[Row] = &[
     row(Group::Skinning, Command::UseMethod(SkinningMethod::Dqs), "skin.dqs", "Dual quaternion", "Dual quaternion skinning with two-phase scale: keeps the volume, bulges where joints bend."),
     row(Group::Skinning, Command::UseMethod(SkinningMethod::CentresOfRotation), "skin.cor", "Centres of rotation", "Each point turns about a centre of its own (Le & Hodgins 2016): less bulge than dual quaternions, smooth everywhere."),
     row(Group::Skinning, Command::UseMethod(SkinningMethod::Blend), "skin.blend", "Linear to dual quaternion", "A mix of linear and dual quaternion skinning, painted point by point."),
+    row(Group::Skinning, Command::UsePreset(StackPreset::Lbs), "skin.preset_lbs", "LBS, as other viewers draw it", "Linear blend skinning and nothing after it: what other programs will show of the file.").part(),
+    row(Group::Skinning, Command::UsePreset(StackPreset::Default), "skin.preset_default", "Default stack", "Two-phase dual quaternion skinning, bulge compensation, blended bulge projection.").under("Presets"),
+    row(Group::Skinning, Command::UsePreset(StackPreset::Dqs), "skin.preset_dqs", "DQS alone", "Two-phase dual quaternion skinning and nothing after it.").under("Presets"),
+    row(Group::Skinning, Command::UsePreset(StackPreset::Compensation), "skin.preset_compensation", "DQS + compensation", "Dual quaternion skinning, then bulge compensation (Sulema & Rudenko 2020).").under("Presets"),
+    row(Group::Skinning, Command::UsePreset(StackPreset::Projection), "skin.preset_projection", "DQS + projection", "Dual quaternion skinning, then blended bulge projection (after Kim & Han 2014).").under("Presets"),
+    row(Group::Skinning, Command::UsePreset(StackPreset::CentresOfRotation), "skin.preset_cor", "Centres of rotation alone", "Centres of rotation (Le & Hodgins 2016) and nothing after them.").under("Presets"),
+    row(Group::Skinning, Command::CopyStack, "skin.copy", "Copy deformation", "Keep the deformation of the active object aside, all of its parts.").part(),
+    row(Group::Skinning, Command::PasteStack, "skin.paste", "Paste deformation", "Give the objects that are meant the deformation that was copied."),
     row(Group::Window, Command::SetMode(Mode::Select), "mode.select", "Select mode", "Click, box or lasso bones and points.").presets(&[], &[Chord::key(Key::Q)]),
     row(Group::Window, Command::SetMode(Mode::Pose), "mode.pose", "Pose mode", "Move, rotate and scale bones with the gizmo."),
     row(Group::Window, Command::SetMode(Mode::Paint), "mode.paint", "Paint mode", "Paint the weights of the active bone or a map of the stack: drag adds, Ctrl subtracts."),

@@ -1,7 +1,7 @@
 //! The row above the viewport: mode, shading, overlays, projection, method.
 
 use super::item_ui;
-use crate::deform::SkinningMethod;
+use crate::deform::{SkinningMethod, StackPreset};
 use crate::editor::Editor;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
@@ -106,22 +106,44 @@ pub fn header_ui(
                 }
             },
         );
+        let preset = editor.stack_preset();
         let method = Command::UseMethod(editor.method()).label();
-        let about = "How bones bend the surface.";
+        let shown = preset.map_or(method, StackPreset::short_label);
+        let about = "How bones bend the surface: whole stacks, and the method alone.";
         menu_ui(
             ui,
             "Method",
             icons::ICON_BLUR_ON,
-            title(method),
+            title(shown),
             about,
             |ui| {
+                for preset in StackPreset::ALL {
+                    item_ui(ui, Command::UsePreset(preset), editor, is_on, &mut asked);
+                }
+                ui.separator();
                 for method in SkinningMethod::ALL {
                     item_ui(ui, Command::UseMethod(method), editor, is_on, &mut asked);
                 }
             },
         );
+        if !is_narrow {
+            lbs_ui(ui, editor, preset == Some(StackPreset::Lbs), &mut asked);
+        }
     });
     asked
+}
+
+/// One click to what other viewers draw.
+fn lbs_ui(ui: &mut Ui, editor: &Editor, on: bool, asked: &mut Vec<Command>) {
+    let command = Command::UsePreset(StackPreset::Lbs);
+    let enabled = command.is_enabled(editor);
+    let button = Button::selectable(on, "LBS").frame_when_inactive(true);
+    let response = ui.add_enabled(enabled, button);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, on, command.label()));
+    let text = format!("{}\n{}", command.label(), command.tooltip(ui.ctx()));
+    if response.on_hover_text(text).clicked() {
+        asked.push(command);
+    }
 }
 
 fn shading_icon(shading: Shading) -> MaterialIcon {
