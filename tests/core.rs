@@ -45,6 +45,8 @@ mod layering;
 mod malformed;
 #[path = "core/maps.rs"]
 mod maps;
+#[path = "core/metrics.rs"]
+mod metrics;
 #[path = "core/models.rs"]
 mod models;
 #[path = "core/normals.rs"]
