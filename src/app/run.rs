@@ -78,8 +78,13 @@ impl SinewApp {
             }
             Command::ToggleNames => options.show_names = !options.show_names,
             Command::UseRamp(ramp) => options.ramp = ramp,
+            Command::UseMetric(metric) => {
+                options.metric = metric;
+                options.shading = Shading::HeatMap;
+            }
             Command::FrameAll
             | Command::FrameSelected
+            | Command::FrameWorst
             | Command::ViewFront
             | Command::ViewBack
             | Command::ViewRight
@@ -198,6 +203,7 @@ impl SinewApp {
 
             Command::ModePie
             | Command::LockPie
+            | Command::MetricPie
             | Command::FindCommand
             | Command::ShowKeys
             | Command::Preferences => self.open_overlay(command, ctx),
@@ -219,6 +225,9 @@ impl SinewApp {
             Command::ToggleGrid => options.show_grid,
             Command::ToggleNames => options.show_names,
             Command::UseRamp(ramp) => options.ramp == ramp,
+            Command::UseMetric(metric) => {
+                options.shading == Shading::HeatMap && options.metric == metric
+            }
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
             Command::SelectBones => self.editor.select_kind() == SelectKind::Bones,

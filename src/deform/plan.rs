@@ -168,14 +168,22 @@ impl InstancePlan {
     /// n_points: the morphed, inflated bind shape of the latest run, what radii and rest distances are measured in
     /// ([`SkinPalette::unit_scale`] times mesh space); of a rigid instance the morphed bind shape. Allocates.
     pub fn inflated_bind(&self) -> Vec<Vec3> {
+        let mut out = Vec::new();
+        self.inflated_bind_into(&mut out);
+        out
+    }
+
+    /// [`InstancePlan::inflated_bind`] in a buffer that is used again and again.
+    pub fn inflated_bind_into(&self, out: &mut Vec<Vec3>) {
+        out.clear();
         let Some(key) = &self.key else {
-            return Vec::new();
+            return;
         };
         let bind = bind_shape(&key.geometry.positions, &self.morphed);
-        let mut out = bind.to_vec();
+        out.extend_from_slice(bind);
         let chunks = &self.chunks;
         let palette = &self.palette;
-        for_chunks(&mut out, |first, out| {
+        for_chunks(out, |first, out| {
             let bind = &bind[first..first + out.len()];
             if let Some(chunk) = chunks.get(first / CHUNK)
                 && let Ok(input) = SkinInput::new(bind, chunk, palette)
@@ -183,7 +191,6 @@ impl InstancePlan {
                 skinning::inflate(&input, out);
             }
         });
-        out
     }
 
     /// Deforms what changed since the latest run.

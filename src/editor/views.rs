@@ -90,6 +90,7 @@ impl Views {
                 ViewRequest {
                     view: ViewId(self.next_view - 1),
                     stack: choice.clone(),
+                    plain: false,
                 }
             })
         });

@@ -67,10 +67,12 @@ impl Evaluator {
                 let skin_meshes = instance
                     .skin
                     .map_or_else(Vec::new, |skin| meshes_of_skin(document, skin));
+                let stack = instead.as_ref().unwrap_or(&item.stack);
+                let plain = view.plain.then(|| Arc::new(stack.plain()));
                 let input = DeformInput {
                     geometry: &item.geometry,
                     cooked,
-                    stack: instead.as_ref().unwrap_or(&item.stack),
+                    stack: plain.as_ref().unwrap_or(stack),
                     masks: &item.masks,
                     skeleton: document.skeleton(),
                     node: instance.joint,

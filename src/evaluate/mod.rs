@@ -14,12 +14,14 @@
 
 pub mod evaluator;
 pub mod gauge;
+pub mod heat_map;
 pub mod lane;
 pub mod view;
 pub mod worker;
 
 pub use evaluator::Evaluator;
 pub use gauge::{Comparison, Gauge};
+pub use heat_map::{Difference, HeatFigures, HeatMapRequest, HeatUpdate, HeatValues};
 pub use lane::{Job, JobError, Lane};
 pub use view::{ViewId, ViewRequest};
 pub use worker::{Evaluated, InstanceUpdate, Request, Updated, Worker};

@@ -161,6 +161,7 @@ fn ask(worker: &Worker, document: &Document, generation: u64) -> (Duration, usiz
             document: document.clone(),
             pose: document.pose().clone(),
             views: vec![ViewRequest::own()],
+            heat_map: None,
             reset: generation == 1,
         });
         worker.wait_result(Duration::from_mins(2)).unwrap()

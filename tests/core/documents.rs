@@ -418,6 +418,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             document: document.clone(),
             pose: document.shown_pose(),
             views: vec![ViewRequest::own()],
+            heat_map: None,
             reset: generation == 1,
         });
         let result = worker.wait_result(Duration::from_secs(30)).unwrap();
@@ -492,6 +493,7 @@ fn a_waiting_request_is_replaced_by_a_newer_one() {
             document: document.clone(),
             pose: document.pose().clone(),
             views: vec![ViewRequest::own()],
+            heat_map: None,
             reset: true,
         });
     }

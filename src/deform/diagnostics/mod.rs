@@ -32,7 +32,11 @@ use rayon::prelude::*;
 ///
 /// [`Metric::Discontinuity`] and [`Metric::Difference`] compare with a second shape; without it every value is NaN.
 pub fn measure(metric: Metric, shape: &ShapeView<'_>) -> PointMap {
-    PointMap::new(match metric {
+    PointMap::new(values_of(metric, shape))
+}
+
+fn values_of(metric: Metric, shape: &ShapeView<'_>) -> Vec<f32> {
+    match metric {
         Metric::Bulge => bulge::values(shape),
         Metric::EdgeStrain => edge_strain::values(shape),
         Metric::AreaChange => area_change::values(shape),
@@ -41,7 +45,13 @@ pub fn measure(metric: Metric, shape: &ShapeView<'_>) -> PointMap {
         Metric::FoldOver => fold_over::values(shape),
         Metric::NormalError => normal_error::values(shape),
         Metric::Difference => difference::values(shape),
-    })
+    }
+}
+
+/// The values of [`measure`] without their summary, in a buffer that is used again and again.
+pub fn measure_into(metric: Metric, shape: &ShapeView<'_>, values: &mut Vec<f32>) {
+    values.clear();
+    values.append(&mut values_of(metric, shape));
 }
 
 /// The faces of a shape that are turned inside out.
