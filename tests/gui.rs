@@ -6,6 +6,8 @@ mod app;
 mod commands;
 #[path = "gui/deformation.rs"]
 mod deformation;
+#[path = "gui/comparing.rs"]
+mod comparing;
 #[path = "gui/figure.rs"]
 mod figure;
 #[path = "gui/frame.rs"]

@@ -3,7 +3,7 @@
 use super::{ViewId, ViewRequest};
 use crate::deform::cook::joint_order;
 use crate::deform::{CookedMesh, DeformInput, InstancePlan, Moved, SkinSource};
-use crate::document::{Document, Instance, InstanceId, MeshId, SkinId};
+use crate::document::{Document, Instance, InstanceId, MeshId, MeshItem, Skin, SkinId};
 use crate::mesh::Mesh;
 use crate::skeleton::{Pose, Skeleton};
 use crate::skinning::Influences;
@@ -26,6 +26,17 @@ struct Rest {
     skeleton: Arc<Skeleton>,
     pose: Arc<Pose>,
     world: Arc<Vec<DAffine3>>,
+}
+
+/// What all views of an instance share.
+struct Drawn<'a> {
+    id: InstanceId,
+    instance: &'a Instance,
+    item: &'a MeshItem,
+    cooked: &'a CookedMesh,
+    skin: Option<&'a Arc<Skin>>,
+    /// The meshes that the skin moves, with their influences as imported.
+    skin_meshes: Vec<(&'a Arc<Mesh>, &'a Influences)>,
 }
 
 impl Evaluator {
@@ -52,44 +63,39 @@ impl Evaluator {
             document.instances().contains_key(id) && views.iter().any(|v| v.view == *view)
         });
         self.cook(document);
-        let mut moved = Vec::with_capacity(document.instances().len() * views.len());
+        let drawn: Vec<Drawn<'_>> = document
+            .instances()
+            .iter()
+            .filter_map(|(&id, instance)| drawn(&self.cooked, document, id, instance))
+            .collect();
+        let mut moved = Vec::with_capacity(drawn.len() * views.len());
         for view in views {
             let instead = view.stack.instead();
-            for (&id, instance) in document.instances() {
-                let Some(item) = document.meshes().get(&instance.mesh) else {
-                    continue;
-                };
-                let skin = instance.skin.and_then(|s| document.skins().get(&s));
-                let order = order_of(document, instance);
-                let Some(cooked) = self.cooked.get(&(instance.mesh, order)) else {
-                    continue;
-                };
-                let skin_meshes = instance
-                    .skin
-                    .map_or_else(Vec::new, |skin| meshes_of_skin(document, skin));
-                let stack = instead.as_ref().unwrap_or(&item.stack);
+            for drawn in &drawn {
+                let node = drawn.instance.joint;
+                let stack = instead.as_ref().unwrap_or(&drawn.item.stack);
                 let plain = view.plain.then(|| Arc::new(stack.plain()));
                 let input = DeformInput {
-                    geometry: &item.geometry,
-                    cooked,
+                    geometry: &drawn.item.geometry,
+                    cooked: drawn.cooked,
                     stack: plain.as_ref().unwrap_or(stack),
-                    masks: &item.masks,
+                    masks: &drawn.item.masks,
                     skeleton: document.skeleton(),
-                    node: instance.joint,
-                    skin: skin.map(|s| SkinSource {
+                    node,
+                    skin: drawn.skin.map(|s| SkinSource {
                         joints: &s.joints,
                         inverse_bind: &s.inverse_bind,
-                        meshes: &skin_meshes,
+                        meshes: &drawn.skin_meshes,
                     }),
                     rest_world: &rest_world,
                     world: &self.world,
                     morph_weights: pose
                         .morph_weights
-                        .get(instance.joint.get())
+                        .get(node.get())
                         .map_or(&[], Vec::as_slice),
                 };
-                let plan = self.plans.entry((view.view, id)).or_default();
-                moved.push((view.view, id, plan.run(&input)));
+                let plan = self.plans.entry((view.view, drawn.id)).or_default();
+                moved.push((view.view, drawn.id, plan.run(&input)));
             }
         }
         moved
@@ -146,6 +152,26 @@ impl Evaluator {
         }
         self.cooked.retain(|key, _| used.contains(key));
     }
+}
+
+fn drawn<'a>(
+    all_cooked: &'a HashMap<(MeshId, Vec<u32>), CookedMesh>,
+    document: &'a Document,
+    id: InstanceId,
+    instance: &'a Instance,
+) -> Option<Drawn<'a>> {
+    let item = document.meshes().get(&instance.mesh)?;
+    let order = order_of(document, instance);
+    Some(Drawn {
+        id,
+        instance,
+        item,
+        cooked: all_cooked.get(&(instance.mesh, order))?,
+        skin: instance.skin.and_then(|s| document.skins().get(&s)),
+        skin_meshes: instance
+            .skin
+            .map_or_else(Vec::new, |skin| meshes_of_skin(document, skin)),
+    })
 }
 
 /// The meshes that a skin moves, each once, with their influences as imported.
