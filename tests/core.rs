@@ -32,6 +32,8 @@ mod independent_reader;
 mod layering;
 #[path = "core/malformed.rs"]
 mod malformed;
+#[path = "core/metrics.rs"]
+mod metrics;
 #[path = "core/models.rs"]
 mod models;
 #[path = "core/normals.rs"]

@@ -40,6 +40,8 @@ pub mod keymap;
 #[cfg(feature = "gui")]
 pub mod layout;
 #[cfg(feature = "gui")]
+pub mod lettering;
+#[cfg(feature = "gui")]
 pub mod mode;
 pub mod offscreen;
 #[cfg(feature = "gui")]

@@ -43,6 +43,20 @@ pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
     })
 }
 
+/// The distance of a point at rest to the nearest bone that counts, metres; `None` where no joint with a bone moves it.
+pub(super) fn radius(shape: &ShapeView<'_>, point: u32) -> Option<f64> {
+    let index = point as usize;
+    if index >= shape.influences.len() || index >= shape.n_points() {
+        return None;
+    }
+    let p = shape.at_rest(index);
+    let row = shape.influences.row(point).iter();
+    row.filter(|(_, weight)| *weight > LEAST_WEIGHT)
+        .flat_map(|(joint, _)| shape.segments.of(joint))
+        .map(|segment| distance_to_segment(p, segment.inflated))
+        .reduce(f64::min)
+}
+
 /// The distance of `p` to a segment, which may be a point.
 fn distance_to_segment(p: DVec3, [a, b]: [DVec3; 2]) -> f64 {
     let along = b - a;

@@ -3,7 +3,6 @@
 use super::{ShapeView, for_each};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
-use std::collections::HashMap;
 
 /// `max |J_f - J_g|` (Frobenius) over pairs of faces that share an edge at the point, J the deformation gradient of a
 /// face; NaN where no two faces meet.
@@ -11,6 +10,7 @@ pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
     let triangles = shape.triangles();
     let gradients: Vec<Option<DMat3>> = triangles
         .par_iter()
+        .with_min_len(1024)
         .map(|t| {
             let corners = t.map(|p| p as usize);
             gradient(
@@ -25,25 +25,31 @@ pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
             return f64::NAN;
         }
         let faces = topology.faces(point as u32);
-        // The face last seen at the far end of each edge: faces of a sound mesh meet in twos.
-        let mut at_edge: HashMap<u32, DMat3> = HashMap::with_capacity(faces.len());
         let mut worst = f64::NAN;
-        for &f in faces {
-            let Some(gradient) = gradients[f as usize] else {
+        for (i, &f) in faces.iter().enumerate() {
+            let Some(here) = gradients[f as usize] else {
                 continue;
             };
-            for other in triangles[f as usize]
-                .into_iter()
-                .filter(|&p| p as usize != point)
+            for &g in faces[..i]
+                .iter()
+                .filter(|&&g| share_edge(triangles, f, g, point as u32))
             {
-                if let Some(before) = at_edge.insert(other, gradient) {
-                    let step = (gradient - before).to_cols_array();
+                if let Some(there) = gradients[g as usize] {
+                    let step = (here - there).to_cols_array();
                     worst = worst.max(step.iter().map(|v| v * v).sum::<f64>().sqrt());
                 }
             }
         }
         worst
     })
+}
+
+/// Whether two faces at `point` have another corner in common.
+fn share_edge(triangles: &[[u32; 3]], f: u32, g: u32, point: u32) -> bool {
+    let others = triangles[g as usize];
+    triangles[f as usize]
+        .iter()
+        .any(|&p| p != point && others.contains(&p))
 }
 
 /// `[e1', e2', u'] [e1, e2, u]^-1` with unit normals u; `None` of a face without area in either shape.

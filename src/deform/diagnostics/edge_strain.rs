@@ -2,8 +2,8 @@
 
 use super::{ShapeView, for_each};
 
-/// Edges shorter than this share of the model's diagonal have no strain.
-const LEAST_EDGE: f64 = 1e-9;
+/// Edges shorter than this share of the model's diagonal have no strain: positions do not resolve it.
+const LEAST_EDGE: f64 = 1e-6;
 
 /// `|e'| / |e| - 1`, of the edges at a point the value of largest magnitude; NaN without edges.
 pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {

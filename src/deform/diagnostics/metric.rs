@@ -161,6 +161,16 @@ impl Metric {
         }
     }
 
+    /// The unit of the values themselves; empty for a plain ratio.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::AreaChange => "log2",
+            Self::NormalError => "degrees",
+            Self::Difference => "metres",
+            _ => "",
+        }
+    }
+
     /// What values are multiplied by to be shown, decimals, and the unit behind them: ratios are shown in per cent,
     /// lengths in millimetres.
     pub fn shown(self) -> (f32, usize, &'static str) {

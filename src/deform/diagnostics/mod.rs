@@ -54,6 +54,12 @@ pub fn measure_into(metric: Metric, shape: &ShapeView<'_>, values: &mut Vec<f32>
     values.append(&mut values_of(metric, shape));
 }
 
+/// The distance of a point at rest to the nearest bone that [`Metric::Bulge`] looks at, metres; `None` where no joint with
+/// a bone moves it.
+pub fn radius(shape: &ShapeView<'_>, point: u32) -> Option<f64> {
+    bulge::radius(shape, point)
+}
+
 /// The faces of a shape that are turned inside out.
 pub fn folds(shape: &ShapeView<'_>) -> Folds {
     fold_over::folds(shape)
