@@ -250,11 +250,9 @@ impl HeatMapper {
             plan.map(|plan| plan.positions())
         };
         let segments = match plan.bones() {
-            Some(_) => {
+            Some((bones, pose)) => {
                 plan.inflated_bind_into(&mut self.inflated);
-                let skin = document.instances().get(&instance)?.skin?;
-                let joints = &document.skins().get(&skin)?.joints;
-                Segments::between_joints(document.skeleton(), joints, plan.palette())
+                Segments::of_bones(bones, pose)
             }
             None => {
                 // A rigid instance is at rest wherever its node takes it.

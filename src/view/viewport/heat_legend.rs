@@ -211,10 +211,8 @@ impl Viewport {
         let high = (response.rect.max - room).max(low);
         let plate = Rect::from_min_size(from.clamp(low, high), room);
         painter.rect_filled(plate, 4.0, palette.panel.gamma_multiply(0.94));
-        let swatch = Rect::from_center_size(
-            plate.left_center() + Vec2::new(9.0, 0.0),
-            Vec2::splat(10.0),
-        );
+        let swatch =
+            Rect::from_center_size(plate.left_center() + Vec2::new(9.0, 0.0), Vec2::splat(10.0));
         if let Some(rgb) = self.options.heat_scale().color(value) {
             painter.rect_filled(swatch, 2.0, color(rgb));
         }
@@ -428,7 +426,11 @@ fn rows(metric: Metric, summary: &Summary) -> Vec<(&'static str, String)> {
     // Without a sign: it has none.
     let rms = {
         let (factor, decimals, unit) = metric.shown();
-        let gap = if unit.is_empty() || unit == "°" { "" } else { " " };
+        let gap = if unit.is_empty() || unit == "°" {
+            ""
+        } else {
+            " "
+        };
         format!("{:.decimals$}{gap}{unit}", summary.rms * factor)
     };
     if metric == Metric::FoldOver {
