@@ -16,6 +16,7 @@ pub mod evaluator;
 pub mod gauge;
 pub mod heat_map;
 pub mod lane;
+mod skin_orders;
 pub mod view;
 pub mod worker;
 

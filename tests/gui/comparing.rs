@@ -39,6 +39,21 @@ fn divide(window: &mut Window, layout: PaneLayout) {
     window.settle();
 }
 
+/// Clicks an item of the list that is open over the viewport.
+fn choose_item(window: &mut Window, label: &str) {
+    let view = window.pane(0).union(window.pane(1));
+    let found = window
+        .harness
+        .get_all_by_role_and_label(Role::Button, label);
+    let item = found.into_iter().find(|n| {
+        let at = n.rect().center();
+        at.x < view.right() && at.y > view.top()
+    });
+    item.unwrap_or_else(|| panic!("no {label}")).click();
+    window.harness.step();
+    window.settle();
+}
+
 /// The positions that a choice shows.
 fn positions(window: &Window, choice: &StackChoice) -> Vec<Vec3> {
     let view = window.editor().view_of(choice).expect("it is shown");
@@ -132,7 +147,7 @@ fn panes_are_linked_and_each_shows_the_stack_chosen_for_it() {
     divide(&mut window, PaneLayout::Four);
     let combo = |window: &mut Window, index: usize, choice: &StackChoice| {
         window.click(Role::ComboBox, &format!("Stack of pane {}", index + 1));
-        window.click(Role::Button, choice.label());
+        choose_item(window, choice.label());
     };
     combo(&mut window, 3, &StackChoice::Project);
     combo(&mut window, 0, &DQS);
@@ -177,7 +192,7 @@ fn panes_are_linked_and_each_shows_the_stack_chosen_for_it() {
 
     // Kept aside, a stack stays as it was.
     window.click(Role::ComboBox, "Stack of pane 2");
-    window.click(Role::Button, "Keep the stack as it is now");
+    choose_item(&mut window, "Keep the stack as it is now");
     let kept = window.editor().compare().choices[1].clone();
     assert!(matches!(kept, StackChoice::Custom(_)));
     let as_kept = positions(&window, &kept);
@@ -424,8 +439,10 @@ fn what_was_before_shows_over_a_clip_that_plays_and_in_the_middle_of_a_stroke() 
     }
     assert!(window.editor().is_painting(), "the stroke goes on");
     assert!(window.says("Before: LBS"));
-    let linear = window.editor().view_of(&LBS).expect("it is shown");
-    assert_eq!(window.editor().pointed_view(), linear);
+    window.wait_until("it meets what is seen", |w| {
+        let view = w.editor().view_of(&LBS);
+        view == Some(w.editor().pointed_view())
+    });
     window.harness.key_up(Key::Backtick);
     window.move_to(at + Vec2::new(12.0, 8.0));
     assert!(window.editor().is_painting());

@@ -13,7 +13,7 @@ use egui::{Button, Role, Ui, Vec2, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
 
 /// Below this width the drop-downs show their icons alone.
-const NARROW: f32 = 640.0;
+const NARROW: f32 = 880.0;
 
 /// What can lie over the picture, in the order of the popover.
 const OVERLAYS: [Command; 5] = [
@@ -163,6 +163,15 @@ pub fn header_ui(
     asked
 }
 
+fn panes_icon(layout: PaneLayout) -> MaterialIcon {
+    match layout {
+        PaneLayout::One => icons::ICON_CROP_SQUARE,
+        PaneLayout::Two => icons::ICON_SPLITSCREEN_RIGHT,
+        PaneLayout::Four => icons::ICON_GRID_VIEW,
+        PaneLayout::Wipe => icons::ICON_COMPARE,
+    }
+}
+
 /// One click to what other viewers draw.
 fn lbs_ui(ui: &mut Ui, editor: &Editor, on: bool, asked: &mut Vec<Command>) {
     let command = Command::UsePreset(StackPreset::Lbs);
@@ -173,15 +182,6 @@ fn lbs_ui(ui: &mut Ui, editor: &Editor, on: bool, asked: &mut Vec<Command>) {
     let text = format!("{}\n{}", command.label(), command.tooltip(ui.ctx()));
     if response.on_hover_text(text).clicked() {
         asked.push(command);
-    }
-}
-
-fn panes_icon(layout: PaneLayout) -> MaterialIcon {
-    match layout {
-        PaneLayout::One => icons::ICON_CROP_SQUARE,
-        PaneLayout::Two => icons::ICON_SPLITSCREEN_RIGHT,
-        PaneLayout::Four => icons::ICON_GRID_VIEW,
-        PaneLayout::Wipe => icons::ICON_COMPARE,
     }
 }
 

@@ -20,6 +20,8 @@ const GRAB: f32 = 24.0;
 const GRIP: Vec2 = Vec2::new(22.0, 34.0);
 /// What an arrow key moves the line by, as a share of the picture; ten times that with Shift.
 const STEP: f32 = 0.01;
+/// Width that the legend of weights takes at the bottom left.
+const LEGEND: f32 = 130.0;
 /// From the line and from the bottom to the names of the sides.
 const NAME_GAP: Vec2 = Vec2::new(16.0, 14.0);
 
@@ -35,7 +37,7 @@ impl Viewport {
             Pos2::new(line, picture.center().y),
             Vec2::new(GRAB, picture.height()),
         );
-        let response = ui.interact(area, id, Sense::click_and_drag());
+        let response = ui.interact(area.intersect(picture), id, Sense::click_and_drag());
         if response.clicked() || response.drag_started() {
             response.request_focus();
         }
@@ -135,11 +137,10 @@ impl Viewport {
     /// What is on either side, at the foot of the line; left out where there is no room.
     fn name_sides(&self, ui: &Ui, left: &Pane, right: &Pane, editor: &Editor) {
         let scenery = Scenery::of(self.options.theme);
-        let legend = if self.options.shading == Shading::Weights {
-            130.0
-        } else {
-            0.0
-        };
+        let has_legend = self.options.shading == Shading::Weights;
+        let legend = if has_legend { LEGEND } else { 0.0 };
+        // What of the legend the right side begins with.
+        let rest = (legend - left.clip.width().max(0.0)).max(0.0);
         let sides = [
             (
                 left,
@@ -151,7 +152,7 @@ impl Viewport {
                 right,
                 right.clip.left_bottom() + Vec2::new(NAME_GAP.x, -NAME_GAP.y),
                 Align2::LEFT_BOTTOM,
-                0.0,
+                rest,
             ),
         ];
         for (pane, at, anchor, taken) in sides {
@@ -162,6 +163,9 @@ impl Viewport {
             };
             let label = choice.short_label();
             let painter = ui.painter().with_clip_rect(pane.clip);
+            if taken > 0.0 && pane.index > 0 {
+                continue;
+            }
             let galley = painter.layout_no_wrap(
                 label.to_owned(),
                 FontId::proportional(13.0),
