@@ -169,6 +169,15 @@ impl DeformStack {
         stack
     }
 
+    /// Dual quaternion skinning with nothing after it, and the same treatment of scale: what corrections correct.
+    #[must_use]
+    pub fn plain(&self) -> Self {
+        Self {
+            scale: self.scale,
+            ..Self::dqs()
+        }
+    }
+
     /// Whether stage 4 or 5 moves points.
     pub fn corrects_bulges(&self) -> bool {
         self.compensation.enabled || self.projection.enabled

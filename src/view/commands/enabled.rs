@@ -69,6 +69,7 @@ impl Command {
             }
             Self::RangeOfMotion => !document.skins().is_empty(),
             Self::UseMethod(_) | Self::UsePreset(_) | Self::CopyStack => editor.stack().is_some(),
+            Self::FrameWorst => editor.worst_place(editor.pointed_view()).is_some(),
             Self::PasteStack => editor.stack().is_some() && editor.has_copied_stack(),
             _ => has_model,
         }

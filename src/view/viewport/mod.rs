@@ -2,6 +2,7 @@
 
 mod axes;
 mod gpu;
+mod heat_legend;
 mod menu;
 mod navigate;
 mod overlays;
@@ -57,6 +58,8 @@ pub struct Viewport {
     pivot: Option<glam::Vec3>,
     ease: Option<Ease>,
     sight: Sight,
+    /// Whose worst point was asked for.
+    frame_of: Option<ViewId>,
     panes: Panes,
     /// Where the pointer was last: outside of the window it has no place.
     pointer: Pos2,
@@ -134,6 +137,7 @@ impl Viewport {
             ThemeChoice::Light => Theme::Light,
             ThemeChoice::HighContrast => Theme::HighContrast,
         };
+        self.ask_for_heat_map(editor);
         let layout = self.layout(editor);
         let panes = self.lay_out(ui, rect, editor);
         self.free_gone_views(editor);
@@ -173,6 +177,11 @@ impl Viewport {
                 self.axes_ui(ui, pane.picture, editor);
             }
         }
+        for pane in &panes {
+            self.heat_figures_ui(ui, pane, editor);
+        }
+        self.frame_worst_of_pane(editor);
+        self.heat_probe_ui(ui, &response, editor);
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
         } else {
