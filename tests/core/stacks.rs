@@ -154,11 +154,21 @@ impl Rig {
         self.document.apply(&mut edit).unwrap();
     }
 
+    /// The point of each vertex.
+    pub(crate) fn points_of_vertices(&self) -> &[u32] {
+        &self.point_of_vertex
+    }
+
     /// Where a fresh evaluator puts the vertices.
     pub(crate) fn run(&mut self, stack: DeformStack, skin_matrices: &[DAffine3]) -> Vec<DVec3> {
+        let pose = self.pose(skin_matrices);
+        self.run_pose(stack, &pose)
+    }
+
+    pub(crate) fn run_pose(&mut self, stack: DeformStack, pose: &Pose) -> Vec<DVec3> {
         self.set_stack(stack);
         let mut evaluator = Evaluator::default();
-        evaluator.evaluate(&self.document, &self.pose(skin_matrices));
+        evaluator.evaluate(&self.document, pose);
         let positions = evaluator.plan(InstanceId(0)).unwrap().positions();
         self.point_of_vertex
             .iter()
