@@ -493,6 +493,27 @@ fn off_plane_steps_by_the_library() {
 }
 
 #[test]
+fn automatic_strength_reads_the_falloff_from_the_weights() {
+    for sigma in [0.3, SIGMA, 1.0] {
+        // The radius must not matter, nor where along the limb the points are.
+        let shape = Cylinder::with(201, sigma, 0.0);
+        let skin_matrices = pose(90.0, 0.0);
+        let mut rig = Rig::cylinder(&shape);
+        let mut automatic = compensated(Polynomial::Manual);
+        automatic.compensation.auto_strength = true;
+        let posed = rig.run(automatic, &skin_matrices);
+        let mut fixed = compensated(Polynomial::Manual);
+        fixed.compensation.strength = reference_compensation::automatic_strength(sigma, 1.0) as f32;
+        let expected = rig.run(fixed, &skin_matrices);
+        assert_near("automatic", &posed, &expected, 5e-4);
+        // It is what the reference found best on the outside of the bend.
+        let rms = |posed: &[DVec3]| measure(&shape, posed, &skin_matrices).0[3];
+        let plain = rig.run(compensated(Polynomial::Manual), &skin_matrices);
+        assert!(rms(&posed) <= rms(&plain) + 1e-4, "{sigma}");
+    }
+}
+
+#[test]
 fn a_blend_of_two_methods_lies_between_them_point_by_point() {
     let shape = Cylinder::new();
     let mut rig = Rig::cylinder(&shape);
