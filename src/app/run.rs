@@ -3,6 +3,7 @@
 use super::SinewApp;
 use super::dialogs::path::{PathDialog, PathPurpose};
 use super::dialogs::welcome::Welcome;
+use crate::deform::StackChoice;
 use crate::document::session::{SelectKind, TransformKind};
 use crate::editor::{OpenRequest, ResetPart};
 use crate::tools::SelectShape;
@@ -94,6 +95,12 @@ impl SinewApp {
             | Command::ToggleOrthographic => {
                 self.viewport.run_camera(command, &mut self.editor);
             }
+            Command::UsePanes(layout) => self.viewport.set_layout(layout, &mut self.editor),
+            Command::ShowBefore => self.viewport.toggle_before(),
+            Command::UseBefore(preset) => {
+                self.editor.compare_mut().before = StackChoice::Preset(preset);
+            }
+            Command::KeepBefore => self.editor.keep_stack_as_before(),
 
             // pose
             Command::PoseMove => self.pose_by(command, TransformKind::Move, ctx),
@@ -219,6 +226,12 @@ impl SinewApp {
             Command::ToggleGrid => options.show_grid,
             Command::ToggleNames => options.show_names,
             Command::UseRamp(ramp) => options.ramp == ramp,
+            Command::UsePanes(layout) => self.viewport.layout(&self.editor) == layout,
+            Command::ShowBefore => self.viewport.shows_before(),
+            Command::UseBefore(preset) => {
+                self.editor.compare().before == StackChoice::Preset(preset)
+            }
+            Command::KeepBefore => matches!(self.editor.compare().before, StackChoice::Custom(_)),
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
             Command::SelectBones => self.editor.select_kind() == SelectKind::Bones,

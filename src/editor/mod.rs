@@ -11,6 +11,7 @@ mod animating;
 mod autosave;
 mod bones;
 mod commands;
+mod comparing;
 mod deforming;
 pub mod display;
 mod files;

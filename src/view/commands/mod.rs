@@ -15,6 +15,7 @@ use super::mode::Mode;
 use super::scene::Shading;
 use super::theme::ThemeChoice;
 use crate::deform::{SkinningMethod, StackPreset};
+use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
 use crate::editor::Editor;
 use table::{Group, Row, TABLE};
@@ -125,6 +126,14 @@ pub enum Command {
     OrbitDown,
     /// Perspective or parallel.
     ToggleOrthographic,
+    /// Divide the viewport.
+    UsePanes(PaneLayout),
+    /// What was before, while its key is held.
+    ShowBefore,
+    /// Choose what was before.
+    UseBefore(StackPreset),
+    /// The stack as it is now is what was before.
+    KeepBefore,
 
     // Pose
     /// Move bones.
@@ -315,6 +324,11 @@ impl Command {
     /// Whether it may be asked for by key while a stroke is under way: taking it back, or ending it with its mode.
     pub fn may_end_a_stroke(self) -> bool {
         matches!(self, Self::Undo | Self::SetMode(_) | Self::SwapMode)
+    }
+
+    /// Whether it goes on while its key is held, and ends with it ([`keymap::KeyMap::is_held`]).
+    pub fn is_held(self) -> bool {
+        self == Self::ShowBefore
     }
 
     /// Whether a held key asks for it again and again.
