@@ -1,5 +1,12 @@
 //! Integration tests of the core and the command line: one binary, so that they link once.
 
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use std::alloc::System;
+
+/// Counts, for the tests of what allocates.
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
 #[path = "core/animating.rs"]
 mod animating;
 #[path = "core/checks.rs"]
@@ -78,5 +85,11 @@ mod skinning;
 mod skins;
 #[path = "core/smoothing.rs"]
 mod smoothing;
+#[path = "core/stack_models.rs"]
+mod stack_models;
+#[path = "core/stack_promises.rs"]
+mod stack_promises;
+#[path = "core/stacks.rs"]
+mod stacks;
 #[path = "core/views.rs"]
 mod views;

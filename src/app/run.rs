@@ -4,6 +4,7 @@ use super::SinewApp;
 use super::dialogs::path::{PathDialog, PathPurpose};
 use super::dialogs::range_of_motion::RangeDialog;
 use super::dialogs::welcome::Welcome;
+use crate::deform::StackChoice;
 use crate::document::session::{SelectKind, TransformKind};
 use crate::editor::{OpenRequest, ResetPart};
 use crate::tools::SelectShape;
@@ -95,6 +96,12 @@ impl SinewApp {
             | Command::ToggleOrthographic => {
                 self.viewport.run_camera(command, &mut self.editor);
             }
+            Command::UsePanes(layout) => self.viewport.set_layout(layout, &mut self.editor),
+            Command::ShowBefore => self.viewport.toggle_before(),
+            Command::UseBefore(preset) => {
+                self.editor.compare_mut().before = StackChoice::Preset(preset);
+            }
+            Command::KeepBefore => self.editor.keep_stack_as_before(),
 
             // pose
             Command::PoseMove => self.pose_by(command, TransformKind::Move, ctx),
@@ -180,6 +187,11 @@ impl SinewApp {
             Command::ShowMyPose => self.editor.show_clip(None),
 
             Command::UseMethod(method) => self.editor.set_method(method),
+            Command::UsePreset(preset) => self.editor.use_preset(preset),
+            Command::CopyStack => {
+                self.editor.copy_stack();
+            }
+            Command::PasteStack => self.editor.paste_stack(),
 
             Command::SetMode(mode) => self.set_mode(mode),
             Command::SwapMode => self.set_mode(self.mode_before),
@@ -224,6 +236,12 @@ impl SinewApp {
             Command::ToggleGrid => options.show_grid,
             Command::ToggleNames => options.show_names,
             Command::UseRamp(ramp) => options.ramp == ramp,
+            Command::UsePanes(layout) => self.viewport.layout(&self.editor) == layout,
+            Command::ShowBefore => self.viewport.shows_before(),
+            Command::UseBefore(preset) => {
+                self.editor.compare().before == StackChoice::Preset(preset)
+            }
+            Command::KeepBefore => matches!(self.editor.compare().before, StackChoice::Custom(_)),
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
             Command::SelectBones => self.editor.select_kind() == SelectKind::Bones,
@@ -246,6 +264,7 @@ impl SinewApp {
                 clip.is_some_and(|(_, clip)| !clip.preview)
             }
             Command::UseMethod(method) => self.editor.method() == method,
+            Command::UsePreset(preset) => self.editor.stack_preset() == Some(preset),
             Command::SetMode(mode) => self.viewport.mode == mode,
             Command::UseWorkspace(workspace) => self.settings.settings.workspace == workspace,
             Command::TogglePanel(panel) => self.dock.is_open(panel),

@@ -38,6 +38,9 @@ impl CookedMesh {
                     .is_some_and(|source| Arc::ptr_eq(source, rows))
             })
             .count();
+        if n_changed == 0 && self.chunks.len() == influences.chunks().len() {
+            return;
+        }
         // Handing a few chunks to other threads costs more than cooking them.
         self.chunks = if n_changed > 4 {
             influences

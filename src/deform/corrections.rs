@@ -20,6 +20,8 @@ pub(super) struct Corrections {
     settings: Option<CookedSettings>,
     bones: Option<Arc<SkinBones>>,
     pub(super) pairs: JointPairs,
+    /// Whether the pairs have automatic strengths.
+    automatic: bool,
     chunks: Vec<ChunkState>,
 }
 
@@ -112,6 +114,10 @@ impl Corrections {
             for state in self.chunks.iter_mut().filter(|s| s.stale) {
                 state.cooked.find_pairs(&mut self.pairs);
             }
+        }
+        let automatic = stack.compensation.as_applied().auto_strength;
+        if n_cooked > 0 || automatic != self.automatic {
+            self.automatic = automatic;
             everywhere = self.automatic(stack, cooked, geometry, bones);
         }
         self.pairs.pose(&stack.compensation, bones, palette);

@@ -78,6 +78,8 @@ pub struct InstancePlan {
     bind: Option<SkinBind>,
     bones: Option<Arc<SkinBones>>,
     bone_pose: BonePose,
+    /// A bone is elsewhere in the inflated bind shape than in the latest run.
+    bones_moved: bool,
     palette: SkinPalette,
     chunks: Vec<Arc<CookedChunk>>,
     blend_masks: Vec<Option<Arc<[f32; CHUNK]>>>,
@@ -196,8 +198,13 @@ impl InstancePlan {
         });
         if stale_bind {
             self.morph(input);
+        }
+        // A joint that moves no point, and so is not in the key, may stretch a bone.
+        let bones_moved = std::mem::take(&mut self.bones_moved);
+        if stale_bind || bones_moved {
             self.corrections.forget_distances();
         }
+        fresh |= bones_moved && input.stack.corrects_bulges();
         self.spare = self.key.replace(key);
         if let Some(bones) = self.bones.as_ref().filter(|_| input.skin.is_some()) {
             fresh |= self.corrections.update(
@@ -366,8 +373,10 @@ impl InstancePlan {
             _ => Stretch::Inflate,
         };
         bind.pose(input.world, stretch, &mut self.palette);
-        if let Some(bones) = &self.bones {
-            self.bone_pose.update(bones, &self.palette);
+        if let Some(bones) = &self.bones
+            && self.bone_pose.update(bones, &self.palette)
+        {
+            self.bones_moved = true;
         }
         self.bind = Some(bind);
         let motions = self.palette.motions().iter();

@@ -145,7 +145,7 @@ impl History {
         self.open.is_some()
     }
 
-    /// Applies an edit inside the open step, folding it into the step's last edit where both concern the same thing.
+    /// Applies an edit inside the open step, folding it into one of the step's edits where both concern the same thing.
     /// Without an open step it becomes a step of its own, called `label`. On `Err` nothing changed.
     pub fn apply(
         &mut self,
@@ -171,11 +171,13 @@ impl History {
         let dirty = document.apply(&mut edit)?;
         self.revision += 1;
         if let Some(step) = &mut self.open {
-            let rejected = match step.edits.last_mut() {
-                Some(last) => last.absorb(edit),
-                None => Some(edit),
-            };
-            step.edits.extend(rejected);
+            // A drag may change several things in turn, such as the stacks of all objects; edits of different things
+            // can be exchanged.
+            let mut rest = Some(edit);
+            for earlier in step.edits.iter_mut().rev() {
+                rest = rest.and_then(|edit| earlier.absorb(edit));
+            }
+            step.edits.extend(rest);
         }
         Ok(dirty)
     }

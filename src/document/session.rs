@@ -1,6 +1,6 @@
 //! Where the artist was: camera, playback, selection, tool options. Saved with the project, never part of undo.
 
-use super::{ClipId, InstanceId, MeshId};
+use super::{ClipId, Compare, InstanceId, MeshId};
 use crate::deform::MaskKind;
 use crate::math::Camera;
 use crate::mesh::PointSet;
@@ -351,6 +351,9 @@ pub struct Session {
     /// Colours that the artist gave to bones, sRGB; the others have one by default.
     #[serde(skip_serializing_if = "is_default")]
     pub joint_colours: BTreeMap<JointIndex, [u8; 3]>,
+    /// Panes, what they show, and what "before" is.
+    #[serde(skip_serializing_if = "is_default")]
+    pub compare: Compare,
 }
 
 impl Session {

@@ -1,7 +1,6 @@
 //! What the artist can do besides pointing.
 
 use super::{Editor, Heat, HeatOf};
-use crate::deform::{DeformStack, SkinningMethod};
 use crate::document::session::{BrushOptions, PaintTarget, SelectKind};
 use crate::document::{Edit, MeshId};
 use crate::math::Camera;
@@ -63,46 +62,6 @@ impl Editor {
         if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
             self.say_error(error.to_string());
         }
-    }
-
-    /// The skinning method of the model: that of its first mesh.
-    pub fn method(&self) -> SkinningMethod {
-        self.document
-            .meshes()
-            .values()
-            .next()
-            .map_or_else(SkinningMethod::default, |m| m.stack.method)
-    }
-
-    /// Deforms all meshes by `method`: one undo step.
-    pub fn set_method(&mut self, method: SkinningMethod) {
-        let label = match method {
-            SkinningMethod::Lbs => "Use linear blend skinning",
-            SkinningMethod::Dqs => "Use dual quaternion skinning",
-            SkinningMethod::CentresOfRotation => "Use centres of rotation",
-            SkinningMethod::Blend => "Blend linear and dual quaternion skinning",
-        };
-        self.finish_tool();
-        self.history.begin_setting(&self.document, label, "method");
-        let changes: Vec<_> = self
-            .document
-            .meshes()
-            .iter()
-            .filter(|(_, item)| item.stack.method != method)
-            .map(|(&mesh, item)| Edit::Stack {
-                mesh,
-                stack: Arc::new(DeformStack {
-                    method,
-                    ..DeformStack::clone(&item.stack)
-                }),
-            })
-            .collect();
-        for edit in changes {
-            if let Err(error) = self.apply(edit, label) {
-                self.say_error(error.to_string());
-            }
-        }
-        self.history.commit(&self.document);
     }
 
     /// The brush, to change.

@@ -11,6 +11,8 @@ mod animating;
 mod autosave;
 mod bones;
 mod commands;
+mod comparing;
+mod deforming;
 pub mod display;
 mod files;
 mod maps;
@@ -24,6 +26,7 @@ pub mod selecting;
 mod sight;
 pub mod views;
 
+pub use deforming::StackScope;
 pub use display::{Displayed, Heat, HeatOf};
 pub use files::{FileJob, OpenRequest, Relink};
 pub use posing::ResetPart;
@@ -65,6 +68,7 @@ pub struct Editor {
     lane: Lane,
     brush: Brush,
     posing: posing::Posing,
+    deforming: deforming::Deforming,
     selecting: Selecting,
     views: views::Views,
     heat: BTreeMap<MeshId, Heat>,
@@ -135,6 +139,7 @@ impl Editor {
             lane: Lane::spawn(move || wake())?,
             brush: Brush::default(),
             posing: posing::Posing::default(),
+            deforming: deforming::Deforming::default(),
             selecting: Selecting::default(),
             views: views::Views::default(),
             heat: BTreeMap::new(),

@@ -1,24 +1,33 @@
 //! Documents evaluated in place: what the worker, the command line and tests share.
 
+use super::skin_orders::{SkinMeshes, SkinOrders};
 use super::{ViewId, ViewRequest};
-use crate::deform::cook::joint_order;
 use crate::deform::{CookedMesh, DeformInput, InstancePlan, Moved, SkinSource};
-use crate::document::{Document, Instance, InstanceId, MeshId, SkinId};
-use crate::mesh::Mesh;
+use crate::document::{Document, InstanceId, MeshId};
 use crate::skeleton::{Pose, Skeleton};
-use crate::skinning::Influences;
 use glam::DAffine3;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Cooked meshes, shared by all views, and the latest result of every instance in each of them; evaluating again redoes
 /// only what changed.
 #[derive(Default)]
 pub struct Evaluator {
-    cooked: HashMap<(MeshId, Vec<u32>), CookedMesh>,
+    cooked: HashMap<(MeshId, Arc<[u32]>), Cooked>,
+    orders: SkinOrders,
+    skin_meshes: SkinMeshes,
+    /// Counts evaluations.
+    now: u64,
     plans: BTreeMap<(ViewId, InstanceId), InstancePlan>,
     rest: Option<Rest>,
     world: Vec<DAffine3>,
+}
+
+/// The cooked influences of a mesh, and the evaluation that used them last.
+#[derive(Default)]
+struct Cooked {
+    mesh: CookedMesh,
+    used: u64,
 }
 
 /// World transforms of the file's rest pose.
@@ -46,7 +55,7 @@ impl Evaluator {
         pose: &Pose,
         views: &[ViewRequest],
     ) -> Vec<(ViewId, InstanceId, Moved)> {
-        self.world = pose.world_matrices(document.skeleton());
+        pose.world_matrices_into(document.skeleton(), &mut self.world);
         let rest_world = self.rest_world(document);
         self.plans.retain(|(view, id), _| {
             document.instances().contains_key(id) && views.iter().any(|v| v.view == *view)
@@ -60,13 +69,11 @@ impl Evaluator {
                     continue;
                 };
                 let skin = instance.skin.and_then(|s| document.skins().get(&s));
-                let order = order_of(document, instance);
-                let Some(cooked) = self.cooked.get(&(instance.mesh, order)) else {
+                let key = (instance.mesh, self.orders.of(instance).clone());
+                let Some(Cooked { mesh: cooked, .. }) = self.cooked.get(&key) else {
                     continue;
                 };
-                let skin_meshes = instance
-                    .skin
-                    .map_or_else(Vec::new, |skin| meshes_of_skin(document, skin));
+                let skin_meshes = self.skin_meshes.take(document, instance.skin);
                 let input = DeformInput {
                     geometry: &item.geometry,
                     cooked,
@@ -88,6 +95,7 @@ impl Evaluator {
                 };
                 let plan = self.plans.entry((view.view, id)).or_default();
                 moved.push((view.view, id, plan.run(&input)));
+                self.skin_meshes.give_back(skin_meshes);
             }
         }
         moved
@@ -129,43 +137,22 @@ impl Evaluator {
 
     /// One cooked mesh for each mesh and order of joints in use.
     fn cook(&mut self, document: &Document) {
-        let mut used = std::collections::HashSet::new();
+        self.orders.update(document);
+        self.now += 1;
         for instance in document.instances().values() {
             let Some(item) = document.meshes().get(&instance.mesh) else {
                 continue;
             };
-            let key = (instance.mesh, order_of(document, instance));
-            if used.contains(&key) {
-                continue;
+            let order = self.orders.of(instance);
+            let cooked = self
+                .cooked
+                .entry((instance.mesh, order.clone()))
+                .or_default();
+            if cooked.used != self.now {
+                cooked.used = self.now;
+                cooked.mesh.update(&item.influences, order);
             }
-            let cooked = self.cooked.entry(key.clone()).or_default();
-            cooked.update(&item.influences, &key.1);
-            used.insert(key);
         }
-        self.cooked.retain(|key, _| used.contains(key));
+        self.cooked.retain(|_, cooked| cooked.used == self.now);
     }
-}
-
-/// The meshes that a skin moves, each once, with their influences as imported.
-fn meshes_of_skin(document: &Document, skin: SkinId) -> Vec<(&Arc<Mesh>, &Influences)> {
-    let instances = document.instances().values();
-    let ids: BTreeSet<MeshId> = instances
-        .filter(|i| i.skin == Some(skin))
-        .map(|i| i.mesh)
-        .collect();
-    ids.iter()
-        .filter_map(|id| document.meshes().get(id))
-        .map(|item| (&item.geometry, &item.source_influences))
-        .collect()
-}
-
-/// The order of the joints of the instance's skin; empty without one.
-fn order_of(document: &Document, instance: &Instance) -> Vec<u32> {
-    let skeleton = document.skeleton();
-    instance
-        .skin
-        .and_then(|s| document.skins().get(&s))
-        .map_or_else(Vec::new, |skin| {
-            joint_order(skin.joints.iter().map(|&j| skeleton.rank(j)))
-        })
 }

@@ -15,6 +15,7 @@
 pub mod evaluator;
 pub mod gauge;
 pub mod lane;
+mod skin_orders;
 pub mod view;
 pub mod worker;
 

@@ -30,20 +30,27 @@ impl Pose {
     ///
     /// Shapes: n_joints in, n_joints out; metres.
     pub fn world_matrices(&self, skeleton: &Skeleton) -> Vec<DAffine3> {
-        let mut world = vec![DAffine3::IDENTITY; skeleton.len()];
+        let mut world = Vec::new();
+        self.world_matrices_into(skeleton, &mut world);
+        world
+    }
+
+    /// [`Self::world_matrices`] into a vector that is used again.
+    pub fn world_matrices_into(&self, skeleton: &Skeleton, world: &mut Vec<DAffine3>) {
+        world.clear();
+        world.resize(skeleton.len(), DAffine3::IDENTITY);
         for &j in skeleton.order() {
             let local = &self.locals[j as usize];
             let joint = skeleton.joint(JointIndex(j));
             world[j as usize] = match joint.parent {
                 Some(parent) if joint.rule.compensates_scale => DAffine3 {
-                    matrix3: self.unstretched(skeleton, parent, &world) * local.to_affine().matrix3,
+                    matrix3: self.unstretched(skeleton, parent, world) * local.to_affine().matrix3,
                     translation: world[parent.get()].transform_point3(local.translation),
                 },
                 Some(parent) => world[parent.get()] * local.to_affine(),
                 None => local.to_affine(),
             };
         }
-        world
     }
 
     /// X of a joint whose ancestors are placed: its world orientation without the stretch of its own.

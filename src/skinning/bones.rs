@@ -394,11 +394,15 @@ pub struct BonePose {
 }
 
 impl BonePose {
-    /// The segments of `bones` under `palette`.
-    pub fn update(&mut self, bones: &SkinBones, palette: &SkinPalette) {
-        self.inflated.clear();
-        self.posed.clear();
-        for segment in &bones.segments {
+    /// The segments of `bones` under `palette`. Returns whether one is elsewhere in the inflated bind shape than before:
+    /// distances measured to it are no longer right.
+    pub fn update(&mut self, bones: &SkinBones, palette: &SkinPalette) -> bool {
+        let n = bones.segments.len();
+        let mut changed = self.inflated.len() != n;
+        self.inflated.resize(n, Row8::default());
+        self.posed.resize(n, Row8::default());
+        let rows = self.inflated.iter_mut().zip(&mut self.posed);
+        for (segment, (inflated, posed)) in bones.segments.iter().zip(rows) {
             let motion = palette
                 .motions()
                 .get(segment.joint as usize)
@@ -407,12 +411,12 @@ impl BonePose {
             let a = motion.inflated_origin;
             let b = bones.inflated_end(segment.end, &motion, palette);
             let rigid = motion.rigid();
-            self.inflated.push(segment_row(a, b));
-            self.posed.push(segment_row(
-                rigid.transform_point3(a),
-                rigid.transform_point3(b),
-            ));
+            let row = segment_row(a, b);
+            changed |= *inflated != row;
+            *inflated = row;
+            *posed = segment_row(rigid.transform_point3(a), rigid.transform_point3(b));
         }
+        changed
     }
 
     /// Start and end of a segment in the inflated bind shape.

@@ -381,7 +381,8 @@ fn project_published<S: Simd>(
     let (mut nearest_squared, mut nearest_rest, mut nearest_share) = (far, far, zero);
     for slot in slots {
         let x = from_segment(simd, &rows[chunk.bone_slots[slot] as usize], v);
-        let share = simd.from_array(&chunk.shares[slot]);
+        // All of the joint's share: its bones do not divide it among them, the nearest takes it.
+        let share = simd.from_array(&chunk.bone_weights[slot]);
         // Bones of the other points' joints are out of reach.
         let squared = simd.select_gt(share, zero, dot(simd, x, x), far);
         nearest = [

@@ -4,6 +4,7 @@ use crate::window::{CTRL, Window, asset, is_menu_item};
 use egui::{Key, Modifiers, Pos2, Rect, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use image::RgbaImage;
+use sinew::deform::{Polynomial, SkinningMethod, StackPreset, Variant};
 use sinew::view::commands::table::Group;
 use sinew::view::frame::{PanelKind, Workspace};
 
@@ -204,6 +205,52 @@ fn everything_fits_into_windows_of_all_sizes() {
                 window.picture(&format!("{}-{scale}-menu-{menu}", size[0]));
             }
             window.key(Modifiers::NONE, Key::Escape);
+        }
+    }
+}
+
+#[test]
+fn the_parts_of_the_deformation_fit_the_properties() {
+    for (size, scale) in [
+        ([1366.0, 768.0], 1.0),
+        ([1366.0, 768.0], 1.5),
+        ([1920.0, 1080.0], 2.0),
+    ] {
+        let mut window = Window::sized("arm.glb", size, scale);
+        let editor = window.harness.state_mut().editor_mut();
+        editor.use_preset(StackPreset::Default);
+        editor.change_stack("Set", |stack| {
+            stack.method = SkinningMethod::Blend;
+            stack.smooth.enabled = true;
+            stack.compensation.variant = Variant::Published;
+            stack.compensation.polynomial = Polynomial::Custom { c1: 2.2, c2: -18.1 };
+        });
+        window.settle();
+        for part in [
+            "Corrective smooth  1.00",
+            "Projection  1.00",
+            "Compensation  published 1.00",
+        ] {
+            let line = window.harness.get_by_role_and_label(Role::Button, part);
+            line.click_accesskit();
+            window.harness.step();
+            window.settle();
+        }
+        let panel = window.app().dock().shown().iter();
+        let mut panel = panel.filter(|(panel, _)| *panel == PanelKind::Properties);
+        let at = panel.next().expect("the properties").1.center();
+        window.move_to(at);
+        for i in 0..14 {
+            window.settle();
+            assert_in_place(&mut window, &format!("deformation-{}-{scale}-{i}", size[0]));
+            window.harness.event(egui::Event::MouseWheel {
+                unit: egui::MouseWheelUnit::Point,
+                delta: egui::Vec2::new(0.0, -90.0),
+                phase: egui::TouchPhase::Move,
+                source: egui::MouseWheelSource::Wheel,
+                modifiers: Modifiers::NONE,
+            });
+            window.harness.step();
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What each command is called, what it does, where it stands, and its keys.
 
 use super::Command;
-use crate::deform::{MaskKind, SkinningMethod};
+use crate::deform::{MaskKind, SkinningMethod, StackPreset};
+use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
 use crate::skeleton::InBetweens;
 use crate::view::chord::Chord;
@@ -208,6 +209,18 @@ pub const TABLE: &[Row] = &[
     row(Group::View, Command::OrbitUp, "view.orbit_up", "Orbit up", "Turn the view by 15 degrees.").presets(&[Chord::key(Key::Num8)], &[]).under("Look from"),
     row(Group::View, Command::OrbitDown, "view.orbit_down", "Orbit down", "Turn the view by 15 degrees.").presets(&[Chord::key(Key::Num2)], &[]).under("Look from"),
     row(Group::View, Command::ToggleOrthographic, "view.orthographic", "Orthographic", "Switch between perspective and parallel projection.").presets(&[Chord::key(Key::Num5)], &[]),
+    row(Group::View, Command::UsePanes(PaneLayout::One), "view.panes_one", "One pane", "Show one picture.").keys(&[Chord::key(Key::F5)]).under("Panes").part(),
+    row(Group::View, Command::UsePanes(PaneLayout::Two), "view.panes_two", "Two panes", "Show two pictures side by side, each with a stack of its own.").keys(&[Chord::key(Key::F6)]).under("Panes"),
+    row(Group::View, Command::UsePanes(PaneLayout::Four), "view.panes_four", "Four panes", "Show four pictures, each with a stack of its own.").keys(&[Chord::key(Key::F7)]).under("Panes"),
+    row(Group::View, Command::UsePanes(PaneLayout::Wipe), "view.panes_wipe", "Wipe", "Show two stacks over each other, with a line between them to drag.").keys(&[Chord::key(Key::F8)]).under("Panes"),
+    row(Group::View, Command::ShowBefore, "view.before", "Show before", "While its key is held the picture under the pointer shows what was before. Chosen in a menu, it stays until it is chosen again.").keys(&[Chord::key(Key::Backtick)]),
+    row(Group::View, Command::UseBefore(StackPreset::Lbs), "view.before_lbs", "Before is LBS", "Before is linear blend skinning, as other viewers draw it.").under("Before"),
+    row(Group::View, Command::UseBefore(StackPreset::Dqs), "view.before_dqs", "Before is DQS", "Before is dual quaternion skinning with nothing after it.").under("Before"),
+    row(Group::View, Command::UseBefore(StackPreset::Compensation), "view.before_compensation", "Before is DQS + compensation", "Before is dual quaternion skinning with bulge compensation.").under("Before"),
+    row(Group::View, Command::UseBefore(StackPreset::Projection), "view.before_projection", "Before is DQS + projection", "Before is dual quaternion skinning with bulge projection.").under("Before"),
+    row(Group::View, Command::UseBefore(StackPreset::CentresOfRotation), "view.before_cor", "Before is centres of rotation", "Before is skinning about optimised centres of rotation.").under("Before"),
+    row(Group::View, Command::UseBefore(StackPreset::Default), "view.before_default", "Before is the default stack", "Before is what a new model has.").under("Before"),
+    row(Group::View, Command::KeepBefore, "view.before_keep", "Before is the stack as it is now", "Before is the stack as it is now, whatever becomes of it: change it and compare.").under("Before"),
     row(Group::Pose, Command::PoseMove, "pose.move", "Move", "Move the selected bones: X, Y, Z hold an axis, type a distance, Enter keeps, Esc takes back.").presets(&[Chord::key(Key::G)], &[Chord::key(Key::W)]).only_in(&[Mode::Select, Mode::Pose]),
     row(Group::Pose, Command::PoseRotate, "pose.rotate", "Rotate", "Rotate the selected bones: X, Y, Z hold an axis, type an angle, Enter keeps, Esc takes back.").presets(&[Chord::key(Key::R)], &[Chord::key(Key::E)]).only_in(&[Mode::Select, Mode::Pose]),
     row(Group::Pose, Command::PoseScale, "pose.scale", "Scale", "Scale the selected bones: X, Y, Z hold an axis, type a factor, Enter keeps, Esc takes back.").presets(&[Chord::key(Key::S)], &[Chord::key(Key::R)]).only_in(&[Mode::Select, Mode::Pose]),
@@ -268,6 +281,14 @@ pub const TABLE: &[Row] = &[
     row(Group::Skinning, Command::UseMethod(SkinningMethod::Dqs), "skin.dqs", "Dual quaternion", "Dual quaternion skinning with two-phase scale: keeps the volume, bulges where joints bend."),
     row(Group::Skinning, Command::UseMethod(SkinningMethod::CentresOfRotation), "skin.cor", "Centres of rotation", "Each point turns about a centre of its own (Le & Hodgins 2016): less bulge than dual quaternions, smooth everywhere."),
     row(Group::Skinning, Command::UseMethod(SkinningMethod::Blend), "skin.blend", "Linear to dual quaternion", "A mix of linear and dual quaternion skinning, painted point by point."),
+    row(Group::Skinning, Command::UsePreset(StackPreset::Lbs), "skin.preset_lbs", "LBS, as other viewers draw it", "Linear blend skinning and nothing after it: what other programs will show of the file.").part(),
+    row(Group::Skinning, Command::UsePreset(StackPreset::Default), "skin.preset_default", "Default stack", "Two-phase dual quaternion skinning, bulge compensation, blended bulge projection.").under("Presets"),
+    row(Group::Skinning, Command::UsePreset(StackPreset::Dqs), "skin.preset_dqs", "DQS alone", "Two-phase dual quaternion skinning and nothing after it.").under("Presets"),
+    row(Group::Skinning, Command::UsePreset(StackPreset::Compensation), "skin.preset_compensation", "DQS + compensation", "Dual quaternion skinning, then bulge compensation (Sulema & Rudenko 2020).").under("Presets"),
+    row(Group::Skinning, Command::UsePreset(StackPreset::Projection), "skin.preset_projection", "DQS + projection", "Dual quaternion skinning, then blended bulge projection (after Kim & Han 2014).").under("Presets"),
+    row(Group::Skinning, Command::UsePreset(StackPreset::CentresOfRotation), "skin.preset_cor", "Centres of rotation alone", "Centres of rotation (Le & Hodgins 2016) and nothing after them.").under("Presets"),
+    row(Group::Skinning, Command::CopyStack, "skin.copy", "Copy deformation", "Keep the deformation of the active object aside, all of its parts.").part(),
+    row(Group::Skinning, Command::PasteStack, "skin.paste", "Paste deformation", "Give the objects that are meant the deformation that was copied."),
     row(Group::Window, Command::SetMode(Mode::Select), "mode.select", "Select mode", "Click, box or lasso bones and points.").presets(&[], &[Chord::key(Key::Q)]),
     row(Group::Window, Command::SetMode(Mode::Pose), "mode.pose", "Pose mode", "Move, rotate and scale bones with the gizmo."),
     row(Group::Window, Command::SetMode(Mode::Paint), "mode.paint", "Paint mode", "Paint the weights of the active bone or a map of the stack: drag adds, Ctrl subtracts."),
@@ -276,6 +297,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Window, Command::UseWorkspace(Workspace::Rig), "window.workspace_rig", "Rig workspace", "Look at the model and pick in it.").under("Workspaces").part(),
     row(Group::Window, Command::UseWorkspace(Workspace::Weights), "window.workspace_weights", "Weights workspace", "Paint weights.").under("Workspaces"),
     row(Group::Window, Command::UseWorkspace(Workspace::Animate), "window.workspace_animate", "Animate workspace", "Pose bones and key clips.").under("Workspaces"),
+    row(Group::Window, Command::UseWorkspace(Workspace::Compare), "window.workspace_compare", "Compare workspace", "See stacks side by side.").under("Workspaces"),
     row(Group::Window, Command::NextWorkspace, "window.next_workspace", "Next workspace", "Go to the workspace to the right.").keys(&[Chord::key(Key::PageDown).ctrl()]).under("Workspaces"),
     row(Group::Window, Command::PreviousWorkspace, "window.previous_workspace", "Previous workspace", "Go to the workspace to the left.").keys(&[Chord::key(Key::PageUp).ctrl()]).under("Workspaces"),
     row(Group::Window, Command::ResetWorkspace, "window.reset_workspace", "Reset workspace", "Put the panels of this workspace back where they came.").under("Workspaces"),

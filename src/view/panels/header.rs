@@ -1,7 +1,8 @@
 //! The row above the viewport: mode, shading, overlays, projection, method.
 
 use super::item_ui;
-use crate::deform::SkinningMethod;
+use crate::deform::{SkinningMethod, StackPreset};
+use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
@@ -12,7 +13,7 @@ use egui::{Button, Role, Ui, Vec2, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
 
 /// Below this width the drop-downs show their icons alone.
-const NARROW: f32 = 640.0;
+const NARROW: f32 = 880.0;
 
 /// What can lie over the picture, in the order of the popover.
 const OVERLAYS: [Command; 5] = [
@@ -31,6 +32,17 @@ const VIEWS: [Command; 6] = [
     Command::ViewLeft,
     Command::ViewTop,
     Command::ViewBottom,
+];
+
+/// What "before" can be, in the order of the popover.
+const BEFORE: [Command; 7] = [
+    Command::UseBefore(StackPreset::Lbs),
+    Command::UseBefore(StackPreset::Dqs),
+    Command::UseBefore(StackPreset::Compensation),
+    Command::UseBefore(StackPreset::Projection),
+    Command::UseBefore(StackPreset::CentresOfRotation),
+    Command::UseBefore(StackPreset::Default),
+    Command::KeepBefore,
 ];
 
 /// The row above the viewport; what was asked for.
@@ -106,22 +118,71 @@ pub fn header_ui(
                 }
             },
         );
+        let layout = view.layout(editor);
+        menu_ui(
+            ui,
+            "Panes",
+            panes_icon(layout),
+            title(Command::UsePanes(layout).label()),
+            "Stacks side by side, over each other, or before and after.",
+            |ui| {
+                for layout in PaneLayout::ALL {
+                    item_ui(ui, Command::UsePanes(layout), editor, is_on, &mut asked);
+                }
+                ui.separator();
+                item_ui(ui, Command::ShowBefore, editor, is_on, &mut asked);
+                for command in BEFORE {
+                    item_ui(ui, command, editor, is_on, &mut asked);
+                }
+            },
+        );
+        let preset = editor.stack_preset();
         let method = Command::UseMethod(editor.method()).label();
-        let about = "How bones bend the surface.";
+        let shown = preset.map_or(method, StackPreset::short_label);
+        let about = "How bones bend the surface: whole stacks, and the method alone.";
         menu_ui(
             ui,
             "Method",
             icons::ICON_BLUR_ON,
-            title(method),
+            title(shown),
             about,
             |ui| {
+                for preset in StackPreset::ALL {
+                    item_ui(ui, Command::UsePreset(preset), editor, is_on, &mut asked);
+                }
+                ui.separator();
                 for method in SkinningMethod::ALL {
                     item_ui(ui, Command::UseMethod(method), editor, is_on, &mut asked);
                 }
             },
         );
+        if !is_narrow {
+            lbs_ui(ui, editor, preset == Some(StackPreset::Lbs), &mut asked);
+        }
     });
     asked
+}
+
+fn panes_icon(layout: PaneLayout) -> MaterialIcon {
+    match layout {
+        PaneLayout::One => icons::ICON_CROP_SQUARE,
+        PaneLayout::Two => icons::ICON_SPLITSCREEN_RIGHT,
+        PaneLayout::Four => icons::ICON_GRID_VIEW,
+        PaneLayout::Wipe => icons::ICON_COMPARE,
+    }
+}
+
+/// One click to what other viewers draw.
+fn lbs_ui(ui: &mut Ui, editor: &Editor, on: bool, asked: &mut Vec<Command>) {
+    let command = Command::UsePreset(StackPreset::Lbs);
+    let enabled = command.is_enabled(editor);
+    let button = Button::selectable(on, "LBS").frame_when_inactive(true);
+    let response = ui.add_enabled(enabled, button);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, on, command.label()));
+    let text = format!("{}\n{}", command.label(), command.tooltip(ui.ctx()));
+    if response.on_hover_text(text).clicked() {
+        asked.push(command);
+    }
 }
 
 fn shading_icon(shading: Shading) -> MaterialIcon {

@@ -3,6 +3,7 @@
 mod bone;
 mod brush;
 mod clip;
+mod deformation;
 mod morphs;
 mod object;
 mod points;
@@ -11,15 +12,18 @@ pub use brush::brush_ui;
 
 use super::pose_properties_ui;
 use crate::editor::Editor;
+use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::theme;
 use egui::{CollapsingHeader, RichText, Ui};
 
-/// What the mode and the selection need: the brush, the bone, the object, its morph targets, the clip.
-pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
+/// What the mode and the selection need: the brush, the bone, how it all deforms, the object, its morph targets, the
+/// clip. What was asked for.
+pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Command> {
     if editor.document().skeleton().is_empty() {
-        return;
+        return None;
     }
+    let mut asked = None;
     if mode == Mode::Paint {
         section_ui(ui, "Brush", |ui| brush_ui(ui, editor));
     }
@@ -30,6 +34,11 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
     if points::has_points(editor) {
         section_ui(ui, "Points", |ui| points::points_ui(ui, editor));
     }
+    if deformation::has_stack(editor) {
+        section_ui(ui, "Deformation", |ui| {
+            asked = deformation::deformation_ui(ui, editor);
+        });
+    }
     if object::has_object(editor) {
         section_ui(ui, "Object", |ui| object::object_ui(ui, editor));
     }
@@ -39,6 +48,7 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) {
     if editor.document().session().playback.clip.is_some() {
         section_ui(ui, "Clip", |ui| clip::clip_ui(ui, editor));
     }
+    asked
 }
 
 /// A part of the panel that folds.

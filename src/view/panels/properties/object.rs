@@ -1,13 +1,10 @@
-//! The object that is painted: its size, its weights, how it deforms.
+//! The object that is painted: its size, its weights.
 
 use super::{fact_ui, rows_ui};
-use crate::deform::SkinningMethod;
 use crate::document::{Instance, InstanceId, MeshItem};
 use crate::editor::Editor;
 use crate::finding::{counted, thousands};
-use crate::view::commands::Command;
-use crate::view::theme;
-use egui::{RichText, Ui};
+use egui::Ui;
 use std::sync::Arc;
 
 /// The first drawn object of the active mesh.
@@ -54,44 +51,4 @@ pub(super) fn object_ui(ui: &mut Ui, editor: &mut Editor) {
         };
         fact_ui(ui, "Skin", skin, "The bones that may move it.");
     });
-    if instance.skin.is_some() {
-        method_ui(ui, editor);
-    }
-}
-
-/// How bones bend the surface.
-fn method_ui(ui: &mut Ui, editor: &mut Editor) {
-    let method = editor.method();
-    let name = SkinningMethod::label;
-    let mut chosen = None;
-    rows_ui(ui, "method", |ui| {
-        let dim = theme::palette(ui).text_dim;
-        let label = ui.label(RichText::new("Skinning").color(dim));
-        egui::ComboBox::from_id_salt("skinning")
-            .width(ui.available_width())
-            .truncate()
-            .selected_text(name(method))
-            .show_ui(ui, |ui| {
-                for choice in SkinningMethod::ALL {
-                    let about = Command::UseMethod(choice).tooltip(ui.ctx());
-                    let response = ui
-                        .selectable_label(method == choice, name(choice))
-                        .on_hover_text(about);
-                    if response.clicked() {
-                        chosen = Some(choice);
-                    }
-                }
-            })
-            .response
-            .labelled_by(label.id)
-            .on_hover_text("How bones bend the surface, for all objects of the model.");
-        ui.end_row();
-    });
-    if method == SkinningMethod::Lbs {
-        let dim = theme::palette(ui).text_dim;
-        ui.label(RichText::new("As other viewers draw it.").color(dim));
-    }
-    if let Some(method) = chosen.filter(|m| *m != method) {
-        editor.set_method(method);
-    }
 }

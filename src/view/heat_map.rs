@@ -1,0 +1,295 @@
+//! The colours of heat maps: what a metric says of each place of a surface.
+//!
+//! Invariant: the stops are written down once; the shader gets them as a uniform.
+
+use super::heat::{Stops, hex};
+use crate::deform::diagnostics::{Metric, Range};
+
+/// What a value that has no meaning is on the GPU.
+pub(crate) const NO_VALUE: f32 = 1e30;
+
+/// Blue over a light neutral to red (after ColorBrewer's RdBu, Brewer 2003): lightness falls evenly to both sides, blue
+/// and orange-red stay apart for colour-blind eyes.
+const DIVERGING: Stops = [
+    hex(0x1F5FA8),
+    hex(0x3F8BC4),
+    hex(0x83B9DB),
+    hex(0xBDD5E4),
+    hex(0xDEDDDA),
+    hex(0xF3C6A5),
+    hex(0xEC9467),
+    hex(0xD25A3C),
+    hex(0xA81E2C),
+];
+
+/// A light neutral over amber, in the middle, to red: lightness falls evenly.
+const SEQUENTIAL: Stops = [
+    hex(0xDEDDDA),
+    hex(0xE9D6AE),
+    hex(0xEEC883),
+    hex(0xECB65C),
+    hex(0xE8A33D),
+    hex(0xDB7C34),
+    hex(0xC8542F),
+    hex(0xAB2E2C),
+    hex(0x861A2A),
+];
+
+/// Where there is no value: ground and stripes.
+const HATCH: [[f32; 3]; 2] = [hex(0x75787A), hex(0x5C5E61)];
+
+/// From the values of a metric to colours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeatScale {
+    /// What is shown.
+    pub metric: Metric,
+    /// The values that the colours span.
+    pub range: Range,
+}
+
+impl Default for HeatScale {
+    fn default() -> Self {
+        Self::new(Metric::Bulge, 1.0)
+    }
+}
+
+impl HeatScale {
+    /// The usual range of a metric. `diagonal`: of the box around the model at rest, metres.
+    pub fn new(metric: Metric, diagonal: f32) -> Self {
+        let mut range = metric.range(diagonal);
+        // A model without extent: any difference is beyond the range.
+        range.high = range.high.max(range.neutral + 1e-9);
+        Self { metric, range }
+    }
+
+    /// The colours from the lower end to the upper one, evenly spaced, sRGB 0 - 1.
+    pub fn stops(&self) -> &'static Stops {
+        if self.range.is_diverging() {
+            &DIVERGING
+        } else {
+            &SEQUENTIAL
+        }
+    }
+
+    /// Ground and stripes of the hatch that means "no value here", sRGB 0 - 1.
+    pub fn hatch(&self) -> [[f32; 3]; 2] {
+        HATCH
+    }
+
+    /// Where a value lies on the ramp: 0 at the lower end, 1 at the upper one, beyond them outside; `None`: no value.
+    pub fn place(&self, value: f32) -> Option<f32> {
+        if value.is_nan() {
+            return None;
+        }
+        let Range { low, neutral, high } = self.range;
+        let from = value - neutral;
+        Some(match (self.range.is_diverging(), from < 0.0) {
+            (true, true) => 0.5 + 0.5 * from / (neutral - low),
+            (true, false) => 0.5 + 0.5 * from / (high - neutral),
+            (false, _) => from / (high - neutral),
+        })
+    }
+
+    /// The colour of a value, sRGB 0 - 1; `None`: no value, which is hatched. Values beyond the range have the colour of
+    /// its end, and are hatched too.
+    pub fn color(&self, value: f32) -> Option<[f32; 3]> {
+        let place = self.place(value)?.clamp(0.0, 1.0);
+        let stops = self.stops();
+        let x = place * 8.0;
+        let i = (x as usize).min(7);
+        let t = x - i as f32;
+        Some(std::array::from_fn(|c| {
+            stops[i][c] + (stops[i + 1][c] - stops[i][c]) * t
+        }))
+    }
+
+    /// From one line of equal value to the next: a round number, in the metric's unit. 0: there are no lines.
+    pub fn step(&self) -> f32 {
+        if self.metric == Metric::FoldOver {
+            return 0.0;
+        }
+        let (factor, ..) = self.metric.shown();
+        let span = (self.range.high - self.range.neutral) * factor;
+        round_step(span / 4.0) / factor
+    }
+
+    /// What the legend's title says: the metric and the unit of its numbers.
+    pub fn title(&self) -> String {
+        let (_, _, unit) = self.metric.shown();
+        if unit.is_empty() {
+            self.metric.label().to_owned()
+        } else {
+            format!("{}, {unit}", self.metric.label())
+        }
+    }
+
+    /// The marks of the legend, from the lower end: where they lie on the ramp, 0 - 1, and what stands beside them.
+    pub fn ticks(&self) -> Vec<(f32, String)> {
+        if self.metric == Metric::FoldOver {
+            return vec![(0.0, "none".into()), (1.0, "folded".into())];
+        }
+        let Range { low, neutral, high } = self.range;
+        let step = self.step();
+        if step <= 0.0 || !step.is_finite() {
+            return Vec::new();
+        }
+        let slack = 1.0 + 1e-4;
+        let below = ((neutral - low) / step * slack).floor() as i32;
+        let above = ((high - neutral) / step * slack).floor() as i32;
+        let (factor, ..) = self.metric.shown();
+        let decimals = decimals(step * factor);
+        (-below.clamp(0, 16)..=above.clamp(0, 16))
+            .filter_map(|i| {
+                let value = neutral + i as f32 * step;
+                let shown = value * factor;
+                let text = match (self.range.is_diverging(), i) {
+                    (_, 0) => "0".to_owned(),
+                    (true, _) => format!("{shown:+.decimals$}"),
+                    (false, _) => format!("{shown:.decimals$}"),
+                };
+                Some((self.place(value)?.clamp(0.0, 1.0), text))
+            })
+            .collect()
+    }
+}
+
+/// The value as the GPU gets it.
+pub(crate) fn as_uploaded(value: f32) -> f32 {
+    if value.is_nan() {
+        NO_VALUE
+    } else {
+        value.clamp(-1e20, 1e20)
+    }
+}
+
+/// The smallest of 1, 2, 2.5, 5 times a power of ten that is not below `least`.
+fn round_step(least: f32) -> f32 {
+    if !(least.is_finite() && least > 0.0) {
+        return 0.0;
+    }
+    let power = 10f32.powf(least.log10().floor());
+    [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .map(|nice| nice * power)
+        .find(|step| *step >= least * 0.999)
+        .unwrap_or(10.0 * power)
+}
+
+/// Decimals that multiples of `step` need.
+fn decimals(step: f32) -> usize {
+    (0..6)
+        .find(|&n| {
+            let scaled = step * 10f32.powi(n);
+            (scaled - scaled.round()).abs() < 1e-3 * scaled.abs().max(1.0)
+        })
+        .map_or(6, |n| n as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn linear(c: [f32; 3]) -> [f32; 3] {
+        c.map(|c| {
+            if c <= 0.04045 {
+                c / 12.92
+            } else {
+                ((c + 0.055) / 1.055).powf(2.4)
+            }
+        })
+    }
+
+    /// CIE L*.
+    fn lightness(c: [f32; 3]) -> f32 {
+        let [r, g, b] = linear(c);
+        let y = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        116.0 * y.cbrt() - 16.0
+    }
+
+    /// What a deuteranope and a protanope see, linear (Viénot, Brettel, Mollon 1999).
+    fn without_red_green(c: [f32; 3]) -> [[f32; 3]; 2] {
+        let [r, g, b] = linear(c);
+        let deutan = 0.292_75 * r + 0.707_25 * g;
+        let protan = 0.112_38 * r + 0.887_62 * g;
+        [
+            [deutan, deutan, -0.022_34 * r + 0.022_34 * g + b],
+            [protan, protan, 0.004_01 * r - 0.004_01 * g + b],
+        ]
+    }
+
+    #[test]
+    fn lightness_falls_evenly_from_what_is_in_order() {
+        for metric in Metric::ALL {
+            let scale = HeatScale::new(metric, 2.0);
+            let Range { low, neutral, high } = scale.range;
+            for end in [low, high].into_iter().filter(|end| *end != neutral) {
+                let steps: Vec<f32> = (0..=32)
+                    .map(|i| neutral + (end - neutral) * i as f32 / 32.0)
+                    .filter_map(|v| scale.color(v))
+                    .map(lightness)
+                    .collect();
+                let falls: Vec<f32> = steps.windows(2).map(|w| w[0] - w[1]).collect();
+                let mean = (steps[0] - steps[32]) / 32.0;
+                assert!(mean > 1.2, "{metric:?}: {steps:?}");
+                let even = falls.iter().all(|f| *f > 0.2 * mean && *f < 2.5 * mean);
+                assert!(even, "{metric:?} to {end}: {falls:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn both_signs_look_different_to_colour_blind_eyes() {
+        let scale = HeatScale::new(Metric::Bulge, 1.0);
+        for value in [0.05, 0.1, 0.2] {
+            let plus = without_red_green(scale.color(value).unwrap());
+            let minus = without_red_green(scale.color(-value).unwrap());
+            for (plus, minus) in plus.into_iter().zip(minus) {
+                // Towards blue against towards yellow.
+                let hue = |c: [f32; 3]| (c[2] - c[0]) / (c[0] + c[1] + c[2]);
+                let gap = hue(minus) - hue(plus);
+                assert!(gap > 0.15, "{value}: {gap}");
+            }
+        }
+    }
+
+    #[test]
+    fn ends_thresholds_and_middle_have_their_colours() {
+        let bulge = HeatScale::new(Metric::Bulge, 1.0);
+        assert_eq!(bulge.color(0.0), Some(DIVERGING[4]));
+        assert_eq!(bulge.color(-0.2), Some(DIVERGING[0]));
+        assert_eq!(bulge.color(9.0), Some(DIVERGING[8]));
+        assert_eq!(bulge.color(f32::NAN), None);
+        assert_eq!(bulge.place(0.4), Some(1.5), "beyond the range");
+        let jump = HeatScale::new(Metric::Discontinuity, 1.0);
+        let [amber, red] = Metric::Discontinuity.thresholds().unwrap();
+        assert_eq!(jump.color(amber), Some(hex(0xE8A33D)));
+        assert_eq!(jump.color(red), Some(SEQUENTIAL[8]));
+        assert_eq!(as_uploaded(f32::NAN), NO_VALUE);
+    }
+
+    #[test]
+    fn marks_are_round_numbers_in_the_unit_that_the_title_names() {
+        let texts = |metric, diagonal| {
+            let ticks = HeatScale::new(metric, diagonal).ticks();
+            assert!(ticks.windows(2).all(|w| w[0].0 < w[1].0));
+            let texts: Vec<String> = ticks.into_iter().map(|t| t.1).collect();
+            texts.join(" ")
+        };
+        assert_eq!(texts(Metric::Bulge, 1.0), "-20 -15 -10 -5 0 +5 +10 +15 +20");
+        assert_eq!(texts(Metric::EdgeStrain, 1.0), "-50 -25 0 +25 +50 +75 +100");
+        assert_eq!(
+            texts(Metric::AreaChange, 1.0),
+            "-1.00 -0.75 -0.50 -0.25 0 +0.25 +0.50 +0.75 +1.00"
+        );
+        assert_eq!(texts(Metric::Discontinuity, 1.0), "0 1 2 3 4");
+        assert_eq!(texts(Metric::Crease, 1.0), "0 0.5 1.0 1.5 2.0");
+        assert_eq!(texts(Metric::FoldOver, 1.0), "none folded");
+        assert_eq!(texts(Metric::NormalError, 1.0), "0 10 20 30");
+        assert_eq!(texts(Metric::Difference, 1.83), "0 10 20 30");
+        assert_eq!(texts(Metric::Difference, 0.0031), "0 0.02 0.04 0.06");
+        assert_eq!(HeatScale::new(Metric::Bulge, 1.0).title(), "Bulge, %");
+        assert_eq!(HeatScale::new(Metric::Crease, 1.0).title(), "Crease");
+        // A model without extent has a legend all the same.
+        assert!(HeatScale::new(Metric::Difference, 0.0).ticks().len() < 20);
+    }
+}
