@@ -89,6 +89,10 @@ mod smoothing;
 mod stack_models;
 #[path = "core/stack_promises.rs"]
 mod stack_promises;
+#[path = "core/stack_quality.rs"]
+mod stack_quality;
+#[path = "core/stack_random.rs"]
+mod stack_random;
 #[path = "core/stacks.rs"]
 mod stacks;
 #[path = "core/views.rs"]
