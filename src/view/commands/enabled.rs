@@ -63,11 +63,10 @@ impl Command {
             Self::ShowAll => editor.has_hidden(),
             Self::Hide | Self::HideOthers | Self::SelectNone => editor.n_selected() > 0,
             Self::Isolate => editor.n_selected() > 0 || editor.is_isolated(),
-            Self::Paint(PaintTarget::Mask(_)) => !document.skins().is_empty(),
+            Self::RangeOfMotion | Self::Paint(PaintTarget::Mask(_)) => !document.skins().is_empty(),
             Self::FillMap | Self::ClearMap | Self::InvertMap => {
                 has_model && editor.paint_target() != PaintTarget::Weights
             }
-            Self::RangeOfMotion => !document.skins().is_empty(),
             Self::UseMethod(_) | Self::UsePreset(_) | Self::CopyStack => editor.stack().is_some(),
             Self::FrameWorst => editor.worst_place(editor.pointed_view()).is_some(),
             Self::PasteStack => editor.stack().is_some() && editor.has_copied_stack(),
