@@ -22,6 +22,7 @@ mod pointer;
 mod posing;
 mod probing;
 mod problems;
+mod range_of_motion;
 pub mod selecting;
 mod sight;
 pub mod views;

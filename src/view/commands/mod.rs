@@ -19,6 +19,7 @@ use crate::deform::{SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
 use crate::editor::Editor;
+use crate::skeleton::InBetweens;
 use table::{Group, Row, TABLE};
 
 /// Something the artist can ask for by menu, button or key.
@@ -239,6 +240,12 @@ pub enum Command {
     RenameClip,
     /// Take the clip out.
     DeleteClip,
+    /// How bones come from key to key in the clip.
+    UseInBetweens(InBetweens),
+    /// A part of exports, or a preview.
+    ToggleExported,
+    /// A clip that bends and twists bones.
+    RangeOfMotion,
     /// The pose without a clip.
     ShowMyPose,
 

@@ -5,6 +5,7 @@ use crate::deform::diagnostics::Metric;
 use crate::deform::{MaskKind, SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
+use crate::skeleton::InBetweens;
 use crate::view::chord::Chord;
 use crate::view::frame::{PanelKind, Workspace};
 use crate::view::heat::Ramp;
@@ -282,6 +283,11 @@ pub const TABLE: &[Row] = &[
     row(Group::Animation, Command::DuplicateClip, "animate.duplicate", "Duplicate clip", "Add a copy of the clip and show it."),
     row(Group::Animation, Command::RenameClip, "animate.rename", "Rename clip", "Give the clip on screen another name."),
     row(Group::Animation, Command::DeleteClip, "animate.delete", "Delete clip", "Take the clip out of the model."),
+    row(Group::Animation, Command::UseInBetweens(InBetweens::Components), "animate.in_betweens_components", "In-betweens by components", "Between keys, locations and rotations go their own ways, as in every glTF player: a bone that turns while it moves goes on a straight line.").under("In-betweens").part(),
+    row(Group::Animation, Command::UseInBetweens(InBetweens::Screw), "animate.in_betweens_screw", "In-betweens along a screw", "Between keys, a bone that turns while it moves swings round in an arc at an even speed, like a part on a hinge. Exports add keys so that any player follows.").under("In-betweens"),
+    row(Group::Animation, Command::UseInBetweens(InBetweens::ScrewDlb), "animate.in_betweens_dlb", "In-betweens along a screw (DLB)", "The same arc, slower near the keys and faster between them, as dual quaternion skinning blends.").under("In-betweens"),
+    row(Group::Animation, Command::ToggleExported, "animate.exported", "Export this clip", "Write the clip on screen into exported files; switched off it is a preview that stays in the project."),
+    row(Group::Animation, Command::RangeOfMotion, "animate.range_of_motion", "Range of motion…", "Make a preview clip that bends and twists the selected bones, or all, to see how the skin follows.").part(),
     row(Group::Animation, Command::ShowMyPose, "animate.my_pose", "Show my pose", "Show the pose you made, without a clip.").part(),
     row(Group::Skinning, Command::UseMethod(SkinningMethod::Lbs), "skin.lbs", "Linear blend", "Linear blend skinning, as every glTF viewer draws it: joints collapse when they bend or twist."),
     row(Group::Skinning, Command::UseMethod(SkinningMethod::Dqs), "skin.dqs", "Dual quaternion", "Dual quaternion skinning with two-phase scale: keeps the volume, bulges where joints bend."),
