@@ -157,14 +157,9 @@ fn partners(
 }
 
 /// The views to evaluate for `request`: those that are shown, and those to compare them with.
-pub(super) fn views_for(
-    request: Option<&HeatMapRequest>,
-    shown: &[ViewRequest],
-) -> Vec<ViewRequest> {
+pub(super) fn views_for(request: &HeatMapRequest, shown: &[ViewRequest]) -> Vec<ViewRequest> {
     let mut all = shown.to_vec();
-    if let Some(request) = request {
-        all.extend(partners(request, shown).0);
-    }
+    all.extend(partners(request, shown).0);
     all
 }
 
@@ -351,16 +346,15 @@ mod tests {
             view(1, StackPreset::Lbs),
             view(2, StackPreset::Dqs),
         ];
-        assert_eq!(views_for(None, &shown), shown);
-        assert_eq!(views_for(Some(&request(Metric::Bulge)), &shown), shown);
+        assert_eq!(views_for(&request(Metric::Bulge), &shown), shown);
         // Plain skinning once for the project's own scale, and once for both presets.
-        let jump = views_for(Some(&request(Metric::Discontinuity)), &shown);
+        let jump = views_for(&request(Metric::Discontinuity), &shown);
         assert_eq!(jump.len(), 5);
         assert!(jump[3].plain && jump[4].plain);
         // LBS is shown already.
         let difference = request(Metric::Difference);
-        assert_eq!(views_for(Some(&difference), &shown).len(), 3);
-        assert_eq!(views_for(Some(&difference), &shown[..1]).len(), 2);
+        assert_eq!(views_for(&difference, &shown).len(), 3);
+        assert_eq!(views_for(&difference, &shown[..1]).len(), 2);
         let (_, partners) = partners(&difference, &shown);
         assert_eq!(partners[&ViewId::OWN].to, Some(ViewId(1)));
         let mut ids: Vec<ViewId> = jump.iter().map(|r| r.view).collect();

@@ -207,8 +207,9 @@ impl State {
             state.evaluator.set_centres(request.centres.clone());
             let (document, pose) = (&request.document, &request.pose);
             let heat_map = request.heat_map.as_ref();
-            let views = views_for(heat_map, &request.views);
-            let moved = state.evaluator.evaluate_views(document, pose, &views);
+            let views = heat_map.map(|heat_map| views_for(heat_map, &request.views));
+            let views = views.as_ref().unwrap_or(&request.views);
+            let moved = state.evaluator.evaluate_views(document, pose, views);
             secs = start.elapsed().as_secs_f64();
             let (evaluator, shown) = (&state.evaluator, &request.views);
             let heat = state

@@ -8,7 +8,7 @@ use crate::deform::diagnostics::{Metric, Summary};
 use crate::editor::Editor;
 use crate::evaluate::Difference;
 use crate::view::commands::Command;
-use crate::view::heat_map::HeatScale;
+use crate::view::heat_map::{HeatScale, figures_of, verdict, worst_text};
 use crate::view::scene::Shading;
 use crate::view::scenery::Scenery;
 use crate::view::theme;
@@ -117,7 +117,10 @@ impl Viewport {
         };
         let scenery = Scenery::of(self.options.theme);
         let painter = ui.painter().with_clip_rect(pane.clip);
-        if let Some((place, value)) = editor.worst_place(pane.view) {
+        let worst = editor.worst_place(pane.view);
+        // Where all is in order there is nothing to mark.
+        let is_in_order = |value| figures.metric.format(value) == figures.metric.format(0.0);
+        if let Some((place, value)) = worst.filter(|(_, value)| !is_in_order(*value)) {
             let camera = &editor.document().session().camera;
             let rect = pane.picture;
             let clip = camera.clip_from_world(rect.aspect_ratio()) * place.extend(1.0);
@@ -128,7 +131,7 @@ impl Viewport {
                 mark(&painter, pane.clip, at, &label, scenery);
             }
         }
-        let rows = rows(figures.metric, &figures.summary);
+        let rows = figures_of(figures.metric, &figures.summary);
         let font = FontId::proportional(12.0);
         let line = 16.0;
         let widths = rows.iter().map(|(name, value)| {
@@ -396,64 +399,6 @@ fn worst_ui(ui: &mut Ui, metric: Metric, summary: &Summary, pane: usize) -> bool
         .clicked()
 }
 
-/// What the worst value is called.
-fn worst_text(metric: Metric, value: f32) -> String {
-    match metric {
-        Metric::FoldOver if value > 0.0 => "folded".to_owned(),
-        Metric::FoldOver => "nothing folded".to_owned(),
-        _ => metric.format(value),
-    }
-}
-
-/// In words what a value beyond a threshold means, and whether it is the worse one.
-fn verdict(metric: Metric, value: f32) -> Option<(&'static str, bool)> {
-    let [amber, red] = metric.thresholds()?;
-    if value >= red {
-        Some(("tears", true))
-    } else if value >= amber {
-        Some(("nearly tears", false))
-    } else {
-        None
-    }
-}
-
-/// The numbers under the worst value.
-fn rows(metric: Metric, summary: &Summary) -> Vec<(&'static str, String)> {
-    if summary.n == 0 {
-        return vec![("no value", String::new())];
-    }
-    let format = |value: f32| metric.format(value);
-    // Without a sign: it has none.
-    let rms = {
-        let (factor, decimals, unit) = metric.shown();
-        let gap = if unit.is_empty() || unit == "°" {
-            ""
-        } else {
-            " "
-        };
-        format!("{:.decimals$}{gap}{unit}", summary.rms * factor)
-    };
-    if metric == Metric::FoldOver {
-        // Values are 0 and 1: their mean square is the share of ones.
-        let share = summary.rms * summary.rms * 100.0;
-        return vec![("points", format!("{share:.2} %"))];
-    }
-    if metric.range(1.0).is_diverging() {
-        vec![
-            ("max", format(summary.max)),
-            ("min", format(summary.min)),
-            ("p99", format(summary.p99)),
-            ("rms", rms),
-        ]
-    } else {
-        vec![
-            ("max", format(summary.max)),
-            ("p99", format(summary.p99)),
-            ("rms", rms),
-        ]
-    }
-}
-
 /// What the numbers mean.
 fn about(metric: Metric) -> String {
     if metric == Metric::FoldOver {
@@ -463,46 +408,4 @@ fn about(metric: Metric) -> String {
         "Of all points that are shown. p99: 99 of 100 have at most this value; rms: the root of the mean square.\n{}",
         metric.description()
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_units_and_signs() {
-        let summary = Summary {
-            n: 100,
-            max: 0.123,
-            min: -0.31,
-            p99: 0.08,
-            rms: 0.0312,
-            ..Summary::default()
-        };
-        let text = |metric| {
-            let rows = rows(metric, &summary);
-            let rows = rows.iter().map(|(name, value)| format!("{name} {value}"));
-            rows.collect::<Vec<_>>().join(", ")
-        };
-        assert_eq!(
-            text(Metric::Bulge),
-            "max +12.3 %, min -31.0 %, p99 +8.0 %, rms 3.1 %"
-        );
-        assert_eq!(text(Metric::NormalError), "max 0.1°, p99 0.1°, rms 0.0°");
-        assert_eq!(text(Metric::Crease), "max 0.12, p99 0.08, rms 0.03");
-        assert_eq!(text(Metric::FoldOver), "points 0.10 %");
-        assert_eq!(rows(Metric::Bulge, &Summary::default()).len(), 1);
-    }
-
-    #[test]
-    fn beyond_a_threshold_there_are_words() {
-        assert_eq!(verdict(Metric::Discontinuity, 1.5), None);
-        assert_eq!(
-            verdict(Metric::Discontinuity, 2.0),
-            Some(("nearly tears", false))
-        );
-        assert_eq!(verdict(Metric::Discontinuity, 9.0), Some(("tears", true)));
-        assert_eq!(verdict(Metric::Bulge, 9.0), None);
-        assert_eq!(worst_text(Metric::FoldOver, 0.0), "nothing folded");
-    }
 }
