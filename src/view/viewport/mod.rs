@@ -5,6 +5,7 @@
 
 mod axes;
 mod gpu;
+mod heat_legend;
 mod menu;
 mod navigate;
 mod overlays;
@@ -51,6 +52,8 @@ pub struct Viewport {
     pub chosen: Vec<Command>,
     menu_blocked: bool,
     hovered: Option<JointIndex>,
+    /// What is painted under the pointer: a weight or the value of a map.
+    value: Option<f32>,
     drag: Drag,
     adjust: Option<Adjust>,
     pose: pose::PoseDrag,
@@ -58,6 +61,8 @@ pub struct Viewport {
     pivot: Option<glam::Vec3>,
     ease: Option<Ease>,
     sight: Sight,
+    /// Whose worst point was asked for.
+    frame_of: Option<ViewId>,
     panes: Panes,
     /// Where the pointer was last: outside of the window it has no place.
     pointer: Pos2,
@@ -77,6 +82,11 @@ enum Drag {
 }
 
 impl Viewport {
+    /// What is painted under the pointer, in Paint mode: the weight of the active bone, or the value of the map.
+    pub fn value_under_pointer(&self) -> Option<f32> {
+        self.value.filter(|_| self.mode == Mode::Paint)
+    }
+
     /// Frees GPU memory; call with the context current.
     pub fn free(&self) {
         self.lock_gpu().renderer = None;
@@ -130,6 +140,7 @@ impl Viewport {
             ThemeChoice::Light => Theme::Light,
             ThemeChoice::HighContrast => Theme::HighContrast,
         };
+        self.ask_for_heat_map(editor);
         let layout = self.layout(editor);
         let panes = self.lay_out(ui, rect, editor);
         self.free_gone_views(editor);
@@ -169,6 +180,11 @@ impl Viewport {
                 self.axes_ui(ui, pane.picture, editor);
             }
         }
+        for pane in &panes {
+            self.heat_figures_ui(ui, pane, editor);
+        }
+        self.frame_worst_of_pane(editor);
+        self.heat_probe_ui(ui, &response, editor);
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
         } else {
