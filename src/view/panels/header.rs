@@ -19,6 +19,9 @@ const NARROW: f32 = 880.0;
 /// The same in Paint mode, where it also says what is painted.
 const NARROW_PAINTING: f32 = 1100.0;
 
+/// Below this width the ways of shading are a drop-down too.
+const SMALLEST: f32 = 560.0;
+
 /// What can lie over the picture, in the order of the popover.
 const OVERLAYS: [Command; 5] = [
     Command::ToggleBones,
@@ -63,6 +66,7 @@ pub fn header_ui(
         NARROW
     };
     let is_narrow = ui.available_width() < least;
+    let is_smallest = ui.available_width() < SMALLEST;
     let title = |text: &'static str| if is_narrow { "" } else { text };
     ui.spacing_mut().item_spacing.x = 4.0;
     ui.horizontal(|ui| {
@@ -97,16 +101,19 @@ pub fn header_ui(
             Command::Show(shading) => Some(shading),
             _ => None,
         });
-        for shading in shadings {
-            let on = view.options.shading == shading;
-            choice_ui(
-                ui,
-                Command::Show(shading),
-                shading_icon(shading),
-                on,
-                editor,
-                &mut asked,
-            );
+        let shown = view.options.shading;
+        if is_smallest {
+            let icon = shading_icon(shown);
+            menu_ui(ui, "Shading", icon, "", "How surfaces look.", |ui| {
+                for shading in shadings {
+                    item_ui(ui, Command::Show(shading), editor, is_on, &mut asked);
+                }
+            });
+        } else {
+            for shading in shadings {
+                let (command, icon) = (Command::Show(shading), shading_icon(shading));
+                choice_ui(ui, command, icon, shading == shown, editor, &mut asked);
+            }
         }
         ui.separator();
         let about = "What is drawn over the model.";
