@@ -68,13 +68,14 @@ pub fn header_ui(
     let is_narrow = ui.available_width() < least;
     let is_smallest = ui.available_width() < SMALLEST;
     let title = |text: &'static str| if is_narrow { "" } else { text };
-    ui.spacing_mut().item_spacing.x = 4.0;
+    ui.spacing_mut().item_spacing.x = if is_smallest { 2.0 } else { 4.0 };
+    let mode = if is_smallest { "" } else { view.mode.label() };
     ui.horizontal(|ui| {
         menu_ui(
             ui,
             "Mode",
             view.mode.icon(),
-            view.mode.label(),
+            mode,
             "What the left button does.",
             |ui| {
                 for mode in Mode::ALL {
@@ -237,7 +238,7 @@ fn menu_ui(
 ) {
     let arrow = icons::ICON_ARROW_DROP_DOWN.rich_text().size(14.0);
     let icon = icon.rich_text().size(16.0);
-    ui.spacing_mut().button_padding.x = 6.0;
+    ui.spacing_mut().button_padding.x = if text.is_empty() { 4.0 } else { 6.0 };
     let response = if text.is_empty() {
         ui.menu_button((icon, arrow), content).response
     } else {
