@@ -1,6 +1,8 @@
 //! The arguments, as `--help` teaches them.
 
 use super::stack_args::{NamedStack, StackArgs};
+#[cfg(feature = "render")]
+use crate::deform::diagnostics::Metric;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -137,7 +139,7 @@ pub struct CompareArgs {
     #[cfg(feature = "render")]
     #[arg(long, value_enum, default_value = "three-quarter")]
     pub view: ViewArg,
-    /// What to show: textured, shaded, form or wire.
+    /// What to show: textured, shaded, form, wire, or a heat map as for render; differences are from the first stack.
     #[cfg(feature = "render")]
     #[arg(long, default_value = "shaded", value_parser = parse_show)]
     pub show: Show,
@@ -168,9 +170,16 @@ pub struct RenderArgs {
     /// Where to look from.
     #[arg(long, value_enum, default_value = "three-quarter")]
     pub view: ViewArg,
-    /// What to show: textured, shaded, form, wire, or weights:BONE (name or node number).
+    /// What to show: textured, shaded, form, wire, weights:BONE (name or node number), or a heat map: bulge, strain,
+    /// area, discontinuity, crease, fold, normals, difference.
     #[arg(long, alias = "shading", default_value = "textured", value_parser = parse_show)]
     pub show: Show,
+    /// The stack that `--show difference` compares with, named as for compare.
+    #[arg(long, value_name = "STACK", default_value = "lbs")]
+    pub against: NamedStack,
+    /// Leave the legend of a heat map out of the picture.
+    #[arg(long)]
+    pub no_legend: bool,
     /// The colours of weights.
     #[arg(long, value_enum, default_value = "perceptual")]
     pub ramp: RampArg,
@@ -267,6 +276,8 @@ pub enum Show {
     Wire,
     /// The weights of a bone.
     Weights(String),
+    /// The heat map of a metric.
+    HeatMap(Metric),
 }
 
 #[cfg(feature = "render")]
@@ -287,9 +298,19 @@ fn parse_show(text: &str) -> Result<Show, String> {
         "shaded" => Ok(Show::Shaded),
         "form" => Ok(Show::Form),
         "wire" => Ok(Show::Wire),
+        "folds" => Ok(Show::HeatMap(Metric::FoldOver)),
+        _ if Metric::of_key(text).is_some() => {
+            Ok(Show::HeatMap(Metric::of_key(text).unwrap_or(Metric::Bulge)))
+        }
         _ => match text.strip_prefix("weights:") {
             Some(bone) if !bone.is_empty() => Ok(Show::Weights(bone.to_owned())),
-            _ => Err("give textured, shaded, form, wire or weights:BONE".into()),
+            _ => {
+                let metrics = Metric::ALL.map(Metric::key);
+                Err(format!(
+                    "give textured, shaded, form, wire, weights:BONE, or a heat map: {}",
+                    metrics.join(", ")
+                ))
+            }
         },
     }
 }

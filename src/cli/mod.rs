@@ -10,7 +10,11 @@ pub mod bench;
 mod check;
 mod compare;
 mod export;
+#[cfg(feature = "render")]
+mod heat;
 mod info;
+#[cfg(feature = "gui")]
+mod legend;
 mod load;
 mod measure;
 mod measuring;

@@ -61,6 +61,7 @@ pub(crate) fn shading_of(show: &Show) -> Shading {
         Show::Form => Shading::Form,
         Show::Wire => Shading::Wire,
         Show::Weights(_) => Shading::Weights,
+        Show::HeatMap(_) => Shading::HeatMap,
     }
 }
 

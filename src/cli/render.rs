@@ -1,11 +1,14 @@
 //! `sinew render`: the viewport's picture without a window.
 
 use super::args::{RenderArgs, Show};
+use super::heat::{self, HeatMaps};
 use super::picture::{camera_of, png, scene_meshes, shading_of};
 use super::{Failure, load, scene};
-use crate::document::{Document, MeshId};
-use crate::evaluate::Evaluator;
+use crate::document::{Document, Image, MeshId};
+use crate::evaluate::Gauge;
+use crate::evaluate::gauge::with_stacks;
 use crate::skeleton::{JointIndex, bones};
+use crate::view::heat_map::figures_of;
 use crate::view::joints::{BoneState, shape_bones};
 use crate::view::scene::{Scene, ViewOptions, frame_bounds};
 use glam::Vec3;
@@ -14,11 +17,17 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     let mut loaded = load::load(&args.file)?;
+    let own = loaded.document.clone();
     scene::apply_stack(&mut loaded.document, &args.stack)?;
     let pose = scene::pose(&loaded, &args.pose)?;
     let document = &loaded.document;
-    let mut evaluator = Evaluator::default();
-    evaluator.evaluate(document, &pose);
+    let mut gauge = Gauge::default();
+    let comparison = heat::comparison(&args.show, || {
+        with_stacks(&own, |stack| args.against.over(stack))
+    });
+    gauge.evaluate(document, &pose, &comparison);
+    let heat_maps = HeatMaps::of(&args.show, &gauge, document);
+    let evaluator = gauge.evaluator();
 
     let joint = match &args.show {
         Show::Weights(bone) => Some(find_bone(document, bone)?),
@@ -43,7 +52,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
             ))
         })
         .collect();
-    let meshes = scene_meshes(document, &evaluator, &weights, 1);
+    let mut meshes = scene_meshes(document, evaluator, &weights, 1);
     if meshes.is_empty() {
         return Err(Failure::Input(format!(
             "{} has no mesh in its scene.",
@@ -76,7 +85,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     let bones = shape_bones(&bones, state);
     // Bones belong to the weights they explain; a picture of the model is of the model.
     let show_bones = args.bones || joint.is_some();
-    let options = ViewOptions {
+    let mut options = ViewOptions {
         shading: shading_of(&args.show),
         ramp: args.ramp.into(),
         theme: args.theme.into(),
@@ -84,6 +93,9 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
         show_bones,
         ..ViewOptions::default()
     };
+    if let Some(heat_maps) = &heat_maps {
+        heat_maps.show(&mut meshes, &mut options);
+    }
     let scene = Scene {
         camera: &camera,
         meshes,
@@ -92,10 +104,31 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
         options: &options,
     };
     let (width, height) = args.size;
-    let image = crate::view::render_to_image(&scene, width, height).map_err(Failure::input)?;
+    let mut image = crate::view::render_to_image(&scene, width, height).map_err(Failure::input)?;
+    if let Some(heat_maps) = &heat_maps {
+        explain(&mut image, heat_maps, args);
+    }
     let png = png(&image)?;
     crate::io::atomic::write_atomically(&args.out, &png).map_err(Failure::input)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what a heat map comes to: in words, and by a legend on the picture.
+fn explain(image: &mut Image, heat_maps: &HeatMaps, args: &RenderArgs) {
+    let (scale, summary) = (heat_maps.scale(), &heat_maps.summary);
+    let figures = figures_of(scale.metric, summary);
+    let figures = figures
+        .iter()
+        .map(|(name, value)| format!("{name} {value}"));
+    println!("{}", scale.caption());
+    println!("{}", figures.collect::<Vec<_>>().join(", "));
+    #[cfg(feature = "gui")]
+    if !args.no_legend {
+        super::legend::draw(image, &scale, summary, args.theme.into());
+    }
+    // Without the window's font there are no letters.
+    #[cfg(not(feature = "gui"))]
+    let _ = (image, args);
 }
 
 /// A bone by node number or name.

@@ -1,8 +1,8 @@
 //! Evaluated instances with what their metrics compare them with.
 
 use super::Evaluator;
+use crate::deform::DeformStack;
 use crate::deform::diagnostics::{Segments, ShapeView};
-use crate::deform::{DeformStack, SkinningMethod};
 use crate::document::{Document, Edit, InstanceId};
 use crate::skeleton::Pose;
 use glam::Vec3;
@@ -42,10 +42,7 @@ impl Gauge {
         self.shown.evaluate(document, pose);
         self.has_plain = comparison.plain;
         if comparison.plain {
-            let plain = with_stacks(document, |stack| DeformStack {
-                scale: stack.scale,
-                ..DeformStack::bare(SkinningMethod::Dqs)
-            });
+            let plain = with_stacks(document, DeformStack::plain);
             self.plain.evaluate(&plain, pose);
         }
         self.has_other = comparison.other.is_some();

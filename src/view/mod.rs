@@ -29,6 +29,7 @@ pub mod commands;
 #[cfg(feature = "gui")]
 pub mod frame;
 pub mod heat;
+pub mod heat_map;
 #[cfg(feature = "gui")]
 pub mod hints;
 #[cfg(feature = "gui")]

@@ -7,6 +7,7 @@ use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
 use crate::document::session::{PointsOfMeshes, SelectKind};
 use crate::document::{Image, Material};
 use crate::editor::Editor;
+use crate::evaluate::ViewId;
 use crate::math::Camera;
 use crate::mesh::{Mesh, PointSet};
 use crate::skeleton::JointIndex;
@@ -21,7 +22,7 @@ pub struct Picture {
     meshes: Vec<PictureMesh>,
     materials: Arc<Vec<Material>>,
     images: Arc<Vec<Option<Arc<Image>>>>,
-    bones: Vec<BoneShape>,
+    bones: Arc<Vec<BoneShape>>,
     options: ViewOptions,
     ground: f32,
     stamp: u64,
@@ -42,54 +43,17 @@ struct PictureMesh {
     show_points: bool,
 }
 
-impl Picture {
+/// The bones of a frame: all its pictures show the same.
+#[derive(Clone, Debug)]
+pub struct Bones {
+    shapes: Arc<Vec<BoneShape>>,
+    hovered: Option<JointIndex>,
+}
+
+impl Bones {
     /// What `editor` shows now; `hovered` is the bone under the pointer.
-    pub fn new(editor: &Editor, options: ViewOptions, hovered: Option<JointIndex>) -> Self {
-        let document = editor.document();
-        let session = document.session();
-        let mut hash = DefaultHasher::new();
-        (
-            editor.model_serial(),
-            editor.picture_serial(),
-            session.active_joint,
-            hovered,
-            editor.selection_serial(),
-        )
-            .hash(&mut hash);
-        session.selected_joints.hash(&mut hash);
-        session.joint_colours.hash(&mut hash);
-        // Dots are in the way of who picks bones.
-        let show_points = session.select_kind == SelectKind::Points;
-        let meshes = editor
-            .displayed()
-            .iter()
-            .filter(|(id, _)| !session.hidden_instances.contains(id))
-            .map(|(id, shown)| {
-                let mesh_id = document.instances().get(id).map(|i| i.mesh);
-                let heat = mesh_id.and_then(|m| editor.heat().get(&m));
-                let heat = heat.filter(|_| options.shading == Shading::Weights);
-                let set_of = |sets: &PointsOfMeshes| sets.get(&mesh_id?).cloned();
-                let hidden = set_of(&session.hidden_points);
-                let selected = set_of(&session.selected_points).filter(|_| show_points);
-                for set in [&hidden, &selected] {
-                    set.as_ref().map(Arc::as_ptr).hash(&mut hash);
-                }
-                (id, shown.generation, heat.map(|h| (h.of, h.generation))).hash(&mut hash);
-                PictureMesh {
-                    key: shown.key,
-                    mesh: shown.mesh.clone(),
-                    positions: shown.positions.clone(),
-                    normals: shown.normals.clone(),
-                    generation: shown.generation,
-                    weights: heat.map(|h| h.values.clone()),
-                    weights_generation: heat.map_or(0, |h| h.generation),
-                    plain_weight: heat.map_or(0.0, |h| as_uploaded(h.plain())),
-                    hidden,
-                    selected,
-                    show_points,
-                }
-            })
-            .collect();
+    pub fn new(editor: &Editor, options: &ViewOptions, hovered: Option<JointIndex>) -> Self {
+        let session = editor.document().session();
         let state = |joint: JointIndex| {
             if session.active_joint == Some(joint) {
                 BoneState::Active
@@ -101,23 +65,90 @@ impl Picture {
                 BoneState::Normal
             }
         };
-        let bones = if options.show_bones {
-            let mut bones = shape_bones(&editor.bones(), state);
-            for shape in &mut bones {
+        let mut shapes = Vec::new();
+        if options.show_bones {
+            shapes = shape_bones(&editor.bones(), state);
+            for shape in &mut shapes {
                 // The colours that the artist gave; the list's own ones only tell its rows apart.
                 let chosen = session.joint_colours.get(&shape.bone.joint);
                 shape.colour = chosen.map(|rgb| rgb.map(|c| f32::from(c) / 255.0));
             }
-            bones
-        } else {
-            Vec::new()
-        };
+        }
+        Self {
+            shapes: Arc::new(shapes),
+            hovered,
+        }
+    }
+}
+
+impl Picture {
+    /// What `editor` shows now in `view`.
+    pub fn new(editor: &Editor, view: ViewId, options: ViewOptions, bones: &Bones) -> Self {
+        let document = editor.document();
+        let session = document.session();
+        let mut hash = DefaultHasher::new();
+        (
+            editor.model_serial(),
+            editor.picture_serial(),
+            session.active_joint,
+            bones.hovered,
+            editor.selection_serial(),
+        )
+            .hash(&mut hash);
+        session.selected_joints.hash(&mut hash);
+        session.joint_colours.hash(&mut hash);
+        // Dots are in the way of who picks bones.
+        let show_points = session.select_kind == SelectKind::Points;
+        let meshes = editor
+            .displayed_in(view)
+            .iter()
+            .filter(|(id, _)| !session.hidden_instances.contains(id))
+            .map(|(id, shown)| {
+                let mesh_id = document.instances().get(id).map(|i| i.mesh);
+                let heat = mesh_id.and_then(|m| editor.heat().get(&m));
+                let heat = heat.filter(|_| options.shading == Shading::Weights);
+                let measured = editor.heat_map_in(view, *id);
+                let measured = measured.filter(|_| options.shading == Shading::HeatMap);
+                let set_of = |sets: &PointsOfMeshes| sets.get(&mesh_id?).cloned();
+                let hidden = set_of(&session.hidden_points);
+                let selected = set_of(&session.selected_points).filter(|_| show_points);
+                for set in [&hidden, &selected] {
+                    set.as_ref().map(Arc::as_ptr).hash(&mut hash);
+                }
+                (
+                    shown.key,
+                    shown.generation,
+                    heat.map(|h| (h.of, h.generation)),
+                    measured.map(|map| map.generation),
+                )
+                    .hash(&mut hash);
+                PictureMesh {
+                    key: shown.key,
+                    mesh: shown.mesh.clone(),
+                    positions: shown.positions.clone(),
+                    normals: shown.normals.clone(),
+                    generation: shown.generation,
+                    weights: match measured {
+                        Some(map) => Some(map.values.clone()),
+                        None => heat.map(|h| h.values.clone()),
+                    },
+                    weights_generation: match measured {
+                        Some(map) => map.generation,
+                        None => heat.map_or(0, |h| h.generation),
+                    },
+                    plain_weight: heat.map_or(0.0, |h| as_uploaded(h.plain())),
+                    hidden,
+                    selected,
+                    show_points,
+                }
+            })
+            .collect();
         Self {
             camera: session.camera,
             meshes,
             materials: document.materials().clone(),
             images: document.images().clone(),
-            bones,
+            bones: bones.shapes.clone(),
             options,
             ground: 0.0,
             stamp: hash.finish(),

@@ -2,12 +2,13 @@
 
 use super::gather::Series;
 use crate::cli::args::Show;
+use crate::cli::heat::{HeatMaps, comparison};
 use crate::cli::measuring::Moment;
 use crate::cli::picture::{camera_of, scene_meshes, shading_of};
 use crate::cli::{Failure, args::CompareArgs};
 use crate::deform::diagnostics::{Metric, measure, radius};
 use crate::document::{Image, InstanceId};
-use crate::evaluate::{Comparison, Gauge};
+use crate::evaluate::Gauge;
 use crate::math::Camera;
 use crate::view::scene::{Scene, ViewOptions, frame_bounds};
 use crate::view::{Offscreen, Theme};
@@ -34,7 +35,8 @@ pub(crate) fn rows(
 ) -> Result<Vec<Row>, Failure> {
     if let Show::Weights(_) = args.show {
         return Err(Failure::Usage(
-            "compare shows the model's form; give --show textured, shaded, form or wire.".into(),
+            "compare shows the model's form; give --show textured, shaded, form, wire or a heat map."
+                .into(),
         ));
     }
     let mut studio = Studio {
@@ -47,12 +49,11 @@ pub(crate) fn rows(
         let at = moments[moment]
             .time_secs
             .map_or_else(|| "The pose".to_owned(), |t| format!("{t:.2} s"));
+        let first = &series[0].document;
         for (gauge, series) in studio.gauges.iter_mut().zip(series) {
-            gauge.evaluate(
-                &series.document,
-                &moments[moment].pose,
-                &Comparison::default(),
-            );
+            // Differences are from the first stack.
+            let comparison = comparison(&args.show, || first.clone());
+            gauge.evaluate(&series.document, &moments[moment].pose, &comparison);
         }
         let whole = studio.whole(args, series);
         rows.push(Row {
@@ -156,19 +157,24 @@ impl Studio {
         let mut pictures = Vec::with_capacity(series.len());
         for (gauge, series) in self.gauges.iter().zip(series) {
             self.generation += 1;
-            let meshes = scene_meshes(
+            let mut meshes = scene_meshes(
                 &series.document,
                 gauge.evaluator(),
                 &no_weights,
                 self.generation,
             );
+            let heat_maps = HeatMaps::of(&args.show, gauge, &series.document);
+            let mut heat = ViewOptions::default();
+            if let Some(heat_maps) = &heat_maps {
+                heat_maps.show(&mut meshes, &mut heat);
+            }
             let mut draw = |theme| {
                 let options = ViewOptions {
                     shading: shading_of(&args.show),
                     theme,
                     show_grid: false,
                     show_bones: false,
-                    ..ViewOptions::default()
+                    ..heat
                 };
                 let scene = Scene {
                     camera,

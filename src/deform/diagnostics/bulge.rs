@@ -13,9 +13,9 @@ const LEAST_RADIUS: f64 = 1e-3;
 /// weight above 0.01. NaN for points that no joint with a bone moves.
 ///
 /// All of these joints, not only the strongest: the metric would jump where that one changes.
-pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
+pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let least = LEAST_RADIUS * shape.diagonal();
-    for_each(shape.n_points(), |point| {
+    for_each(buffer, shape.n_points(), |point| {
         if point >= shape.influences.len() {
             return f64::NAN;
         }
@@ -80,7 +80,7 @@ mod tests {
         for p in &mut tube.posed {
             *p *= glam::Vec3::new(1.0, 1.1, 1.1);
         }
-        let values = values(&tube.view());
+        let values = values(&tube.view(), Vec::new());
         assert!(values.iter().all(|v| (v - 0.1).abs() < 1e-6), "{values:?}");
     }
 
@@ -88,7 +88,7 @@ mod tests {
     fn no_bones_or_influences_have_no_bulge() {
         let mut tube = Tube::new();
         tube.segments = super::super::Segments::default();
-        assert!(values(&tube.view()).iter().all(|v| v.is_nan()));
+        assert!(values(&tube.view(), Vec::new()).iter().all(|v| v.is_nan()));
         assert_eq!(distance_to_segment(DVec3::Y, [DVec3::ZERO; 2]), 1.0);
     }
 }

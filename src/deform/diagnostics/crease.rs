@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 /// `max |J_f - J_g|` (Frobenius) over pairs of faces that share an edge at the point, J the deformation gradient of a
 /// face; NaN where no two faces meet.
-pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
+pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let triangles = shape.triangles();
     let gradients: Vec<Option<DMat3>> = triangles
         .par_iter()
@@ -20,7 +20,7 @@ pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
         })
         .collect();
     let topology = shape.mesh.topology();
-    for_each(shape.n_points(), |point| {
+    for_each(buffer, shape.n_points(), |point| {
         if triangles.is_empty() {
             return f64::NAN;
         }
@@ -75,14 +75,14 @@ mod tests {
         for p in &mut tube.posed {
             *p = turn * *p;
         }
-        assert!(values(&tube.view()).iter().all(|v| *v < 1e-6));
+        assert!(values(&tube.view(), Vec::new()).iter().all(|v| *v < 1e-6));
 
         // Half of the tube turns about its own axis: the faces between shear, the rest is rigid.
         let mut tube = Tube::new();
         for p in tube.posed.iter_mut().filter(|p| p.x > 0.1) {
             *p = glam::Quat::from_rotation_x(0.4) * *p;
         }
-        let found = values(&tube.view());
+        let found = values(&tube.view(), Vec::new());
         assert!(found[tube.middle()] > 0.3, "{found:?}");
         let far = tube.mesh.positions.iter().position(|p| p.x < -0.9).unwrap();
         assert!(found[far] < 1e-5);

@@ -191,7 +191,10 @@ impl Metric {
         }
         let (factor, decimals, unit) = self.shown();
         let value = value * factor;
-        let number = if self.range(1.0).is_diverging() {
+        // What is rounded to 0 has no sign.
+        let is_zero = value.abs() < 0.5 * 10f32.powi(-(decimals as i32));
+        let value = if is_zero { 0.0 } else { value };
+        let number = if self.range(1.0).is_diverging() && !is_zero {
             format!("{value:+.decimals$}")
         } else {
             format!("{value:.decimals$}")
@@ -232,6 +235,8 @@ mod tests {
         assert_eq!(Metric::NormalError.format(3.04), "3.0°");
         assert_eq!(Metric::Difference.format(0.0015), "1.50 mm");
         assert_eq!(Metric::Bulge.format(f32::NAN), "-");
+        assert_eq!(Metric::Bulge.format(-0.0003), "0.0 %");
+        assert_eq!(Metric::FoldOver.format(1.0), "1");
         for metric in Metric::ALL {
             assert_eq!(Metric::of_key(metric.key()), Some(metric));
         }

@@ -14,9 +14,12 @@ use super::keymap;
 use super::mode::Mode;
 use super::scene::Shading;
 use super::theme::ThemeChoice;
+use crate::deform::diagnostics::Metric;
 use crate::deform::{SkinningMethod, StackPreset};
+use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
 use crate::editor::Editor;
+use crate::skeleton::InBetweens;
 use table::{Group, Row, TABLE};
 
 /// Something the artist can ask for by menu, button or key.
@@ -87,6 +90,12 @@ pub enum Command {
     Show(Shading),
     /// Choose the colours of weights.
     UseRamp(Ramp),
+    /// Choose what the heat map shows, and show it.
+    UseMetric(Metric),
+    /// Choose of these by direction.
+    MetricPie,
+    /// Fit the place where the metric is worst.
+    FrameWorst,
     /// Bones on or off.
     ToggleBones,
     /// Bones through the skin.
@@ -125,6 +134,14 @@ pub enum Command {
     OrbitDown,
     /// Perspective or parallel.
     ToggleOrthographic,
+    /// Divide the viewport.
+    UsePanes(PaneLayout),
+    /// What was before, while its key is held.
+    ShowBefore,
+    /// Choose what was before.
+    UseBefore(StackPreset),
+    /// The stack as it is now is what was before.
+    KeepBefore,
 
     // Pose
     /// Move bones.
@@ -223,6 +240,12 @@ pub enum Command {
     RenameClip,
     /// Take the clip out.
     DeleteClip,
+    /// How bones come from key to key in the clip.
+    UseInBetweens(InBetweens),
+    /// A part of exports, or a preview.
+    ToggleExported,
+    /// A clip that bends and twists bones.
+    RangeOfMotion,
     /// The pose without a clip.
     ShowMyPose,
 
@@ -315,6 +338,11 @@ impl Command {
     /// Whether it may be asked for by key while a stroke is under way: taking it back, or ending it with its mode.
     pub fn may_end_a_stroke(self) -> bool {
         matches!(self, Self::Undo | Self::SetMode(_) | Self::SwapMode)
+    }
+
+    /// Whether it goes on while its key is held, and ends with it ([`keymap::KeyMap::is_held`]).
+    pub fn is_held(self) -> bool {
+        self == Self::ShowBefore
     }
 
     /// Whether a held key asks for it again and again.

@@ -1,7 +1,9 @@
 //! The row above the viewport: mode, shading, overlays, projection, method.
 
-use super::item_ui;
+use super::{item_ui, target_label};
 use crate::deform::{SkinningMethod, StackPreset};
+use crate::document::PaneLayout;
+use crate::document::session::PaintTarget;
 use crate::editor::Editor;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
@@ -12,7 +14,10 @@ use egui::{Button, Role, Ui, Vec2, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
 
 /// Below this width the drop-downs show their icons alone.
-const NARROW: f32 = 640.0;
+const NARROW: f32 = 880.0;
+
+/// The same in Paint mode, where it also says what is painted.
+const NARROW_PAINTING: f32 = 1100.0;
 
 /// What can lie over the picture, in the order of the popover.
 const OVERLAYS: [Command; 5] = [
@@ -33,6 +38,17 @@ const VIEWS: [Command; 6] = [
     Command::ViewBottom,
 ];
 
+/// What "before" can be, in the order of the popover.
+const BEFORE: [Command; 7] = [
+    Command::UseBefore(StackPreset::Lbs),
+    Command::UseBefore(StackPreset::Dqs),
+    Command::UseBefore(StackPreset::Compensation),
+    Command::UseBefore(StackPreset::Projection),
+    Command::UseBefore(StackPreset::CentresOfRotation),
+    Command::UseBefore(StackPreset::Default),
+    Command::KeepBefore,
+];
+
 /// The row above the viewport; what was asked for.
 pub fn header_ui(
     ui: &mut Ui,
@@ -41,7 +57,12 @@ pub fn header_ui(
     is_on: &dyn Fn(Command) -> Option<bool>,
 ) -> Vec<Command> {
     let mut asked = Vec::new();
-    let is_narrow = ui.available_width() < NARROW;
+    let least = if view.mode == Mode::Paint {
+        NARROW_PAINTING
+    } else {
+        NARROW
+    };
+    let is_narrow = ui.available_width() < least;
     let title = |text: &'static str| if is_narrow { "" } else { text };
     ui.spacing_mut().item_spacing.x = 4.0;
     ui.horizontal(|ui| {
@@ -57,6 +78,20 @@ pub fn header_ui(
                 }
             },
         );
+        if view.mode == Mode::Paint {
+            let target = target_label(editor.paint_target(), editor);
+            let text = if is_narrow { "" } else { target.as_str() };
+            let about = "What the brush paints, and what can be done to a whole map.";
+            menu_ui(ui, "Paint", icons::ICON_BRUSH, text, about, |ui| {
+                for target in PaintTarget::ALL {
+                    item_ui(ui, Command::Paint(target), editor, is_on, &mut asked);
+                }
+                ui.separator();
+                for command in [Command::FillMap, Command::ClearMap, Command::InvertMap] {
+                    item_ui(ui, command, editor, is_on, &mut asked);
+                }
+            });
+        }
         ui.separator();
         let shadings = Command::all().filter_map(|c| match c {
             Command::Show(shading) => Some(shading),
@@ -106,6 +141,24 @@ pub fn header_ui(
                 }
             },
         );
+        let layout = view.layout(editor);
+        menu_ui(
+            ui,
+            "Panes",
+            panes_icon(layout),
+            title(Command::UsePanes(layout).label()),
+            "Stacks side by side, over each other, or before and after.",
+            |ui| {
+                for layout in PaneLayout::ALL {
+                    item_ui(ui, Command::UsePanes(layout), editor, is_on, &mut asked);
+                }
+                ui.separator();
+                item_ui(ui, Command::ShowBefore, editor, is_on, &mut asked);
+                for command in BEFORE {
+                    item_ui(ui, command, editor, is_on, &mut asked);
+                }
+            },
+        );
         let preset = editor.stack_preset();
         let method = Command::UseMethod(editor.method()).label();
         let shown = preset.map_or(method, StackPreset::short_label);
@@ -133,6 +186,15 @@ pub fn header_ui(
     asked
 }
 
+fn panes_icon(layout: PaneLayout) -> MaterialIcon {
+    match layout {
+        PaneLayout::One => icons::ICON_CROP_SQUARE,
+        PaneLayout::Two => icons::ICON_SPLITSCREEN_RIGHT,
+        PaneLayout::Four => icons::ICON_GRID_VIEW,
+        PaneLayout::Wipe => icons::ICON_COMPARE,
+    }
+}
+
 /// One click to what other viewers draw.
 fn lbs_ui(ui: &mut Ui, editor: &Editor, on: bool, asked: &mut Vec<Command>) {
     let command = Command::UsePreset(StackPreset::Lbs);
@@ -153,6 +215,7 @@ fn shading_icon(shading: Shading) -> MaterialIcon {
         Shading::Form => icons::ICON_TONALITY,
         Shading::Weights => icons::ICON_GRADIENT,
         Shading::Wire => icons::ICON_LANGUAGE,
+        Shading::HeatMap => icons::ICON_THERMOSTAT,
     }
 }
 
