@@ -17,6 +17,7 @@ pub mod display;
 mod files;
 mod heat_maps;
 mod maps;
+mod measuring;
 pub mod playback;
 mod pointer;
 mod posing;
@@ -80,6 +81,7 @@ pub struct Editor {
     heat_generation: u64,
     world: Vec<DAffine3>,
     problems: Problems,
+    measuring: measuring::Measuring,
     notices: VecDeque<Notice>,
     job: Option<FileJob>,
     project_path: Option<PathBuf>,
@@ -134,7 +136,7 @@ impl Editor {
         wake: impl Fn() + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let wake = Arc::new(wake);
-        let (theirs, of_checks) = (wake.clone(), wake.clone());
+        let (theirs, of_checks, of_measures) = (wake.clone(), wake.clone(), wake.clone());
         Ok(Self {
             document: Document::default(),
             history: History::default(),
@@ -151,6 +153,7 @@ impl Editor {
             heat_generation: 0,
             world: Vec::new(),
             problems: Problems::new(Lane::spawn(move || of_checks())?),
+            measuring: measuring::Measuring::new(Lane::spawn(move || of_measures())?),
             notices: VecDeque::new(),
             job: None,
             project_path: None,
@@ -286,6 +289,7 @@ impl Editor {
     /// Returns whether the picture changed.
     pub fn poll(&mut self, dt_secs: f64) -> bool {
         self.poll_file_job();
+        self.poll_measuring();
         let mut changed = self.advance_playback(dt_secs);
         while let Some(mut result) = self.worker.try_result() {
             self.state.received = result.generation;
@@ -420,6 +424,7 @@ impl Editor {
         self.model_serial += 1;
         self.views.clear();
         self.heat_maps.clear();
+        self.measuring.forget();
         self.world.clear();
         self.state.stale = true;
         self.state.reset = true;

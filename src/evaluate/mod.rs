@@ -18,6 +18,7 @@ pub mod heat_map;
 pub mod lane;
 mod skin_orders;
 pub mod view;
+pub mod volumes;
 pub mod worker;
 
 pub use evaluator::Evaluator;
