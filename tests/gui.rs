@@ -20,6 +20,8 @@ mod heat_maps;
 mod licences;
 #[path = "gui/looks.rs"]
 mod looks;
+#[path = "gui/maps.rs"]
+mod maps;
 #[path = "gui/motion.rs"]
 mod motion;
 #[path = "gui/overlays.rs"]

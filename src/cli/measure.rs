@@ -3,6 +3,7 @@
 use super::args::MeasureArgs;
 use super::measuring::{Measurer, Moment, Places, Sample, VertexPlace, moments};
 use super::{Failure, load, scene};
+use crate::deform::DeformStack;
 use crate::deform::diagnostics::{Folds, Metric, Summary, Volume};
 use crate::document::{Document, InstanceId};
 use serde::Serialize;
@@ -28,6 +29,7 @@ struct InstanceReport {
     skinned: bool,
     points: usize,
     faces: usize,
+    stack: std::sync::Arc<DeformStack>,
     /// Whether the mesh is closed; else volumes are of its closed parts, if it has any.
     closed: bool,
     /// The worst over all times.
@@ -223,6 +225,7 @@ fn instance_report(
         skinned: instance.skin.is_some(),
         points: mesh.n_points(),
         faces: mesh.triangles.len(),
+        stack: document.meshes()[&instance.mesh].stack.clone(),
         closed: volume.is_closed,
         metrics,
         folds: WorstFolds {

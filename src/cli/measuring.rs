@@ -37,7 +37,8 @@ pub(crate) fn moments(loaded: &Loaded, args: &PoseArgs, rate: f64) -> Result<Vec
     };
     let clip = scene::find_clip(document, wanted)?;
     let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
-    let steps = ((end - start) * rate).ceil().max(0.0);
+    // Times of a file are f32: what they miss a whole number of poses by is no pose.
+    let steps = ((end - start) * rate - 1e-3).ceil().max(0.0);
     if steps.is_nan() || steps > MOST_POSES {
         return Err(Failure::Usage(format!(
             "The clip \"{}\" lasts {:.1} s: at {rate} poses a second that is more than {MOST_POSES}; give a lower --rate.",

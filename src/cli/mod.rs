@@ -7,7 +7,6 @@
 
 pub mod args;
 pub mod bench;
-mod bench_fk;
 mod check;
 mod compare;
 mod export;

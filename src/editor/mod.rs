@@ -10,6 +10,7 @@
 mod animating;
 mod autosave;
 mod bones;
+mod centres;
 mod commands;
 mod comparing;
 mod deforming;
@@ -24,6 +25,7 @@ mod posing;
 mod probing;
 mod problems;
 mod range_of_motion;
+mod rules;
 pub mod selecting;
 mod sight;
 pub mod views;
@@ -88,6 +90,7 @@ pub struct Editor {
     /// When the project was last saved here.
     saved_at: Option<Instant>,
     state: EvaluationState,
+    centres: centres::CentreSearch,
     relink: Option<Relink>,
     /// A model that is ready but would take the place of edits made while it was loading.
     opened: Option<(OpenRequest, OpenedModel)>,
@@ -125,6 +128,7 @@ impl Drop for Editor {
         if !self.is_saving() {
             self.cancel_job();
         }
+        self.centres.clear();
     }
 }
 
@@ -159,6 +163,7 @@ impl Editor {
             project_path: None,
             saved_at: None,
             state: EvaluationState::default(),
+            centres: centres::CentreSearch::default(),
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
@@ -280,6 +285,7 @@ impl Editor {
     /// Whether everything asked of the threads is on screen.
     pub fn is_idle(&self) -> bool {
         self.job.is_none()
+            && self.centres.is_idle()
             && !self.state.stale
             && self.state.received == self.state.posted
             && self.problems.is_idle(self.history.is_open())
@@ -322,6 +328,7 @@ impl Editor {
             self.weighted = self.document.weighted_joints();
             self.picture_serial += 1;
         }
+        self.poll_centres();
         self.post();
         self.poll_problems();
         self.poll_autosave();
@@ -343,6 +350,7 @@ impl Editor {
             document: self.document.clone(),
             pose: self.document.shown_pose(),
             views: self.views.requests(),
+            centres: self.centres.known(),
             heat_map,
             reset: std::mem::take(&mut self.state.reset),
         });
@@ -423,6 +431,7 @@ impl Editor {
         self.saved_at = None;
         self.model_serial += 1;
         self.views.clear();
+        self.centres.clear();
         self.heat_maps.clear();
         self.measuring.forget();
         self.world.clear();

@@ -1,7 +1,7 @@
 //! The thread that re-skins.
 
 use super::heat_map::{HeatMapRequest, HeatMapper, HeatUpdate, views_for};
-use super::{Evaluator, ViewId, ViewRequest};
+use super::{CentreMap, Evaluator, ViewId, ViewRequest};
 use crate::deform::Moved;
 use crate::document::{Document, InstanceId};
 use crate::skeleton::Pose;
@@ -22,6 +22,8 @@ pub struct Request {
     pub pose: Arc<Pose>,
     /// The views to evaluate, each once; what is known of others is freed.
     pub views: Vec<ViewRequest>,
+    /// Centres of rotation, as far as they are known; the worker seeks none.
+    pub centres: CentreMap,
     /// What to measure, and show as colours.
     pub heat_map: Option<HeatMapRequest>,
     /// Forget everything known before: the first request after another model was opened.
@@ -202,6 +204,7 @@ impl State {
         }
         let mut secs = 0.0;
         let answer = self.guarded(|state| {
+            state.evaluator.set_centres(request.centres.clone());
             let (document, pose) = (&request.document, &request.pose);
             let heat_map = request.heat_map.as_ref();
             let views = heat_map.map(|heat_map| views_for(heat_map, &request.views));
@@ -300,6 +303,7 @@ mod tests {
             document,
             pose: Arc::new(pose),
             views: vec![ViewRequest::own()],
+            centres: CentreMap::new(),
             heat_map: None,
             reset: false,
         };

@@ -61,7 +61,6 @@ pub(crate) struct Chart {
 pub(crate) const CHART_WIDTH: f32 = 620.0;
 pub(crate) const CHART_HEIGHT: f32 = 250.0;
 const LEFT: f32 = 52.0;
-const RIGHT: f32 = 128.0;
 const TOP: f32 = 34.0;
 const BOTTOM: f32 = 30.0;
 /// Least distance of the baselines of labels.
@@ -78,7 +77,7 @@ impl Chart {
     /// Draws it in a box of [`CHART_WIDTH`] x [`CHART_HEIGHT`] whose upper left corner is at `origin`.
     pub(crate) fn draw(&self, paper: &mut dyn Paper, origin: [f32; 2]) {
         let [x0, y0] = origin;
-        let (left, right) = (x0 + LEFT, x0 + CHART_WIDTH - RIGHT);
+        let (left, right) = (x0 + LEFT, x0 + CHART_WIDTH - self.label_room());
         let (top, bottom) = (y0 + TOP, y0 + CHART_HEIGHT - BOTTOM);
         paper.text(&self.title, [x0, y0 + 16.0], Anchor::Start, Ink::Text, 14.0);
         if !self.has_values() {
@@ -184,6 +183,12 @@ impl Chart {
             let tick = [[x(mark), bottom], [x(mark), bottom + 5.0]];
             paper.line(&tick, Ink::Dim, 1.5);
         }
+    }
+
+    /// Room for the names at the ends of the lines.
+    fn label_room(&self) -> f32 {
+        let longest = self.lines.iter().map(|l| l.label.chars().count()).max();
+        (36.0 + 7.0 * longest.unwrap_or(0) as f32).clamp(80.0, 240.0)
     }
 
     /// The smallest and the largest value as shown, 0 between them, never equal.

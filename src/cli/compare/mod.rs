@@ -17,8 +17,9 @@ mod table;
 
 use super::args::CompareArgs;
 use super::measuring::{Moment, moments};
-use super::{Failure, load};
+use super::{Failure, load, scene};
 use crate::deform::diagnostics::{Metric, Summary};
+use crate::document::Document;
 use chart::{Chart, Line};
 use gather::{Series, gather, picture_moments};
 use page::{Page, PictureRow};
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, F
             || args.file.display().to_string(),
             |name| name.to_string_lossy().into_owned(),
         ),
-        scope: scope(args, &moments),
+        scope: scope(document, args, &moments)?,
         charts: charts(&series, &moments, &wanted),
         moments,
         series,
@@ -129,22 +130,27 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// What was measured, in words.
-fn scope(args: &CompareArgs, moments: &[Moment]) -> String {
-    match (&args.pose.clip, moments) {
-        (Some(clip), [first, .., last]) => format!(
-            "Clip {clip}, {:.2} - {:.2} s in {} poses",
-            first.time_secs.unwrap_or_default(),
-            last.time_secs.unwrap_or_default(),
-            moments.len()
-        ),
-        (Some(clip), [only]) => {
-            format!("Clip {clip} at {:.3} s", only.time_secs.unwrap_or_default())
-        }
-        _ => match &args.pose.pose {
+fn scope(document: &Document, args: &CompareArgs, moments: &[Moment]) -> Result<String, Failure> {
+    let Some(wanted) = &args.pose.clip else {
+        return Ok(match &args.pose.pose {
             Some(pose) => format!("Pose {}", pose.display()),
             None => "The model as it stands".into(),
-        },
-    }
+        });
+    };
+    let clip = &scene::find_clip(document, wanted)?.name;
+    let time = |m: &Moment| m.time_secs.unwrap_or_default();
+    Ok(match moments {
+        [first, .., last] => format!(
+            "Clip \u{201c}{clip}\u{201d}, {:.2} - {:.2} s in {} poses",
+            time(first),
+            time(last),
+            moments.len()
+        ),
+        _ => format!(
+            "Clip \u{201c}{clip}\u{201d} at {:.3} s",
+            moments.first().map_or(0.0, time)
+        ),
+    })
 }
 
 /// What is plotted over a clip; nothing for a single pose.

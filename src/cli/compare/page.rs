@@ -267,9 +267,9 @@ h3{font-size:13px;font-weight:600;margin:16px 0 6px;color:var(--dim)}
 .note{margin:8px 0 0}
 .wide{overflow-x:auto;border:1px solid var(--line);border-radius:6px}
 table{border-collapse:collapse;width:100%;background:var(--panel)}
-th,td{padding:6px 12px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line);font-weight:400}
+th,td{padding:6px 10px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line);font-weight:400}
 tbody tr:last-child th,tbody tr:last-child td{border-bottom:0}
-thead th{color:var(--dim);vertical-align:bottom;line-height:1.25}
+thead th{color:var(--dim);vertical-align:bottom;line-height:1.25;white-space:normal}
 th small,td small{display:block;font-size:11px;color:var(--dim)}
 th:first-child{text-align:left}
 .places th,.places td{text-align:left}

@@ -50,19 +50,21 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
             thresholds.filter(|&t| v >= t).count() as u8
         };
         let sizes = values.iter().map(|v| v.map(f32::abs)).collect::<Vec<_>>();
-        by_column.push(cells(&sizes, metric != Metric::Difference, |i| {
+        // Of what is measured from one of the stacks none is the best.
+        let ranked = !matches!(metric, Metric::Difference | Metric::Discontinuity);
+        by_column.push(cells(&sizes, ranked, |i| {
             values[i].map_or(("-".into(), 0), |v| (text(v), alarm(v)))
         }));
     };
     metric("Bulge, most", Metric::Bulge, |w| w.max.value);
-    metric("Bulge, 99 % below", Metric::Bulge, |w| w.p99);
+    metric("Bulge, 99 %", Metric::Bulge, |w| w.p99);
     metric("Pinch, most", Metric::Bulge, |w| w.min.value);
     metric("Bulge, rms", Metric::Bulge, |w| w.rms);
     metric("Discontinuity", Metric::Discontinuity, |w| w.max.value);
     metric("Crease", Metric::Crease, |w| w.max.value);
     metric("Edge strain, rms", Metric::EdgeStrain, |w| w.rms);
     metric("Area change, rms", Metric::AreaChange, |w| w.rms);
-    metric("Normal error, 99 % below", Metric::NormalError, |w| w.p99);
+    metric("Normal error, 99 %", Metric::NormalError, |w| w.p99);
     let from_first = format!("From {first}, most");
     metric(&from_first, Metric::Difference, |w| w.max.value);
 
@@ -80,7 +82,7 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
     }));
     columns.push(Column {
         label: "Volume".into(),
-        unit: "%, least and most",
+        unit: "% least … most",
         about: "The change of what closed parts of the model enclose.",
     });
     let spans: Vec<Option<f32>> = series

@@ -1,4 +1,7 @@
-//! The viewport: the picture, and what the mouse does over it: one file a mode.
+//! The viewport: the pictures side by side, and what the mouse does over them: one file a mode.
+//!
+//! The way of the data: [`panes`] divides the viewport and asks the editor for the views -> the mouse acts in the pane
+//! that it is in -> every pane is drawn into a slot of the renderer, with its overlays.
 
 mod axes;
 mod gpu;
@@ -24,7 +27,7 @@ use crate::document::{Image, PaneLayout};
 use crate::editor::Editor;
 use crate::evaluate::ViewId;
 use crate::skeleton::JointIndex;
-use egui::{Pos2, Rect, Response, Sense, Ui};
+use egui::{Pos2, Rangef, Rect, Response, Sense, Ui};
 use glam::Vec2;
 use gpu::Gpu;
 use navigate::Ease;
@@ -49,6 +52,8 @@ pub struct Viewport {
     pub chosen: Vec<Command>,
     menu_blocked: bool,
     hovered: Option<JointIndex>,
+    /// What is painted under the pointer: a weight or the value of a map.
+    value: Option<f32>,
     drag: Drag,
     adjust: Option<Adjust>,
     pose: pose::PoseDrag,
@@ -77,6 +82,11 @@ enum Drag {
 }
 
 impl Viewport {
+    /// What is painted under the pointer, in Paint mode: the weight of the active bone, or the value of the map.
+    pub fn value_under_pointer(&self) -> Option<f32> {
+        self.value.filter(|_| self.mode == Mode::Paint)
+    }
+
     /// Frees GPU memory; call with the context current.
     pub fn free(&self) {
         self.lock_gpu().renderer = None;
@@ -186,16 +196,18 @@ impl Viewport {
         if layout != PaneLayout::Wipe {
             self.echo_pointer(ui, &panes, editor);
         }
-        for pane in &panes {
-            let clip = if layout == PaneLayout::Wipe {
-                pane.picture
-            } else {
-                pane.clip
-            };
-            if layout != PaneLayout::Wipe || pane.index == 0 {
-                Self::before_badge_ui(ui, pane, clip, editor);
+        let rooms: Vec<Rangef> = panes
+            .iter()
+            .map(|pane| self.head_ui(ui, pane, layout, editor))
+            .collect();
+        if let (PaneLayout::Wipe, [left, right]) = (layout, &rooms[..]) {
+            // One badge over both sides.
+            let room = Rangef::new(left.min, right.max);
+            Self::before_badge_ui(ui, &panes[0], room, editor);
+        } else {
+            for (pane, room) in panes.iter().zip(rooms) {
+                Self::before_badge_ui(ui, pane, room, editor);
             }
-            self.head_ui(ui, pane, layout, editor);
         }
         if layout == PaneLayout::Wipe {
             self.wipe_ui(ui, &panes, editor);
