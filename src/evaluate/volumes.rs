@@ -93,7 +93,8 @@ pub fn study(document: &Document, fps: u32, task: &Task) -> Result<VolumeStudy, 
         None => (vec![0.0], vec![document.shown_pose()]),
         Some((_, clip)) => {
             let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
-            let frames = ((end - start).max(0.0) * f64::from(fps.max(1))).ceil();
+            // A clip's ends are rounded: what is a frame but for that is no frame more.
+            let frames = ((end - start).max(0.0) * f64::from(fps.max(1)) - 1e-3).ceil();
             let n = (frames as usize).clamp(1, MOST_MOMENTS - 1);
             let time = |i: usize| start + (end - start) * i as f64 / n as f64;
             let times: Vec<f64> = (0..=n).map(time).collect();

@@ -187,14 +187,14 @@ fn the_volume_panel_measures_plots_and_scrubs() {
     window.settle();
     let study = window.editor().volume_study().expect("a study").clone();
     let worst = study.whole.worst().expect("it is closed").1;
-    assert!(window.says("All closed parts: "));
+    assert!(window.says("arm: 3.74 l at rest"));
     assert!(window.says(&format!("worst {:+.2} %", worst * 100.0)));
     assert!(window.says("forearm: "), "bones have their shares");
     window.picture("volume");
     let plot = {
         let mut found = window
             .harness
-            .query_all_by_label_contains("Plot of the volume of All closed parts");
+            .query_all_by_label_contains("Plot of the volume of arm");
         found.next().expect("a plot").rect()
     };
     // The right half of the plot is later than its left half.

@@ -44,7 +44,7 @@ impl VolumePanel {
         };
         let rows = rows::of(&study, editor);
         if !rows.iter().any(|row| row.subject == self.subject) {
-            self.subject = Subject::default();
+            self.subject = rows.first().map_or(Subject::All, |row| row.subject);
         }
         let room = ui.available_rect_before_wrap();
         if room.width() < 80.0 || room.height() < 24.0 {

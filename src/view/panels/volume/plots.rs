@@ -1,6 +1,6 @@
 //! Volume and bulge over the clip.
 
-use super::rows::{Row, percent};
+use super::rows::{Row, Subject, percent};
 use crate::editor::Editor;
 use crate::evaluate::volumes::VolumeStudy;
 use crate::view::theme;
@@ -32,8 +32,8 @@ pub(super) fn plots_ui(ui: &mut Ui, editor: &mut Editor, study: &VolumeStudy, ro
     }
     let curves = [
         Curve {
-            title: format!("Volume of {}", row.name),
-            spoken: format!("Plot of the volume of {} over time", row.name),
+            title: format!("Volume of {}", name(row)),
+            spoken: format!("Plot of the volume of {} over time", name(row)),
             about: "How much more or less it encloses than at rest, per cent. Click or drag to go to a time.",
             values: &row.changes,
             least: [-1.0, 1.0],
@@ -69,6 +69,14 @@ pub(super) fn plots_ui(ui: &mut Ui, editor: &mut Editor, study: &VolumeStudy, ro
             editor.show_clip(study.clip);
         }
         editor.set_time(time);
+    }
+}
+
+/// What a row is called within a sentence.
+fn name(row: &Row) -> &str {
+    match row.subject {
+        Subject::All => "all closed parts",
+        Subject::Object(_) | Subject::Joint(..) => &row.name,
     }
 }
 
@@ -120,7 +128,7 @@ fn curve_ui(
         .show_x(false)
         .show_y(false)
         .set_margin_fraction(Vec2::new(0.0, 0.08))
-        .grid_color(grid)
+        .grid_color(grid.gamma_multiply(0.45))
         .cursor_color(Color32::TRANSPARENT)
         .y_axis_min_width(34.0)
         .x_axis_formatter(|mark, _| format!("{} s", short(mark.value)))

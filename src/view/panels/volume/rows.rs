@@ -55,13 +55,16 @@ pub(super) fn of(study: &VolumeStudy, editor: &Editor) -> Vec<Row> {
             bulges: bulges.to_vec(),
         }
     };
-    let mut rows = vec![row(
-        Subject::All,
-        "All closed parts".to_owned(),
-        if study.whole.rest > 0.0 { "" } else { "open" },
-        &study.whole,
-        &study.bulges,
-    )];
+    let mut rows = Vec::new();
+    if study.instances.len() != 1 {
+        rows.push(row(
+            Subject::All,
+            "All closed parts".to_owned(),
+            if study.whole.rest > 0.0 { "" } else { "open" },
+            &study.whole,
+            &study.bulges,
+        ));
+    }
     for (&id, of) in &study.instances {
         let Some(instance) = document.instances().get(&id) else {
             continue;
