@@ -181,7 +181,7 @@ impl Viewport {
             }
         }
         for pane in &panes {
-            self.heat_figures_ui(ui, pane, editor);
+            self.heat_figures_ui(ui, pane, layout, editor);
         }
         self.frame_worst_of_pane(editor);
         self.heat_probe_ui(ui, &response, editor);
