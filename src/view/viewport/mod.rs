@@ -183,9 +183,8 @@ impl Viewport {
             } else {
                 pane.clip
             };
-            if layout != PaneLayout::Wipe || pane.index == 0 {
-                Self::before_badge_ui(ui, pane, clip, editor);
-            }
+            let has_before = layout != PaneLayout::Wipe || pane.index == 0;
+            Self::badges_ui(ui, pane, clip, editor, has_before);
             self.head_ui(ui, pane, layout, editor);
         }
         if layout == PaneLayout::Wipe {

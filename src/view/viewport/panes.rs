@@ -308,26 +308,19 @@ impl Viewport {
         }
     }
 
-    /// Says at the top of a picture that it shows what was before.
-    pub(super) fn before_badge_ui(ui: &Ui, pane: &Pane, clip: Rect, editor: &Editor) {
-        if !pane.is_before {
-            return;
+    /// Says at the top of a picture that it shows what was before, and what it shows until centres of rotation are
+    /// there.
+    pub(super) fn badges_ui(ui: &Ui, pane: &Pane, clip: Rect, editor: &Editor, has_before: bool) {
+        let before = (pane.is_before && has_before)
+            .then(|| format!("Before: {}", editor.compare().before.short_label()));
+        let centres = editor.centres_badge(pane.view).map(str::to_owned);
+        let mut top = clip.top() + 10.0;
+        for (salt, label) in [("before", before), ("centres", centres)] {
+            if let Some(label) = label {
+                let id = ui.scope_id().with((salt, pane.index));
+                top = badge_ui(ui, id, clip, top, &label) + 6.0;
+            }
         }
-        let label = format!("Before: {}", editor.compare().before.short_label());
-        let palette = theme::palette(ui);
-        let painter = ui.painter().with_clip_rect(clip);
-        let font = FontId::proportional(14.0);
-        let galley = painter.layout_no_wrap(label.clone(), font, palette.text);
-        let size = galley.size() + Vec2::new(24.0, 10.0);
-        let at = clip.center_top() + Vec2::new(-0.5 * size.x, 10.0);
-        let plate = Rect::from_min_size(at.round_to_pixels(ui.pixels_per_point()), size);
-        let line = Stroke::new(1.5, palette.accent);
-        let round = CornerRadius::same((size.y * 0.5) as u8);
-        painter.rect(plate, round, palette.panel, line, StrokeKind::Inside);
-        painter.galley(plate.min + Vec2::new(12.0, 5.0), galley, palette.text);
-        let id = ui.scope_id().with(("before", pane.index));
-        let response = ui.interact(plate, id, Sense::hover());
-        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
     }
 
     /// What a screen reader calls a picture.
@@ -348,6 +341,25 @@ impl Viewport {
             gpu.keep_meshes = Some(editor.mesh_keys());
         }
     }
+}
+
+/// A sentence on a plate at the middle of a picture, from `top` down; where it ends.
+fn badge_ui(ui: &Ui, id: egui::Id, clip: Rect, top: f32, label: &str) -> f32 {
+    let palette = theme::palette(ui);
+    let painter = ui.painter().with_clip_rect(clip);
+    let font = FontId::proportional(14.0);
+    let room = (clip.width() - 32.0).max(40.0);
+    let galley = painter.layout(label.to_owned(), font, palette.text, room);
+    let size = galley.size() + Vec2::new(24.0, 10.0);
+    let at = egui::Pos2::new(clip.center().x - 0.5 * size.x, top);
+    let plate = Rect::from_min_size(at.round_to_pixels(ui.pixels_per_point()), size);
+    let line = Stroke::new(1.5, palette.accent);
+    let round = CornerRadius::same((size.y * 0.5).min(14.0) as u8);
+    painter.rect(plate, round, palette.panel, line, StrokeKind::Inside);
+    painter.galley(plate.min + Vec2::new(12.0, 5.0), galley, palette.text);
+    let response = ui.interact(plate, id, Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, label));
+    plate.bottom()
 }
 
 /// The combo of a pane; what was chosen.
