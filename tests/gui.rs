@@ -18,6 +18,10 @@ mod golden;
 mod licences;
 #[path = "gui/looks.rs"]
 mod looks;
+#[path = "gui/maps.rs"]
+mod maps;
+#[path = "gui/motion.rs"]
+mod motion;
 #[path = "gui/overlays.rs"]
 mod overlays;
 #[path = "gui/paint_callback.rs"]

@@ -2,6 +2,7 @@
 
 use super::SinewApp;
 use super::dialogs::path::{PathDialog, PathPurpose};
+use super::dialogs::range_of_motion::RangeDialog;
 use super::dialogs::welcome::Welcome;
 use crate::deform::StackChoice;
 use crate::document::session::{SelectKind, TransformKind};
@@ -79,8 +80,13 @@ impl SinewApp {
             }
             Command::ToggleNames => options.show_names = !options.show_names,
             Command::UseRamp(ramp) => options.ramp = ramp,
+            Command::UseMetric(metric) => {
+                options.metric = metric;
+                options.shading = Shading::HeatMap;
+            }
             Command::FrameAll
             | Command::FrameSelected
+            | Command::FrameWorst
             | Command::ViewFront
             | Command::ViewBack
             | Command::ViewRight
@@ -174,6 +180,15 @@ impl SinewApp {
             Command::DuplicateClip => self.editor.duplicate_clip(),
             Command::RenameClip => self.timeline.start_renaming(&self.editor),
             Command::DeleteClip => self.editor.delete_clip(),
+            Command::UseInBetweens(way) => self.editor.set_in_betweens(way),
+            Command::ToggleExported => {
+                let preview = self.editor.shown_clip().map(|(_, clip)| clip.preview);
+                self.editor.set_exported(preview == Some(true));
+            }
+            Command::RangeOfMotion => {
+                let settings = self.range_settings;
+                self.range_of_motion = Some(RangeDialog::new(&self.editor, settings));
+            }
             Command::ShowMyPose => self.editor.show_clip(None),
 
             Command::UseMethod(method) => self.editor.set_method(method),
@@ -205,6 +220,7 @@ impl SinewApp {
 
             Command::ModePie
             | Command::LockPie
+            | Command::MetricPie
             | Command::FindCommand
             | Command::ShowKeys
             | Command::Preferences => self.open_overlay(command, ctx),
@@ -226,6 +242,9 @@ impl SinewApp {
             Command::ToggleGrid => options.show_grid,
             Command::ToggleNames => options.show_names,
             Command::UseRamp(ramp) => options.ramp == ramp,
+            Command::UseMetric(metric) => {
+                options.shading == Shading::HeatMap && options.metric == metric
+            }
             Command::UsePanes(layout) => self.viewport.layout(&self.editor) == layout,
             Command::ShowBefore => self.viewport.shows_before(),
             Command::UseBefore(preset) => {
@@ -245,6 +264,14 @@ impl SinewApp {
             }
             Command::Paint(target) => self.editor.paint_target() == target,
             Command::ToggleLoop => self.editor.document().session().playback.looping,
+            Command::UseInBetweens(way) => {
+                let clip = self.editor.shown_clip();
+                clip.is_some_and(|(_, clip)| clip.in_betweens == way)
+            }
+            Command::ToggleExported => {
+                let clip = self.editor.shown_clip();
+                clip.is_some_and(|(_, clip)| !clip.preview)
+            }
             Command::UseMethod(method) => self.editor.method() == method,
             Command::UsePreset(preset) => self.editor.stack_preset() == Some(preset),
             Command::SetMode(mode) => self.viewport.mode == mode,

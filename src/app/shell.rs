@@ -100,6 +100,7 @@ impl SinewApp {
             mode: self.viewport.mode,
             memory: self.memory.bytes(),
             saved: self.saved_text(ui.ctx()),
+            painted: self.viewport.value_under_pointer(),
         };
         Panel::bottom("status")
             .frame(bar.inner_margin(Margin::symmetric(theme::PADDING, 2)))

@@ -183,13 +183,20 @@ impl InstancePlan {
     /// n_points: the morphed, inflated bind shape of the latest run, what radii and rest distances are measured in
     /// ([`SkinPalette::unit_scale`] times mesh space); of a rigid instance the morphed bind shape. Allocates.
     pub fn inflated_bind(&self) -> Vec<Vec3> {
+        let mut out = Vec::new();
+        self.inflated_bind_into(&mut out);
+        out
+    }
+
+    /// [`InstancePlan::inflated_bind`] in a buffer that is used again and again.
+    pub fn inflated_bind_into(&self, out: &mut Vec<Vec3>) {
+        out.clear();
         let Some(key) = &self.key else {
-            return Vec::new();
+            return;
         };
         let bind = bind_shape(&key.geometry.positions, &self.morphed);
-        let mut out = bind.to_vec();
-        inflate(bind, &self.chunks, &self.palette, &mut out);
-        out
+        out.extend_from_slice(bind);
+        inflate(bind, &self.chunks, &self.palette, out);
     }
 
     /// Deforms what changed since the latest run.

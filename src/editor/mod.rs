@@ -16,12 +16,15 @@ mod comparing;
 mod deforming;
 pub mod display;
 mod files;
+mod heat_maps;
 mod maps;
 pub mod playback;
 mod pointer;
 mod posing;
 mod probing;
 mod problems;
+mod range_of_motion;
+mod rules;
 pub mod selecting;
 mod sight;
 pub mod views;
@@ -29,6 +32,7 @@ pub mod views;
 pub use deforming::StackScope;
 pub use display::{Displayed, Heat, HeatOf};
 pub use files::{FileJob, OpenRequest, Relink};
+pub use heat_maps::HeatMap;
 pub use posing::ResetPart;
 pub use problems::Message;
 pub use selecting::BonesSeen;
@@ -72,6 +76,7 @@ pub struct Editor {
     selecting: Selecting,
     views: views::Views,
     heat: BTreeMap<MeshId, Heat>,
+    heat_maps: heat_maps::HeatMaps,
     /// What `heat` shows: the painted target and the active bone.
     heat_key: (PaintTarget, Option<JointIndex>),
     heat_generation: u64,
@@ -145,6 +150,7 @@ impl Editor {
             selecting: Selecting::default(),
             views: views::Views::default(),
             heat: BTreeMap::new(),
+            heat_maps: heat_maps::HeatMaps::default(),
             heat_key: (PaintTarget::Weights, None),
             heat_generation: 0,
             world: Vec::new(),
@@ -300,6 +306,7 @@ impl Editor {
             changed = true;
             self.picture_serial += 1;
             self.views.take(&mut result, &self.document, &self.worker);
+            self.heat_maps.take(std::mem::take(&mut result.heat));
             self.world = result.world;
         }
         let instances = self.document.instances();
@@ -327,17 +334,20 @@ impl Editor {
 
     /// Posts the snapshot if something changed since the last one.
     fn post(&mut self) {
+        self.follow_hidden();
         if !self.state.stale {
             return;
         }
         self.state.stale = false;
         self.state.posted += 1;
+        let heat_map = self.heat_request();
         self.worker.post(Request {
             generation: self.state.posted,
             document: self.document.clone(),
             pose: self.document.shown_pose(),
             views: self.views.requests(),
             centres: self.centres.known(),
+            heat_map,
             reset: std::mem::take(&mut self.state.reset),
         });
     }
@@ -418,6 +428,7 @@ impl Editor {
         self.model_serial += 1;
         self.views.clear();
         self.centres.clear();
+        self.heat_maps.clear();
         self.world.clear();
         self.state.stale = true;
         self.state.reset = true;

@@ -87,10 +87,12 @@ impl Evaluator {
                     continue;
                 };
                 let skin_meshes = self.skin_meshes.take(document, instance.skin);
+                let stack = instead.as_ref().unwrap_or(&item.stack);
+                let plain = view.plain.then(|| Arc::new(stack.plain()));
                 let input = DeformInput {
                     geometry: &item.geometry,
                     cooked,
-                    stack: instead.as_ref().unwrap_or(&item.stack),
+                    stack: plain.as_ref().unwrap_or(stack),
                     masks: &item.masks,
                     centres: self.centres.get(&instance.mesh),
                     skeleton: document.skeleton(),

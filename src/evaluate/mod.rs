@@ -15,6 +15,7 @@
 pub mod centres;
 pub mod evaluator;
 pub mod gauge;
+pub mod heat_map;
 pub mod lane;
 mod skin_orders;
 pub mod view;
@@ -23,6 +24,7 @@ pub mod worker;
 pub use centres::{CentreMap, has_centres, meshes_about_centres};
 pub use evaluator::Evaluator;
 pub use gauge::{Comparison, Gauge};
+pub use heat_map::{Difference, HeatFigures, HeatMapRequest, HeatUpdate, HeatValues};
 pub use lane::{Job, JobError, Lane};
 pub use view::{ViewId, ViewRequest};
 pub use worker::{Evaluated, InstanceUpdate, Request, Updated, Worker};

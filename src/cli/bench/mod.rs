@@ -5,6 +5,7 @@
 //!
 //! Invariant: what one group needs is freed before the next; a million points stay below 250 MB.
 
+mod joints;
 mod kernels;
 mod surface;
 mod tube;
@@ -36,7 +37,7 @@ pub struct BenchRow {
 
 /// Measures and writes one row for each kernel and stage, mesh size and number of threads: a table, or a JSON list.
 ///
-/// `points`: one mesh size instead of 10k, 100k and 1M.
+/// `points`: one mesh size instead of 10k, 100k and 1M. The rows of forward kinematics come last, per joint.
 pub fn run(points: Option<usize>, json: bool, out: &mut dyn Write) -> io::Result<()> {
     let sizes = points.map_or_else(|| vec![10_000, 100_000, 1_000_000], |n| vec![n.max(1)]);
     let mut rows = Vec::new();
@@ -44,6 +45,7 @@ pub fn run(points: Option<usize>, json: bool, out: &mut dyn Write) -> io::Result
         let n_skinned = POINTS_PER_KERNEL.min(n_points * PASSES);
         rows.extend(measure(n_points, n_skinned)?);
     }
+    rows.extend(joints::rows());
     write_rows(&rows, json, out)
 }
 

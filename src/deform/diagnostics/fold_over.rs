@@ -18,10 +18,10 @@ pub struct Folds {
 }
 
 /// 1 where a face at the point is turned inside out, 0 where none is, NaN without faces.
-pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
+pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let flipped = flipped(shape);
     let topology = shape.mesh.topology();
-    for_each(shape.n_points(), |point| {
+    for_each(buffer, shape.n_points(), |point| {
         if flipped.is_empty() {
             return f64::NAN;
         }
@@ -114,7 +114,7 @@ mod tests {
     fn a_tube_pulled_through_itself_is_folded_there() {
         let tube = Tube::new();
         assert_eq!(folds(&tube.view()).faces, 0);
-        assert!(values(&tube.view()).iter().all(|&v| v == 0.0));
+        assert!(values(&tube.view(), Vec::new()).iter().all(|&v| v == 0.0));
 
         let mut tube = Tube::new();
         // The middle ring goes past the one on its right.
@@ -125,7 +125,7 @@ mod tests {
         let folds = folds(&view);
         assert_eq!((folds.faces, folds.of_faces), (32, 128));
         assert!((folds.area_share - 0.25).abs() < 1e-6);
-        let values = values(&view);
+        let values = values(&view, Vec::new());
         assert_eq!(values[tube.middle()], 1.0);
         assert_eq!(values.iter().filter(|&&v| v == 1.0).count(), 32);
     }

@@ -14,10 +14,12 @@ use super::keymap;
 use super::mode::Mode;
 use super::scene::Shading;
 use super::theme::ThemeChoice;
+use crate::deform::diagnostics::Metric;
 use crate::deform::{SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
 use crate::editor::Editor;
+use crate::skeleton::InBetweens;
 use table::{Group, Row, TABLE};
 
 /// Something the artist can ask for by menu, button or key.
@@ -88,6 +90,12 @@ pub enum Command {
     Show(Shading),
     /// Choose the colours of weights.
     UseRamp(Ramp),
+    /// Choose what the heat map shows, and show it.
+    UseMetric(Metric),
+    /// Choose of these by direction.
+    MetricPie,
+    /// Fit the place where the metric is worst.
+    FrameWorst,
     /// Bones on or off.
     ToggleBones,
     /// Bones through the skin.
@@ -232,6 +240,12 @@ pub enum Command {
     RenameClip,
     /// Take the clip out.
     DeleteClip,
+    /// How bones come from key to key in the clip.
+    UseInBetweens(InBetweens),
+    /// A part of exports, or a preview.
+    ToggleExported,
+    /// A clip that bends and twists bones.
+    RangeOfMotion,
     /// The pose without a clip.
     ShowMyPose,
 

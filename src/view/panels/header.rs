@@ -1,8 +1,9 @@
 //! The row above the viewport: mode, shading, overlays, projection, method.
 
-use super::item_ui;
+use super::{item_ui, target_label};
 use crate::deform::{SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
+use crate::document::session::PaintTarget;
 use crate::editor::Editor;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
@@ -14,6 +15,9 @@ use egui_material_icons::{MaterialIcon, icons};
 
 /// Below this width the drop-downs show their icons alone.
 const NARROW: f32 = 880.0;
+
+/// The same in Paint mode, where it also says what is painted.
+const NARROW_PAINTING: f32 = 1100.0;
 
 /// What can lie over the picture, in the order of the popover.
 const OVERLAYS: [Command; 5] = [
@@ -53,7 +57,12 @@ pub fn header_ui(
     is_on: &dyn Fn(Command) -> Option<bool>,
 ) -> Vec<Command> {
     let mut asked = Vec::new();
-    let is_narrow = ui.available_width() < NARROW;
+    let least = if view.mode == Mode::Paint {
+        NARROW_PAINTING
+    } else {
+        NARROW
+    };
+    let is_narrow = ui.available_width() < least;
     let title = |text: &'static str| if is_narrow { "" } else { text };
     ui.spacing_mut().item_spacing.x = 4.0;
     ui.horizontal(|ui| {
@@ -69,6 +78,20 @@ pub fn header_ui(
                 }
             },
         );
+        if view.mode == Mode::Paint {
+            let target = target_label(editor.paint_target(), editor);
+            let text = if is_narrow { "" } else { target.as_str() };
+            let about = "What the brush paints, and what can be done to a whole map.";
+            menu_ui(ui, "Paint", icons::ICON_BRUSH, text, about, |ui| {
+                for target in PaintTarget::ALL {
+                    item_ui(ui, Command::Paint(target), editor, is_on, &mut asked);
+                }
+                ui.separator();
+                for command in [Command::FillMap, Command::ClearMap, Command::InvertMap] {
+                    item_ui(ui, command, editor, is_on, &mut asked);
+                }
+            });
+        }
         ui.separator();
         let shadings = Command::all().filter_map(|c| match c {
             Command::Show(shading) => Some(shading),
@@ -192,6 +215,7 @@ fn shading_icon(shading: Shading) -> MaterialIcon {
         Shading::Form => icons::ICON_TONALITY,
         Shading::Weights => icons::ICON_GRADIENT,
         Shading::Wire => icons::ICON_LANGUAGE,
+        Shading::HeatMap => icons::ICON_THERMOSTAT,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The bottom row: what the mouse does, the job under way, figures.
 
+use super::target_label;
 use crate::editor::Editor;
 use crate::view::hints::hints;
 use crate::view::keymap;
@@ -17,6 +18,8 @@ pub struct Status {
     pub memory: Option<u64>,
     /// "saved 40 s ago".
     pub saved: String,
+    /// What is painted under the pointer.
+    pub painted: Option<f32>,
 }
 
 /// Below this width the figures give way to the hints.
@@ -116,6 +119,11 @@ fn figures_ui(ui: &mut Ui, editor: &Editor, status: &Status, is_narrow: bool) {
         &format!("What the latest deformation of {points} points took on its thread."),
     );
     label(ui, selection(editor), "What is selected.");
+    if let Some(value) = status.painted {
+        let what = target_label(editor.paint_target(), editor);
+        let about = "What is painted under the pointer.";
+        label(ui, format!("{what} {value:.2}"), about);
+    }
 }
 
 /// "2 bones, 14 points".
