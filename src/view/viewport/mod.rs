@@ -209,6 +209,9 @@ impl Viewport {
                 Self::before_badge_ui(ui, pane, room, editor);
             }
         }
+        for pane in &panes {
+            Self::centres_badge_ui(ui, pane, editor);
+        }
         if layout == PaneLayout::Wipe {
             self.wipe_ui(ui, &panes, editor);
         }
