@@ -33,6 +33,8 @@ mod gltf_builder;
 mod import_models;
 #[path = "core/import_traps.rs"]
 mod import_traps;
+#[path = "core/in_betweens.rs"]
+mod in_betweens;
 #[path = "core/independent_reader.rs"]
 mod independent_reader;
 #[path = "core/layering.rs"]
@@ -53,6 +55,8 @@ mod posing;
 mod project;
 #[path = "core/project_files.rs"]
 mod project_files;
+#[path = "core/range_of_motion.rs"]
+mod range_of_motion;
 #[path = "reference/mod.rs"]
 mod reference;
 #[path = "core/samples.rs"]
@@ -87,6 +91,10 @@ mod smoothing;
 mod stack_models;
 #[path = "core/stack_promises.rs"]
 mod stack_promises;
+#[path = "core/stack_quality.rs"]
+mod stack_quality;
+#[path = "core/stack_random.rs"]
+mod stack_random;
 #[path = "core/stacks.rs"]
 mod stacks;
 #[path = "core/views.rs"]

@@ -4,6 +4,8 @@
 mod app;
 #[path = "gui/commands.rs"]
 mod commands;
+#[path = "gui/comparing.rs"]
+mod comparing;
 #[path = "gui/deformation.rs"]
 mod deformation;
 #[path = "gui/figure.rs"]
@@ -18,6 +20,8 @@ mod licences;
 mod looks;
 #[path = "gui/maps.rs"]
 mod maps;
+#[path = "gui/motion.rs"]
+mod motion;
 #[path = "gui/overlays.rs"]
 mod overlays;
 #[path = "gui/paint_callback.rs"]

@@ -1,4 +1,4 @@
-//! Dialogs and their answers: paths, unsaved changes, recovery, welcome, about.
+//! Dialogs and their answers: paths, ranges of motion, unsaved changes, recovery, welcome, about.
 
 use super::SinewApp;
 use super::dialogs::path::{Answer, PathDialog, PathPurpose};
@@ -23,6 +23,7 @@ impl SinewApp {
     /// Whether something stands before the window that takes the keys.
     pub(super) fn is_modal(&self) -> bool {
         self.dialog.is_some()
+            || self.range_of_motion.is_some()
             || self.pending.is_some()
             || !self.recoverable.is_empty()
             || self.welcome.is_some()
@@ -108,6 +109,13 @@ impl SinewApp {
             }
         } else if self.editor.relink().is_some() {
             self.dialog = Some(PathDialog::new(PathPurpose::Relink, &self.editor));
+        }
+        if let Some(dialog) = &mut self.range_of_motion {
+            let stays = dialog.show(ctx, &mut self.editor);
+            self.range_settings = dialog.settings();
+            if !stays {
+                self.range_of_motion = None;
+            }
         }
         self.confirm_ui(ctx);
         let is_free = self.dialog.is_none() && self.pending.is_none();

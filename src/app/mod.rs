@@ -22,6 +22,7 @@ pub mod thumbnails;
 use crate::document::Image;
 use crate::editor::{Editor, OpenRequest};
 use crate::io::project::{Autosaves, Recoverable};
+use crate::skeleton::RangeOfMotion;
 use crate::view::commands::Command;
 use crate::view::frame::Workspace;
 use crate::view::keymap;
@@ -36,6 +37,7 @@ use crate::view::viewport::Viewport;
 use confirm::Pending;
 use crossbeam_channel::{Receiver, bounded};
 use dialogs::path::PathDialog;
+use dialogs::range_of_motion::RangeDialog;
 use dialogs::welcome::Welcome;
 use eframe::egui;
 use memory::Memory;
@@ -127,6 +129,9 @@ pub struct SinewApp {
     /// How surfaces looked before painting began.
     shading_before: Shading,
     dialog: Option<PathDialog>,
+    range_of_motion: Option<RangeDialog>,
+    /// What the artist chose there last.
+    range_settings: RangeOfMotion,
     overlay: Overlay,
     pie: Option<Pie>,
     welcome: Option<Welcome>,
@@ -201,6 +206,8 @@ impl SinewApp {
             mode_before: Mode::Paint,
             shading_before: Shading::default(),
             dialog: None,
+            range_of_motion: None,
+            range_settings: RangeOfMotion::default(),
             overlay: Overlay::default(),
             pie: None,
             welcome,

@@ -2,7 +2,9 @@
 
 use super::SinewApp;
 use super::dialogs::path::{PathDialog, PathPurpose};
+use super::dialogs::range_of_motion::RangeDialog;
 use super::dialogs::welcome::Welcome;
+use crate::deform::StackChoice;
 use crate::document::session::{SelectKind, TransformKind};
 use crate::editor::{OpenRequest, ResetPart};
 use crate::tools::SelectShape;
@@ -94,6 +96,12 @@ impl SinewApp {
             | Command::ToggleOrthographic => {
                 self.viewport.run_camera(command, &mut self.editor);
             }
+            Command::UsePanes(layout) => self.viewport.set_layout(layout, &mut self.editor),
+            Command::ShowBefore => self.viewport.toggle_before(),
+            Command::UseBefore(preset) => {
+                self.editor.compare_mut().before = StackChoice::Preset(preset);
+            }
+            Command::KeepBefore => self.editor.keep_stack_as_before(),
 
             // pose
             Command::PoseMove => self.pose_by(command, TransformKind::Move, ctx),
@@ -167,6 +175,15 @@ impl SinewApp {
             Command::DuplicateClip => self.editor.duplicate_clip(),
             Command::RenameClip => self.timeline.start_renaming(&self.editor),
             Command::DeleteClip => self.editor.delete_clip(),
+            Command::UseInBetweens(way) => self.editor.set_in_betweens(way),
+            Command::ToggleExported => {
+                let preview = self.editor.shown_clip().map(|(_, clip)| clip.preview);
+                self.editor.set_exported(preview == Some(true));
+            }
+            Command::RangeOfMotion => {
+                let settings = self.range_settings;
+                self.range_of_motion = Some(RangeDialog::new(&self.editor, settings));
+            }
             Command::ShowMyPose => self.editor.show_clip(None),
 
             Command::UseMethod(method) => self.editor.set_method(method),
@@ -219,6 +236,12 @@ impl SinewApp {
             Command::ToggleGrid => options.show_grid,
             Command::ToggleNames => options.show_names,
             Command::UseRamp(ramp) => options.ramp == ramp,
+            Command::UsePanes(layout) => self.viewport.layout(&self.editor) == layout,
+            Command::ShowBefore => self.viewport.shows_before(),
+            Command::UseBefore(preset) => {
+                self.editor.compare().before == StackChoice::Preset(preset)
+            }
+            Command::KeepBefore => matches!(self.editor.compare().before, StackChoice::Custom(_)),
             Command::ToggleWire => options.wire_overlay,
             Command::ToggleOrthographic => self.editor.document().session().camera.orthographic,
             Command::SelectBones => self.editor.select_kind() == SelectKind::Bones,
@@ -232,6 +255,14 @@ impl SinewApp {
             }
             Command::Paint(target) => self.editor.paint_target() == target,
             Command::ToggleLoop => self.editor.document().session().playback.looping,
+            Command::UseInBetweens(way) => {
+                let clip = self.editor.shown_clip();
+                clip.is_some_and(|(_, clip)| clip.in_betweens == way)
+            }
+            Command::ToggleExported => {
+                let clip = self.editor.shown_clip();
+                clip.is_some_and(|(_, clip)| !clip.preview)
+            }
             Command::UseMethod(method) => self.editor.method() == method,
             Command::UsePreset(preset) => self.editor.stack_preset() == Some(preset),
             Command::SetMode(mode) => self.viewport.mode == mode,

@@ -3,7 +3,7 @@
 use super::SinewApp;
 use crate::view::chord::take_escape;
 use crate::view::commands::Command;
-use crate::view::frame::PanelKind;
+use crate::view::frame::{PanelKind, Workspace};
 use crate::view::keymap;
 use crate::view::layout::PanelHost;
 use crate::view::panels::{self, Status, TOOL_BAR_WIDTH};
@@ -46,6 +46,9 @@ impl SinewApp {
                 self.run_command(command, &ctx);
             }
         }
+        let map = keymap::of(&ctx);
+        self.viewport
+            .hold_before(!is_modal && map.is_held(&ctx, Command::ShowBefore));
         self.bars_ui(ui);
         let ground = theme::palette(ui).panel;
         CentralPanel::no_frame()
@@ -143,6 +146,8 @@ impl SinewApp {
             asked.extend(panels::header_ui(ui, &self.editor, &self.viewport, &is_on));
         });
         self.asked.extend(asked);
+        let workspace = self.settings.settings.workspace;
+        self.viewport.set_compares(workspace == Workspace::Compare);
         CentralPanel::no_frame().show(ui, |ui| self.viewport.show_ui(ui, &mut self.editor));
         self.asked.append(&mut self.viewport.chosen);
     }

@@ -41,13 +41,14 @@ pub struct BenchRow {
 
 /// Measures and writes one row for each kernel, mesh size and number of threads: a table, or a JSON list.
 ///
-/// `points`: one mesh size instead of 10k, 100k and 1M.
+/// `points`: one mesh size instead of 10k, 100k and 1M. The rows of forward kinematics come last, per joint.
 pub fn run(points: Option<usize>, json: bool, out: &mut dyn Write) -> io::Result<()> {
     let sizes = points.map_or_else(|| vec![10_000, 100_000, 1_000_000], |n| vec![n.max(1)]);
     let mut rows = Vec::new();
     for n_points in sizes {
         rows.extend(measure(n_points, POINTS_PER_KERNEL)?);
     }
+    rows.extend(super::bench_fk::rows());
     write_rows(&rows, json, out)
 }
 
@@ -58,7 +59,7 @@ fn write_rows(rows: &[BenchRow], json: bool, out: &mut dyn Write) -> io::Result<
     }
     writeln!(
         out,
-        "{:<18} {:>9} {:>7} {:>9} {:>8}",
+        "{:<20} {:>9} {:>7} {:>9} {:>8}",
         "kernel", "points", "threads", "ns/point", "x floor"
     )?;
     for row in rows {
@@ -68,7 +69,7 @@ fn write_rows(rows: &[BenchRow], json: bool, out: &mut dyn Write) -> io::Result<
         let ratio = floor.map_or(f64::NAN, |floor| row.ns_per_point / floor.ns_per_point);
         writeln!(
             out,
-            "{:<18} {:>9} {:>7} {:>9.3} {:>8.2}",
+            "{:<20} {:>9} {:>7} {:>9.3} {:>8.2}",
             row.name, row.points, row.threads, row.ns_per_point, ratio
         )?;
     }

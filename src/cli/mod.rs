@@ -7,6 +7,7 @@
 
 pub mod args;
 pub mod bench;
+mod bench_fk;
 mod check;
 mod export;
 mod info;

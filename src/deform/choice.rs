@@ -12,7 +12,7 @@ pub enum StackChoice {
     Project,
     /// A named one for all meshes.
     Preset(StackPreset),
-    /// One that was put together for the view, for all meshes.
+    /// One that was kept aside, for all meshes.
     Custom(Arc<DeformStack>),
 }
 
@@ -27,7 +27,7 @@ impl StackChoice {
         match self {
             Self::Project => "This project",
             Self::Preset(preset) => preset.label(),
-            Self::Custom(_) => "Custom",
+            Self::Custom(_) => "Kept stack",
         }
     }
 
@@ -61,7 +61,7 @@ impl StackChoice {
             Self::Preset(StackPreset::CentresOfRotation) => {
                 "Skinning about optimised centres of rotation."
             }
-            Self::Custom(_) => "A stack put together for this view alone.",
+            Self::Custom(_) => "A stack as it was when it was kept, whatever became of it.",
         }
     }
 

@@ -8,6 +8,7 @@
 //! Invariant: cloning is cheap: everything large sits behind an `Arc`.
 
 pub mod checks;
+pub mod compare;
 pub mod edit;
 pub mod fixes;
 pub mod history;
@@ -19,6 +20,7 @@ pub mod parts;
 pub mod session;
 pub mod source;
 
+pub use compare::{Compare, PaneLayout};
 pub use edit::{Dirty, Edit, EditError, InfluenceEdit, MaskEdit};
 pub use history::History;
 pub use ids::{ClipId, InstanceId, MeshId, SkinId};

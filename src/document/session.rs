@@ -1,10 +1,10 @@
 //! Where the artist was: camera, playback, selection, tool options. Saved with the project, never part of undo.
 
-use super::{ClipId, InstanceId, MeshId};
+use super::{ClipId, Compare, InstanceId, MeshId};
 use crate::deform::MaskKind;
 use crate::math::Camera;
 use crate::mesh::PointSet;
-use crate::skeleton::JointIndex;
+use crate::skeleton::{InBetweens, JointIndex};
 use crate::weights::falloff::Falloff;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,14 +86,81 @@ pub enum PoseSpace {
     Parent,
 }
 
+/// What a pose is blended towards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum BlendTarget {
+    /// The pose that was copied last.
+    Copied,
+    /// The pose of the file.
+    #[default]
+    Rest,
+    /// The clip at the key before the present time.
+    KeyBefore,
+    /// The clip at the key after it.
+    KeyAfter,
+}
+
+impl BlendTarget {
+    /// Every one, in the order in which they are offered.
+    pub const ALL: [Self; 4] = [Self::Copied, Self::Rest, Self::KeyBefore, Self::KeyAfter];
+
+    /// What the artist chooses: "Copied pose".
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Copied => "Copied pose",
+            Self::Rest => "Rest pose",
+            Self::KeyBefore => "Key before",
+            Self::KeyAfter => "Key after",
+        }
+    }
+
+    /// The same inside of a sentence: "the copied pose".
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Copied => "the copied pose",
+            Self::Rest => "rest",
+            Self::KeyBefore => "the key before",
+            Self::KeyAfter => "the key after",
+        }
+    }
+}
+
 /// The posing tools.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PoseOptions {
     /// The gizmo.
     pub gizmo: TransformKind,
     /// Its axes.
     pub space: PoseSpace,
+    /// What poses are blended towards.
+    #[serde(skip_serializing_if = "is_default")]
+    pub blend_target: BlendTarget,
+    /// The way that blended bones go.
+    #[serde(skip_serializing_if = "is_usual_way")]
+    pub blend_way: InBetweens,
+}
+
+impl Default for PoseOptions {
+    fn default() -> Self {
+        Self {
+            gizmo: TransformKind::default(),
+            space: PoseSpace::default(),
+            blend_target: BlendTarget::default(),
+            blend_way: USUAL_WAY,
+        }
+    }
+}
+
+/// Between two poses a limb swings round.
+const USUAL_WAY: InBetweens = InBetweens::Screw;
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature serde asks for"
+)]
+fn is_usual_way(way: &InBetweens) -> bool {
+    *way == USUAL_WAY
 }
 
 /// What the brush paints.
@@ -284,6 +351,9 @@ pub struct Session {
     /// Colours that the artist gave to bones, sRGB; the others have one by default.
     #[serde(skip_serializing_if = "is_default")]
     pub joint_colours: BTreeMap<JointIndex, [u8; 3]>,
+    /// Panes, what they show, and what "before" is.
+    #[serde(skip_serializing_if = "is_default")]
+    pub compare: Compare,
 }
 
 impl Session {

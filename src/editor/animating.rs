@@ -5,7 +5,7 @@ use crate::document::{ClipId, Edit};
 use crate::math::Transform;
 use crate::skeleton::clip_edit::SAME_KEY_SECS;
 use crate::skeleton::clip_keys::{key_marks, keys_near};
-use crate::skeleton::{Channel, Clip, JointIndex, KeyIndex, Pose, Property};
+use crate::skeleton::{Channel, Clip, InBetweens, JointIndex, KeyIndex, Pose, Property};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -33,10 +33,7 @@ impl Editor {
         let shown = shown.filter(|id| self.document.clips().contains_key(id));
         let before = match shown.and_then(|id| self.document.clips().get(&id)) {
             Some(clip) => clip.clone(),
-            None => Arc::new(Clip {
-                name: self.free_name("Clip 1"),
-                channels: Vec::new(),
-            }),
+            None => Arc::new(Clip::named(self.free_name("Clip 1"))),
         };
         let selected = &self.document.session().selected_joints;
         let now = self.playback().time_secs;
@@ -136,10 +133,7 @@ impl Editor {
     pub fn new_clip(&mut self) {
         self.finish_tool();
         let id = self.free_id();
-        let clip = Clip {
-            name: self.free_name("Clip 1"),
-            channels: Vec::new(),
-        };
+        let clip = Clip::named(self.free_name("Clip 1"));
         if self.set_clip(id, Some(clip), "New clip") {
             self.show_clip(Some(id));
         }
@@ -154,7 +148,7 @@ impl Editor {
         let label = format!("Duplicate clip \"{}\"", clip.name);
         let copy = Clip {
             name: self.free_name(&format!("{} copy", clip.name)),
-            channels: clip.channels.clone(),
+            ..clip.clone()
         };
         let id = self.free_id();
         if self.set_clip(id, Some(copy), &label) {
@@ -174,9 +168,44 @@ impl Editor {
         }
         let renamed = Clip {
             name: name.to_owned(),
-            channels: clip.channels.clone(),
+            ..clip.clone()
         };
         self.set_clip(id, Some(renamed), &format!("Rename clip to \"{name}\""));
+    }
+
+    /// Chooses how bones come from key to key in the clip on screen.
+    pub fn set_in_betweens(&mut self, in_betweens: InBetweens) {
+        self.end_key_drag();
+        let Some((id, clip)) = self.shown_clip() else {
+            return;
+        };
+        if clip.in_betweens == in_betweens {
+            return;
+        }
+        let label = format!("In-betweens of \"{}\": {}", clip.name, in_betweens.label());
+        let changed = Clip {
+            in_betweens,
+            ..clip.clone()
+        };
+        self.set_clip(id, Some(changed), &label);
+    }
+
+    /// Makes the clip on screen a part of exports, or a preview that they leave out.
+    pub fn set_exported(&mut self, exported: bool) {
+        self.end_key_drag();
+        let Some((id, clip)) = self.shown_clip() else {
+            return;
+        };
+        if clip.preview != exported {
+            return;
+        }
+        let verb = if exported { "Export" } else { "Do not export" };
+        let label = format!("{verb} clip \"{}\"", clip.name);
+        let changed = Clip {
+            preview: !exported,
+            ..clip.clone()
+        };
+        self.set_clip(id, Some(changed), &label);
     }
 
     /// Deletes the clip on screen; the artist's pose is shown, and after undo the clip again.
@@ -333,7 +362,7 @@ impl Editor {
         }
     }
 
-    fn set_clip(&mut self, id: ClipId, clip: Option<Clip>, label: &str) -> bool {
+    pub(super) fn set_clip(&mut self, id: ClipId, clip: Option<Clip>, label: &str) -> bool {
         let clip = clip.map(Arc::new);
         match self.apply(Edit::Clip { id, clip }, label) {
             Ok(()) => true,
@@ -345,7 +374,7 @@ impl Editor {
     }
 
     /// An id that neither the document nor its source has: a removed clip's id still names that clip.
-    fn free_id(&self) -> ClipId {
+    pub(super) fn free_id(&self) -> ClipId {
         let ids = [self.document.clips(), self.document.source_clips()];
         let last = ids
             .iter()
@@ -356,7 +385,13 @@ impl Editor {
 
     /// `wanted`, or with the next number that no clip has.
     fn free_name(&self, wanted: &str) -> String {
-        let taken: BTreeSet<&str> = self.document.clips().values().map(|c| &*c.name).collect();
+        self.free_name_among(wanted, |_| true)
+    }
+
+    /// `wanted`, or with the next number that no clip has that `counts`.
+    pub(super) fn free_name_among(&self, wanted: &str, counts: impl Fn(&Clip) -> bool) -> String {
+        let clips = self.document.clips().values().filter(|clip| counts(clip));
+        let taken: BTreeSet<&str> = clips.map(|c| &*c.name).collect();
         if !taken.contains(wanted) {
             return wanted.to_owned();
         }

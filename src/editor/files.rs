@@ -286,11 +286,8 @@ impl Editor {
                 Err(JobError::NotReady) => self.job = Some(FileJob::Export { path, job }),
                 Err(error) => self.say_error(error.to_string()),
                 Ok(Ok(report)) => {
-                    let mut text = format!("Exported {}.", file_name(&path));
-                    if let Some(finding) = report.findings.first() {
-                        text = format!("{text} {}", finding.message);
-                    }
-                    self.say(text);
+                    let text = format!("Exported {}. {}", file_name(&path), report.closing());
+                    self.say(text.trim_end());
                 }
                 Ok(Err(ExportError::Cancelled(_))) => {
                     self.say("The export was cancelled; nothing was written.");

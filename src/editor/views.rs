@@ -20,6 +20,8 @@ pub(super) struct Views {
     /// Names of views and of buffers are never given twice.
     next_view: u32,
     next_key: u64,
+    /// Grows whenever meshes have gone.
+    serial: u64,
     none: DisplayedMeshes,
 }
 
@@ -31,6 +33,7 @@ impl Default for Views {
             pointed: ViewId::OWN,
             next_view: 1,
             next_key: 0,
+            serial: 0,
             none: BTreeMap::new(),
         }
     }
@@ -101,6 +104,7 @@ impl Views {
     /// Forgets all meshes, for another model.
     pub(super) fn clear(&mut self) {
         self.shown.clear();
+        self.serial += 1;
     }
 
     /// Forgets instances that are no more.
@@ -129,8 +133,10 @@ impl Views {
     fn free_unasked(&mut self) {
         let requests = &self.requests;
         if requests.iter().all(|r| self.shown.contains_key(&r.view)) {
+            let before = self.shown.len();
             self.shown
                 .retain(|view, _| requests.iter().any(|r| r.view == *view));
+            self.serial += u64::from(self.shown.len() != before);
         }
     }
 }
@@ -160,6 +166,17 @@ impl Editor {
     /// Whether a view has come, and is not freed yet.
     pub fn is_view_shown(&self, view: ViewId) -> bool {
         self.views.shown.contains_key(&view)
+    }
+
+    /// Grows whenever a view, or the model, has gone: its buffers are of no more use.
+    pub fn views_serial(&self) -> u64 {
+        self.views.serial
+    }
+
+    /// What names the buffers of all meshes in all views ([`Displayed::key`]).
+    pub fn mesh_keys(&self) -> Vec<u64> {
+        let meshes = self.views.shown.values().flat_map(BTreeMap::values);
+        meshes.map(|shown| shown.key).collect()
     }
 
     /// How many views have buffers.

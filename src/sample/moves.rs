@@ -1,6 +1,6 @@
 //! What the hand and the mannequin do: fist and spread, a walk, a range of motion.
 
-use super::motion::{ClipBuilder, steps, turn, wave};
+use super::motion::{ClipBuilder, index, steps, turn, wave};
 use super::rig::Rig;
 use crate::skeleton::{Clip, Joint, Pose, Skeleton};
 use glam::{DQuat, DVec3};
@@ -29,14 +29,14 @@ pub(super) fn hand_clips(rig: &Rig, joints: &[Joint]) -> Vec<Clip> {
             // Each finger a little after the one before it.
             let late = 0.03 * (4 - f) as f64;
             let degrees = fist_degrees(finger, bone);
-            fist.rotate(joint, &times, |t| {
-                let x = ((t / 2.0 - late) / (1.0 - late)).clamp(0.0, 1.0);
+            fist.rotate(index(joint), &times, |k| {
+                let x = ((times[k] / 2.0 - late) / (1.0 - late)).clamp(0.0, 1.0);
                 turn(DVec3::X, degrees * wave(x))
             });
             let apart = [-16.0, -9.0, -1.0, 7.0, 14.0][f];
             let back = if bone == 0 { -12.0 } else { -8.0 };
-            spread.rotate(joint, &times, |t| {
-                let x = wave(t / 2.0);
+            spread.rotate(index(joint), &times, |k| {
+                let x = wave(times[k] / 2.0);
                 let aside = if bone == 0 { apart } else { 0.0 };
                 turn(DVec3::Z, aside * x) * turn(DVec3::X, back * x)
             });
@@ -127,8 +127,8 @@ fn walk(rig: &Rig, joints: &[Joint]) -> Clip {
             } else {
                 times.clone()
             };
-            clip.rotate(joint, &own, |t| {
-                rotation(joint, t / CYCLE_SECS).unwrap_or(DQuat::IDENTITY)
+            clip.rotate(index(joint), &own, |k| {
+                rotation(joint, own[k] / CYCLE_SECS).unwrap_or(DQuat::IDENTITY)
             });
         }
     }
@@ -157,7 +157,7 @@ fn walk(rig: &Rig, joints: &[Joint]) -> Clip {
         let root_frame = rig.bones[hips as usize]
             .parent
             .map_or(DQuat::IDENTITY, |p| rig.bones[p as usize].frame());
-        clip.translate(hips, &times, |k| {
+        clip.translate(index(hips), &times, |k| {
             let sway = 0.018 * sin(k as f64 / n as f64 - 0.02);
             root_frame.conjugate() * DVec3::new(sway, smooth(k), 0.0)
         });
@@ -248,7 +248,8 @@ fn range_of_motion(rig: &Rig, joints: &[Joint]) -> Clip {
         let mut times: Vec<f64> = own.iter().flat_map(|t| steps(t.1, t.2, 10)).collect();
         times.sort_by(f64::total_cmp);
         times.dedup_by(|a, b| (*a - *b).abs() < 0.01);
-        clip.rotate(j as u16, &times, |time| {
+        clip.rotate(index(j as u16), &times, |k| {
+            let time = times[k];
             own.iter()
                 .fold(DQuat::IDENTITY, |q, &&(_, start, end, axis, degrees)| {
                     let x = ((time - start) / (end - start)).clamp(0.0, 1.0);

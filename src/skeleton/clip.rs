@@ -1,6 +1,7 @@
 //! Animation clips as glTF has them, and their sampling.
 
-use super::{JointIndex, Pose};
+use super::screw::ScrewTrack;
+use super::{InBetweens, JointIndex, Pose};
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -45,12 +46,17 @@ pub struct Channel {
 }
 
 /// A named animation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clip {
     /// A label; may be empty.
     pub name: String,
     /// At most one channel for each joint and property; of duplicates the last wins.
     pub channels: Vec<Channel>,
+    /// How bones come from one key to the next, where their channels are linear (see [`super::screw`]). A file cannot
+    /// say so: an export adds keys instead.
+    pub in_betweens: InBetweens,
+    /// It is there to look at the model with, and is not exported.
+    pub preview: bool,
 }
 
 impl Property {
@@ -182,6 +188,14 @@ impl Clip {
             .fold(0.0, f32::max)
     }
 
+    /// A clip without keys, as most begin.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+
     /// Overwrites what this clip animates in `pose` with its values at `time_secs`.
     pub fn apply(&self, time_secs: f64, pose: &mut Pose) {
         let mut value = Vec::new();
@@ -202,13 +216,16 @@ impl Clip {
                 }
             }
         }
+        for track in ScrewTrack::all(self) {
+            track.apply(time_secs, &mut pose.locals[track.joint.get()]);
+        }
     }
 }
 
 /// Spherical interpolation along the shorter arc (glTF 2.0, appendix C); unit out.
 ///
 /// Keys that are not unit enter as they are, as the formula has it, and the result is normalised.
-fn slerp_shortest(a: DQuat, b: DQuat, t: f64) -> DQuat {
+pub(super) fn slerp_shortest(a: DQuat, b: DQuat, t: f64) -> DQuat {
     let dot = a.dot(b);
     let b = if dot < 0.0 { -b } else { b };
     let dot = dot.abs();

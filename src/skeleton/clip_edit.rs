@@ -156,8 +156,8 @@ impl Clip {
             }
         });
         Self {
-            name: self.name.clone(),
             channels: left.collect(),
+            ..self.clone()
         }
     }
 
@@ -505,8 +505,8 @@ mod tests {
             &[0., 1., 2., 3.],
         );
         let clip = Clip {
-            name: "Walk".into(),
             channels: vec![c],
+            ..Clip::named("Walk")
         };
         let keys = |keys: &[usize]| {
             let index = |&key| KeyIndex { channel: 0, key };

@@ -79,12 +79,12 @@ mod tests {
     #[test]
     fn keys_of_one_moment_are_one_mark() {
         let clip = Clip {
-            name: String::new(),
             channels: vec![
                 channel(0, Interpolation::Linear, &[0.0, 0.5, 1.0]),
                 channel(1, Interpolation::Step, &[0.50005, 2.0]),
                 channel(2, Interpolation::Linear, &[9.0]),
             ],
+            ..Clip::default()
         };
         let marks = key_marks(&clip, |c| c.joint.0 < 2);
         let shown: Vec<_> = marks

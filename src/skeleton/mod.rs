@@ -8,17 +8,23 @@
 
 pub mod bones;
 pub mod clip;
+pub mod clip_builder;
 pub mod clip_edit;
 pub mod clip_keys;
 pub mod ik;
+pub mod in_betweens;
 pub mod joint;
 pub mod mirror;
 pub mod orientation;
 pub mod pose;
+pub mod range_of_motion;
+pub mod screw;
 
 pub use bones::Bone;
 pub use clip::{Channel, Clip, Interpolation, Property};
 pub use clip_edit::KeyIndex;
 pub use clip_keys::KeyMark;
+pub use in_betweens::InBetweens;
 pub use joint::{Joint, JointIndex, JointRule, Skeleton, SkeletonError};
 pub use pose::Pose;
+pub use range_of_motion::RangeOfMotion;

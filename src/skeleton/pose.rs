@@ -1,8 +1,8 @@
 //! Local transforms of all joints at one moment, and forward kinematics.
 
-use super::{JointIndex, Skeleton};
-use crate::math::Transform;
-use glam::{DAffine3, DMat3};
+use super::{InBetweens, JointIndex, Skeleton};
+use crate::math::{DualQuat, Transform};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// The local transform of every joint, and the morph weights of the joints that draw a mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,4 +63,73 @@ impl Pose {
         };
         above * DMat3::from_quat(self.locals[j.get()].rotation)
     }
+
+    /// World motion of each joint as a unit dual quaternion, walked as [`Pose::world_matrices`]; `None` where a joint
+    /// scales, which no rigid motion does.
+    ///
+    /// Shapes: n_joints in, n_joints out; metres. A joint costs 47 multiplications and 36 additions, its local dual part
+    /// included: `real = p0 l0` and `dual = (p0 (t/2) + pe) l0` for the parent's `p` and the local rotation `l0` and
+    /// translation `t`. Source: seed 003, which counts 42 + 38 for the product of two dual quaternions against 64 + 48 for
+    /// that of two 4 x 4 matrices.
+    pub fn world_motions(&self, skeleton: &Skeleton) -> Option<Vec<DualQuat>> {
+        if self.locals.iter().any(|l| l.stretch != DMat3::IDENTITY) {
+            return None;
+        }
+        let mut world = vec![DualQuat::IDENTITY; skeleton.len()];
+        for &j in skeleton.order() {
+            let local = &self.locals[j as usize];
+            world[j as usize] = match skeleton.joint(JointIndex(j)).parent {
+                Some(parent) => {
+                    let parent = world[parent.get()];
+                    let moved = times_pure(parent.real, local.translation * 0.5);
+                    DualQuat {
+                        real: parent.real * local.rotation,
+                        dual: (moved + parent.dual) * local.rotation,
+                    }
+                }
+                None => DualQuat::from_rotation_translation(local.rotation, local.translation),
+            };
+        }
+        Some(world)
+    }
+
+    /// This pose with the joints that `chosen` names a fraction `t` of the way to their places in `to`. Morph weights go
+    /// straight. `t` 0 and 1 are exact.
+    #[must_use]
+    pub fn blended(
+        &self,
+        to: &Self,
+        t: f64,
+        way: InBetweens,
+        chosen: impl Fn(JointIndex) -> bool,
+    ) -> Self {
+        let mut pose = self.clone();
+        for (j, (local, to)) in pose.locals.iter_mut().zip(&to.locals).enumerate() {
+            // What stays is left alone, bit for bit.
+            if chosen(JointIndex(j as u32)) && local != to {
+                *local = way.local(local, to, t);
+            }
+        }
+        let t = t.clamp(0.0, 1.0);
+        for (j, (weights, to)) in pose
+            .morph_weights
+            .iter_mut()
+            .zip(&to.morph_weights)
+            .enumerate()
+        {
+            if chosen(JointIndex(j as u32)) {
+                for (weight, &to) in weights.iter_mut().zip(to) {
+                    let (from, to) = (f64::from(*weight), f64::from(to));
+                    *weight = (from * (1.0 - t) + to * t) as f32;
+                }
+            }
+        }
+        pose
+    }
+}
+
+/// `q * (0, v)`: 12 multiplications and 8 additions instead of a full product's 16 and 12.
+fn times_pure(q: DQuat, v: DVec3) -> DQuat {
+    let u = q.xyz();
+    DQuat::from_vec4((v * q.w + u.cross(v)).extend(-u.dot(v)))
 }

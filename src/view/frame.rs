@@ -56,11 +56,13 @@ pub enum Workspace {
     Weights,
     /// Posing and keying.
     Animate,
+    /// Looking at stacks side by side.
+    Compare,
 }
 
 impl Workspace {
     /// Every workspace, in the order of the tabs.
-    pub const ALL: [Self; 3] = [Self::Rig, Self::Weights, Self::Animate];
+    pub const ALL: [Self; 4] = [Self::Rig, Self::Weights, Self::Animate, Self::Compare];
 
     /// Its name.
     pub fn label(self) -> &'static str {
@@ -68,13 +70,14 @@ impl Workspace {
             Self::Rig => "Rig",
             Self::Weights => "Weights",
             Self::Animate => "Animate",
+            Self::Compare => "Compare",
         }
     }
 
     /// The mode it begins with.
     pub fn mode(self) -> Mode {
         match self {
-            Self::Rig => Mode::Select,
+            Self::Rig | Self::Compare => Mode::Select,
             Self::Weights => Mode::Paint,
             Self::Animate => Mode::Pose,
         }

@@ -126,6 +126,22 @@ impl KeyMap {
         clashes
     }
 
+    /// Whether a key of a held command ([`Command::is_held`]) is down, whatever else is held, and no text field has the
+    /// focus.
+    pub fn is_held(&self, ctx: &Context, command: Command) -> bool {
+        if ctx.text_edit_focused() {
+            return false;
+        }
+        let is_down = |chord: &Chord, input: &egui::InputState| {
+            let held = input.modifiers;
+            input.key_down(chord.key)
+                && (held.command || held.ctrl || !chord.ctrl)
+                && (held.shift || !chord.shift)
+                && (held.alt || !chord.alt)
+        };
+        ctx.input(|input| self.chords(command).iter().any(|c| is_down(c, input)))
+    }
+
     /// The commands whose keys were pressed in `mode`, unless a text field has the focus.
     pub fn pressed(&self, ctx: &Context, mode: Mode) -> Vec<Command> {
         if ctx.text_edit_focused() {
@@ -136,11 +152,12 @@ impl KeyMap {
         let asked: Vec<Command> = ctx.input_mut(|input| {
             rows.map(|row| row.command)
                 .filter(|&command| {
+                    // Held ones are looked at in each frame; their presses are used up all the same.
                     // Every chord is asked, so that two pressed in one frame are both used up.
                     self.chords(command).iter().fold(false, |found, chord| {
                         let is_taken = !chord.ctrl && taken.contains(&chord.key);
                         !is_taken && chord.consume(input, command.repeats()) || found
-                    })
+                    }) && !command.is_held()
                 })
                 .collect()
         });

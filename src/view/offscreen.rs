@@ -139,8 +139,8 @@ impl Offscreen {
         self.n_asked += 1;
         // Counted down from the end, out of the way of the stamps that users of `renderer` count up.
         let stamp = u64::MAX - self.n_asked;
-        self.renderer.draw(scene, [width, height], stamp)?;
-        match self.renderer.read_rgba() {
+        self.renderer.draw(0, scene, [width, height], stamp)?;
+        match self.renderer.read_rgba(0) {
             Some(image) if width > 0 && height > 0 => Ok(image),
             _ => Err(OffscreenError::Empty { width, height }),
         }

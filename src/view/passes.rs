@@ -115,6 +115,11 @@ impl Passes {
         self.textures.free_unused(oldest);
     }
 
+    /// Frees the buffers of meshes whose key is not among `keys`.
+    pub(crate) fn keep_meshes(&mut self, keys: &[u64]) {
+        self.meshes.retain(|key, _| keys.contains(key));
+    }
+
     /// How many meshes have buffers.
     pub(crate) fn n_gpu_meshes(&self) -> usize {
         self.meshes.len()

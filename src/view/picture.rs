@@ -7,6 +7,7 @@ use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
 use crate::document::session::{PointsOfMeshes, SelectKind};
 use crate::document::{Image, Material};
 use crate::editor::Editor;
+use crate::evaluate::ViewId;
 use crate::math::Camera;
 use crate::mesh::{Mesh, PointSet};
 use crate::skeleton::JointIndex;
@@ -21,7 +22,7 @@ pub struct Picture {
     meshes: Vec<PictureMesh>,
     materials: Arc<Vec<Material>>,
     images: Arc<Vec<Option<Arc<Image>>>>,
-    bones: Vec<BoneShape>,
+    bones: Arc<Vec<BoneShape>>,
     options: ViewOptions,
     ground: f32,
     stamp: u64,
@@ -42,9 +43,47 @@ struct PictureMesh {
     show_points: bool,
 }
 
-impl Picture {
+/// The bones of a frame: all its pictures show the same.
+#[derive(Clone, Debug)]
+pub struct Bones {
+    shapes: Arc<Vec<BoneShape>>,
+    hovered: Option<JointIndex>,
+}
+
+impl Bones {
     /// What `editor` shows now; `hovered` is the bone under the pointer.
-    pub fn new(editor: &Editor, options: ViewOptions, hovered: Option<JointIndex>) -> Self {
+    pub fn new(editor: &Editor, options: &ViewOptions, hovered: Option<JointIndex>) -> Self {
+        let session = editor.document().session();
+        let state = |joint: JointIndex| {
+            if session.active_joint == Some(joint) {
+                BoneState::Active
+            } else if session.selected_joints.contains(&joint) {
+                BoneState::Selected
+            } else if hovered == Some(joint) {
+                BoneState::Hovered
+            } else {
+                BoneState::Normal
+            }
+        };
+        let mut shapes = Vec::new();
+        if options.show_bones {
+            shapes = shape_bones(&editor.bones(), state);
+            for shape in &mut shapes {
+                // The colours that the artist gave; the list's own ones only tell its rows apart.
+                let chosen = session.joint_colours.get(&shape.bone.joint);
+                shape.colour = chosen.map(|rgb| rgb.map(|c| f32::from(c) / 255.0));
+            }
+        }
+        Self {
+            shapes: Arc::new(shapes),
+            hovered,
+        }
+    }
+}
+
+impl Picture {
+    /// What `editor` shows now in `view`.
+    pub fn new(editor: &Editor, view: ViewId, options: ViewOptions, bones: &Bones) -> Self {
         let document = editor.document();
         let session = document.session();
         let mut hash = DefaultHasher::new();
@@ -52,7 +91,7 @@ impl Picture {
             editor.model_serial(),
             editor.picture_serial(),
             session.active_joint,
-            hovered,
+            bones.hovered,
             editor.selection_serial(),
         )
             .hash(&mut hash);
@@ -61,7 +100,7 @@ impl Picture {
         // Dots are in the way of who picks bones.
         let show_points = session.select_kind == SelectKind::Points;
         let meshes = editor
-            .displayed()
+            .displayed_in(view)
             .iter()
             .filter(|(id, _)| !session.hidden_instances.contains(id))
             .map(|(id, shown)| {
@@ -74,7 +113,12 @@ impl Picture {
                 for set in [&hidden, &selected] {
                     set.as_ref().map(Arc::as_ptr).hash(&mut hash);
                 }
-                (id, shown.generation, heat.map(|h| (h.of, h.generation))).hash(&mut hash);
+                (
+                    shown.key,
+                    shown.generation,
+                    heat.map(|h| (h.of, h.generation)),
+                )
+                    .hash(&mut hash);
                 PictureMesh {
                     key: shown.key,
                     mesh: shown.mesh.clone(),
@@ -90,34 +134,12 @@ impl Picture {
                 }
             })
             .collect();
-        let state = |joint: JointIndex| {
-            if session.active_joint == Some(joint) {
-                BoneState::Active
-            } else if session.selected_joints.contains(&joint) {
-                BoneState::Selected
-            } else if hovered == Some(joint) {
-                BoneState::Hovered
-            } else {
-                BoneState::Normal
-            }
-        };
-        let bones = if options.show_bones {
-            let mut bones = shape_bones(&editor.bones(), state);
-            for shape in &mut bones {
-                // The colours that the artist gave; the list's own ones only tell its rows apart.
-                let chosen = session.joint_colours.get(&shape.bone.joint);
-                shape.colour = chosen.map(|rgb| rgb.map(|c| f32::from(c) / 255.0));
-            }
-            bones
-        } else {
-            Vec::new()
-        };
         Self {
             camera: session.camera,
             meshes,
             materials: document.materials().clone(),
             images: document.images().clone(),
-            bones,
+            bones: bones.shapes.clone(),
             options,
             ground: 0.0,
             stamp: hash.finish(),

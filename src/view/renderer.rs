@@ -78,14 +78,20 @@ impl Targets {
     }
 }
 
-/// The state of the viewport on one GL context.
+/// One picture: what it shows, and its pixels.
+#[derive(Default)]
+struct Slot {
+    targets: Option<Targets>,
+    last: Option<PictureKey>,
+}
+
+/// The state of the viewport on one GL context: pictures side by side, a slot each, that share the meshes' buffers.
 ///
 /// Every method, and dropping, needs that context current on the calling thread.
 pub struct Renderer {
     context: Context,
     passes: Passes,
-    targets: Option<Targets>,
-    last: Option<PictureKey>,
+    slots: Vec<Slot>,
     n_pictures: u64,
 }
 
@@ -95,19 +101,19 @@ impl Renderer {
         let context = Context::from_gl_context(gl).map_err(RenderError::Context)?;
         Ok(Self {
             passes: Passes::new(&context)?,
-            targets: None,
-            last: None,
+            slots: Vec::new(),
             n_pictures: 0,
             context,
         })
     }
 
-    /// Draws `scene` at `size` pixels into the own framebuffer; `false` if the picture is there already.
+    /// Draws `scene` at `size` pixels into the framebuffer of `slot`; `false` if the picture is there already.
     ///
     /// The caller gives another `stamp` whenever something in the scene changed but the camera and the options, which
     /// are compared here. An empty size draws nothing. Framebuffer bindings are left as they were.
     pub fn draw(
         &mut self,
+        slot: usize,
         scene: &Scene<'_>,
         size: [u32; 2],
         stamp: u64,
@@ -118,15 +124,19 @@ impl Renderer {
             camera: *scene.camera,
             options: *scene.options,
         };
-        if size.contains(&0) || self.last == Some(key) {
+        if self.slots.len() <= slot {
+            self.slots.resize_with(slot + 1, Slot::default);
+        }
+        let own = &mut self.slots[slot];
+        if size.contains(&0) || own.last == Some(key) {
             return Ok(false);
         }
-        self.last = None;
+        own.last = None;
         let context = self.context.clone();
         let _kept = KeptFramebuffers::of(&context);
         self.n_pictures += 1;
         let samples = usable_samples(&context, scene.options.samples);
-        let reusable = self.targets.take().filter(|t| t.fit(size, samples));
+        let reusable = own.targets.take().filter(|t| t.fit(size, samples));
         // What does not fit is freed by now, before its successor is made.
         let targets = match reusable {
             Some(targets) => targets,
@@ -137,21 +147,22 @@ impl Renderer {
         if let Some(resolved) = &targets.resolved {
             targets.scene.resolve_to(resolved);
         }
-        self.targets = Some(targets);
+        own.targets = Some(targets);
+        own.last = Some(key);
         self.passes
             .free_unused(self.n_pictures.saturating_sub(KEEP_PICTURES));
         // What egui does not set itself.
         context.set_write_mask(WriteMask::COLOR_AND_DEPTH);
         context.set_cull(Cull::None);
-        self.last = Some(key);
         Ok(true)
     }
 
-    /// Draws `scene` if it changed and copies it to `viewport` of the framebuffer that is bound now, inside `clip`.
+    /// Draws `scene` into `slot` if it changed and copies it to `viewport` of the framebuffer that is bound now, inside `clip`.
     ///
     /// This is the body of the window's paint callback. All of `viewport` is drawn, so that scrolling costs no 3D draw.
     pub fn paint(
         &mut self,
+        slot: usize,
         scene: &Scene<'_>,
         viewport: PixelRect,
         clip: PixelRect,
@@ -161,18 +172,27 @@ impl Renderer {
             return Ok(());
         };
         let size = [viewport.width as u32, viewport.height as u32];
-        self.draw(scene, size, stamp)?;
-        if let Some(targets) = &self.targets {
+        self.draw(slot, scene, size, stamp)?;
+        if let Some(targets) = &self.slots[slot].targets {
             targets.plain().blit_to_bound(viewport, visible);
         }
         Ok(())
     }
 
-    /// The last picture, rows from the top, sRGB, alpha 255; `None` before the first.
-    pub fn read_rgba(&self) -> Option<Image> {
-        self.targets
-            .as_ref()
-            .map(|targets| targets.plain().read_rgba())
+    /// Frees the pictures of all slots but the first `n_slots`.
+    pub fn keep_slots(&mut self, n_slots: usize) {
+        self.slots.truncate(n_slots);
+    }
+
+    /// Frees the buffers of meshes whose key is not among `keys`.
+    pub fn keep_meshes(&mut self, keys: &[u64]) {
+        self.passes.keep_meshes(keys);
+    }
+
+    /// The last picture of a slot, rows from the top, sRGB, alpha 255; `None` before the first.
+    pub fn read_rgba(&self, slot: usize) -> Option<Image> {
+        let targets = self.slots.get(slot)?.targets.as_ref()?;
+        Some(targets.plain().read_rgba())
     }
 
     /// How many pictures were drawn, not counting those that were there already.

@@ -4,8 +4,10 @@
 //! its GL context is windowless.
 
 use egui::{Key, Modifiers, PointerButton, Vec2};
+use sinew::document::PaneLayout;
 use sinew::io::gltf_build;
 use sinew::sample::{SampleKind, sample};
+use sinew::view::commands::Command;
 use sinew::view::mode::Mode;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use std::alloc::System;
@@ -49,7 +51,18 @@ fn main() {
     frames("playing", &mut window, |_, _| {});
     window.harness.key_press(Key::Space);
     window.settle();
-    pose_drag(&mut window);
+    pose_drag("pose drag, one pane", &mut window);
+    for (layout, name) in [
+        (PaneLayout::Two, "two panes"),
+        (PaneLayout::Four, "four panes"),
+        (PaneLayout::Wipe, "wipe"),
+    ] {
+        window.find_and_run(Command::UsePanes(layout));
+        window.settle();
+        window.picture("bench-panes");
+        frames(&format!("idle, {name}"), &mut window, |_, _| {});
+        pose_drag(&format!("pose drag, {name}"), &mut window);
+    }
 }
 
 /// Times `N_FRAMES` frames of the interface: without the 3D draw, and the draw after it.
@@ -88,12 +101,15 @@ fn frames(name: &str, window: &mut Window, mut before: impl FnMut(&mut Window, u
 }
 
 /// From a pointer event to the new positions on the interface's thread, with the skinning in between.
-fn pose_drag(window: &mut Window) {
+fn pose_drag(name: &str, window: &mut Window) {
     let joints = window.bones();
     window.select(joints[joints.len() / 2]);
     window.choose("Window", "Pose mode");
     assert_eq!(window.app().viewport().mode, Mode::Pose);
-    let centre = window.viewport().center();
+    let centre = match window.app().viewport().layout(window.editor()) {
+        PaneLayout::One => window.viewport().center(),
+        _ => window.pane(0).center() - Vec2::new(40.0, 0.0),
+    };
     window.move_to(centre + Vec2::new(120.0, 0.0));
     window.key(Modifiers::NONE, Key::R);
     let mut latencies = Vec::new();
@@ -110,7 +126,8 @@ fn pose_drag(window: &mut Window) {
         latencies.push(start.elapsed());
     }
     window.key(Modifiers::NONE, Key::Escape);
-    row("pose drag: pointer to new positions", latencies);
+    window.settle();
+    row(&format!("{name}: pointer to new positions"), latencies);
 }
 
 fn row(name: &str, mut times: Vec<Duration>) {

@@ -142,7 +142,7 @@ proptest! {
         time in 0.0..6.0f32,
     ) {
         let new = channel.with_key(time, &value, SAME_KEY_SECS);
-        let clip = Clip { name: String::new(), channels: vec![new.clone()] };
+        let clip = Clip { channels: vec![new.clone()], ..Clip::default() };
         prop_assert_eq!(check_clip(&clip, &rest()), Ok(()));
         // What was asked for is shown.
         let k = new.key_near(time, 0.0).expect("the key");
@@ -169,7 +169,7 @@ proptest! {
         first in channel(), second in channel(), steps in prop::collection::vec((0.0..6.0f32, -3.0..3.0f32, 0..4u8), 1..8),
     ) {
         let other = Channel { joint: JointIndex(1), ..second };
-        let mut clip = Clip { name: "Walk".into(), channels: vec![first.clone(), other.clone()] };
+        let mut clip = Clip { channels: vec![first.clone(), other.clone()], ..Clip::named("Walk") };
         let is_first = |c: &Channel| c.joint == JointIndex(0);
         for (time, by, what) in steps {
             match what {
@@ -190,7 +190,7 @@ proptest! {
 
     #[test]
     fn moving_keys_there_and_back_restores_them(channel in channel(), by in 0.0..9.0f32) {
-        let clip = Clip { name: String::new(), channels: vec![channel.clone()] };
+        let clip = Clip { channels: vec![channel.clone()], ..Clip::default() };
         let all = (0..channel.times.len()).map(|key| KeyIndex { channel: 0, key }).collect::<BTreeSet<_>>();
         let moved = clip.with_moved_keys(&all, by);
         prop_assert_eq!(&moved.channels[0].values, &channel.values);
@@ -203,10 +203,7 @@ proptest! {
 
 #[test]
 fn a_missing_channel_is_made() {
-    let mut clip = Clip {
-        name: "Clip 1".into(),
-        channels: Vec::new(),
-    };
+    let mut clip = Clip::named("Clip 1");
     clip.set_key(
         JointIndex(1),
         Property::Translation,

@@ -43,12 +43,7 @@ pub(crate) fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
     });
     let clip = (0u32..3, any::<bool>()).prop_map(|(id, some)| Edit::Clip {
         id: ClipId(id),
-        clip: some.then(|| {
-            Arc::new(Clip {
-                name: format!("clip {id}"),
-                channels: Vec::new(),
-            })
-        }),
+        clip: some.then(|| Arc::new(Clip::named(format!("clip {id}")))),
     });
     let mask = (
         prop::sample::select(MaskKind::ALL.to_vec()),
@@ -636,10 +631,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
     document
         .apply(&mut Edit::Clip {
             id: ClipId(0),
-            clip: Some(Arc::new(Clip {
-                name: String::new(),
-                channels: Vec::new(),
-            })),
+            clip: Some(Arc::default()),
         })
         .unwrap();
     assert!(!ask(&document).updates.is_empty());

@@ -437,7 +437,6 @@ fn only_the_edited_channel_of_a_clip_changes() {
 fn clips_are_added_renamed_and_removed() {
     let mut document = open(&model());
     let spline = Clip {
-        name: "New".into(),
         channels: vec![Channel {
             joint: JointIndex(4),
             property: Property::Scale,
@@ -445,6 +444,7 @@ fn clips_are_added_renamed_and_removed() {
             times: [0.0, 1.0].into(),
             values: (0..18).map(|i| 1.0 + i as f32 / 16.0).collect(),
         }],
+        ..Clip::named("New")
     };
     set_clip(&mut document, 2, Some(spline));
     let renamed = Clip {
@@ -491,8 +491,8 @@ fn a_clip_on_a_matrix_node_makes_it_animatable() {
         &mut document,
         0,
         Some(Clip {
-            name: String::new(),
             channels: vec![moves],
+            ..Clip::default()
         }),
     );
     let out = json_of(&exported(&document, &gltf()));

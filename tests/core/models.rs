@@ -121,8 +121,8 @@ pub(crate) fn tube_with_sides(n_rings: usize, n_sides: usize) -> Document {
         clips: [(
             ClipId(0),
             Arc::new(Clip {
-                name: "Bend".into(),
                 channels: vec![bend],
+                ..Clip::named("Bend")
             }),
         )]
         .into(),

@@ -53,8 +53,8 @@ pub(crate) fn strip(n: u32, names: &[&str], path: &Path) -> Document {
     }
     .build();
     let clip = Clip {
-        name: "Wave".into(),
         channels: vec![channel(1, &[0.0, 0.5], &[0., 0., 0., 1., 0., 1., 0., 0.])],
+        ..Clip::named("Wave")
     };
     Document::new(Parts {
         source: Some(Arc::new(Source {
@@ -240,7 +240,7 @@ proptest! {
         let mut times = times;
         times.sort_by(f32::total_cmp);
         let values: Vec<f32> = times.iter().flat_map(|t| [t.sin(), 0.1, -0.0, 1.0]).collect();
-        let clip = Clip { name: new_name, channels: vec![channel(2, &times, &values)] };
+        let clip = Clip { channels: vec![channel(2, &times, &values)], ..Clip::named(new_name) };
         edit(&mut edited, Edit::Clip { id: ClipId(7), clip: Some(Arc::new(clip.clone())) });
         edit(&mut edited, Edit::Clip { id: ClipId(0), clip: (!remove).then(|| Arc::new(clip)) });
         edited.session_mut().active_joint = Some(JointIndex(2));

@@ -154,11 +154,21 @@ impl Rig {
         self.document.apply(&mut edit).unwrap();
     }
 
+    /// The point of each vertex.
+    pub(crate) fn points_of_vertices(&self) -> &[u32] {
+        &self.point_of_vertex
+    }
+
     /// Where a fresh evaluator puts the vertices.
     pub(crate) fn run(&mut self, stack: DeformStack, skin_matrices: &[DAffine3]) -> Vec<DVec3> {
+        let pose = self.pose(skin_matrices);
+        self.run_pose(stack, &pose)
+    }
+
+    pub(crate) fn run_pose(&mut self, stack: DeformStack, pose: &Pose) -> Vec<DVec3> {
         self.set_stack(stack);
         let mut evaluator = Evaluator::default();
-        evaluator.evaluate(&self.document, &self.pose(skin_matrices));
+        evaluator.evaluate(&self.document, pose);
         let positions = evaluator.plan(InstanceId(0)).unwrap().positions();
         self.point_of_vertex
             .iter()
@@ -479,6 +489,27 @@ fn off_plane_steps_by_the_library() {
             step(&whole)
         );
         assert!(step(&soft) < 0.0162 && step(&free) < 0.0114);
+    }
+}
+
+#[test]
+fn automatic_strength_reads_the_falloff_from_the_weights() {
+    for sigma in [0.3, SIGMA, 1.0] {
+        // The radius must not matter, nor where along the limb the points are.
+        let shape = Cylinder::with(201, sigma, 0.0);
+        let skin_matrices = pose(90.0, 0.0);
+        let mut rig = Rig::cylinder(&shape);
+        let mut automatic = compensated(Polynomial::Manual);
+        automatic.compensation.auto_strength = true;
+        let posed = rig.run(automatic, &skin_matrices);
+        let mut fixed = compensated(Polynomial::Manual);
+        fixed.compensation.strength = reference_compensation::automatic_strength(sigma, 1.0) as f32;
+        let expected = rig.run(fixed, &skin_matrices);
+        assert_near("automatic", &posed, &expected, 5e-4);
+        // It is what the reference found best on the outside of the bend.
+        let rms = |posed: &[DVec3]| measure(&shape, posed, &skin_matrices).0[3];
+        let plain = rig.run(compensated(Polynomial::Manual), &skin_matrices);
+        assert!(rms(&posed) <= rms(&plain) + 1e-4, "{sigma}");
     }
 }
 

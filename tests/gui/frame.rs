@@ -163,7 +163,9 @@ fn workspaces_keep_selection_pose_brush_and_their_own_layout() {
     for (key, workspace) in [
         (Key::PageUp, Workspace::Weights),
         (Key::PageUp, Workspace::Rig),
+        (Key::PageUp, Workspace::Compare),
         (Key::PageUp, Workspace::Animate),
+        (Key::PageDown, Workspace::Compare),
         (Key::PageDown, Workspace::Rig),
         (Key::PageDown, Workspace::Weights),
     ] {

@@ -64,7 +64,7 @@ fn egui_goes_on_painting_around_the_viewport() {
             let clip = in_pixels(&info.clip_rect_in_pixels());
             let mut renderer = renderer.lock().unwrap();
             renderer
-                .paint(&figure.scene(), viewport, clip, 7)
+                .paint(0, &figure.scene(), viewport, clip, 7)
                 .unwrap_or_else(|error| panic!("{error}"));
         }
     }));

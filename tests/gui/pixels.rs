@@ -236,16 +236,16 @@ fn an_unchanged_scene_costs_no_draw() {
     let mut offscreen = offscreen();
     let mut figure = bare_figure(Shading::Textured);
     let renderer = offscreen.renderer().unwrap();
-    assert!(renderer.draw(&figure.scene(), SIZE, 1).unwrap());
-    assert!(!renderer.draw(&figure.scene(), SIZE, 1).unwrap());
+    assert!(renderer.draw(0, &figure.scene(), SIZE, 1).unwrap());
+    assert!(!renderer.draw(0, &figure.scene(), SIZE, 1).unwrap());
     assert_eq!(renderer.n_pictures(), 1);
-    assert!(renderer.draw(&figure.scene(), SIZE, 2).unwrap());
-    assert!(renderer.draw(&figure.scene(), [64, 48], 2).unwrap());
+    assert!(renderer.draw(0, &figure.scene(), SIZE, 2).unwrap());
+    assert!(renderer.draw(0, &figure.scene(), [64, 48], 2).unwrap());
     figure.camera.yaw += 0.1;
-    assert!(renderer.draw(&figure.scene(), [64, 48], 2).unwrap());
+    assert!(renderer.draw(0, &figure.scene(), [64, 48], 2).unwrap());
     figure.options.shading = Shading::Shaded;
-    assert!(renderer.draw(&figure.scene(), [64, 48], 2).unwrap());
-    assert!(!renderer.draw(&figure.scene(), [0, 48], 3).unwrap());
+    assert!(renderer.draw(0, &figure.scene(), [64, 48], 2).unwrap());
+    assert!(!renderer.draw(0, &figure.scene(), [0, 48], 3).unwrap());
     assert_eq!(renderer.n_pictures(), 5);
 }
 
@@ -368,18 +368,21 @@ fn a_picture_is_painted_into_the_framebuffer_that_was_bound() {
         .write(|| {
             // The second needs the binding that the first leaves, and is clipped to its left half.
             renderer.paint(
+                0,
                 &figure.scene(),
                 rect(10, 20, 80, 60),
                 rect(0, 0, 200, 100),
                 1,
             )?;
             renderer.paint(
+                0,
                 &figure.scene(),
                 rect(110, 20, 80, 60),
                 rect(0, 0, 150, 100),
                 1,
             )?;
             renderer.paint(
+                0,
                 &figure.scene(),
                 rect(300, 20, 80, 60),
                 rect(0, 0, 200, 100),
@@ -410,12 +413,12 @@ fn buffers_of_meshes_that_are_gone_are_freed() {
     let mut figure = bare_figure(Shading::Shaded);
     figure.options.samples = 0;
     let renderer = offscreen.renderer().unwrap();
-    renderer.draw(&figure.scene(), [8, 8], 0).unwrap();
+    renderer.draw(0, &figure.scene(), [8, 8], 0).unwrap();
     assert_eq!(renderer.n_gpu_meshes(), 2);
     let mut scene = figure.scene();
     scene.meshes.truncate(1);
     for stamp in 1..300 {
-        renderer.draw(&scene, [8, 8], stamp).unwrap();
+        renderer.draw(0, &scene, [8, 8], stamp).unwrap();
     }
     assert_eq!(renderer.n_gpu_meshes(), 1);
 }

@@ -5,9 +5,10 @@ use egui::{Event, Key, Modifiers, MouseWheelUnit, PointerButton, Pos2, TouchPhas
 use sinew::document::Image;
 use sinew::document::session::SelectKind;
 use sinew::editor::{Editor, OpenRequest};
+use sinew::evaluate::ViewId;
 use sinew::skeleton::JointIndex;
 use sinew::tools::SelectShape;
-use sinew::view::picture::Picture;
+use sinew::view::picture::{Bones, Picture};
 use sinew::view::{Offscreen, Shading, ViewOptions};
 use std::path::Path;
 use std::time::Duration;
@@ -335,7 +336,8 @@ fn marked(offscreen: &mut Offscreen, selected: &[&str], hidden: &[&str]) -> Imag
         samples: 0,
         ..ViewOptions::default()
     };
-    let picture = Picture::new(&editor, options, None);
+    let bones = Bones::new(&editor, &options, None);
+    let picture = Picture::new(&editor, ViewId::OWN, options, &bones);
     offscreen.render(&picture.scene(), 480, 360).unwrap()
 }
 

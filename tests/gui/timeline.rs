@@ -514,6 +514,7 @@ fn nothing_is_cut_off_at_any_size() {
             "Duplicate clip",
             "Rename clip",
             "Delete clip",
+            "Clip menu",
             "Key pose",
             "Not keyed (I)",
         ] {
@@ -529,6 +530,7 @@ fn nothing_is_cut_off_at_any_size() {
             (Role::SpinButton, "Frame"),
             (Role::Slider, "Time"),
             (Role::ComboBox, "Clip"),
+            (Role::ComboBox, "In-betweens"),
             (Role::ComboBox, "Frames per second"),
         ] {
             let node = window.harness.get_by_role_and_label(role, label);

@@ -239,6 +239,12 @@ impl Window {
         self.harness.get_by_label("Viewport").rect()
     }
 
+    /// Where the picture of a pane is, of several.
+    pub(crate) fn pane(&self, index: usize) -> Rect {
+        let label = format!("Viewport {}: ", index + 1);
+        self.harness.get_by_label_contains(&label).rect()
+    }
+
     /// Where a world place is in the window.
     pub(crate) fn place(&self, point: Vec3) -> Pos2 {
         let rect = self.viewport();

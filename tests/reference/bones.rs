@@ -32,9 +32,18 @@ impl Bones {
         children.iter().map(|&c| (from, self.origins[c])).collect()
     }
 
-    /// Parents before children, joints of one depth by index.
-    pub(crate) fn rank(&self, joint: usize) -> (usize, usize) {
-        (self.ancestors(joint).len(), joint)
+    /// Its place in topological order: of the joints whose parents have theirs, the lowest index is next.
+    pub(crate) fn rank(&self, joint: usize) -> usize {
+        let mut placed = vec![false; self.parents.len()];
+        for rank in 0..self.parents.len() {
+            let ready = |j: &usize| !placed[*j] && self.parents[*j].is_none_or(|p| placed[p]);
+            let next = (0..placed.len()).find(ready).unwrap();
+            if next == joint {
+                return rank;
+            }
+            placed[next] = true;
+        }
+        panic!("there is no joint {joint}");
     }
 
     /// The parent first, the root last.

@@ -143,6 +143,12 @@ impl Compensation {
         } else {
             1.0
         };
+        // Bones folded onto each other have no bisector: less and less of it before that.
+        let t = (sum.length() / 0.1).min(1.0);
+        let fade = match self.sign {
+            Sign::Corrected => fade * t * t * (3.0 - 2.0 * t),
+            Sign::Literal => fade,
+        };
         let x = w2 / (w1 + w2);
         let mut length =
             f(self.polynomial, x) * radius * g(relative) * (w1 + w2) * fade * self.strength;

@@ -4,6 +4,7 @@
 
 pub(super) mod about;
 pub(super) mod path;
+pub(super) mod range_of_motion;
 pub(super) mod recovery;
 pub(super) mod unsaved;
 pub(super) mod welcome;

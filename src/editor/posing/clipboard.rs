@@ -56,16 +56,39 @@ impl Editor {
     /// step. How many bones were found.
     pub fn paste_pose(&mut self, flipped: bool) -> usize {
         self.finish_tool();
-        let Some(copied) = &self.posing.copied else {
+        let start = self.document.shown_pose();
+        let Some(pasted) = self.pasted(&start, flipped) else {
             self.say("There is no copied pose: Ctrl+C copies one.");
             return 0;
         };
-        let start = self.document.shown_pose();
+        let Pasted {
+            pose,
+            n_found,
+            n_missing,
+        } = pasted;
+        let label = if flipped {
+            "Paste pose flipped"
+        } else {
+            "Paste pose"
+        };
+        let missing = match n_missing {
+            0 => String::new(),
+            1 => "; 1 has no counterpart here".into(),
+            n => format!("; {n} have no counterpart here"),
+        };
+        self.pose_at_once(pose, label);
+        self.say(format!("{label}: {}{missing}.", bones(n_found)));
+        n_found
+    }
+
+    /// `start` with the copied pose, as [`Editor::paste_pose`] gives it; `None` where none is copied.
+    pub(super) fn pasted(&self, start: &Pose, flipped: bool) -> Option<Pasted> {
+        let copied = self.posing.copied.as_ref()?;
         let rest = self.document.rest_pose();
         let mirror = self.mirror();
-        let mut next = Pose::clone(&start);
+        let mut next = start.clone();
         let names = Names::new(self.document.skeleton());
-        let (mut n, mut n_missing) = (0, 0);
+        let (mut n_found, mut n_missing) = (0, 0);
         for copy in &copied.joints {
             let found = names.find(self.document.skeleton(), copy);
             let found = found.and_then(|j| if flipped { mirror.partner(j) } else { Some(j) });
@@ -73,7 +96,7 @@ impl Editor {
                 n_missing += 1;
                 continue;
             };
-            n += 1;
+            n_found += 1;
             let (rest, spaces) = (&rest.locals[joint.get()], mirror.rest_spaces(joint));
             let same = !flipped && copy.posed.rest == *rest && copy.posed.spaces == spaces;
             next.locals[joint.get()] = if same {
@@ -87,20 +110,20 @@ impl Editor {
                 copy.posed.carried_to(rest, spaces, map)
             };
         }
-        let label = if flipped {
-            "Paste pose flipped"
-        } else {
-            "Paste pose"
-        };
-        let missing = match n_missing {
-            0 => String::new(),
-            1 => "; 1 has no counterpart here".into(),
-            n => format!("; {n} have no counterpart here"),
-        };
-        self.pose_at_once(next, label);
-        self.say(format!("{label}: {}{missing}.", bones(n)));
-        n
+        Some(Pasted {
+            pose: next,
+            n_found,
+            n_missing,
+        })
     }
+}
+
+/// A pose with the copied one in it.
+pub(super) struct Pasted {
+    pub(super) pose: Pose,
+    /// Bones of the copy that were found.
+    n_found: usize,
+    n_missing: usize,
 }
 
 fn bones(n: usize) -> String {

@@ -1,10 +1,11 @@
-//! Posing: transforms under way, pins, reset, copy and paste.
+//! Posing: transforms under way, pins, reset, copy and paste, blends.
 //!
 //! The way of the data: the shown pose at the start -> [`Transforming`] and the chains of pinned ends -> one
 //! [`Edit::Pose`] in one step of the history, which later ones are absorbed into.
 //!
 //! Invariant: what a drag shows depends on where it began and where the pointer is, not on the way between.
 
+mod blending;
 mod chains;
 mod clipboard;
 
@@ -18,6 +19,7 @@ use crate::skeleton::orientation::orientation;
 use crate::skeleton::{JointIndex, Pose, Skeleton};
 use crate::tools::transform::step_label;
 use crate::tools::{Axis, Finesse, Handle, Screen, Transforming};
+use blending::Blend;
 use chains::Held;
 use clipboard::PoseCopy;
 use glam::{DMat3, DVec3, Vec2, Vec3};
@@ -45,10 +47,12 @@ impl Posing {
 /// A pose edit under way.
 struct Running {
     label: String,
-    /// `None`: a field is dragged.
+    /// `None`: a field or a blend is dragged.
     tool: Option<Transforming>,
     /// Ends that a move of them bends the chain for.
     pulled: Vec<Held>,
+    /// What the pose goes towards, of a blend.
+    blend: Option<Blend>,
     /// Pinned ends that stay.
     held: Vec<Held>,
     /// What was shown at the start.
@@ -430,6 +434,7 @@ impl Editor {
             label,
             tool,
             pulled,
+            blend: None,
             held,
             next: Pose::clone(&start),
             start,

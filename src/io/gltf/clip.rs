@@ -46,6 +46,7 @@ pub(super) fn read_all(
         let clip = Clip {
             name: at.name(findings),
             channels: channels(data, &at, n_targets, &mut cache, findings),
+            ..Clip::default()
         };
         clips.insert(ClipId(i as u32), Arc::new(clip));
     }

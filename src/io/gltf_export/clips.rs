@@ -9,17 +9,19 @@ use super::nodes::{make_animatable, node_of};
 use super::patch::{FLOAT, NewAccessor, Patch, entry_mut, place};
 use super::report::ExportReport;
 use super::uses::{each, index};
-use crate::document::Document;
+use crate::document::{ClipId, Document};
 use crate::finding::Finding;
 use crate::skeleton::{Channel, Clip, Interpolation, Property};
 use crate::task::Task;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-/// Writes all changes of clips.
+/// Writes all changes of clips; `clips` are those that the file is to have.
 pub(super) fn patch_clips(
     document: &Document,
+    clips: &BTreeMap<ClipId, Arc<Clip>>,
     patch: &mut Patch,
     report: &mut ExportReport,
     task: &Task,
@@ -28,10 +30,10 @@ pub(super) fn patch_clips(
     let mut jobs = Vec::new();
     let mut gone: Vec<usize> = before
         .keys()
-        .filter(|id| !document.clips().contains_key(id))
+        .filter(|id| !clips.contains_key(id))
         .map(|id| id.0 as usize)
         .collect();
-    for (id, clip) in document.clips() {
+    for (id, clip) in clips {
         task.check()?;
         let source = before.get(id);
         if source.is_some_and(|source| source == clip) {

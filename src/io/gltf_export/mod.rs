@@ -1,18 +1,19 @@
 //! Export: the source model with what the artist changed, and nothing else.
 //!
 //! The way of the data: [`Document`] -> `package` (the source's JSON and buffers in the wanted container) -> `patch`
-//! (what changed: `weights` and their `rows`, `clips` and their `keys`, `nodes`) -> `text` (JSON that keeps the source's
+//! (what changed: `weights` and their `rows`, `clips` (with `in_betweens`) and their `keys`, `nodes`) -> `text` (JSON that keeps the source's
 //! own text where nothing changed) -> files in memory ([`export`]) or on the disk ([`export_to_file`]).
 //!
 //! Invariant: nothing edited and the same container: the source's bytes, verbatim.
 //! Invariant: data of the source is never overwritten, only no longer referred to: views may overlap, and extensions
 //! that Sinew does not know may point anywhere. An accessor that anybody else reads is never changed.
-//! Invariant: the pose on screen stays out of the file unless asked for.
+//! Invariant: the pose on screen stays out of the file unless asked for, and so do preview clips.
 
 mod clips;
 mod error;
 mod external;
 mod glb;
+mod in_betweens;
 mod keys;
 mod nodes;
 mod package;
@@ -28,13 +29,16 @@ pub use error::ExportError;
 pub use report::ExportReport;
 
 use super::atomic::{WriteError, write_atomically};
-use crate::document::{Document, Source, SourceKind};
+use crate::document::{ClipId, Document, Source, SourceKind};
 use crate::finding::Finding;
+use crate::skeleton::Clip;
 use crate::task::Task;
 use bytes::Bytes;
+use in_betweens::WrittenClips;
 use package::Package;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The two forms of a glTF model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -192,8 +196,10 @@ fn export_beside(
     let name = name_of(source, options);
     let mut report = ExportReport::default();
     task.step("Preparing the export", 0.0)?;
-    if !is_changed(document, options) && options.container.is_of(source.kind) {
+    let written = WrittenClips::of(document, task)?;
+    if !is_changed(document, &written.clips, options) && options.container.is_of(source.kind) {
         report.verbatim = true;
+        written.report(&mut report);
         let mut files = vec![(options.container.file_name(&name), source.bytes.clone())];
         add_referenced(source, &source.json, &mut files, &mut report);
         return Ok(Exported { files, report });
@@ -208,7 +214,8 @@ fn export_beside(
     let mut patch = package.patch();
     let limit = options.influences.clamp(1, 8);
     weights::patch_weights(document, limit, &mut patch, &mut report, task)?;
-    clips::patch_clips(document, &mut patch, &mut report, task)?;
+    clips::patch_clips(document, &written.clips, &mut patch, &mut report, task)?;
+    written.report(&mut report);
     nodes::patch_names(document, &mut patch.json);
     if options.write_pose_as_rest {
         nodes::patch_rest(document, &mut patch.json, &mut report);
@@ -224,11 +231,15 @@ fn export_beside(
 
 /// Whether the file would differ from the source in anything but its container. Painted maps, stacks and rules of joints
 /// have no place in a glTF file.
-fn is_changed(document: &Document, options: &ExportOptions) -> bool {
+fn is_changed(
+    document: &Document,
+    clips: &BTreeMap<ClipId, Arc<Clip>>,
+    options: &ExportOptions,
+) -> bool {
     let joints = document.skeleton().joints().iter();
     let mut joints = joints.zip(document.source_skeleton().joints());
     joints.any(|(now, before)| now.name != before.name)
-        || document.clips() != document.source_clips()
+        || clips != document.source_clips()
         || document
             .meshes()
             .values()

@@ -1,7 +1,7 @@
 //! What an export did besides writing what the artist sees, in plain words.
 
 use crate::document::MeshId;
-use crate::finding::Finding;
+use crate::finding::{Finding, counted};
 
 /// What an export did; the findings are for the artist.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,11 +20,41 @@ pub struct ExportReport {
     pub n_clips_written: usize,
     /// Clips taken out.
     pub n_clips_removed: usize,
+    /// Keys added so that other players follow bones along screws.
+    pub n_keys_added: usize,
+    /// Clips that these keys are in.
+    pub n_clips_densified: usize,
+    /// Preview clips that are not in the file.
+    pub n_clips_left_out: usize,
     /// Bytes appended to the source's data.
     pub n_bytes_added: usize,
 }
 
 impl ExportReport {
+    /// What the artist should read once the file is there: the first finding, keys that were added, clips left out. Empty
+    /// where there is nothing to say.
+    pub fn closing(&self) -> String {
+        // Those of clips come last, one each, and are counted here.
+        let n_others = self.findings.len() - self.n_clips_densified - self.n_clips_left_out;
+        let first = self.findings[..n_others].first();
+        let first = first.map(|finding| finding.message.clone());
+        let added = (self.n_keys_added > 0).then(|| {
+            format!(
+                "{} added to {}, so that any player follows the screws.",
+                counted(self.n_keys_added, "key"),
+                counted(self.n_clips_densified, "clip")
+            )
+        });
+        let left_out = (self.n_clips_left_out > 0).then(|| {
+            format!(
+                "{} left out.",
+                counted(self.n_clips_left_out, "preview clip")
+            )
+        });
+        let sentences: Vec<String> = [first, added, left_out].into_iter().flatten().collect();
+        sentences.join(" ")
+    }
+
     pub(super) fn reduced(
         &mut self,
         mesh: MeshId,

@@ -367,6 +367,7 @@ impl Opening {
         session
             .hidden_instances
             .retain(|id| self.document.instances().contains_key(id));
+        session.compare.wipe = session.compare.wipe.clamp(0.0, 1.0);
         session.active_mesh = session
             .active_mesh
             .filter(|id| self.document.meshes().contains_key(id));

@@ -32,6 +32,8 @@ pub(super) fn collect(document: &Document) -> Result<(Vec<ClipEntry>, Vec<Named>
                 clip: id.0,
                 name: clip.name.clone(),
                 replaces: source.get(&id).map(|before| before.name.clone()),
+                in_betweens: clip.in_betweens,
+                preview: clip.preview,
                 channels: channels.map_err(|why| ProjectError::Damaged {
                     place: place(id.0, &clip.name),
                     why,
@@ -84,6 +86,8 @@ impl Reader {
         Ok(Clip {
             name: entry.name.clone(),
             channels,
+            in_betweens: entry.in_betweens,
+            preview: entry.preview,
         })
     }
 

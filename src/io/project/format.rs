@@ -2,7 +2,7 @@
 
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::Session;
-use crate::skeleton::{Interpolation, Property};
+use crate::skeleton::{InBetweens, Interpolation, Property};
 use serde::{Deserialize, Serialize};
 
 /// What the artist made of a model. `version` comes first in the file.
@@ -279,7 +279,17 @@ pub(super) struct ClipEntry {
     /// The name of the source's clip that it replaces; left out for an added clip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) replaces: Option<String>,
+    /// How bones come from key to key; left out where it is component by component.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) in_betweens: InBetweens,
+    /// Whether it is not exported; left out where it is.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) preview: bool,
     pub(super) channels: Vec<ChannelEntry>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A channel; keys in text or encoded.

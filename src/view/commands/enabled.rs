@@ -55,13 +55,15 @@ impl Command {
             | Self::RenameClip
             | Self::DeleteClip
             | Self::DeleteKeys
+            | Self::UseInBetweens(_)
+            | Self::ToggleExported
             | Self::ShowMyPose => has_clip,
             Self::Rename | Self::SelectMoved | Self::LockActive | Self::LockOthers => has_joint,
             Self::PastePose | Self::PasteFlipped => has_model && editor.has_copied_pose(),
             Self::ShowAll => editor.has_hidden(),
             Self::Hide | Self::HideOthers | Self::SelectNone => editor.n_selected() > 0,
             Self::Isolate => editor.n_selected() > 0 || editor.is_isolated(),
-            Self::Paint(PaintTarget::Mask(_)) => !document.skins().is_empty(),
+            Self::RangeOfMotion | Self::Paint(PaintTarget::Mask(_)) => !document.skins().is_empty(),
             Self::FillMap | Self::ClearMap | Self::InvertMap => {
                 has_model && editor.paint_target() != PaintTarget::Weights
             }

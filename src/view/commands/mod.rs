@@ -15,8 +15,10 @@ use super::mode::Mode;
 use super::scene::Shading;
 use super::theme::ThemeChoice;
 use crate::deform::{SkinningMethod, StackPreset};
+use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
 use crate::editor::Editor;
+use crate::skeleton::InBetweens;
 use table::{Group, Row, TABLE};
 
 /// Something the artist can ask for by menu, button or key.
@@ -125,6 +127,14 @@ pub enum Command {
     OrbitDown,
     /// Perspective or parallel.
     ToggleOrthographic,
+    /// Divide the viewport.
+    UsePanes(PaneLayout),
+    /// What was before, while its key is held.
+    ShowBefore,
+    /// Choose what was before.
+    UseBefore(StackPreset),
+    /// The stack as it is now is what was before.
+    KeepBefore,
 
     // Pose
     /// Move bones.
@@ -223,6 +233,12 @@ pub enum Command {
     RenameClip,
     /// Take the clip out.
     DeleteClip,
+    /// How bones come from key to key in the clip.
+    UseInBetweens(InBetweens),
+    /// A part of exports, or a preview.
+    ToggleExported,
+    /// A clip that bends and twists bones.
+    RangeOfMotion,
     /// The pose without a clip.
     ShowMyPose,
 
@@ -315,6 +331,11 @@ impl Command {
     /// Whether it may be asked for by key while a stroke is under way: taking it back, or ending it with its mode.
     pub fn may_end_a_stroke(self) -> bool {
         matches!(self, Self::Undo | Self::SetMode(_) | Self::SwapMode)
+    }
+
+    /// Whether it goes on while its key is held, and ends with it ([`keymap::KeyMap::is_held`]).
+    pub fn is_held(self) -> bool {
+        self == Self::ShowBefore
     }
 
     /// Whether a held key asks for it again and again.

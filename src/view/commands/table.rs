@@ -2,7 +2,9 @@
 
 use super::Command;
 use crate::deform::{MaskKind, SkinningMethod, StackPreset};
+use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
+use crate::skeleton::InBetweens;
 use crate::view::chord::Chord;
 use crate::view::frame::{PanelKind, Workspace};
 use crate::view::heat::Ramp;
@@ -207,6 +209,18 @@ pub const TABLE: &[Row] = &[
     row(Group::View, Command::OrbitUp, "view.orbit_up", "Orbit up", "Turn the view by 15 degrees.").presets(&[Chord::key(Key::Num8)], &[]).under("Look from"),
     row(Group::View, Command::OrbitDown, "view.orbit_down", "Orbit down", "Turn the view by 15 degrees.").presets(&[Chord::key(Key::Num2)], &[]).under("Look from"),
     row(Group::View, Command::ToggleOrthographic, "view.orthographic", "Orthographic", "Switch between perspective and parallel projection.").presets(&[Chord::key(Key::Num5)], &[]),
+    row(Group::View, Command::UsePanes(PaneLayout::One), "view.panes_one", "One pane", "Show one picture.").keys(&[Chord::key(Key::F5)]).under("Panes").part(),
+    row(Group::View, Command::UsePanes(PaneLayout::Two), "view.panes_two", "Two panes", "Show two pictures side by side, each with a stack of its own.").keys(&[Chord::key(Key::F6)]).under("Panes"),
+    row(Group::View, Command::UsePanes(PaneLayout::Four), "view.panes_four", "Four panes", "Show four pictures, each with a stack of its own.").keys(&[Chord::key(Key::F7)]).under("Panes"),
+    row(Group::View, Command::UsePanes(PaneLayout::Wipe), "view.panes_wipe", "Wipe", "Show two stacks over each other, with a line between them to drag.").keys(&[Chord::key(Key::F8)]).under("Panes"),
+    row(Group::View, Command::ShowBefore, "view.before", "Show before", "While its key is held the picture under the pointer shows what was before. Chosen in a menu, it stays until it is chosen again.").keys(&[Chord::key(Key::Backtick)]),
+    row(Group::View, Command::UseBefore(StackPreset::Lbs), "view.before_lbs", "Before is LBS", "Before is linear blend skinning, as other viewers draw it.").under("Before"),
+    row(Group::View, Command::UseBefore(StackPreset::Dqs), "view.before_dqs", "Before is DQS", "Before is dual quaternion skinning with nothing after it.").under("Before"),
+    row(Group::View, Command::UseBefore(StackPreset::Compensation), "view.before_compensation", "Before is DQS + compensation", "Before is dual quaternion skinning with bulge compensation.").under("Before"),
+    row(Group::View, Command::UseBefore(StackPreset::Projection), "view.before_projection", "Before is DQS + projection", "Before is dual quaternion skinning with bulge projection.").under("Before"),
+    row(Group::View, Command::UseBefore(StackPreset::CentresOfRotation), "view.before_cor", "Before is centres of rotation", "Before is skinning about optimised centres of rotation.").under("Before"),
+    row(Group::View, Command::UseBefore(StackPreset::Default), "view.before_default", "Before is the default stack", "Before is what a new model has.").under("Before"),
+    row(Group::View, Command::KeepBefore, "view.before_keep", "Before is the stack as it is now", "Before is the stack as it is now, whatever becomes of it: change it and compare.").under("Before"),
     row(Group::Pose, Command::PoseMove, "pose.move", "Move", "Move the selected bones: X, Y, Z hold an axis, type a distance, Enter keeps, Esc takes back.").presets(&[Chord::key(Key::G)], &[Chord::key(Key::W)]).only_in(&[Mode::Select, Mode::Pose]),
     row(Group::Pose, Command::PoseRotate, "pose.rotate", "Rotate", "Rotate the selected bones: X, Y, Z hold an axis, type an angle, Enter keeps, Esc takes back.").presets(&[Chord::key(Key::R)], &[Chord::key(Key::E)]).only_in(&[Mode::Select, Mode::Pose]),
     row(Group::Pose, Command::PoseScale, "pose.scale", "Scale", "Scale the selected bones: X, Y, Z hold an axis, type a factor, Enter keeps, Esc takes back.").presets(&[Chord::key(Key::S)], &[Chord::key(Key::R)]).only_in(&[Mode::Select, Mode::Pose]),
@@ -257,6 +271,11 @@ pub const TABLE: &[Row] = &[
     row(Group::Animation, Command::DuplicateClip, "animate.duplicate", "Duplicate clip", "Add a copy of the clip and show it."),
     row(Group::Animation, Command::RenameClip, "animate.rename", "Rename clip", "Give the clip on screen another name."),
     row(Group::Animation, Command::DeleteClip, "animate.delete", "Delete clip", "Take the clip out of the model."),
+    row(Group::Animation, Command::UseInBetweens(InBetweens::Components), "animate.in_betweens_components", "In-betweens by components", "Between keys, locations and rotations go their own ways, as in every glTF player: a bone that turns while it moves goes on a straight line.").under("In-betweens").part(),
+    row(Group::Animation, Command::UseInBetweens(InBetweens::Screw), "animate.in_betweens_screw", "In-betweens along a screw", "Between keys, a bone that turns while it moves swings round in an arc at an even speed, like a part on a hinge. Exports add keys so that any player follows.").under("In-betweens"),
+    row(Group::Animation, Command::UseInBetweens(InBetweens::ScrewDlb), "animate.in_betweens_dlb", "In-betweens along a screw (DLB)", "The same arc, slower near the keys and faster between them, as dual quaternion skinning blends.").under("In-betweens"),
+    row(Group::Animation, Command::ToggleExported, "animate.exported", "Export this clip", "Write the clip on screen into exported files; switched off it is a preview that stays in the project."),
+    row(Group::Animation, Command::RangeOfMotion, "animate.range_of_motion", "Range of motion…", "Make a preview clip that bends and twists the selected bones, or all, to see how the skin follows.").part(),
     row(Group::Animation, Command::ShowMyPose, "animate.my_pose", "Show my pose", "Show the pose you made, without a clip.").part(),
     row(Group::Skinning, Command::UseMethod(SkinningMethod::Lbs), "skin.lbs", "Linear blend", "Linear blend skinning, as every glTF viewer draws it: joints collapse when they bend or twist."),
     row(Group::Skinning, Command::UseMethod(SkinningMethod::Dqs), "skin.dqs", "Dual quaternion", "Dual quaternion skinning with two-phase scale: keeps the volume, bulges where joints bend."),
@@ -278,6 +297,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Window, Command::UseWorkspace(Workspace::Rig), "window.workspace_rig", "Rig workspace", "Look at the model and pick in it.").under("Workspaces").part(),
     row(Group::Window, Command::UseWorkspace(Workspace::Weights), "window.workspace_weights", "Weights workspace", "Paint weights.").under("Workspaces"),
     row(Group::Window, Command::UseWorkspace(Workspace::Animate), "window.workspace_animate", "Animate workspace", "Pose bones and key clips.").under("Workspaces"),
+    row(Group::Window, Command::UseWorkspace(Workspace::Compare), "window.workspace_compare", "Compare workspace", "See stacks side by side.").under("Workspaces"),
     row(Group::Window, Command::NextWorkspace, "window.next_workspace", "Next workspace", "Go to the workspace to the right.").keys(&[Chord::key(Key::PageDown).ctrl()]).under("Workspaces"),
     row(Group::Window, Command::PreviousWorkspace, "window.previous_workspace", "Previous workspace", "Go to the workspace to the left.").keys(&[Chord::key(Key::PageUp).ctrl()]).under("Workspaces"),
     row(Group::Window, Command::ResetWorkspace, "window.reset_workspace", "Reset workspace", "Put the panels of this workspace back where they came.").under("Workspaces"),

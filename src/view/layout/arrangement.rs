@@ -91,6 +91,7 @@ impl Arrangement {
             Workspace::Rig => (288.0, 600.0, 150.0),
             Workspace::Weights => (288.0, 450.0, 150.0),
             Workspace::Animate => (288.0, 560.0, 224.0),
+            Workspace::Compare => (288.0, 340.0, 150.0),
         };
         let panel = Node::Panel;
         let column = Node::Column(vec![

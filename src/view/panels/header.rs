@@ -2,6 +2,7 @@
 
 use super::{item_ui, target_label};
 use crate::deform::{SkinningMethod, StackPreset};
+use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
 use crate::editor::Editor;
 use crate::view::commands::Command;
@@ -13,10 +14,10 @@ use egui::{Button, Role, Ui, Vec2, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
 
 /// Below this width the drop-downs show their icons alone.
-const NARROW: f32 = 640.0;
+const NARROW: f32 = 880.0;
 
 /// The same in Paint mode, where it also says what is painted.
-const NARROW_PAINTING: f32 = 860.0;
+const NARROW_PAINTING: f32 = 1080.0;
 
 /// What can lie over the picture, in the order of the popover.
 const OVERLAYS: [Command; 5] = [
@@ -35,6 +36,17 @@ const VIEWS: [Command; 6] = [
     Command::ViewLeft,
     Command::ViewTop,
     Command::ViewBottom,
+];
+
+/// What "before" can be, in the order of the popover.
+const BEFORE: [Command; 7] = [
+    Command::UseBefore(StackPreset::Lbs),
+    Command::UseBefore(StackPreset::Dqs),
+    Command::UseBefore(StackPreset::Compensation),
+    Command::UseBefore(StackPreset::Projection),
+    Command::UseBefore(StackPreset::CentresOfRotation),
+    Command::UseBefore(StackPreset::Default),
+    Command::KeepBefore,
 ];
 
 /// The row above the viewport; what was asked for.
@@ -129,6 +141,24 @@ pub fn header_ui(
                 }
             },
         );
+        let layout = view.layout(editor);
+        menu_ui(
+            ui,
+            "Panes",
+            panes_icon(layout),
+            title(Command::UsePanes(layout).label()),
+            "Stacks side by side, over each other, or before and after.",
+            |ui| {
+                for layout in PaneLayout::ALL {
+                    item_ui(ui, Command::UsePanes(layout), editor, is_on, &mut asked);
+                }
+                ui.separator();
+                item_ui(ui, Command::ShowBefore, editor, is_on, &mut asked);
+                for command in BEFORE {
+                    item_ui(ui, command, editor, is_on, &mut asked);
+                }
+            },
+        );
         let preset = editor.stack_preset();
         let method = Command::UseMethod(editor.method()).label();
         let shown = preset.map_or(method, StackPreset::short_label);
@@ -154,6 +184,15 @@ pub fn header_ui(
         }
     });
     asked
+}
+
+fn panes_icon(layout: PaneLayout) -> MaterialIcon {
+    match layout {
+        PaneLayout::One => icons::ICON_CROP_SQUARE,
+        PaneLayout::Two => icons::ICON_SPLITSCREEN_RIGHT,
+        PaneLayout::Four => icons::ICON_GRID_VIEW,
+        PaneLayout::Wipe => icons::ICON_COMPARE,
+    }
 }
 
 /// One click to what other viewers draw.

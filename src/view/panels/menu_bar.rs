@@ -8,6 +8,9 @@ use crate::view::theme;
 use egui::{Align, Layout, RichText, Role, ScrollArea, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
+/// Below this width menus and tabs stand closer.
+const NARROW: f32 = 800.0;
+
 /// The menus; what was asked for. `is_on` tells of commands that switch something whether it is on.
 pub fn menu_bar_ui(
     ui: &mut Ui,
@@ -17,6 +20,9 @@ pub fn menu_bar_ui(
 ) -> Vec<Command> {
     let mut asked = Vec::new();
     egui::MenuBar::new().ui(ui, |ui| {
+        if ui.available_width() < NARROW {
+            ui.spacing_mut().item_spacing.x = 2.0;
+        }
         for group in Group::ALL {
             ui.menu_button(group.label(), |ui| {
                 // In a low window the longest menus scroll.

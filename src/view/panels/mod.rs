@@ -9,6 +9,7 @@ mod history;
 mod list;
 mod menu_bar;
 mod pose;
+mod pose_blend;
 mod problems;
 mod properties;
 mod status_bar;

@@ -1,5 +1,6 @@
-//! The pose of the active bone in numbers.
+//! The pose of the active bone in numbers, and what all poses have.
 
+use super::pose_blend::pose_blend_ui;
 use crate::document::session::{PoseSpace, TransformKind};
 use crate::editor::{Editor, ResetPart};
 use crate::math::Transform;
@@ -14,15 +15,20 @@ use glam::{DMat3, DQuat, DVec3, EulerRot};
 /// Width of a field.
 const FIELD: f32 = 62.0;
 
-/// The gizmo and its axes, and the active bone's location, rotation and scale as they differ from rest. A drag of a field
-/// is one undo step.
+/// The gizmo and its axes, the active bone's location, rotation and scale as they differ from rest, and the blend towards
+/// another pose. A drag of a field is one undo step.
 pub fn pose_properties_ui(ui: &mut Ui, editor: &mut Editor) {
     gizmo_ui(ui, editor);
     let n_joints = editor.document().skeleton().len();
     let active = editor.document().session().active_joint;
-    let Some(joint) = active.filter(|j| j.get() < n_joints) else {
-        return;
-    };
+    if let Some(joint) = active.filter(|j| j.get() < n_joints) {
+        bone_ui(ui, editor, joint);
+    }
+    pose_blend_ui(ui, editor);
+}
+
+/// The numbers of one bone.
+fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
     let pose = editor.document().shown_pose();
     let (local, rest) = (
         pose.locals[joint.get()],
@@ -31,6 +37,8 @@ pub fn pose_properties_ui(ui: &mut Ui, editor: &mut Editor) {
     let mut fields = Fields::of(ui, joint, &local, &rest);
     egui::Grid::new("pose")
         .num_columns(5)
+        // The buttons at the end are narrower than columns usually are: what comes below would be too wide.
+        .min_col_width(0.0)
         .spacing([4.0, 4.0])
         .show(ui, |ui| {
             ui.label("");

@@ -13,6 +13,12 @@ pub(super) struct Gpu {
     pub(super) failure: Option<String>,
     /// The shaders do not compile here: no use to try again.
     is_hopeless: bool,
+    /// How many pictures there are side by side.
+    pub(super) n_slots: usize,
+    /// The one that shows the project's own stacks, if one does.
+    pub(super) own_slot: usize,
+    /// Which meshes still show somewhere; others are to be freed.
+    pub(super) keep_meshes: Option<Vec<u64>>,
     /// Files that wait for a picture.
     pub(super) wanted: Vec<PathBuf>,
     /// Pictures for files.
@@ -22,6 +28,7 @@ pub(super) struct Gpu {
 impl Gpu {
     pub(super) fn paint(
         &mut self,
+        slot: usize,
         picture: &Picture,
         info: &egui::PaintCallbackInfo,
         painter: &egui_glow::Painter,
@@ -39,11 +46,16 @@ impl Gpu {
             return;
         };
         // What was asked for is the picture before this one: the model may have changed since.
-        if !self.wanted.is_empty()
-            && let Some(image) = renderer.read_rgba()
+        if slot == self.own_slot
+            && !self.wanted.is_empty()
+            && let Some(image) = renderer.read_rgba(slot)
         {
             let wanted = self.wanted.drain(..);
             self.taken.extend(wanted.map(|path| (path, image.clone())));
+        }
+        renderer.keep_slots(self.n_slots);
+        if let Some(keys) = self.keep_meshes.take() {
+            renderer.keep_meshes(&keys);
         }
         let (viewport, clip) = (info.viewport_in_pixels(), info.clip_rect_in_pixels());
         let rect = |v: egui::epaint::ViewportInPixels| PixelRect {
@@ -53,6 +65,7 @@ impl Gpu {
             height: v.height_px,
         };
         let painted = renderer.paint(
+            slot,
             &picture.scene(),
             rect(viewport),
             rect(clip),

@@ -6,30 +6,34 @@ mod menu;
 mod navigate;
 mod overlays;
 mod paint;
+mod panes;
 mod pose;
 mod pose_overlay;
 mod select;
+mod wipe;
 
 use super::commands::Command;
 use super::mode::Mode;
-use super::picture::Picture;
+use super::picture::{Bones, Picture};
 use super::renderer::Renderer;
 use super::scene::{Theme, ViewOptions};
 use super::theme::{self, ThemeChoice};
-use crate::document::Image;
 use crate::document::session::BrushOptions;
+use crate::document::{Image, PaneLayout};
 use crate::editor::Editor;
+use crate::evaluate::ViewId;
 use crate::skeleton::JointIndex;
-use egui::{Pos2, Rect, Response, Role, Sense, Ui, WidgetInfo};
+use egui::{Pos2, Rect, Response, Sense, Ui};
 use glam::Vec2;
 use gpu::Gpu;
 use navigate::Ease;
 use overlays::Sight;
 use paint::Adjust;
+use panes::{Pane, Panes, Shared};
 pub use pose::pose_hint;
 pub use select::select_hint;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What the viewport remembers between frames.
 #[derive(Default)]
@@ -53,6 +57,7 @@ pub struct Viewport {
     pivot: Option<glam::Vec3>,
     ease: Option<Ease>,
     sight: Sight,
+    panes: Panes,
     /// Where the pointer was last: outside of the window it has no place.
     pointer: Pos2,
     gpu: Arc<Mutex<Gpu>>,
@@ -78,35 +83,36 @@ impl Viewport {
 
     /// Frees GPU memory; call with the context current.
     pub fn free(&self) {
-        self.gpu
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .renderer = None;
+        self.lock_gpu().renderer = None;
+    }
+
+    fn lock_gpu(&self) -> MutexGuard<'_, Gpu> {
+        self.gpu.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many 3D pictures were drawn.
     pub fn n_pictures(&self) -> u64 {
-        let gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        let gpu = self.lock_gpu();
         gpu.renderer.as_ref().map_or(0, Renderer::n_pictures)
     }
 
     /// Asks for the picture that is on screen now, to be kept for `file`; it comes with one of the next frames.
     pub fn ask_for_thumbnail(&self, file: PathBuf) {
-        let mut gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gpu = self.lock_gpu();
         gpu.wanted.retain(|wanted| *wanted != file);
         gpu.wanted.push(file);
     }
 
     /// The pictures that were asked for.
     pub fn take_thumbnails(&self) -> Vec<(PathBuf, Image)> {
-        let mut gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gpu = self.lock_gpu();
         std::mem::take(&mut gpu.taken)
     }
 
     /// The picture that is on screen; call with the context current.
     pub fn read_picture(&self) -> Option<Image> {
-        let gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
-        gpu.renderer.as_ref().and_then(Renderer::read_rgba)
+        let gpu = self.lock_gpu();
+        gpu.renderer.as_ref()?.read_rgba(gpu.own_slot)
     }
 
     /// Whether the picture changes from frame to frame: it is then drawn without smoothing.
@@ -119,40 +125,117 @@ impl Viewport {
 
     /// The viewport over all of the space left in `ui`.
     pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
-        let (rect, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
-        response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, "Viewport"));
+        let (rect, _) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
         if rect.width() < 1.0 || rect.height() < 1.0 {
             return;
         }
-        if response.clicked() || response.drag_started() {
-            response.request_focus();
-        }
-        Self::size_select_circle(ui, &response, editor);
         self.options.theme = match theme::choice(ui.ctx()) {
             ThemeChoice::Dark => Theme::Dark,
             ThemeChoice::Light => Theme::Light,
             ThemeChoice::HighContrast => Theme::HighContrast,
         };
-        self.navigate(ui, &response, editor);
+        let layout = self.layout(editor);
+        let panes = self.lay_out(ui, rect, editor);
+        self.free_gone_views(editor);
+        let responses: Vec<Response> = panes
+            .iter()
+            .map(|pane| {
+                let id = ui.scope_id().with(("picture", pane.index));
+                let response = ui.interact(pane.clip, id, Sense::click_and_drag());
+                Self::name_picture(&response, pane, layout);
+                if response.clicked() || response.drag_started() {
+                    response.request_focus();
+                }
+                // Over the whole of a picture, of which a wipe shows a part.
+                Response {
+                    rect: pane.picture,
+                    ..response
+                }
+            })
+            .collect();
+        let active = self.active_in(panes.len());
+        let response = self.acting(layout, &responses, active);
+        editor.point_in(panes[active].view);
+        self.act(ui, &response, editor);
+        for (pane, response) in panes.iter().zip(&responses) {
+            editor.point_in(panes[pane.index].view);
+            self.menu_ui(response, editor);
+        }
+        editor.point_in(panes[active].view);
+        self.draw(ui, &panes, editor);
+        let shared = Shared::of(layout);
+        for pane in &panes {
+            if layout == PaneLayout::Wipe && pane.index > 0 {
+                continue;
+            }
+            self.overlays_ui(ui, pane, &shared, editor);
+            if pane.index == shared.axes {
+                self.axes_ui(ui, pane.picture, editor);
+            }
+        }
+        if self.mode == Mode::Paint {
+            self.brush_circle(ui, &response, editor);
+        } else {
+            Self::select_overlay(ui, &response, editor);
+        }
+        if self.mode == Mode::Pose {
+            self.pose_overlay_ui(ui, &response, editor);
+        }
+        if layout != PaneLayout::Wipe {
+            self.echo_pointer(ui, &panes, editor);
+        }
+        for pane in &panes {
+            let clip = if layout == PaneLayout::Wipe {
+                pane.picture
+            } else {
+                pane.clip
+            };
+            if layout != PaneLayout::Wipe || pane.index == 0 {
+                Self::before_badge_ui(ui, pane, clip, editor);
+            }
+            self.head_ui(ui, pane, layout, editor);
+        }
+        if layout == PaneLayout::Wipe {
+            self.wipe_ui(ui, &panes, editor);
+        }
+        if let Some(joint) = self.hovered.filter(|_| self.mode != Mode::Paint) {
+            let label = editor.document().skeleton().label(joint);
+            response.on_hover_text_at_pointer(label);
+        }
+    }
+
+    /// The response that the mouse acts through: that of the active pane. A drag over the line of a wipe goes on in the
+    /// side it began in, however far it goes.
+    fn acting(&self, layout: PaneLayout, responses: &[Response], active: usize) -> Response {
+        let dragged = responses
+            .iter()
+            .find(|r| layout == PaneLayout::Wipe && r.is_pointer_button_down_on());
+        dragged.unwrap_or(&responses[active]).clone()
+    }
+
+    /// What the mouse does in the active pane.
+    fn act(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
+        Self::size_select_circle(ui, response, editor);
+        self.navigate(ui, response, editor);
         for command in std::mem::take(&mut self.asked) {
-            self.answer(command, ui, &response, editor);
+            self.answer(command, ui, response, editor);
         }
         match self.mode {
             Mode::Select => {
-                self.end_stroke(&response, editor);
-                self.select(ui, &response, editor);
+                self.end_stroke(response, editor);
+                self.select(ui, response, editor);
             }
-            Mode::Pose if self.is_selecting(editor) => self.select(ui, &response, editor),
+            Mode::Pose if self.is_selecting(editor) => self.select(ui, response, editor),
             Mode::Pose => {
-                self.end_stroke(&response, editor);
-                self.pose(ui, &response, editor);
+                self.end_stroke(response, editor);
+                self.pose(ui, response, editor);
             }
             Mode::Paint => {
-                self.end_select(&response, editor);
+                self.end_select(response, editor);
                 if editor.select_tool().armed().is_some() {
                     editor.arm_select(None);
                 }
-                self.paint(ui, &response, editor);
+                self.paint(ui, response, editor);
             }
         }
         if self.mode != Mode::Pose {
@@ -167,22 +250,6 @@ impl Viewport {
                 target,
                 ..adjust.before
             };
-        }
-        self.menu_ui(&response, editor);
-        self.draw(ui, rect, editor);
-        self.overlays_ui(ui, rect, editor);
-        self.axes_ui(ui, rect, editor);
-        if self.mode == Mode::Paint {
-            self.brush_circle(ui, &response, editor);
-        } else {
-            Self::select_overlay(ui, &response, editor);
-        }
-        if self.mode == Mode::Pose {
-            self.pose_overlay_ui(ui, &response, editor);
-        }
-        if let Some(joint) = self.hovered.filter(|_| self.mode != Mode::Paint) {
-            let label = editor.document().skeleton().label(joint);
-            response.on_hover_text_at_pointer(label);
         }
     }
 
@@ -210,32 +277,38 @@ impl Viewport {
         }
     }
 
-    fn draw(&self, ui: &Ui, rect: Rect, editor: &Editor) {
+    /// The pictures, each in a slot of its own.
+    fn draw(&self, ui: &Ui, panes: &[Pane], editor: &Editor) {
         let moving = self.is_moving(editor);
         let options = ViewOptions {
             samples: if moving { 0 } else { self.options.samples },
             pixels_per_point: ui.pixels_per_point(),
             ..self.options
         };
-        let picture = Picture::new(editor, options, self.hovered);
-        let gpu = self.gpu.clone();
-        let callback = egui_glow::CallbackFn::new(move |info, painter| {
-            let mut gpu = gpu.lock().unwrap_or_else(PoisonError::into_inner);
-            gpu.paint(&picture, &info, painter);
-        });
-        ui.painter().add(egui::PaintCallback {
-            rect,
-            callback: Arc::new(callback),
-        });
-        let failure = self
-            .gpu
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .failure
-            .clone();
+        let bones = Bones::new(editor, &options, self.hovered);
+        let own = panes.iter().position(|pane| pane.view == ViewId::OWN);
+        let failure = {
+            let mut gpu = self.lock_gpu();
+            gpu.n_slots = panes.len();
+            gpu.own_slot = own.unwrap_or(0);
+            gpu.failure.clone()
+        };
+        for pane in panes.iter().filter(|pane| pane.clip.is_positive()) {
+            let picture = Picture::new(editor, pane.view, options, &bones);
+            let (gpu, slot) = (self.gpu.clone(), pane.index);
+            let callback = egui_glow::CallbackFn::new(move |info, painter| {
+                let mut gpu = gpu.lock().unwrap_or_else(PoisonError::into_inner);
+                gpu.paint(slot, &picture, &info, painter);
+            });
+            let painter = ui.painter().with_clip_rect(pane.clip);
+            painter.add(egui::PaintCallback {
+                rect: pane.picture,
+                callback: Arc::new(callback),
+            });
+        }
         if let Some(failure) = failure {
             ui.painter().text(
-                rect.center(),
+                panes[0].picture.center(),
                 egui::Align2::CENTER_CENTER,
                 failure,
                 egui::TextStyle::Body.resolve(ui.style()),

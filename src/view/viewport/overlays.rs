@@ -1,6 +1,7 @@
 //! Text over the picture: the view's name, the legend of the weights, the names of bones.
 
 use super::Viewport;
+use super::panes::{Pane, Shared};
 use crate::editor::Editor;
 use crate::math::Camera;
 use crate::math::camera::View;
@@ -40,13 +41,22 @@ struct Name {
 }
 
 impl Viewport {
-    /// All of them.
-    pub(super) fn overlays_ui(&mut self, ui: &mut Ui, rect: Rect, editor: &mut Editor) {
+    /// Those of one pane.
+    pub(super) fn overlays_ui(
+        &mut self,
+        ui: &mut Ui,
+        pane: &Pane,
+        shared: &Shared,
+        editor: &mut Editor,
+    ) {
+        let rect = pane.picture;
         let painter = ui.painter().with_clip_rect(rect);
         let scenery = Scenery::of(self.options.theme);
         self.names(&painter, rect, editor, scenery);
-        view_label_ui(ui, &painter, rect, editor, scenery);
-        if self.options.shading == Shading::Weights {
+        if pane.index == shared.label {
+            view_label_ui(ui, &painter, rect, editor, scenery);
+        }
+        if pane.index == shared.legend && self.options.shading == Shading::Weights {
             legend_ui(ui, &painter, rect, editor, self.options.ramp, scenery);
         }
     }
@@ -295,7 +305,7 @@ fn fitted(painter: &Painter, name: &str, room: f32) -> String {
 }
 
 /// Text with a halo; where it is.
-fn text(
+pub(super) fn text(
     painter: &Painter,
     at: Pos2,
     anchor: Align2,

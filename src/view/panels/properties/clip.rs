@@ -20,6 +20,18 @@ pub(super) fn clip_ui(ui: &mut Ui, editor: &Editor) {
         let (start, end) = (clip.start_secs(), clip.end_secs());
         fact_ui(ui, "Length", format!("{:.2} s", end - start), "");
         fact_ui(ui, "Moves", counted(bones.len(), "bone"), "");
+        fact_ui(
+            ui,
+            "In-betweens",
+            clip.in_betweens.label(),
+            clip.in_betweens.about(),
+        );
+        let (exported, about) = if clip.preview {
+            ("No, a preview", "It stays in the project.")
+        } else {
+            ("Yes", "It is written into exported files.")
+        };
+        fact_ui(ui, "Exported", exported, about);
         let channels = counted(clip.channels.len(), "channel");
         fact_ui(
             ui,

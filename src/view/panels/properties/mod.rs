@@ -28,7 +28,7 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Com
     if mode == Mode::Paint {
         section_ui(ui, "Brush", |ui| brush_ui(ui, editor));
     }
-    if mode == Mode::Pose && editor.document().session().active_joint.is_some() {
+    if mode == Mode::Pose {
         section_ui(ui, "Pose", |ui| pose_properties_ui(ui, editor));
     }
     section_ui(ui, "Bone", |ui| bone::bone_ui(ui, editor));

@@ -11,7 +11,8 @@ use egui::{
 const MY_POSE: &str = "My pose";
 /// With more clips than this there is a filter.
 const FEW: usize = 8;
-const WIDTH: f32 = 168.0;
+/// How wide the choice is, arrow included.
+pub(super) const WIDTH: f32 = 168.0;
 
 /// What was chosen of the list.
 #[derive(Clone, Copy)]
@@ -72,20 +73,24 @@ impl ClipPicker {
 
     fn pick_ui(&mut self, ui: &mut Ui, editor: &mut Editor, shown: Option<ClipId>) {
         let label = editor.shown_clip();
+        let preview = label.is_some_and(|(_, clip)| clip.preview);
         let label = label.map_or(MY_POSE.to_owned(), |(id, clip)| clip_label(id, &clip.name));
+        let about = if preview {
+            "The clip on screen: a preview, which exports leave out."
+        } else {
+            "The clip on screen, or the pose you made without one."
+        };
         let combo = ComboBox::from_id_salt("clip")
             .width(WIDTH)
             .truncate()
-            .selected_text(label.as_str())
+            .selected_text((label.as_str(), badge(ui, preview)))
             .height(f32::INFINITY)
             .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
             .show_ui(ui, |ui| self.list_ui(ui, editor, shown));
         combo
             .response
             .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Clip"));
-        combo.response.on_hover_text(format!(
-            "{label}\nThe clip on screen, or the pose you made without one."
-        ));
+        combo.response.on_hover_text(format!("{label}\n{about}"));
         match combo.inner {
             Some(Some(chosen)) => {
                 self.filter.clear();
@@ -121,21 +126,28 @@ impl ClipPicker {
             }
         }
         let wanted = self.filter.to_lowercase();
-        let found: Vec<(ClipId, String)> = clips
+        let found: Vec<(ClipId, String, bool)> = clips
             .iter()
-            .map(|(&id, clip)| (id, clip_label(id, &clip.name)))
-            .filter(|(_, label)| label.to_lowercase().contains(&wanted))
+            .map(|(&id, clip)| (id, clip_label(id, &clip.name), clip.preview))
+            .filter(|(_, label, _)| label.to_lowercase().contains(&wanted))
             .collect();
         if enter && !wanted.is_empty() {
-            chosen = found.first().map(|(id, _)| Choice::Clip(*id));
+            chosen = found.first().map(|(id, ..)| Choice::Clip(*id));
         }
         ScrollArea::vertical().max_height(300.0).show(ui, |ui| {
             if wanted.is_empty() && ui.selectable_label(shown.is_none(), MY_POSE).clicked() {
                 chosen = Some(Choice::MyPose);
             }
-            for (id, label) in &found {
+            for (id, label, preview) in &found {
                 let is_shown = shown == Some(*id);
-                let row = ui.selectable_label(is_shown, label);
+                let atoms = (label.as_str(), egui::Atom::grow(), badge(ui, *preview));
+                let row = ui.add(egui::Button::selectable(is_shown, atoms));
+                let spoken = if *preview {
+                    format!("{label}, preview")
+                } else {
+                    label.clone()
+                };
+                row.widget_info(|| WidgetInfo::selected(Role::Button, true, is_shown, &spoken));
                 if row.clicked() {
                     chosen = Some(Choice::Clip(*id));
                 }
@@ -150,6 +162,14 @@ impl ClipPicker {
         }
         chosen
     }
+}
+
+/// What a preview clip is marked with; empty for others.
+fn badge(ui: &Ui, preview: bool) -> RichText {
+    let text = if preview { "preview" } else { "" };
+    RichText::new(text)
+        .small()
+        .color(theme::palette(ui).text_dim)
 }
 
 fn clip_label(id: ClipId, name: &str) -> String {

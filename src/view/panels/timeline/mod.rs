@@ -1,8 +1,9 @@
 //! The timeline: clips, time, and the keys of the selected bones.
 //!
-//! The way of the data: `transport` (buttons, numbers) and `clips` (which clip) over a sheet of `ruler` (time, loop) and
+//! The way of the data: `transport` (buttons, numbers), `clips` (which clip) and `clip_menu` (how it is taken) over a sheet of `ruler` (time, loop) and
 //! `tracks` (keys), which share one `scale`. All of it reads the editor and asks it for changes.
 
+mod clip_menu;
 mod clips;
 mod ruler;
 mod scale;

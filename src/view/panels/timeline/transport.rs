@@ -1,6 +1,7 @@
 //! The row of buttons and numbers: where time is and how it runs.
 
-use super::clips::ClipPicker;
+use super::clip_menu;
+use super::clips::{ClipPicker, WIDTH};
 use crate::editor::Editor;
 use crate::editor::playback::{FRAME_RATES, SPEEDS};
 use crate::view::commands::Command;
@@ -12,7 +13,7 @@ use egui::{
 use egui_material_icons::{MaterialIcon, icons};
 
 /// Size of a button with an icon.
-const BUTTON: Vec2 = Vec2::new(26.0, 24.0);
+pub(super) const BUTTON: Vec2 = Vec2::new(26.0, 24.0);
 
 /// Buttons, time, frames a second, clips, the key.
 pub(super) fn transport_ui(
@@ -52,7 +53,11 @@ pub(super) fn transport_ui(
         gap_ui(ui);
         time_ui(ui, editor);
         gap_ui(ui);
+        room_ui(ui, WIDTH);
         picker.show_ui(ui, editor);
+        room_ui(ui, 112.0);
+        clip_menu::in_betweens_ui(ui, editor, asked);
+        room_ui(ui, 5.0 * (BUTTON.x + 2.0));
         for (command, icon) in [
             (Command::NewClip, icons::ICON_ADD),
             (Command::DuplicateClip, icons::ICON_CONTENT_COPY),
@@ -61,7 +66,9 @@ pub(super) fn transport_ui(
         ] {
             button_ui(ui, command, icon, None, editor, asked);
         }
+        clip_menu::clip_menu_ui(ui, editor, asked);
         gap_ui(ui);
+        room_ui(ui, 96.0);
         key_button_ui(ui, editor, asked);
     });
 }
@@ -93,6 +100,13 @@ pub(super) fn badge_ui(ui: &mut Ui, rect: Rect, editor: &Editor, asked: &mut Vec
             asked.push(Command::KeyPose);
         }
     });
+}
+
+/// Goes on in the next row where what comes, which is this wide, would not fit whole.
+fn room_ui(ui: &mut Ui, width: f32) {
+    if ui.available_size_before_wrap().x < width {
+        ui.end_row();
+    }
 }
 
 fn gap_ui(ui: &mut Ui) {

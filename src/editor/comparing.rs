@@ -1,0 +1,33 @@
+//! What the artist compares the project's stacks with.
+
+use super::Editor;
+use crate::deform::StackChoice;
+use crate::document::Compare;
+
+impl Editor {
+    /// Panes, choices and the wipe.
+    pub fn compare(&self) -> &Compare {
+        &self.document.session().compare
+    }
+
+    /// The same, to change.
+    pub fn compare_mut(&mut self) -> &mut Compare {
+        &mut self.document.session_mut().compare
+    }
+
+    /// The stack as it is now, to look at when it has changed: that of the active mesh, else of the first.
+    pub fn stack_to_keep(&self) -> Option<StackChoice> {
+        let meshes = self.document.meshes();
+        let active = self.document.session().active_mesh;
+        let item = active.and_then(|mesh| meshes.get(&mesh));
+        let item = item.or_else(|| meshes.values().next())?;
+        Some(StackChoice::Custom(item.stack.clone()))
+    }
+
+    /// Makes the stack as it is now what is shown as "before".
+    pub fn keep_stack_as_before(&mut self) {
+        if let Some(kept) = self.stack_to_keep() {
+            self.compare_mut().before = kept;
+        }
+    }
+}

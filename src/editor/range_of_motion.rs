@@ -1,0 +1,65 @@
+//! Clips that are made to look at the model with.
+
+use super::Editor;
+use crate::finding::counted;
+use crate::skeleton::{JointIndex, RangeOfMotion};
+use std::collections::BTreeSet;
+
+impl Editor {
+    /// The bones that a range of motion is about: the selected ones, or without a selection all that move points.
+    pub fn range_of_motion_joints(&self) -> BTreeSet<JointIndex> {
+        let selected = &self.document.session().selected_joints;
+        if !selected.is_empty() {
+            return selected.clone();
+        }
+        let all = (0..self.document.skeleton().len() as u32).map(JointIndex);
+        let is_bone = self.document.skin_joint_mask();
+        all.filter(|&j| is_bone[j.get()] && self.is_weighted(j))
+            .collect()
+    }
+
+    /// `wanted`, or with the next number where a clip has that name that is more than a preview.
+    pub fn free_preview_name(&self, wanted: &str) -> String {
+        self.free_name_among(wanted, |clip| !clip.preview)
+    }
+
+    /// Whether there is a clip of this name.
+    pub fn has_clip_named(&self, name: &str) -> bool {
+        let mut clips = self.document.clips().values();
+        clips.any(|clip| clip.name == name)
+    }
+
+    /// Makes a preview clip called `name` that takes the bones of [`Editor::range_of_motion_joints`] through `settings`, in
+    /// place of the first one of that name, and shows it. One undo step. Whether there is anything that moves.
+    pub fn make_range_of_motion(&mut self, settings: &RangeOfMotion, name: &str) -> bool {
+        self.finish_tool();
+        self.end_key_drag();
+        let joints = self.range_of_motion_joints();
+        let clip = settings.clip(name, self.document.skeleton(), &joints);
+        if clip.channels.is_empty() {
+            self.say("No bone would move: choose an axis with an angle, and bending or twisting.");
+            return false;
+        }
+        let n_moves = settings.moves(self.document.skeleton(), &joints).len();
+        let length = clip.end_secs();
+        let mut clips = self.document.clips().iter();
+        let same_name = clips.find(|(_, clip)| clip.name == name);
+        let same_name = same_name.map(|(&id, _)| id);
+        let verb = if same_name.is_some() {
+            "Replace"
+        } else {
+            "Make"
+        };
+        let id = same_name.unwrap_or_else(|| self.free_id());
+        if !self.set_clip(id, Some(clip), &format!("{verb} \"{name}\"")) {
+            return false;
+        }
+        self.show_clip(Some(id));
+        let bones = counted(joints.len(), "bone");
+        let moves = counted(n_moves, "move");
+        self.say(format!(
+            "\"{name}\" takes {bones} through {moves} in {length:.1} s. It is a preview clip: exports leave it out."
+        ));
+        true
+    }
+}

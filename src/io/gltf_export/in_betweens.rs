@@ -1,0 +1,143 @@
+//! Which clips go into the file, and with which keys: a file knows no screws and no preview clips.
+
+use super::report::ExportReport;
+use crate::document::{ClipId, Document};
+use crate::finding::{Finding, counted};
+use crate::mesh::Mesh;
+use crate::skeleton::screw::Tolerance;
+use crate::skeleton::{Clip, InBetweens, JointIndex, Pose};
+use crate::task::{Cancelled, Task};
+use glam::{DAffine3, DVec3};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How far a player may put a joint beside its screw, relative to the size of the model.
+const LENGTH: f64 = 1e-4;
+/// And how far turned.
+const DEGREES: f64 = 0.05;
+
+/// The clips as the file has them, and what is to be said about them.
+pub(super) struct WrittenClips {
+    pub(super) clips: BTreeMap<ClipId, Arc<Clip>>,
+    findings: Vec<Finding>,
+    n_keys_added: usize,
+    n_left_out: usize,
+    n_densified: usize,
+}
+
+impl WrittenClips {
+    /// The clips of the document: without preview clips, and with keys where bones go along screws.
+    pub(super) fn of(document: &Document, task: &Task) -> Result<Self, Cancelled> {
+        let mut written = Self {
+            clips: BTreeMap::new(),
+            findings: Vec::new(),
+            n_keys_added: 0,
+            n_left_out: 0,
+            n_densified: 0,
+        };
+        let mut tolerances = None;
+        for (&id, clip) in document.clips() {
+            let place = || format!("clip \"{}\"", clip.name);
+            if clip.preview {
+                written.n_left_out += 1;
+                let message = "It is a preview clip and is not in the file.";
+                written.findings.push(Finding::info(place(), message));
+                continue;
+            }
+            if clip.in_betweens == InBetweens::Components {
+                written.clips.insert(id, clip.clone());
+                continue;
+            }
+            let tolerances = tolerances.get_or_insert_with(|| tolerances_of(document));
+            let made = clip.component_wise(|joint| tolerances[joint.get()], task)?;
+            if made.n_keys_added > 0 {
+                written.n_densified += 1;
+                written.n_keys_added += made.n_keys_added;
+                let keys = counted(made.n_keys_added, "key");
+                let were = if made.n_keys_added == 1 {
+                    "was"
+                } else {
+                    "were"
+                };
+                let message = format!(
+                    "Its bones go along screws, which a file cannot say: {keys} {were} added so that any player follows \
+                     them."
+                );
+                written.findings.push(Finding::info(place(), message));
+            }
+            written.clips.insert(id, Arc::new(made.clip));
+        }
+        Ok(written)
+    }
+
+    /// Says what was added and left out, after all else.
+    pub(super) fn report(self, report: &mut ExportReport) {
+        report.findings.extend(self.findings);
+        report.n_keys_added = self.n_keys_added;
+        report.n_clips_densified = self.n_densified;
+        report.n_clips_left_out = self.n_left_out;
+    }
+}
+
+/// How far beside its screw each joint may be put, in its parent's units.
+fn tolerances_of(document: &Document) -> Vec<Tolerance> {
+    let skeleton = document.skeleton();
+    let world = Pose::rest(skeleton).world_matrices(skeleton);
+    let length = LENGTH * size_of_model(document, &world);
+    let joints = skeleton.joints().iter();
+    let tolerance = joints.map(|joint| {
+        // The largest scale of what is above the joint.
+        let scale = joint.parent.map_or(1.0, |parent| {
+            let matrix = world[parent.get()].matrix3;
+            [matrix.x_axis, matrix.y_axis, matrix.z_axis]
+                .map(DVec3::length)
+                .into_iter()
+                .fold(0.0, f64::max)
+        });
+        Tolerance {
+            radians: DEGREES.to_radians(),
+            length: if scale > 0.0 { length / scale } else { length },
+        }
+    });
+    tolerance.collect()
+}
+
+/// The diagonal of the box around the bones at rest and the rigid meshes, metres; where that has none, of the meshes as
+/// they are.
+fn size_of_model(document: &Document, world: &[DAffine3]) -> f64 {
+    let is_bone = document.skin_joint_mask();
+    let bones = (0..world.len() as u32)
+        .map(JointIndex)
+        .filter(|j| is_bone[j.get()]);
+    let mut points: Vec<DVec3> = bones.map(|j| world[j.get()].translation).collect();
+    let mut of_meshes = Vec::new();
+    for instance in document.instances().values() {
+        let Some(item) = document.meshes().get(&instance.mesh) else {
+            continue;
+        };
+        let corners = corners(&item.geometry);
+        if instance.skin.is_none() {
+            let place = world[instance.joint.get()];
+            points.extend(corners.map(|p| place.transform_point3(p)));
+        }
+        of_meshes.extend(corners);
+    }
+    let size = |points: &[DVec3]| {
+        let finite = points.iter().filter(|p| p.is_finite());
+        let (low, high) = finite.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), &p| {
+            (low.min(p), high.max(p))
+        });
+        let size = (high - low).length();
+        (size.is_finite() && size > 0.0).then_some(size)
+    };
+    size(&points).or_else(|| size(&of_meshes)).unwrap_or(1.0)
+}
+
+/// Two corners of the box around a mesh.
+fn corners(mesh: &Mesh) -> [DVec3; 2] {
+    let points = mesh.positions.iter().map(|p| p.as_dvec3());
+    let (low, high) = points.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| {
+        (low.min(p), high.max(p))
+    });
+    [low, high]
+}

@@ -1,0 +1,144 @@
+//! A slider from the pose on screen to another one.
+
+use crate::document::session::BlendTarget;
+use crate::editor::Editor;
+use crate::skeleton::InBetweens;
+use crate::view::theme;
+use egui::{ComboBox, Id, Key, RichText, Role, Slider, Ui, WidgetInfo};
+
+/// What is blended towards, how far, and on which way. A drag of the slider is one undo step, and Esc takes it back.
+pub(super) fn pose_blend_ui(ui: &mut Ui, editor: &mut Editor) {
+    ui.add_space(2.0);
+    ui.horizontal(|ui| {
+        ui.label("Blend towards");
+        target_ui(ui, editor);
+    });
+    slider_ui(ui, editor);
+    ui.horizontal(|ui| {
+        ui.label("Way");
+        let chosen = editor.pose_options().blend_way;
+        for way in [
+            InBetweens::Screw,
+            InBetweens::ScrewDlb,
+            InBetweens::Components,
+        ] {
+            let response = ui
+                .selectable_label(chosen == way, way.label())
+                .on_hover_text(way.about());
+            response.widget_info(|| {
+                let label = format!("Way: {}", way.label());
+                WidgetInfo::selected(Role::RadioButton, true, chosen == way, label)
+            });
+            if response.clicked() {
+                editor.set_blend_way(way);
+            }
+        }
+    });
+}
+
+/// The poses there are; one that is not there says why.
+fn target_ui(ui: &mut Ui, editor: &mut Editor) {
+    let chosen = editor.pose_options().blend_target;
+    let label = |target: BlendTarget| match editor.blend_key_secs(target) {
+        Some(secs) => format!("{} ({secs:.2} s)", target.label()),
+        None => target.label().to_owned(),
+    };
+    let combo = ComboBox::from_id_salt("blend towards")
+        .width(ui.available_width())
+        .truncate()
+        .selected_text(label(chosen))
+        .show_ui(ui, |ui| {
+            let mut picked = None;
+            for target in BlendTarget::ALL {
+                let fault = editor.blend_fault(target);
+                let text = match fault {
+                    Some(fault) => format!("{} \u{2014} {}", target.label(), lower(fault)),
+                    None => label(target),
+                };
+                let row = ui.add_enabled(
+                    fault.is_none(),
+                    egui::Button::selectable(chosen == target, text),
+                );
+                if row.clicked() {
+                    picked = Some(target);
+                }
+            }
+            picked
+        });
+    combo
+        .response
+        .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Blend towards"));
+    combo
+        .response
+        .on_hover_text("The pose that the slider goes towards: of the selected bones, or of all.");
+    if let Some(picked) = combo.inner.flatten() {
+        editor.set_blend_target(picked);
+    }
+}
+
+fn slider_ui(ui: &mut Ui, editor: &mut Editor) {
+    let id = Id::unique("pose blend");
+    // Between drags it stands at 0: what is on screen is where the next one begins.
+    let mut percent: f64 = if editor.is_blending() {
+        ui.data(|data| data.get_temp(id)).unwrap_or(0.0)
+    } else {
+        0.0
+    };
+    let fault = editor.blend_fault(editor.pose_options().blend_target);
+    let all = editor.document().session().selected_joints.is_empty();
+    let about = format!(
+        "How far {} from the pose on screen: 0 % stays, 100 % is there. Drag; letting go keeps it, Esc takes it back.",
+        if all {
+            "all bones go"
+        } else {
+            "the selected bones go"
+        }
+    );
+    let response = ui
+        .add_enabled_ui(fault.is_none(), |ui| {
+            // The rail takes the room that the number leaves.
+            ui.spacing_mut().slider_width = (ui.available_width() - 64.0).max(48.0);
+            let slider = Slider::new(&mut percent, 0.0..=100.0)
+                .fixed_decimals(0)
+                .suffix(" %");
+            ui.add(slider)
+        })
+        .inner;
+    response.widget_info(|| WidgetInfo {
+        label: Some("Blend".to_owned()),
+        ..WidgetInfo::slider(fault.is_none(), percent, "Blend")
+    });
+    let response = response.on_hover_text(&about);
+    if let Some(fault) = fault {
+        let text = RichText::new(fault).color(theme::palette(ui).text_dim);
+        ui.add(egui::Label::new(text).wrap());
+    }
+    let gives_up = ui.input(|i| i.key_pressed(Key::Escape));
+    if gives_up && editor.is_blending() {
+        ui.input_mut(crate::view::chord::take_escape);
+        editor.cancel_transform();
+        return;
+    }
+    if (response.drag_started() || response.changed()) && !editor.is_blending() && !gives_up {
+        editor.begin_blend();
+    }
+    if editor.is_blending() {
+        if response.changed() {
+            editor.set_blend(percent / 100.0);
+            ui.data_mut(|data| data.insert_temp(id, percent));
+        } else if response.drag_started() {
+            ui.data_mut(|data| data.insert_temp(id, percent));
+        }
+        if response.drag_stopped() || response.lost_focus() {
+            editor.confirm_transform();
+        }
+    }
+}
+
+/// As the end of a sentence.
+fn lower(sentence: &str) -> String {
+    let mut chars = sentence.trim_end_matches('.').chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_lowercase().chain(chars).collect()
+    })
+}

@@ -1,0 +1,491 @@
+//! The pictures side by side: where they are, which stack each shows, which one is pointed at.
+
+use super::{Drag, Viewport};
+use crate::deform::StackChoice;
+use crate::document::PaneLayout;
+use crate::editor::Editor;
+use crate::evaluate::ViewId;
+use crate::view::mode::Mode;
+use crate::view::theme;
+use egui::emath::GuiRounding as _;
+use egui::{
+    Align, ComboBox, CornerRadius, FontId, Layout, PopupCloseBehavior, Rect, Response, Role, Sense,
+    Stroke, StrokeKind, TextStyle, Ui, UiBuilder, Vec2, WidgetInfo,
+};
+
+/// Most pictures side by side.
+const MOST: usize = 4;
+/// Between pictures, points.
+const GAP: f32 = 2.0;
+/// Height of the row over each picture.
+const HEAD: f32 = 28.0;
+/// Half the size of the cross that marks the pointer's place in other panes.
+const ECHO: f32 = 5.0;
+/// Below this width a head names stacks in short.
+const NARROW: f32 = 300.0;
+
+/// What the viewport remembers of its panes between frames.
+#[derive(Default)]
+pub(super) struct Panes {
+    /// Whether the layout is the Compare workspace's.
+    pub(super) compares: bool,
+    /// The pane that the pointer was in last: what the mouse does is meant for it.
+    pub(super) active: usize,
+    /// What each showed last: it stays until what was chosen instead has come.
+    shown: [ViewId; MOST],
+    /// Whether the key that shows what was before is held.
+    is_held: bool,
+    /// Whether the menu's entry for it was chosen, until it is chosen again.
+    is_latched: bool,
+    /// The buffers that the GPU was told to keep.
+    pub(super) kept: u64,
+}
+
+/// One picture of this frame.
+#[derive(Clone, Debug)]
+pub(super) struct Pane {
+    /// Which, from the left and the top.
+    pub(super) index: usize,
+    /// The picture.
+    pub(super) picture: Rect,
+    /// What of the picture is drawn: less than all of it on either side of a wipe.
+    pub(super) clip: Rect,
+    /// The row over it.
+    pub(super) head: Option<Rect>,
+    /// What it shows, unless what was before is asked for.
+    pub(super) choice: StackChoice,
+    /// The view that is drawn.
+    pub(super) view: ViewId,
+    /// Whether what was before is asked for.
+    pub(super) is_before: bool,
+}
+
+impl Viewport {
+    /// How the viewport is divided in this workspace.
+    pub fn layout(&self, editor: &Editor) -> PaneLayout {
+        let compare = editor.compare();
+        if self.panes.compares {
+            compare.layout
+        } else {
+            compare.elsewhere
+        }
+    }
+
+    /// Divides the viewport of this workspace.
+    pub fn set_layout(&mut self, layout: PaneLayout, editor: &mut Editor) {
+        let compares = self.panes.compares;
+        let compare = editor.compare_mut();
+        if compares {
+            compare.layout = layout;
+        } else {
+            compare.elsewhere = layout;
+        }
+    }
+
+    /// Says whether the Compare workspace is the open one: it has a layout of its own.
+    pub fn set_compares(&mut self, compares: bool) {
+        self.panes.compares = compares;
+    }
+
+    /// Says whether the key is held that shows what was before.
+    pub fn hold_before(&mut self, is_held: bool) {
+        self.panes.is_held = is_held;
+    }
+
+    /// Shows what was before until this is asked for again.
+    pub fn toggle_before(&mut self) {
+        self.panes.is_latched = !self.panes.is_latched;
+    }
+
+    /// Whether what was before is asked for.
+    pub fn shows_before(&self) -> bool {
+        self.panes.is_held != self.panes.is_latched
+    }
+
+    /// The pane that the mouse is meant for.
+    pub fn active_pane(&self) -> usize {
+        self.panes.active
+    }
+
+    /// What each pane of the layout shows, unless what was before is asked for.
+    fn choices(&self, editor: &Editor) -> Vec<StackChoice> {
+        let choices = &editor.compare().choices;
+        match self.layout(editor) {
+            PaneLayout::One if self.panes.compares => {
+                vec![choices[self.panes.active.min(MOST - 1)].clone()]
+            }
+            // A workspace with one picture shows what is worked on.
+            PaneLayout::One => vec![StackChoice::Project],
+            layout => choices[..layout.n_panes()].to_vec(),
+        }
+    }
+
+    /// Where the pictures of this frame are; asks the editor for their views.
+    pub(super) fn lay_out(&mut self, ui: &Ui, rect: Rect, editor: &mut Editor) -> Vec<Pane> {
+        let layout = self.layout(editor);
+        let choices = self.choices(editor);
+        let has_heads = layout != PaneLayout::One || self.panes.compares;
+        let areas = split(layout, rect, ui.pixels_per_point());
+        let mut panes: Vec<Pane> = choices
+            .into_iter()
+            .zip(areas)
+            .enumerate()
+            .map(|(index, (choice, area))| {
+                let (head, picture) = area.split_top_bottom_at_y(area.top() + HEAD);
+                let (head, picture) = if has_heads {
+                    (Some(head), picture)
+                } else {
+                    (None, area)
+                };
+                Pane {
+                    index,
+                    picture,
+                    clip: picture,
+                    head,
+                    choice,
+                    view: ViewId::OWN,
+                    is_before: false,
+                }
+            })
+            .collect();
+        if layout == PaneLayout::Wipe {
+            let line = wipe_line(panes[0].picture, editor.compare().wipe);
+            panes[0].clip.set_right(line);
+            panes[1].clip.set_left(line);
+            for (pane, is_left) in panes.iter_mut().zip([true, false]) {
+                pane.head = pane.head.map(|head| {
+                    let (left, right) = head.split_left_right_at_fraction(0.5);
+                    if is_left { left } else { right }
+                });
+            }
+        }
+        self.point_at(ui, layout, &panes, editor);
+        // The picture that is pointed at shows what was before; both sides of a wipe do.
+        let before = self.shows_before();
+        let active = self.active_in(panes.len());
+        for pane in &mut panes {
+            pane.is_before = before && (layout == PaneLayout::Wipe || pane.index == active);
+        }
+        self.ask_for_views(&mut panes, editor);
+        panes
+    }
+
+    /// The pane that the mouse is meant for, of `n`: the one picture there is stands for all.
+    pub(super) fn active_in(&self, n: usize) -> usize {
+        if n == 1 {
+            0
+        } else {
+            self.panes.active.min(n - 1)
+        }
+    }
+
+    /// Follows the pointer from pane to pane, but not in the middle of a drag.
+    fn point_at(&mut self, ui: &Ui, layout: PaneLayout, panes: &[Pane], editor: &Editor) {
+        if layout == PaneLayout::One {
+            return;
+        }
+        let (at, down, pressed) = ui.input(|i| {
+            let pointer = &i.pointer;
+            (
+                pointer.latest_pos(),
+                pointer.any_down(),
+                pointer.any_pressed(),
+            )
+        });
+        let Some(at) = at else { return };
+        if layout == PaneLayout::Wipe {
+            // A stroke goes on over the line: on either side it meets what is seen there.
+            if panes[0].picture.contains(at) {
+                self.panes.active = usize::from(at.x >= panes[0].clip.right());
+            }
+            return;
+        }
+        let is_busy = self.drag != Drag::None
+            || self.adjust.is_some()
+            || editor.transforming().is_some()
+            || editor.is_painting()
+            || (down && !pressed);
+        if is_busy {
+            return;
+        }
+        let is_under = |pane: &&Pane| {
+            let all = pane.head.map_or(pane.picture, |h| h.union(pane.picture));
+            ui.rect_contains_pointer(all)
+        };
+        if let Some(pane) = panes.iter().find(is_under) {
+            self.panes.active = pane.index;
+        }
+    }
+
+    /// Asks for the views of the panes and says of each which is drawn.
+    fn ask_for_views(&mut self, panes: &mut [Pane], editor: &mut Editor) {
+        let before = editor.compare().before.clone();
+        let mut wanted: Vec<StackChoice> = panes.iter().map(|p| p.choice.clone()).collect();
+        if self.shows_before() {
+            wanted.push(before.clone());
+        }
+        editor.show_views(&wanted);
+        for pane in panes {
+            let choice = if pane.is_before {
+                &before
+            } else {
+                &pane.choice
+            };
+            let last = &mut self.panes.shown[pane.index];
+            if let Some(view) = editor.view_of(choice).filter(|v| editor.is_view_shown(*v)) {
+                *last = view;
+            } else if !editor.is_view_shown(*last) {
+                *last = ViewId::OWN;
+            }
+            pane.view = *last;
+        }
+    }
+
+    /// The row over a picture: what it shows, to choose.
+    pub(super) fn head_ui(
+        &mut self,
+        ui: &mut Ui,
+        pane: &Pane,
+        layout: PaneLayout,
+        editor: &mut Editor,
+    ) {
+        let Some(head) = pane.head else { return };
+        let palette = theme::palette(ui);
+        ui.painter().rect_filled(head, 0.0, palette.panel);
+        let is_right = layout == PaneLayout::Wipe && pane.index == 1;
+        let flow = if is_right {
+            Layout::right_to_left(Align::Center)
+        } else {
+            Layout::left_to_right(Align::Center)
+        };
+        let builder = UiBuilder::new()
+            .id_salt(("pane head", pane.index))
+            .max_rect(head.shrink2(Vec2::new(6.0, 2.0)))
+            .layout(flow);
+        let mut row = ui.new_child(builder);
+        row.spacing_mut().item_spacing.x = 8.0;
+        if let Some(chosen) = choice_ui(&mut row, pane, layout, editor) {
+            let slot = if layout == PaneLayout::One {
+                self.panes.active.min(MOST - 1)
+            } else {
+                pane.index
+            };
+            editor.compare_mut().choices[slot] = chosen;
+            ui.ctx().request_repaint();
+        }
+        let n = layout.n_panes();
+        let is_split = matches!(layout, PaneLayout::Two | PaneLayout::Four);
+        if is_split && self.active_in(n) == pane.index {
+            let (mark, _) = head.split_top_bottom_at_y(head.top() + 2.0);
+            ui.painter().rect_filled(mark, 0.0, palette.accent);
+        }
+    }
+
+    /// Marks the place under the pointer in the other panes: what is compared is there.
+    pub(super) fn echo_pointer(&self, ui: &Ui, panes: &[Pane], editor: &Editor) {
+        let active = self.active_in(panes.len());
+        let from = panes[active].picture;
+        let hovered = ui.input(|i| i.pointer.hover_pos());
+        let Some(at) = hovered.filter(|at| from.contains(*at)) else {
+            return;
+        };
+        let palette = theme::palette(ui);
+        let share = (at - from.min) / from.size();
+        for pane in panes.iter().filter(|pane| pane.index != active) {
+            let at = pane.picture.min + share * pane.picture.size();
+            let painter = ui.painter().with_clip_rect(pane.picture);
+            let lines = [(3.0, palette.overlay_halo), (1.0, palette.overlay)];
+            for (width, colour) in lines {
+                let stroke = Stroke::new(width, colour);
+                if self.mode == Mode::Paint {
+                    let radius = editor.document().session().brush.radius_px;
+                    painter.circle_stroke(at, radius, stroke);
+                }
+                for along in [Vec2::X, Vec2::Y] {
+                    painter.line_segment([at - ECHO * along, at + ECHO * along], stroke);
+                }
+            }
+        }
+    }
+
+    /// Says at the top of a picture that it shows what was before.
+    pub(super) fn before_badge_ui(ui: &Ui, pane: &Pane, clip: Rect, editor: &Editor) {
+        if !pane.is_before {
+            return;
+        }
+        let label = format!("Before: {}", editor.compare().before.short_label());
+        let palette = theme::palette(ui);
+        let painter = ui.painter().with_clip_rect(clip);
+        let font = FontId::proportional(14.0);
+        let galley = painter.layout_no_wrap(label.clone(), font, palette.text);
+        let size = galley.size() + Vec2::new(24.0, 10.0);
+        let at = clip.center_top() + Vec2::new(-0.5 * size.x, 10.0);
+        let plate = Rect::from_min_size(at.round_to_pixels(ui.pixels_per_point()), size);
+        let line = Stroke::new(1.5, palette.accent);
+        let round = CornerRadius::same((size.y * 0.5) as u8);
+        painter.rect(plate, round, palette.panel, line, StrokeKind::Inside);
+        painter.galley(plate.min + Vec2::new(12.0, 5.0), galley, palette.text);
+        let id = ui.scope_id().with(("before", pane.index));
+        let response = ui.interact(plate, id, Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
+    }
+
+    /// What a screen reader calls a picture.
+    pub(super) fn name_picture(response: &Response, pane: &Pane, layout: PaneLayout) {
+        let name = match layout {
+            PaneLayout::One => "Viewport".to_owned(),
+            _ => format!("Viewport {}: {}", pane.index + 1, pane.choice.label()),
+        };
+        response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, &name));
+    }
+
+    /// Tells the GPU when views have gone, so that it frees their buffers.
+    pub(super) fn free_gone_views(&mut self, editor: &Editor) {
+        let serial = editor.views_serial();
+        if self.panes.kept != serial {
+            self.panes.kept = serial;
+            let mut gpu = self.lock_gpu();
+            gpu.keep_meshes = Some(editor.mesh_keys());
+        }
+    }
+}
+
+/// The combo of a pane; what was chosen.
+fn choice_ui(ui: &mut Ui, pane: &Pane, layout: PaneLayout, editor: &Editor) -> Option<StackChoice> {
+    let room = ui.available_width();
+    let shown = if room < NARROW {
+        pane.choice.short_label()
+    } else {
+        pane.choice.label()
+    };
+    let font = TextStyle::Button.resolve(ui.style());
+    let text = ui
+        .painter()
+        .layout_no_wrap(shown.to_owned(), font, theme::palette(ui).text);
+    let spacing = ui.spacing();
+    // The combo's own: its padding, and the arrow with the gap before it.
+    let around = 2.0 * spacing.button_padding.x + spacing.icon_width + spacing.icon_spacing;
+    let width = (text.size().x + around + 4.0).clamp(100.0, room.max(100.0));
+    let mut chosen = None;
+    let combo = ComboBox::from_id_salt("stack")
+        .width(width)
+        .truncate()
+        .selected_text(shown)
+        .height(f32::INFINITY)
+        .close_behavior(PopupCloseBehavior::CloseOnClick)
+        .show_ui(ui, |ui| {
+            ui.set_min_width(220.0);
+            let kept = matches!(pane.choice, StackChoice::Custom(_)).then(|| pane.choice.clone());
+            for choice in StackChoice::offered().chain(kept) {
+                let is_on = choice == pane.choice;
+                let item = ui.selectable_label(is_on, choice.label());
+                if item.on_hover_text(choice.about()).clicked() {
+                    chosen = Some(choice);
+                }
+            }
+            ui.separator();
+            let about = "Keep showing the project's stack as it is now, whatever becomes of it.";
+            let item = ui.selectable_label(false, "Keep the stack as it is now");
+            if item.on_hover_text(about).clicked() {
+                chosen = editor.stack_to_keep();
+            }
+        });
+    let name = match (layout, pane.index) {
+        (PaneLayout::Wipe, 0) => "Left of the line".to_owned(),
+        (PaneLayout::Wipe, _) => "Right of the line".to_owned(),
+        (PaneLayout::One, _) => "Stack on screen".to_owned(),
+        (_, index) => format!("Stack of pane {}", index + 1),
+    };
+    combo
+        .response
+        .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, &name));
+    combo
+        .response
+        .on_hover_text(format!("{}\n{}", pane.choice.label(), pane.choice.about()));
+    chosen
+}
+
+/// Where the line of a wipe is.
+pub(super) fn wipe_line(picture: Rect, wipe: f32) -> f32 {
+    picture.left() + (picture.width() * wipe.clamp(0.0, 1.0)).round()
+}
+
+/// The panes of a layout, from the left and the top.
+fn split(layout: PaneLayout, rect: Rect, pixels_per_point: f32) -> Vec<Rect> {
+    let beside = |rect: Rect| {
+        let middle = rect.center().x;
+        let (left, right) = rect.split_left_right_at_x(middle);
+        [
+            left.with_max_x(middle - 0.5 * GAP),
+            right.with_min_x(middle + 0.5 * GAP),
+        ]
+    };
+    let areas = match layout {
+        PaneLayout::One => vec![rect],
+        PaneLayout::Wipe => vec![rect; 2],
+        PaneLayout::Two => beside(rect).to_vec(),
+        PaneLayout::Four => {
+            let middle = rect.center().y;
+            let (above, below) = rect.split_top_bottom_at_y(middle);
+            let above = above.with_max_y(middle - 0.5 * GAP);
+            let below = below.with_min_y(middle + 0.5 * GAP);
+            [beside(above), beside(below)].concat()
+        }
+    };
+    let whole = |area: Rect| area.round_to_pixels(pixels_per_point);
+    areas.into_iter().map(whole).collect()
+}
+
+/// Where the one sign of each kind stands that all panes share.
+pub(super) struct Shared {
+    /// The name of the view, at the top left.
+    pub(super) label: usize,
+    /// The axes, at the top right.
+    pub(super) axes: usize,
+    /// The legend, at the bottom left.
+    pub(super) legend: usize,
+}
+
+impl Shared {
+    pub(super) fn of(layout: PaneLayout) -> Self {
+        let (axes, legend) = match layout {
+            PaneLayout::One | PaneLayout::Wipe => (0, 0),
+            PaneLayout::Two => (1, 0),
+            PaneLayout::Four => (1, 2),
+        };
+        Self {
+            label: 0,
+            axes,
+            legend,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use egui::pos2;
+
+    #[test]
+    fn panes_fill_the_viewport_and_do_not_overlap() {
+        let rect = Rect::from_min_max(pos2(10.0, 20.0), pos2(811.0, 503.0));
+        for layout in PaneLayout::ALL {
+            let areas = split(layout, rect, 1.5);
+            assert_eq!(areas.len(), layout.n_panes());
+            let all = areas.iter().fold(Rect::NOTHING, |a, b| a.union(*b));
+            assert!(all.expand(1.0).contains_rect(rect), "{layout:?}: {all:?}");
+            if layout == PaneLayout::Wipe {
+                continue;
+            }
+            for (i, a) in areas.iter().enumerate() {
+                assert!(
+                    areas[i + 1..]
+                        .iter()
+                        .all(|b| !a.intersect(*b).is_positive())
+                );
+                // Linked cameras show the same in panes of the same shape.
+                assert!((a.size() - areas[0].size()).length() < 2.0);
+            }
+        }
+    }
+}
