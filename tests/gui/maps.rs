@@ -104,7 +104,7 @@ fn the_brush_section_says_what_is_painted_and_turns_the_part_on() {
     window.click(Role::Button, "Clear map");
     assert_eq!(n_painted(&window, MaskKind::Smooth), 0);
     // The header has the same choice.
-    window.click(Role::Button, "Paint: Smoothing strength");
+    window.click(Role::Button, "Painted: Smoothing strength");
     let item = window.harness.get_all_by_label("Paint bone weights");
     let item = item
         .into_iter()
