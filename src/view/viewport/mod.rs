@@ -181,7 +181,7 @@ impl Viewport {
             }
         }
         for pane in &panes {
-            self.heat_figures_ui(ui, pane, editor);
+            self.heat_figures_ui(ui, pane, layout, editor);
         }
         self.frame_worst_of_pane(editor);
         self.heat_probe_ui(ui, &response, editor);
@@ -208,6 +208,9 @@ impl Viewport {
             for (pane, room) in panes.iter().zip(rooms) {
                 Self::before_badge_ui(ui, pane, room, editor);
             }
+        }
+        for pane in &panes {
+            Self::centres_badge_ui(ui, pane, editor);
         }
         if layout == PaneLayout::Wipe {
             self.wipe_ui(ui, &panes, editor);
