@@ -9,6 +9,8 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 #[path = "core/animating.rs"]
 mod animating;
+#[path = "core/centres.rs"]
+mod centres;
 #[path = "core/checks.rs"]
 mod checks;
 #[path = "core/cli.rs"]
@@ -43,6 +45,8 @@ mod layering;
 mod malformed;
 #[path = "core/maps.rs"]
 mod maps;
+#[path = "core/metrics.rs"]
+mod metrics;
 #[path = "core/models.rs"]
 mod models;
 #[path = "core/normals.rs"]

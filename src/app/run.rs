@@ -80,8 +80,13 @@ impl SinewApp {
             }
             Command::ToggleNames => options.show_names = !options.show_names,
             Command::UseRamp(ramp) => options.ramp = ramp,
+            Command::UseMetric(metric) => {
+                options.metric = metric;
+                options.shading = Shading::HeatMap;
+            }
             Command::FrameAll
             | Command::FrameSelected
+            | Command::FrameWorst
             | Command::ViewFront
             | Command::ViewBack
             | Command::ViewRight
@@ -215,6 +220,7 @@ impl SinewApp {
 
             Command::ModePie
             | Command::LockPie
+            | Command::MetricPie
             | Command::FindCommand
             | Command::ShowKeys
             | Command::Preferences => self.open_overlay(command, ctx),
@@ -236,6 +242,9 @@ impl SinewApp {
             Command::ToggleGrid => options.show_grid,
             Command::ToggleNames => options.show_names,
             Command::UseRamp(ramp) => options.ramp == ramp,
+            Command::UseMetric(metric) => {
+                options.shading == Shading::HeatMap && options.metric == metric
+            }
             Command::UsePanes(layout) => self.viewport.layout(&self.editor) == layout,
             Command::ShowBefore => self.viewport.shows_before(),
             Command::UseBefore(preset) => {

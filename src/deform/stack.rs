@@ -61,6 +61,13 @@ pub struct CorrectiveSmooth {
     pub strength: f32,
 }
 
+impl CorrectiveSmooth {
+    /// Whether it moves points.
+    pub fn acts(&self) -> bool {
+        self.enabled && self.strength > 0.0 && self.factor > 0.0 && self.iterations > 0
+    }
+}
+
 impl Default for CorrectiveSmooth {
     fn default() -> Self {
         Self {
@@ -160,6 +167,15 @@ impl DeformStack {
             stack.smooth = CorrectiveSmooth::default();
         }
         stack
+    }
+
+    /// Dual quaternion skinning with nothing after it, and the same treatment of scale: what corrections correct.
+    #[must_use]
+    pub fn plain(&self) -> Self {
+        Self {
+            scale: self.scale,
+            ..Self::dqs()
+        }
     }
 
     /// Whether stage 4 or 5 moves points.

@@ -10,11 +10,13 @@
 mod animating;
 mod autosave;
 mod bones;
+mod centres;
 mod commands;
 mod comparing;
 mod deforming;
 pub mod display;
 mod files;
+mod heat_maps;
 mod maps;
 pub mod playback;
 mod pointer;
@@ -30,6 +32,7 @@ pub mod views;
 pub use deforming::StackScope;
 pub use display::{Displayed, Heat, HeatOf};
 pub use files::{FileJob, OpenRequest, Relink};
+pub use heat_maps::HeatMap;
 pub use posing::ResetPart;
 pub use problems::Message;
 pub use selecting::BonesSeen;
@@ -73,6 +76,7 @@ pub struct Editor {
     selecting: Selecting,
     views: views::Views,
     heat: BTreeMap<MeshId, Heat>,
+    heat_maps: heat_maps::HeatMaps,
     /// What `heat` shows: the painted target and the active bone.
     heat_key: (PaintTarget, Option<JointIndex>),
     heat_generation: u64,
@@ -84,6 +88,7 @@ pub struct Editor {
     /// When the project was last saved here.
     saved_at: Option<Instant>,
     state: EvaluationState,
+    centres: centres::CentreSearch,
     relink: Option<Relink>,
     /// A model that is ready but would take the place of edits made while it was loading.
     opened: Option<(OpenRequest, OpenedModel)>,
@@ -121,6 +126,7 @@ impl Drop for Editor {
         if !self.is_saving() {
             self.cancel_job();
         }
+        self.centres.clear();
     }
 }
 
@@ -144,6 +150,7 @@ impl Editor {
             selecting: Selecting::default(),
             views: views::Views::default(),
             heat: BTreeMap::new(),
+            heat_maps: heat_maps::HeatMaps::default(),
             heat_key: (PaintTarget::Weights, None),
             heat_generation: 0,
             world: Vec::new(),
@@ -153,6 +160,7 @@ impl Editor {
             project_path: None,
             saved_at: None,
             state: EvaluationState::default(),
+            centres: centres::CentreSearch::default(),
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
@@ -274,6 +282,7 @@ impl Editor {
     /// Whether everything asked of the threads is on screen.
     pub fn is_idle(&self) -> bool {
         self.job.is_none()
+            && self.centres.is_idle()
             && !self.state.stale
             && self.state.received == self.state.posted
             && self.problems.is_idle(self.history.is_open())
@@ -297,6 +306,7 @@ impl Editor {
             changed = true;
             self.picture_serial += 1;
             self.views.take(&mut result, &self.document, &self.worker);
+            self.heat_maps.take(std::mem::take(&mut result.heat));
             self.world = result.world;
         }
         let instances = self.document.instances();
@@ -314,6 +324,7 @@ impl Editor {
             self.weighted = self.document.weighted_joints();
             self.picture_serial += 1;
         }
+        self.poll_centres();
         self.post();
         self.poll_problems();
         self.poll_autosave();
@@ -323,16 +334,20 @@ impl Editor {
 
     /// Posts the snapshot if something changed since the last one.
     fn post(&mut self) {
+        self.follow_hidden();
         if !self.state.stale {
             return;
         }
         self.state.stale = false;
         self.state.posted += 1;
+        let heat_map = self.heat_request();
         self.worker.post(Request {
             generation: self.state.posted,
             document: self.document.clone(),
             pose: self.document.shown_pose(),
             views: self.views.requests(),
+            centres: self.centres.known(),
+            heat_map,
             reset: std::mem::take(&mut self.state.reset),
         });
     }
@@ -412,6 +427,8 @@ impl Editor {
         self.saved_at = None;
         self.model_serial += 1;
         self.views.clear();
+        self.centres.clear();
+        self.heat_maps.clear();
         self.world.clear();
         self.state.stale = true;
         self.state.reset = true;

@@ -3,7 +3,7 @@
 use crate::models::tube;
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
-use sinew::deform::{DeformStack, MaskKind, ScaleMode};
+use sinew::deform::{DeformStack, MaskKind, ScaleMode, SkinningMethod};
 use sinew::document::{ClipId, Document, Edit, History, InstanceId, MaskEdit, MeshId, invariants};
 use sinew::evaluate::{Evaluator, InstanceUpdate, Request, ViewRequest, Worker};
 use sinew::finding::Severity;
@@ -82,14 +82,41 @@ pub(crate) fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
         2 => pose,
         1 => clip,
         1 => (3u32..5, -1.0f32..1.0).prop_map(|(j, w)| Edit::MorphWeights { joint: JointIndex(j), weights: vec![w] }),
-        1 => any::<bool>().prop_map(|lbs| Edit::Stack {
-            mesh: MESH,
-            stack: Arc::new(if lbs { DeformStack::lbs() } else { DeformStack::dqs() }),
-        }),
+        2 => any_stack().prop_map(|stack| Edit::Stack { mesh: MESH, stack: Arc::new(stack) }),
         1 => (0u32..5, "[a-z]{0,6}").prop_map(|(j, name)| Edit::JointName { joint: JointIndex(j), name }),
         1 => prop::collection::btree_set(0u32..5, 0..3)
             .prop_map(|s| Edit::Locks(Arc::new(s.into_iter().map(JointIndex).collect()))),
     ]
+}
+
+/// Every method, with and without what may come after it.
+fn any_stack() -> impl Strategy<Value = DeformStack> {
+    let method = prop_oneof![
+        3 => Just(SkinningMethod::Lbs),
+        3 => Just(SkinningMethod::Dqs),
+        3 => Just(SkinningMethod::Blend),
+        // Finding centres takes long.
+        1 => Just(SkinningMethod::CentresOfRotation),
+    ];
+    (method, any::<bool>(), any::<bool>(), 0u32..4).prop_map(
+        |(method, corrected, drops, iterations)| {
+            let mut stack = if corrected {
+                DeformStack {
+                    method,
+                    ..DeformStack::default()
+                }
+            } else {
+                DeformStack::bare(method)
+            };
+            stack.blend = 0.6;
+            if drops {
+                stack.scale = ScaleMode::Drop;
+            }
+            stack.smooth.enabled = iterations > 0;
+            stack.smooth.iterations = 2 * iterations;
+            stack
+        },
+    )
 }
 
 fn assert_sound(document: &Document) {
@@ -576,6 +603,8 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             document: document.clone(),
             pose: document.shown_pose(),
             views: vec![ViewRequest::own()],
+            centres: sinew::evaluate::CentreMap::new(),
+            heat_map: None,
             reset: generation == 1,
         });
         let result = worker.wait_result(Duration::from_secs(30)).unwrap();
@@ -647,6 +676,8 @@ fn a_waiting_request_is_replaced_by_a_newer_one() {
             document: document.clone(),
             pose: document.pose().clone(),
             views: vec![ViewRequest::own()],
+            centres: sinew::evaluate::CentreMap::new(),
+            heat_map: None,
             reset: true,
         });
     }

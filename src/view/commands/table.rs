@@ -1,6 +1,7 @@
 //! What each command is called, what it does, where it stands, and its keys.
 
 use super::Command;
+use crate::deform::diagnostics::Metric;
 use crate::deform::{MaskKind, SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
@@ -187,6 +188,17 @@ pub const TABLE: &[Row] = &[
     row(Group::View, Command::Show(Shading::Form), "view.form", "Form", "Show clay between strip lights, hollows dark and ridges bright: bulges and collapses stand out."),
     row(Group::View, Command::Show(Shading::Weights), "view.weights", "Weight colours", "Show the weights of the active bone, or the map that is painted; hatched grey where there is none.").presets(&[], &[Chord::key(Key::Num7)]),
     row(Group::View, Command::Show(Shading::Wire), "view.wire", "Wire", "Show the edges.").presets(&[], &[Chord::key(Key::Num4)]),
+    row(Group::View, Command::Show(Shading::HeatMap), "view.heat_map", "Heat map", "Show how good the deformation is as colours: the metric chosen last.").presets(&[], &[Chord::key(Key::Num8)]),
+    row(Group::View, Command::UseMetric(Metric::Bulge), "view.heat_bulge", "Bulge heat map", "Show how much farther from its bones skin is than at rest.").under("Heat maps"),
+    row(Group::View, Command::UseMetric(Metric::EdgeStrain), "view.heat_strain", "Edge strain heat map", "Show how much longer or shorter edges are than at rest.").under("Heat maps"),
+    row(Group::View, Command::UseMetric(Metric::AreaChange), "view.heat_area", "Area change heat map", "Show how much faces have grown or shrunk.").under("Heat maps"),
+    row(Group::View, Command::UseMetric(Metric::Discontinuity), "view.heat_discontinuity", "Discontinuity heat map", "Show where the corrections after skinning jump: amber and red begin to tear.").under("Heat maps"),
+    row(Group::View, Command::UseMetric(Metric::Crease), "view.heat_crease", "Crease heat map", "Show where the stretch and turn of the skin change from face to face.").under("Heat maps"),
+    row(Group::View, Command::UseMetric(Metric::FoldOver), "view.heat_fold", "Fold-over heat map", "Show faces that are turned inside out.").under("Heat maps"),
+    row(Group::View, Command::UseMetric(Metric::NormalError), "view.heat_normals", "Normal error heat map", "Show the angle between the normals that light falls on and those of the surface.").under("Heat maps"),
+    row(Group::View, Command::UseMetric(Metric::Difference), "view.heat_difference", "Difference heat map", "Show how far points are from where another stack puts them.").under("Heat maps"),
+    row(Group::View, Command::MetricPie, "view.heat_pie", "Heat maps…", "Choose a heat map by moving the pointer.").presets(&[Chord::key(Key::Z).shift()], &[Chord::key(Key::Num8).shift()]),
+    row(Group::View, Command::FrameWorst, "view.frame_worst", "Frame worst point", "Move the camera to the place where the heat map is worst."),
     row(Group::View, Command::UseRamp(Ramp::Perceptual), "view.ramp_perceptual", "Perceptual weight colours", "Show weights in colours of even steps, also for colour-blind eyes.").under("Colours of weights"),
     row(Group::View, Command::UseRamp(Ramp::Rainbow), "view.ramp_rainbow", "Rainbow weight colours", "Show weights from blue over green and yellow to red, as Blender does.").under("Colours of weights"),
     row(Group::View, Command::UseRamp(Ramp::Grey), "view.ramp_grey", "Grey weight colours", "Show weights from black to white.").under("Colours of weights"),

@@ -222,6 +222,7 @@ fn shading_icon(shading: Shading) -> MaterialIcon {
         Shading::Form => icons::ICON_TONALITY,
         Shading::Weights => icons::ICON_GRADIENT,
         Shading::Wire => icons::ICON_LANGUAGE,
+        Shading::HeatMap => icons::ICON_THERMOSTAT,
     }
 }
 

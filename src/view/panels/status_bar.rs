@@ -34,8 +34,7 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
     let is_narrow = size.x < NARROW;
     ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
         figures_ui(ui, editor, status, is_narrow);
-        if let Some(job) = editor.job() {
-            let task = job.task();
+        if let Some((what, task)) = editor.running() {
             let stop = ui
                 .add(Button::new("Cancel").small())
                 .on_hover_text("Stop this job; nothing is changed.");
@@ -48,9 +47,9 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
                 .widget_info(|| WidgetInfo::labeled(Role::ProgressIndicator, true, "Progress"));
             let step = task.label();
             let text = if step.is_empty() {
-                job.label().to_owned()
+                what.to_owned()
             } else {
-                format!("{} · {step}", job.label())
+                format!("{what} · {step}")
             };
             // Never more than half of what is left, so that the hints keep a place.
             let width = ui.available_width() * 0.5;
@@ -65,7 +64,7 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
         });
     });
     if cancel {
-        editor.cancel_job();
+        editor.cancel_running();
     }
 }
 

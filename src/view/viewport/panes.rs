@@ -9,8 +9,8 @@ use crate::view::mode::Mode;
 use crate::view::theme;
 use egui::emath::GuiRounding as _;
 use egui::{
-    Align, ComboBox, CornerRadius, FontId, Layout, PopupCloseBehavior, Rect, Response, Role, Sense,
-    Stroke, StrokeKind, TextStyle, Ui, UiBuilder, Vec2, WidgetInfo,
+    Align, ComboBox, CornerRadius, FontId, Layout, PopupCloseBehavior, Pos2, Rangef, Rect,
+    Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, UiBuilder, Vec2, WidgetInfo,
 };
 
 /// Most pictures side by side.
@@ -241,15 +241,17 @@ impl Viewport {
         }
     }
 
-    /// The row over a picture: what it shows, to choose.
+    /// The row over a picture: what it shows, to choose. From where to where it is free.
     pub(super) fn head_ui(
         &mut self,
         ui: &mut Ui,
         pane: &Pane,
         layout: PaneLayout,
         editor: &mut Editor,
-    ) {
-        let Some(head) = pane.head else { return };
+    ) -> Rangef {
+        let Some(head) = pane.head else {
+            return pane.picture.x_range();
+        };
         let palette = theme::palette(ui);
         ui.painter().rect_filled(head, 0.0, palette.panel);
         let is_right = layout == PaneLayout::Wipe && pane.index == 1;
@@ -264,7 +266,8 @@ impl Viewport {
             .layout(flow);
         let mut row = ui.new_child(builder);
         row.spacing_mut().item_spacing.x = 8.0;
-        if let Some(chosen) = choice_ui(&mut row, pane, layout, editor) {
+        let (combo, chosen) = choice_ui(&mut row, pane, layout, editor);
+        if let Some(chosen) = chosen {
             let slot = if layout == PaneLayout::One {
                 self.panes.active.min(MOST - 1)
             } else {
@@ -278,6 +281,11 @@ impl Viewport {
         if is_split && self.active_in(n) == pane.index {
             let (mark, _) = head.split_top_bottom_at_y(head.top() + 2.0);
             ui.painter().rect_filled(mark, 0.0, palette.accent);
+        }
+        if is_right {
+            Rangef::new(head.left(), combo.left())
+        } else {
+            Rangef::new(combo.right(), head.right())
         }
     }
 
@@ -294,7 +302,8 @@ impl Viewport {
         for pane in panes.iter().filter(|pane| pane.index != active) {
             let at = pane.picture.min + share * pane.picture.size();
             let painter = ui.painter().with_clip_rect(pane.picture);
-            let lines = [(3.0, palette.overlay_halo), (1.0, palette.overlay)];
+            let line = palette.overlay.gamma_multiply(0.7);
+            let lines = [(3.0, palette.overlay_halo), (1.0, line)];
             for (width, colour) in lines {
                 let stroke = Stroke::new(width, colour);
                 if self.mode == Mode::Paint {
@@ -308,23 +317,30 @@ impl Viewport {
         }
     }
 
-    /// Says at the top of a picture that it shows what was before.
-    pub(super) fn before_badge_ui(ui: &Ui, pane: &Pane, clip: Rect, editor: &Editor) {
+    /// Says over a picture, or at its top, that it shows what was before.
+    pub(super) fn before_badge_ui(ui: &Ui, pane: &Pane, room: Rangef, editor: &Editor) {
         if !pane.is_before {
             return;
         }
         let label = format!("Before: {}", editor.compare().before.short_label());
         let palette = theme::palette(ui);
-        let painter = ui.painter().with_clip_rect(clip);
         let font = FontId::proportional(14.0);
+        let painter = ui.painter();
         let galley = painter.layout_no_wrap(label.clone(), font, palette.text);
-        let size = galley.size() + Vec2::new(24.0, 10.0);
-        let at = clip.center_top() + Vec2::new(-0.5 * size.x, 10.0);
-        let plate = Rect::from_min_size(at.round_to_pixels(ui.pixels_per_point()), size);
+        let size = galley.size() + Vec2::new(24.0, 8.0);
+        let room = room.shrink(6.0 + 0.5 * size.x);
+        let middle = pane.picture.center().x;
+        let middle = match pane.head {
+            // Not over what is looked at, where the row has room.
+            Some(head) if room.min <= room.max => Pos2::new(room.clamp(middle), head.center().y),
+            _ => Pos2::new(middle, pane.picture.top() + 10.0 + 0.5 * size.y),
+        };
+        let plate = Rect::from_center_size(middle, size);
+        let plate = plate.round_to_pixels(ui.pixels_per_point());
         let line = Stroke::new(1.5, palette.accent);
         let round = CornerRadius::same((size.y * 0.5) as u8);
         painter.rect(plate, round, palette.panel, line, StrokeKind::Inside);
-        painter.galley(plate.min + Vec2::new(12.0, 5.0), galley, palette.text);
+        painter.galley(plate.min + Vec2::new(12.0, 4.0), galley, palette.text);
         let id = ui.scope_id().with(("before", pane.index));
         let response = ui.interact(plate, id, Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
@@ -350,8 +366,13 @@ impl Viewport {
     }
 }
 
-/// The combo of a pane; what was chosen.
-fn choice_ui(ui: &mut Ui, pane: &Pane, layout: PaneLayout, editor: &Editor) -> Option<StackChoice> {
+/// The combo of a pane; where it is, and what was chosen.
+fn choice_ui(
+    ui: &mut Ui,
+    pane: &Pane,
+    layout: PaneLayout,
+    editor: &Editor,
+) -> (Rect, Option<StackChoice>) {
     let room = ui.available_width();
     let shown = if room < NARROW {
         pane.choice.short_label()
@@ -399,10 +420,10 @@ fn choice_ui(ui: &mut Ui, pane: &Pane, layout: PaneLayout, editor: &Editor) -> O
     combo
         .response
         .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, &name));
-    combo
-        .response
-        .on_hover_text(format!("{}\n{}", pane.choice.label(), pane.choice.about()));
-    chosen
+    let response = combo.response;
+    let rect = response.rect;
+    response.on_hover_text(format!("{}\n{}", pane.choice.label(), pane.choice.about()));
+    (rect, chosen)
 }
 
 /// Where the line of a wipe is.
