@@ -11,18 +11,9 @@ use std::sync::Arc;
 /// Centres of rotation by mesh.
 pub type CentreMap = BTreeMap<MeshId, Arc<Centres>>;
 
-/// The meshes with a skin that one of `views` moves about centres of rotation. Allocates nothing where there is none.
+/// The meshes with a skin that one of `views` moves about centres of rotation.
 pub fn meshes_about_centres(document: &Document, views: &[ViewRequest]) -> BTreeSet<MeshId> {
-    let instances = document.instances().values();
-    let skinned = instances.filter(|i| i.skin.is_some()).map(|i| i.mesh);
-    skinned
-        .filter(|mesh| {
-            document.meshes().get(mesh).is_some_and(|item| {
-                let mut methods = views.iter().map(|view| view.stack.method(&item.stack));
-                methods.any(|method| method == SkinningMethod::CentresOfRotation)
-            })
-        })
-        .collect()
+    asked(document, views).collect()
 }
 
 /// Whether `known` has the centres of a mesh for its present influences.
@@ -34,11 +25,10 @@ pub fn has_centres(document: &Document, known: &CentreMap, mesh: MeshId) -> bool
     })
 }
 
-/// Brings `known` up to date with what `views` of the document ask for, here and now.
+/// Brings `known` up to date with what `views` of the document ask for, here and now. Allocates nothing where it is.
 pub(super) fn find(document: &Document, views: &[ViewRequest], known: &mut CentreMap) {
-    let asked = meshes_about_centres(document, views);
-    known.retain(|mesh, _| asked.contains(mesh));
-    for mesh in asked {
+    known.retain(|mesh, _| asked(document, views).any(|asked| asked == *mesh));
+    for mesh in asked(document, views) {
         if has_centres(document, known, mesh) {
             continue;
         }
@@ -48,4 +38,19 @@ pub(super) fn find(document: &Document, views: &[ViewRequest], known: &mut Centr
             known.insert(mesh, Arc::new(centres));
         }
     }
+}
+
+/// [`meshes_about_centres`], some of them several times.
+fn asked<'a>(
+    document: &'a Document,
+    views: &'a [ViewRequest],
+) -> impl Iterator<Item = MeshId> + 'a {
+    let instances = document.instances().values();
+    let skinned = instances.filter(|i| i.skin.is_some()).map(|i| i.mesh);
+    skinned.filter(|mesh| {
+        document.meshes().get(mesh).is_some_and(|item| {
+            let mut methods = views.iter().map(|view| view.stack.method(&item.stack));
+            methods.any(|method| method == SkinningMethod::CentresOfRotation)
+        })
+    })
 }

@@ -19,6 +19,7 @@ pub mod heat_map;
 pub mod lane;
 mod skin_orders;
 pub mod view;
+pub mod volumes;
 pub mod worker;
 
 pub use centres::{CentreMap, has_centres, meshes_about_centres};

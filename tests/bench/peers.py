@@ -166,8 +166,8 @@ def deform(preserve):
         modifier.use_deform_preserve_volume = preserve
         bpy.context.view_layer.update()
     for bone in rig.pose.bones:
-        # Bones lie along their own y: about x and z of the world.
-        bone.rotation_euler = (0.05, 0.02, 1e-4 * (turns % 7))
+        # A bone's own y lies along it, its z stands upright.
+        bone.rotation_euler = (1e-4 * (turns % 7), 0.02, 0.05)
     start = time.perf_counter()
     bpy.context.view_layer.update()
     tube.evaluated_get(bpy.context.evaluated_depsgraph_get())

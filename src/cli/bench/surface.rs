@@ -20,6 +20,8 @@ struct Item<'a> {
     n_counted: usize,
     /// At most this many rounds.
     rounds: usize,
+    /// One more before them, which is not counted.
+    warms_up: bool,
     run: Box<dyn FnMut() -> Duration + Send + 'a>,
 }
 
@@ -41,6 +43,7 @@ pub(super) fn measure(n_points: usize, n_done: usize) -> io::Result<Vec<BenchRow
             name: "normal transport",
             n_counted: n_points,
             rounds,
+            warms_up: true,
             run: Box::new(move || {
                 timed(|| normals::transport_all(mesh, &mesh.positions, bent, out))
             }),
@@ -55,6 +58,7 @@ pub(super) fn measure(n_points: usize, n_done: usize) -> io::Result<Vec<BenchRow
             name: "centres precomputation",
             n_counted: n_points,
             rounds: rounds.min(3),
+            warms_up: false,
             run: Box::new(move || {
                 timed(|| {
                     let found = Centres::compute(mesh, influences, &Task::new());
@@ -93,6 +97,7 @@ fn smoothing(mut mesh: Mesh, bent: &[Vec3], rounds: usize) -> io::Result<Vec<Ben
         name: "corrective smooth",
         n_counted: n_points,
         rounds,
+        warms_up: true,
         run: Box::new(|| timed(|| smoother.run(&mesh, &settings, &masks, bent, &mut out))),
     };
     take_turns(n_points, &mut [smooth])
@@ -127,6 +132,7 @@ fn strokes(mesh: &Arc<Mesh>, influences: Influences, rounds: usize) -> io::Resul
             name,
             n_counted: n,
             rounds,
+            warms_up: true,
             run: Box::new(move || {
                 let Ok(mut bench) = bench.lock() else {
                     return Duration::ZERO;
@@ -142,6 +148,7 @@ fn strokes(mesh: &Arc<Mesh>, influences: Influences, rounds: usize) -> io::Resul
         name: "pose, all points and normals",
         n_counted: n_points,
         rounds,
+        warms_up: true,
         run: Box::new(move || {
             let Ok(mut bench) = bench.lock() else {
                 return Duration::ZERO;
@@ -224,10 +231,9 @@ fn take_turns(n_points: usize, items: &mut [Item<'_>]) -> io::Result<Vec<BenchRo
             .map_err(io::Error::other)?;
         let mut samples = vec![Vec::new(); items.len()];
         let rounds = items.iter().map(|item| item.rounds).max().unwrap_or(0);
-        // The first round only warms up.
         for round in 0..=rounds {
             for (item, samples) in items.iter_mut().zip(&mut samples) {
-                if round > item.rounds {
+                if round > item.rounds || round == 0 && !item.warms_up {
                     continue;
                 }
                 let run = &mut item.run;

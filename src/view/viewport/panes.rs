@@ -21,6 +21,8 @@ const GAP: f32 = 2.0;
 const HEAD: f32 = 28.0;
 /// Half the size of the cross that marks the pointer's place in other panes.
 const ECHO: f32 = 5.0;
+/// What the name of the view takes at the top left.
+const VIEW_NAME: f32 = 150.0;
 /// Below this width a head names stacks in short.
 const NARROW: f32 = 300.0;
 
@@ -333,7 +335,12 @@ impl Viewport {
         let middle = match pane.head {
             // Not over what is looked at, where the row has room.
             Some(head) if room.min <= room.max => Pos2::new(room.clamp(middle), head.center().y),
-            _ => Pos2::new(middle, pane.picture.top() + 10.0 + 0.5 * size.y),
+            _ => {
+                // In a small picture below the name of the view.
+                let is_small = pane.picture.width() < 2.0 * VIEW_NAME + size.x;
+                let gap = if is_small { 30.0 } else { 10.0 };
+                Pos2::new(middle, pane.picture.top() + gap + 0.5 * size.y)
+            }
         };
         let plate = Rect::from_center_size(middle, size);
         let plate = plate.round_to_pixels(ui.pixels_per_point());
@@ -344,6 +351,31 @@ impl Viewport {
         let id = ui.scope_id().with(("before", pane.index));
         let response = ui.interact(plate, id, Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
+    }
+
+    /// Says at the top of a picture what it shows until centres of rotation are there.
+    pub(super) fn centres_badge_ui(ui: &Ui, pane: &Pane, editor: &Editor) {
+        let Some(label) = editor.centres_badge(pane.view) else {
+            return;
+        };
+        let palette = theme::palette(ui);
+        let font = FontId::proportional(14.0);
+        let painter = ui.painter().with_clip_rect(pane.clip);
+        let room = (pane.clip.width() - 44.0).max(40.0);
+        let galley = painter.layout(label.to_owned(), font, palette.text, room);
+        let size = galley.size() + Vec2::new(24.0, 8.0);
+        // What was before is said above it.
+        let above = if pane.is_before { 44.0 } else { 10.0 };
+        let middle = pane.clip.center_top() + Vec2::new(0.0, above + 0.5 * size.y);
+        let plate = Rect::from_center_size(middle, size);
+        let plate = plate.round_to_pixels(ui.pixels_per_point());
+        let line = Stroke::new(1.5, palette.accent);
+        let round = CornerRadius::same((size.y * 0.5).min(14.0) as u8);
+        painter.rect(plate, round, palette.panel, line, StrokeKind::Inside);
+        painter.galley(plate.min + Vec2::new(12.0, 4.0), galley, palette.text);
+        let id = ui.scope_id().with(("centres", pane.index));
+        let response = ui.interact(plate, id, Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, label));
     }
 
     /// What a screen reader calls a picture.
