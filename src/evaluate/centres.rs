@@ -34,12 +34,19 @@ pub fn has_centres(document: &Document, known: &CentreMap, mesh: MeshId) -> bool
     })
 }
 
-/// Brings `known` up to date with what `views` of the document ask for, here and now.
+/// Brings `known` up to date with what `views` of the document ask for, here and now. Allocates only for what is new.
 pub(super) fn find(document: &Document, views: &[ViewRequest], known: &mut CentreMap) {
-    let asked = meshes_about_centres(document, views);
-    known.retain(|mesh, _| asked.contains(mesh));
-    for mesh in asked {
-        if has_centres(document, known, mesh) {
+    let asks = |mesh: &MeshId| {
+        document.meshes().get(mesh).is_some_and(|item| {
+            let mut methods = views.iter().map(|view| view.stack.method(&item.stack));
+            methods.any(|method| method == SkinningMethod::CentresOfRotation)
+        })
+    };
+    known.retain(|mesh, _| asks(mesh));
+    let instances = document.instances().values();
+    for instance in instances.filter(|i| i.skin.is_some()) {
+        let mesh = instance.mesh;
+        if !asks(&mesh) || has_centres(document, known, mesh) {
             continue;
         }
         if let Some(item) = document.meshes().get(&mesh)
