@@ -261,6 +261,7 @@ impl HeatMapper {
             influences: &item.influences,
             palette: plan.palette(),
             segments: &segments,
+            bones: plan.bones().map(|(bones, _)| bones),
             inflated: &self.inflated,
             posed: positions(partners.of).unwrap_or(plan.positions()),
             normals: plan.normals(),
