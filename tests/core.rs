@@ -9,6 +9,8 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 #[path = "core/animating.rs"]
 mod animating;
+#[path = "core/centres.rs"]
+mod centres;
 #[path = "core/checks.rs"]
 mod checks;
 #[path = "core/cli.rs"]
@@ -29,6 +31,8 @@ mod export;
 mod export_models;
 #[path = "core/gltf_builder.rs"]
 mod gltf_builder;
+#[path = "core/heat_maps.rs"]
+mod heat_maps;
 #[path = "core/import_models.rs"]
 mod import_models;
 #[path = "core/import_traps.rs"]
@@ -41,6 +45,10 @@ mod independent_reader;
 mod layering;
 #[path = "core/malformed.rs"]
 mod malformed;
+#[path = "core/maps.rs"]
+mod maps;
+#[path = "core/metrics.rs"]
+mod metrics;
 #[path = "core/models.rs"]
 mod models;
 #[path = "core/normals.rs"]

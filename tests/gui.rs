@@ -14,10 +14,14 @@ mod figure;
 mod frame;
 #[path = "gui/golden.rs"]
 mod golden;
+#[path = "gui/heat_maps.rs"]
+mod heat_maps;
 #[path = "gui/licences.rs"]
 mod licences;
 #[path = "gui/looks.rs"]
 mod looks;
+#[path = "gui/maps.rs"]
+mod maps;
 #[path = "gui/motion.rs"]
 mod motion;
 #[path = "gui/overlays.rs"]

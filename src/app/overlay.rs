@@ -5,6 +5,7 @@ use super::find_command::{FindCommand, Found};
 use super::help::help_ui;
 use super::preferences::Preferences;
 use super::settings::Settings;
+use crate::deform::diagnostics::Metric;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::pie::{Pie, PieAnswer};
@@ -47,6 +48,10 @@ impl SinewApp {
                     Command::UnlockAll,
                 ];
                 self.pie = Some(Pie::new("Lock", &locks, ctx));
+            }
+            Command::MetricPie => {
+                let metrics = Metric::ALL.map(Command::UseMetric);
+                self.pie = Some(Pie::new("Heat map", &metrics, ctx));
             }
             _ => {}
         }

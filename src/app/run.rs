@@ -9,7 +9,7 @@ use crate::document::session::{SelectKind, TransformKind};
 use crate::editor::{OpenRequest, ResetPart};
 use crate::tools::SelectShape;
 use crate::view::commands::Command;
-use crate::view::frame::Workspace;
+use crate::view::frame::{PanelKind, Workspace};
 use crate::view::keymap::{self, Preset};
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
@@ -80,8 +80,13 @@ impl SinewApp {
             }
             Command::ToggleNames => options.show_names = !options.show_names,
             Command::UseRamp(ramp) => options.ramp = ramp,
+            Command::UseMetric(metric) => {
+                options.metric = metric;
+                options.shading = Shading::HeatMap;
+            }
             Command::FrameAll
             | Command::FrameSelected
+            | Command::FrameWorst
             | Command::ViewFront
             | Command::ViewBack
             | Command::ViewRight
@@ -192,6 +197,12 @@ impl SinewApp {
                 self.editor.copy_stack();
             }
             Command::PasteStack => self.editor.paste_stack(),
+            Command::MeasureVolume => {
+                self.editor.measure_volume();
+                if !self.dock.is_open(PanelKind::Volume) {
+                    self.dock.toggle(PanelKind::Volume);
+                }
+            }
 
             Command::SetMode(mode) => self.set_mode(mode),
             Command::SwapMode => self.set_mode(self.mode_before),
@@ -215,6 +226,7 @@ impl SinewApp {
 
             Command::ModePie
             | Command::LockPie
+            | Command::MetricPie
             | Command::FindCommand
             | Command::ShowKeys
             | Command::Preferences => self.open_overlay(command, ctx),
@@ -236,6 +248,9 @@ impl SinewApp {
             Command::ToggleGrid => options.show_grid,
             Command::ToggleNames => options.show_names,
             Command::UseRamp(ramp) => options.ramp == ramp,
+            Command::UseMetric(metric) => {
+                options.shading == Shading::HeatMap && options.metric == metric
+            }
             Command::UsePanes(layout) => self.viewport.layout(&self.editor) == layout,
             Command::ShowBefore => self.viewport.shows_before(),
             Command::UseBefore(preset) => {

@@ -100,6 +100,7 @@ impl SinewApp {
             mode: self.viewport.mode,
             memory: self.memory.bytes(),
             saved: self.saved_text(ui.ctx()),
+            painted: self.viewport.value_under_pointer(),
         };
         Panel::bottom("status")
             .frame(bar.inner_margin(Margin::symmetric(theme::PADDING, 2)))
@@ -173,6 +174,7 @@ impl PanelHost for SinewApp {
             }
             PanelKind::Problems => panels::problems_ui(ui, &mut self.editor),
             PanelKind::History => panels::history_ui(ui, &mut self.editor),
+            PanelKind::Volume => self.volume.show_ui(ui, &mut self.editor),
         }
     }
 

@@ -1,6 +1,8 @@
 //! The arguments, as `--help` teaches them.
 
-use crate::deform::{ScaleMode, SkinningMethod};
+use super::stack_args::{NamedStack, StackArgs};
+#[cfg(feature = "render")]
+use crate::deform::diagnostics::Metric;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -29,6 +31,10 @@ pub enum Command {
     /// Draw a model to a PNG, without a window, as the viewport shows it.
     #[cfg(feature = "render")]
     Render(RenderArgs),
+    /// Measure how good a deformation is, in a pose or over a whole clip: bulge, strain, jumps, folds, volume.
+    Measure(MeasureArgs),
+    /// Put deformer stacks side by side: pictures at the same moments, plots over a clip, a table of numbers.
+    Compare(CompareArgs),
     /// Write a glTF with what a project changed; everything else as it came.
     Export(ExportArgs),
     /// Check a model or project: every import finding and broken rule; exit 1 if one is an error.
@@ -47,65 +53,6 @@ pub struct InfoArgs {
     /// Machine-readable output.
     #[arg(long)]
     pub json: bool,
-}
-
-/// The deformer stack. None of these given: the project's stack, else the default one (two-phase dual quaternion
-/// skinning). `--method` alone means that method bare.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Deformer stack (none: the project's, else the default)")]
-pub struct StackArgs {
-    /// How the bones' transforms are blended; alone it means that method bare.
-    #[arg(long, value_enum)]
-    pub method: Option<MethodArg>,
-    /// Correction after skinning.
-    #[arg(long, value_enum)]
-    pub bulge: Option<BulgeArg>,
-    /// What dual quaternion skinning does with scale and shear.
-    #[arg(long, value_enum)]
-    pub scale: Option<ScaleArg>,
-}
-
-/// `--method`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MethodArg {
-    /// Linear blend skinning, as other viewers draw it.
-    Lbs,
-    /// Dual quaternion skinning.
-    Dqs,
-}
-
-/// `--bulge`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum BulgeArg {
-    /// No correction.
-    None,
-}
-
-/// `--scale`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ScaleArg {
-    /// Inflate first, then blend rigid motions: exact for points of one bone.
-    TwoPhase,
-    /// Leave scale and shear out.
-    Drop,
-}
-
-impl From<MethodArg> for SkinningMethod {
-    fn from(value: MethodArg) -> Self {
-        match value {
-            MethodArg::Lbs => Self::Lbs,
-            MethodArg::Dqs => Self::Dqs,
-        }
-    }
-}
-
-impl From<ScaleArg> for ScaleMode {
-    fn from(value: ScaleArg) -> Self {
-        match value {
-            ScaleArg::TwoPhase => Self::TwoPhase,
-            ScaleArg::Drop => Self::Drop,
-        }
-    }
 }
 
 /// The pose. None of these given: the project's pose, else the file's rest pose.
@@ -139,6 +86,75 @@ pub struct SkinArgs {
     pub pose: PoseArgs,
 }
 
+/// `sinew measure`
+#[derive(Debug, Args)]
+pub struct MeasureArgs {
+    /// Model (.gltf, .glb) or project (.ron).
+    pub file: PathBuf,
+    /// Machine-readable output, with every pose of a clip.
+    #[arg(long)]
+    pub json: bool,
+    /// Poses a second where a clip is given without --time: then all of it is measured.
+    #[arg(long, value_name = "HZ", default_value = "30", value_parser = parse_rate)]
+    pub rate: f64,
+    /// The stack that the difference is measured from: lbs, dqs, cor, blend, default, project, dqs+compensation ...
+    #[arg(long, value_name = "STACK", default_value = "lbs")]
+    pub against: NamedStack,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub stack: StackArgs,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub pose: PoseArgs,
+}
+
+/// `sinew compare`
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Model (.gltf, .glb) or project (.ron).
+    pub file: PathBuf,
+    /// The stacks, with commas: lbs, dqs, cor, blend, default, project; corrections are added with +, as in
+    /// dqs+compensation, dqs+projection, dqs+projection+published.
+    #[arg(
+        long,
+        value_name = "A,B,C",
+        value_delimiter = ',',
+        default_value = "lbs,dqs,default"
+    )]
+    pub methods: Vec<NamedStack>,
+    /// A folder for the report (index.html and numbers.json), or a .png file for one sheet.
+    #[arg(long, short)]
+    pub out: PathBuf,
+    /// Poses a second where a clip is given without --time.
+    #[arg(long, value_name = "HZ", default_value = "30", value_parser = parse_rate)]
+    pub rate: f64,
+    /// How many moments of a clip get pictures, 1 - 8.
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub moments: u8,
+    /// Width x height of a picture in pixels.
+    #[cfg(feature = "render")]
+    #[arg(long, value_name = "WxH", default_value = "560x420", value_parser = parse_size)]
+    pub size: (u32, u32),
+    /// Where to look from.
+    #[cfg(feature = "render")]
+    #[arg(long, value_enum, default_value = "three-quarter")]
+    pub view: ViewArg,
+    /// What to show: textured, shaded, form, wire, or a heat map as for render; differences are from the first stack.
+    #[cfg(feature = "render")]
+    #[arg(long, default_value = "shaded", value_parser = parse_show)]
+    pub show: Show,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub pose: PoseArgs,
+}
+
+fn parse_rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate > 0.0 && rate <= 1000.0 => Ok(rate),
+        _ => Err("give poses a second, above 0 and up to 1000".into()),
+    }
+}
+
 /// `sinew render`
 #[cfg(feature = "render")]
 #[derive(Debug, Args)]
@@ -154,9 +170,16 @@ pub struct RenderArgs {
     /// Where to look from.
     #[arg(long, value_enum, default_value = "three-quarter")]
     pub view: ViewArg,
-    /// What to show: textured, shaded, form, wire, or weights:BONE (name or node number).
+    /// What to show: textured, shaded, form, wire, weights:BONE (name or node number), or a heat map: bulge, strain,
+    /// area, discontinuity, crease, fold, normals, difference.
     #[arg(long, alias = "shading", default_value = "textured", value_parser = parse_show)]
     pub show: Show,
+    /// The stack that `--show difference` compares with, named as for compare.
+    #[arg(long, value_name = "STACK", default_value = "lbs")]
+    pub against: NamedStack,
+    /// Leave the legend of a heat map out of the picture.
+    #[arg(long)]
+    pub no_legend: bool,
     /// The colours of weights.
     #[arg(long, value_enum, default_value = "perceptual")]
     pub ramp: RampArg,
@@ -253,6 +276,8 @@ pub enum Show {
     Wire,
     /// The weights of a bone.
     Weights(String),
+    /// The heat map of a metric.
+    HeatMap(Metric),
 }
 
 #[cfg(feature = "render")]
@@ -273,9 +298,19 @@ fn parse_show(text: &str) -> Result<Show, String> {
         "shaded" => Ok(Show::Shaded),
         "form" => Ok(Show::Form),
         "wire" => Ok(Show::Wire),
+        "folds" => Ok(Show::HeatMap(Metric::FoldOver)),
+        _ if Metric::of_key(text).is_some() => {
+            Ok(Show::HeatMap(Metric::of_key(text).unwrap_or(Metric::Bulge)))
+        }
         _ => match text.strip_prefix("weights:") {
             Some(bone) if !bone.is_empty() => Ok(Show::Weights(bone.to_owned())),
-            _ => Err("give textured, shaded, form, wire or weights:BONE".into()),
+            _ => {
+                let metrics = Metric::ALL.map(Metric::key);
+                Err(format!(
+                    "give textured, shaded, form, wire, weights:BONE, or a heat map: {}",
+                    metrics.join(", ")
+                ))
+            }
         },
     }
 }

@@ -7,16 +7,25 @@
 
 pub mod args;
 pub mod bench;
-mod bench_fk;
 mod check;
+mod compare;
 mod export;
+#[cfg(feature = "render")]
+mod heat;
 mod info;
+#[cfg(feature = "gui")]
+mod legend;
 mod load;
+mod measure;
+mod measuring;
+#[cfg(feature = "render")]
+mod picture;
 #[cfg(feature = "render")]
 mod render;
 mod sample;
 mod scene;
 mod skin;
+pub mod stack_args;
 
 use clap::Parser;
 use std::ffi::OsString;
@@ -85,6 +94,8 @@ fn run(command: args::Command) -> Result<ExitCode, Failure> {
         args::Command::Skin(args) => skin::run(&args),
         #[cfg(feature = "render")]
         args::Command::Render(args) => render::run(&args),
+        args::Command::Measure(args) => measure::run(&args, &mut out),
+        args::Command::Compare(args) => compare::run(&args, &mut out),
         args::Command::Export(args) => export::run(&args, &mut out),
         args::Command::Check(args) => check::run(&args, &mut out),
         args::Command::Bench(args) => bench::run(args.points, args.json, &mut out)

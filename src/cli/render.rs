@@ -1,34 +1,37 @@
 //! `sinew render`: the viewport's picture without a window.
 
-use super::args::{RenderArgs, Show, ViewArg};
+use super::args::{RenderArgs, Show};
+use super::heat::{self, HeatMaps};
+use super::picture::{camera_of, png, scene_meshes, shading_of};
 use super::{Failure, load, scene};
-use crate::document::{Document, InstanceId, MeshId};
-use crate::evaluate::Evaluator;
-use crate::math::Camera;
-use crate::math::camera::View;
+use crate::document::{Document, Image, MeshId};
+use crate::evaluate::Gauge;
+use crate::evaluate::gauge::with_stacks;
 use crate::skeleton::{JointIndex, bones};
+use crate::view::heat_map::figures_of;
 use crate::view::joints::{BoneState, shape_bones};
-use crate::view::points::PointMarks;
-use crate::view::scene::{Scene, SceneMesh, Shading, ViewOptions, frame_bounds};
+use crate::view::scene::{Scene, ViewOptions, frame_bounds};
 use glam::Vec3;
 use std::collections::BTreeMap;
-use std::io::Cursor;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     let mut loaded = load::load(&args.file)?;
+    let own = loaded.document.clone();
     scene::apply_stack(&mut loaded.document, &args.stack)?;
     let pose = scene::pose(&loaded, &args.pose)?;
     let document = &loaded.document;
-    let mut evaluator = Evaluator::default();
-    evaluator.evaluate(document, &pose);
+    let mut gauge = Gauge::default();
+    let comparison = heat::comparison(&args.show, || {
+        with_stacks(&own, |stack| args.against.over(stack))
+    });
+    gauge.evaluate(document, &pose, &comparison);
+    let heat_maps = HeatMaps::of(&args.show, &gauge, document);
+    let evaluator = gauge.evaluator();
 
-    let (shading, joint) = match &args.show {
-        Show::Textured => (Shading::Textured, None),
-        Show::Shaded => (Shading::Shaded, None),
-        Show::Form => (Shading::Form, None),
-        Show::Wire => (Shading::Wire, None),
-        Show::Weights(bone) => (Shading::Weights, Some(find_bone(document, bone)?)),
+    let joint = match &args.show {
+        Show::Weights(bone) => Some(find_bone(document, bone)?),
+        _ => None,
     };
     let weights: BTreeMap<MeshId, Vec<f32>> = joint
         .into_iter()
@@ -49,28 +52,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
             ))
         })
         .collect();
-    let plan = |id: InstanceId| evaluator.plan(id);
-    let meshes: Vec<SceneMesh<'_>> = document
-        .instances()
-        .iter()
-        .filter_map(|(&id, instance)| {
-            let (plan, item) = (plan(id)?, document.meshes().get(&instance.mesh)?);
-            Some(SceneMesh {
-                key: u64::from(id.0),
-                mesh: &item.geometry,
-                positions: plan.positions(),
-                normals: plan.normals(),
-                generation: 1,
-                weights: weights.get(&instance.mesh).map(Vec::as_slice),
-                weights_generation: 1,
-                plain_weight: 0.0,
-                materials: document.materials(),
-                images: document.images(),
-                highlighted: false,
-                marks: PointMarks::default(),
-            })
-        })
-        .collect();
+    let mut meshes = scene_meshes(document, evaluator, &weights, 1);
     if meshes.is_empty() {
         return Err(Failure::Input(format!(
             "{} has no mesh in its scene.",
@@ -81,13 +63,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
         .iter()
         .flat_map(|m| m.positions.iter().copied())
         .collect();
-    let mut camera = Camera::looking(match args.view {
-        ViewArg::Front => View::Front,
-        ViewArg::Back => View::Back,
-        ViewArg::Side => View::Right,
-        ViewArg::Top => View::Top,
-        ViewArg::ThreeQuarter => View::ThreeQuarter,
-    });
+    let mut camera = camera_of(args.view);
     if let Some((centre, radius)) = frame_bounds(&positions) {
         camera.frame(centre, radius);
     }
@@ -109,14 +85,17 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     let bones = shape_bones(&bones, state);
     // Bones belong to the weights they explain; a picture of the model is of the model.
     let show_bones = args.bones || joint.is_some();
-    let options = ViewOptions {
-        shading,
+    let mut options = ViewOptions {
+        shading: shading_of(&args.show),
         ramp: args.ramp.into(),
         theme: args.theme.into(),
         wire_overlay: args.wire,
         show_bones,
         ..ViewOptions::default()
     };
+    if let Some(heat_maps) = &heat_maps {
+        heat_maps.show(&mut meshes, &mut options);
+    }
     let scene = Scene {
         camera: &camera,
         meshes,
@@ -125,19 +104,31 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
         options: &options,
     };
     let (width, height) = args.size;
-    let image = crate::view::render_to_image(&scene, width, height).map_err(Failure::input)?;
-    let mut png = Vec::new();
-    image::write_buffer_with_format(
-        &mut Cursor::new(&mut png),
-        &image.rgba,
-        image.width,
-        image.height,
-        image::ExtendedColorType::Rgba8,
-        image::ImageFormat::Png,
-    )
-    .map_err(Failure::input)?;
+    let mut image = crate::view::render_to_image(&scene, width, height).map_err(Failure::input)?;
+    if let Some(heat_maps) = &heat_maps {
+        explain(&mut image, heat_maps, args);
+    }
+    let png = png(&image)?;
     crate::io::atomic::write_atomically(&args.out, &png).map_err(Failure::input)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what a heat map comes to: in words, and by a legend on the picture.
+fn explain(image: &mut Image, heat_maps: &HeatMaps, args: &RenderArgs) {
+    let (scale, summary) = (heat_maps.scale(), &heat_maps.summary);
+    let figures = figures_of(scale.metric, summary);
+    let figures = figures
+        .iter()
+        .map(|(name, value)| format!("{name} {value}"));
+    println!("{}", scale.caption());
+    println!("{}", figures.collect::<Vec<_>>().join(", "));
+    #[cfg(feature = "gui")]
+    if !args.no_legend {
+        super::legend::draw(image, &scale, summary, args.theme.into());
+    }
+    // Without the window's font there are no letters.
+    #[cfg(not(feature = "gui"))]
+    let _ = (image, args);
 }
 
 /// A bone by node number or name.

@@ -1,8 +1,9 @@
 //! The stack and pose that the flags ask for.
 
 use super::Failure;
-use super::args::{PoseArgs, StackArgs};
+use super::args::PoseArgs;
 use super::load::Loaded;
+use super::stack_args::StackArgs;
 use crate::deform::DeformStack;
 use crate::document::{Document, Edit};
 use crate::math::transform::normalize_or_identity;
@@ -14,29 +15,27 @@ use std::sync::Arc;
 
 /// Gives every mesh of the document the stack of the flags; leaves them alone where there are none.
 pub(crate) fn apply_stack(document: &mut Document, args: &StackArgs) -> Result<(), Failure> {
-    if args.method.is_none() && args.bulge.is_none() && args.scale.is_none() {
+    if args.is_empty() {
         return Ok(());
     }
+    set_stacks(document, |current| args.over(current))
+}
+
+/// Gives every mesh another stack, which may depend on its own.
+pub(crate) fn set_stacks(
+    document: &mut Document,
+    stack: impl Fn(&DeformStack) -> Result<DeformStack, Failure>,
+) -> Result<(), Failure> {
     let meshes: Vec<_> = document
         .meshes()
         .iter()
         .map(|(&id, item)| (id, item.stack.clone()))
         .collect();
     for (mesh, current) in meshes {
-        let mut stack = match args.method {
-            Some(method) => DeformStack {
-                method: method.into(),
-                ..DeformStack::dqs()
-            },
-            None => DeformStack::clone(&current),
-        };
-        if let Some(scale) = args.scale {
-            stack.scale = scale.into();
-        }
         document
             .apply(&mut Edit::Stack {
                 mesh,
-                stack: Arc::new(stack),
+                stack: Arc::new(stack(&current)?),
             })
             .map_err(Failure::input)?;
     }
@@ -65,7 +64,10 @@ pub(crate) fn pose(loaded: &Loaded, args: &PoseArgs) -> Result<Arc<Pose>, Failur
 }
 
 /// A clip by number or name.
-fn find_clip<'a>(document: &'a Document, wanted: &str) -> Result<&'a Arc<Clip>, Failure> {
+pub(crate) fn find_clip<'a>(
+    document: &'a Document,
+    wanted: &str,
+) -> Result<&'a Arc<Clip>, Failure> {
     let by_number = wanted
         .parse()
         .ok()

@@ -1,6 +1,6 @@
 //! Which stack a view shows.
 
-use super::{DeformStack, StackPreset};
+use super::{DeformStack, SkinningMethod, StackPreset};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -62,6 +62,15 @@ impl StackChoice {
                 "Skinning about optimised centres of rotation."
             }
             Self::Custom(_) => "A stack as it was when it was kept, whatever became of it.",
+        }
+    }
+
+    /// How it skins a mesh whose own stack is `own`.
+    pub fn method(&self, own: &DeformStack) -> SkinningMethod {
+        match self {
+            Self::Project => own.method,
+            Self::Preset(preset) => preset.stack().method,
+            Self::Custom(stack) => stack.method,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::skinning::influences::CHUNK;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Which part of the stack a map weakens or strengthens.
@@ -77,7 +77,8 @@ impl PointMask {
     /// Exchanges the values of distinct points with `values`, same length. Only their chunks are copied; a chunk that
     /// is all unpainted again gives its memory back.
     pub fn swap(&mut self, points: &[u32], values: &mut [f32]) {
-        let mut touched = std::collections::BTreeSet::new();
+        let mut touched = BTreeSet::new();
+        let mut previous = usize::MAX;
         for (&point, value) in points.iter().zip(values) {
             let chunk = point as usize / CHUNK;
             if chunk >= self.chunks.len() {
@@ -86,7 +87,11 @@ impl PointMask {
             let values =
                 self.chunks[chunk].get_or_insert_with(|| Arc::new([MaskKind::UNPAINTED; CHUNK]));
             std::mem::swap(&mut Arc::make_mut(values)[point as usize % CHUNK], value);
-            touched.insert(chunk);
+            // Points mostly come in order.
+            if chunk != previous {
+                touched.insert(chunk);
+                previous = chunk;
+            }
         }
         for chunk in touched {
             let unpainted = |v: &f32| v.to_bits() == MaskKind::UNPAINTED.to_bits();

@@ -1,13 +1,13 @@
 //! The cooked state of one instance, and its run.
 
 use super::corrections::{ChunkState, Corrections};
-use super::{CookedMesh, DeformStack, MaskKind, Masks, ScaleMode, SkinningMethod};
+use super::{CookedMesh, DeformStack, MaskKind, Masks, ScaleMode, SkinningMethod, Smoother};
 use crate::mesh::{Mesh, normals};
 use crate::skeleton::{JointIndex, Skeleton};
 use crate::skinning::influences::CHUNK;
 use crate::skinning::{
-    self, BonePose, CookedChunk, CorrectionPose, Influences, JointPairs, LeafPoints, SkinBind,
-    SkinBones, SkinInput, SkinPalette, Stretch,
+    self, BonePose, Centres, CookedChunk, CorrectionPose, Influences, JointPairs, LeafPoints,
+    SkinBind, SkinBones, SkinInput, SkinPalette, Stretch,
 };
 use glam::{DAffine3, Vec3};
 use rayon::prelude::*;
@@ -15,6 +15,9 @@ use std::sync::Arc;
 
 /// Below this many points handing work to other threads costs more than it saves.
 const SERIAL_POINTS: usize = 4096;
+
+/// Painted values of one chunk of points.
+type MaskChunk = Arc<[f32; CHUNK]>;
 
 /// A skin as the plan needs it.
 #[derive(Clone, Copy)]
@@ -39,6 +42,9 @@ pub struct DeformInput<'a> {
     pub stack: &'a DeformStack,
     /// How much of each part of the stack its points take.
     pub masks: &'a Masks,
+    /// Its centres of rotation, found for these or for earlier influences; without them
+    /// [`SkinningMethod::CentresOfRotation`] moves points as dual quaternion skinning does.
+    pub centres: Option<&'a Arc<Centres>>,
     /// The node tree.
     pub skeleton: &'a Arc<Skeleton>,
     /// The node that draws the mesh.
@@ -82,10 +88,17 @@ pub struct InstancePlan {
     bones_moved: bool,
     palette: SkinPalette,
     chunks: Vec<Arc<CookedChunk>>,
-    blend_masks: Vec<Option<Arc<[f32; CHUNK]>>>,
+    blend_masks: Vec<Option<MaskChunk>>,
     corrections: Corrections,
+    centres: Option<Arc<Centres>>,
+    smoother: Smoother,
+    smooth_masks: Vec<Option<MaskChunk>>,
+    /// The shape whose detail the smoother keeps was inflated.
+    rest_inflates: bool,
     /// The bind shape with morph targets; empty while every weight is 0.
     morphed: Vec<Vec3>,
+    /// The result of stage 5, where stage 6 follows; empty otherwise.
+    skinned: Vec<Vec3>,
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
 }
@@ -170,22 +183,20 @@ impl InstancePlan {
     /// n_points: the morphed, inflated bind shape of the latest run, what radii and rest distances are measured in
     /// ([`SkinPalette::unit_scale`] times mesh space); of a rigid instance the morphed bind shape. Allocates.
     pub fn inflated_bind(&self) -> Vec<Vec3> {
+        let mut out = Vec::new();
+        self.inflated_bind_into(&mut out);
+        out
+    }
+
+    /// [`InstancePlan::inflated_bind`] in a buffer that is used again and again.
+    pub fn inflated_bind_into(&self, out: &mut Vec<Vec3>) {
+        out.clear();
         let Some(key) = &self.key else {
-            return Vec::new();
+            return;
         };
         let bind = bind_shape(&key.geometry.positions, &self.morphed);
-        let mut out = bind.to_vec();
-        let chunks = &self.chunks;
-        let palette = &self.palette;
-        for_chunks(&mut out, |first, out| {
-            let bind = &bind[first..first + out.len()];
-            if let Some(chunk) = chunks.get(first / CHUNK)
-                && let Ok(input) = SkinInput::new(bind, chunk, palette)
-            {
-                skinning::inflate(&input, out);
-            }
-        });
-        out
+        out.extend_from_slice(bind);
+        inflate(bind, &self.chunks, &self.palette, out);
     }
 
     /// Deforms what changed since the latest run.
@@ -204,6 +215,11 @@ impl InstancePlan {
         if stale_bind || bones_moved {
             self.corrections.forget_distances();
         }
+        fresh |= self.take_centres(input);
+        let stale_rest = stale_bind
+            || self.key.as_ref().is_none_or(|k| {
+                k.bind != key.bind || !same_passes(k.stack.as_ref(), key.stack.as_ref())
+            });
         fresh |= bones_moved && input.stack.corrects_bulges();
         self.spare = self.key.replace(key);
         if let Some(bones) = self.bones.as_ref().filter(|_| input.skin.is_some()) {
@@ -216,9 +232,13 @@ impl InstancePlan {
                 &self.palette,
             );
         }
+        let smooths = smooths(input);
+        // What the bind shape inflates to follows the influences: then no ring around an edit bounds what it changes.
+        fresh |= smooths && self.palette.inflates() && !self.has_chunks_of(input.cooked);
         if fresh {
             self.chunks.clear();
             self.blend_masks.clear();
+            self.smooth_masks.clear();
             if input.skin.is_some() {
                 self.chunks.extend_from_slice(input.cooked.chunks());
                 let masks = (0..self.chunks.len()).map(|c| blend_mask(input, c).cloned());
@@ -227,17 +247,115 @@ impl InstancePlan {
             self.positions.resize(n_points, Vec3::ZERO);
             self.normals
                 .resize(input.geometry.normals.len(), Vec3::ZERO);
-            self.skin_all(input);
-            // Authored normals belong to the bind shape without morphs, so that is what they are carried from.
-            normals::transport_all(
-                input.geometry,
-                &input.geometry.positions,
-                &self.positions,
-                &mut self.normals,
-            );
+            let mut positions = std::mem::take(&mut self.positions);
+            if smooths {
+                let mut skinned = std::mem::take(&mut self.skinned);
+                skinned.resize(n_points, Vec3::ZERO);
+                self.skin_all(input, &mut skinned);
+                self.smooth_all(input, stale_rest, &skinned, &mut positions);
+                self.skinned = skinned;
+            } else {
+                self.smoother = Smoother::default();
+                self.skinned = Vec::new();
+                self.skin_all(input, &mut positions);
+            }
+            self.positions = positions;
+            self.carry_normals(input);
             return Moved::All;
         }
         self.run_changed_chunks(input)
+    }
+
+    /// Stage 10 for every normal.
+    fn carry_normals(&mut self, input: &DeformInput<'_>) {
+        // Authored normals belong to the bind shape without morphs, so that is what they are carried from.
+        normals::transport_all(
+            input.geometry,
+            &input.geometry.positions,
+            &self.positions,
+            &mut self.normals,
+        );
+    }
+
+    /// Whether the latest run had the same influences.
+    fn has_chunks_of(&self, cooked: &CookedMesh) -> bool {
+        self.chunks.len() == cooked.chunks().len()
+            && self
+                .chunks
+                .iter()
+                .zip(cooked.chunks())
+                .all(|(a, b)| Arc::ptr_eq(a, b))
+    }
+
+    /// Takes over the centres of rotation that the stack asks for; whether they are other ones than before.
+    fn take_centres(&mut self, input: &DeformInput<'_>) -> bool {
+        let asked = input.stack.method == SkinningMethod::CentresOfRotation;
+        let centres = input
+            .centres
+            .filter(|c| asked && input.skin.is_some() && c.fit(input.geometry));
+        let same = match (&self.centres, centres) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        };
+        if !same {
+            self.centres = centres.cloned();
+        }
+        !same
+    }
+
+    /// Stage 6 for every point, from `skinned` to `out`.
+    fn smooth_all(
+        &mut self,
+        input: &DeformInput<'_>,
+        stale_rest: bool,
+        skinned: &[Vec3],
+        out: &mut [Vec3],
+    ) {
+        let (settings, mesh) = (&input.stack.smooth, input.geometry);
+        let inflates = self.palette.inflates();
+        if stale_rest || inflates || self.rest_inflates || !self.smoother.is_ready(skinned.len()) {
+            let bind = bind_shape(&mesh.positions, &self.morphed);
+            inflate(bind, &self.chunks, &self.palette, out);
+            self.smoother.set_rest(mesh, settings, out);
+            self.rest_inflates = inflates;
+        }
+        self.smoother.run(mesh, settings, input.masks, skinned, out);
+        let masks = (0..self.chunks.len()).map(|c| smooth_mask(input, c).cloned());
+        self.smooth_masks.clear();
+        self.smooth_masks.extend(masks);
+    }
+
+    /// Stage 6 where `changed` points were skinned anew or the painted map is another; the points that moved, `None`
+    /// where all may have.
+    fn smooth_around(&mut self, input: &DeformInput<'_>, changed: &[u32]) -> Option<Vec<u32>> {
+        let mut repainted = Vec::new();
+        for (c, old) in self.smooth_masks.iter_mut().enumerate() {
+            let new = smooth_mask(input, c);
+            if same_mask(Some(old), new) {
+                continue;
+            }
+            let value = |mask: Option<&MaskChunk>, i: usize| {
+                mask.map_or(MaskKind::UNPAINTED, |m| m[i]).to_bits()
+            };
+            let n = CHUNK.min(self.skinned.len() - c * CHUNK);
+            let other = (0..n).filter(|&i| value(old.as_ref(), i) != value(new, i));
+            repainted.extend(other.map(|i| (c * CHUNK + i) as u32));
+            *old = new.cloned();
+        }
+        if changed.is_empty() && repainted.is_empty() {
+            return Some(Vec::new());
+        }
+        let moved = self.smoother.run_around(
+            input.geometry,
+            &input.stack.smooth,
+            input.masks,
+            changed,
+            &repainted,
+            &self.skinned,
+            &mut self.positions,
+        );
+        moved.map(<[u32]>::to_vec)
     }
 
     /// Re-skins the chunks that were cooked anew and carries the normals around what moved.
@@ -245,8 +363,14 @@ impl InstancePlan {
         if input.skin.is_none() {
             return Moved::Nothing;
         }
+        let smooths = smooths(input);
         let mut points = Vec::new();
         let mut before = [Vec3::ZERO; CHUNK];
+        let mut result = std::mem::take(if smooths {
+            &mut self.skinned
+        } else {
+            &mut self.positions
+        });
         let bind = bind_shape(&input.geometry.positions, &self.morphed);
         let (states, pairs) = self.corrections.chunks_mut();
         let run = ChunkRun {
@@ -255,14 +379,11 @@ impl InstancePlan {
             bones: self.bones.as_deref(),
             bone_pose: &self.bone_pose,
             pairs,
+            centres: self.centres.as_deref(),
         };
         for (c, chunk) in input.cooked.chunks().iter().enumerate() {
             let blend = blend_mask(input, c);
-            let same_mask = match (self.blend_masks.get(c), blend) {
-                (Some(Some(a)), Some(b)) => Arc::ptr_eq(a, b),
-                (Some(None) | None, None) => true,
-                _ => false,
-            };
+            let same_mask = same_mask(self.blend_masks.get(c), blend);
             let known = self
                 .chunks
                 .get(c)
@@ -270,11 +391,12 @@ impl InstancePlan {
             if known && same_mask && !states[c].stale {
                 continue;
             }
-            let range = c * CHUNK..(c * CHUNK + chunk.n_points()).min(self.positions.len());
+            let range = c * CHUNK..(c * CHUNK + chunk.n_points()).min(result.len());
             let before = &mut before[..range.len()];
-            before.copy_from_slice(&self.positions[range.clone()]);
-            let out = &mut self.positions[range.clone()];
+            before.copy_from_slice(&result[range.clone()]);
+            let out = &mut result[range.clone()];
             run.skin(
+                c,
                 chunk,
                 &bind[range.clone()],
                 blend.map(|m| &m[..]),
@@ -293,6 +415,18 @@ impl InstancePlan {
             if let Some(slot) = self.blend_masks.get_mut(c) {
                 *slot = blend.cloned();
             }
+        }
+        if smooths {
+            self.skinned = result;
+            match self.smooth_around(input, &points) {
+                Some(smoothed) => points = smoothed,
+                None => {
+                    self.carry_normals(input);
+                    return Moved::All;
+                }
+            }
+        } else {
+            self.positions = result;
         }
         if points.is_empty() {
             return Moved::Nothing;
@@ -408,7 +542,7 @@ impl InstancePlan {
     }
 
     /// Stages 2 to 5 for every point.
-    fn skin_all(&mut self, input: &DeformInput<'_>) {
+    fn skin_all(&mut self, input: &DeformInput<'_>, positions: &mut [Vec3]) {
         let bind = bind_shape(&input.geometry.positions, &self.morphed);
         if input.skin.is_none() {
             let world = input
@@ -416,16 +550,16 @@ impl InstancePlan {
                 .get(input.node.get())
                 .copied()
                 .unwrap_or_default();
-            for_chunks(&mut self.positions, |first, out| {
+            for_chunks(positions, |first, out| {
                 for (o, p) in out.iter_mut().zip(&bind[first..]) {
                     *o = world.transform_point3(p.as_dvec3()).as_vec3();
                 }
             });
             return;
         }
-        if self.chunks.len() * CHUNK < self.positions.len() {
+        if self.chunks.len() * CHUNK < positions.len() {
             // The document's invariants rule points without rows out.
-            self.positions.copy_from_slice(bind);
+            positions.copy_from_slice(bind);
         }
         let (states, pairs) = self.corrections.chunks_mut();
         let run = ChunkRun {
@@ -434,14 +568,14 @@ impl InstancePlan {
             bones: self.bones.as_deref(),
             bone_pose: &self.bone_pose,
             pairs,
+            centres: self.centres.as_deref(),
         };
         let (chunks, blend_masks) = (&self.chunks, &self.blend_masks);
         let work = |c: usize, out: &mut [Vec3], state: &mut ChunkState| {
             let bind = &bind[c * CHUNK..c * CHUNK + out.len()];
             let mask = blend_masks[c].as_ref().map(|m| &m[..]);
-            run.skin(&chunks[c], bind, mask, state, out);
+            run.skin(c, &chunks[c], bind, mask, state, out);
         };
-        let positions = &mut self.positions;
         if positions.len() < SERIAL_POINTS {
             for (c, (out, state)) in positions.chunks_mut(CHUNK).zip(states).enumerate() {
                 work(c, out, state);
@@ -459,10 +593,52 @@ impl InstancePlan {
 }
 
 /// The painted share of dual quaternion skinning, where the stack reads it.
-fn blend_mask<'a>(input: &DeformInput<'a>, chunk: usize) -> Option<&'a Arc<[f32; CHUNK]>> {
+fn blend_mask<'a>(input: &DeformInput<'a>, chunk: usize) -> Option<&'a MaskChunk> {
     let reads = input.stack.reads_mask(MaskKind::Blend);
     let masks = input.masks;
     reads.then(|| masks.chunk(MaskKind::Blend, chunk)).flatten()
+}
+
+/// The painted strength of the corrective smooth.
+fn smooth_mask<'a>(input: &DeformInput<'a>, chunk: usize) -> Option<&'a MaskChunk> {
+    let masks = input.masks;
+    masks.chunk(MaskKind::Smooth, chunk)
+}
+
+/// Whether painted values are the ones known, by identity.
+fn same_mask(known: Option<&Option<MaskChunk>>, now: Option<&MaskChunk>) -> bool {
+    match (known, now) {
+        (Some(Some(a)), Some(b)) => Arc::ptr_eq(a, b),
+        (Some(None) | None, None) => true,
+        _ => false,
+    }
+}
+
+/// Whether stage 6 moves points: what follows a node moves as one piece.
+fn smooths(input: &DeformInput<'_>) -> bool {
+    input.skin.is_some() && input.stack.smooth.acts()
+}
+
+/// Whether two stacks smooth the bind shape alike.
+fn same_passes(a: Option<&DeformStack>, b: Option<&DeformStack>) -> bool {
+    let passes = |stack: Option<&DeformStack>| {
+        stack.map(|s| (s.smooth.factor.to_bits(), s.smooth.iterations))
+    };
+    passes(a) == passes(b)
+}
+
+/// The inflated bind shape of all points: what radii, rest distances and detail are measured in.
+fn inflate(bind: &[Vec3], chunks: &[Arc<CookedChunk>], palette: &SkinPalette, out: &mut [Vec3]) {
+    for_chunks(out, |first, out| {
+        let bind = &bind[first..first + out.len()];
+        match chunks
+            .get(first / CHUNK)
+            .map(|c| SkinInput::new(bind, c, palette))
+        {
+            Some(Ok(input)) => skinning::inflate(&input, out),
+            _ => out.copy_from_slice(bind),
+        }
+    });
 }
 
 /// The bones of a skin, those of leaves as far as its meshes reach.
@@ -516,14 +692,16 @@ struct ChunkRun<'a> {
     bones: Option<&'a SkinBones>,
     bone_pose: &'a BonePose,
     pairs: &'a JointPairs,
+    centres: Option<&'a Centres>,
 }
 
 impl ChunkRun<'_> {
     /// Moves the bind points of a chunk to their place in the pose. Allocates nothing.
     ///
-    /// `bind`, `out`: n_points; `blend`: at least as many shares of dual quaternion skinning, `None`: 1.
+    /// `index`: the chunk's place; `bind`, `out`: n_points; `blend`: at least as many shares of dual quaternion skinning, `None`: 1.
     fn skin(
         &self,
+        index: usize,
         chunk: &CookedChunk,
         bind: &[Vec3],
         blend: Option<&[f32]>,
@@ -555,8 +733,13 @@ impl ChunkRun<'_> {
         };
         match self.stack.method {
             SkinningMethod::Lbs => skinning::lbs(&input, out),
-            SkinningMethod::Dqs | SkinningMethod::CentresOfRotation => {
-                skinning::dqs(&phase_2, out);
+            SkinningMethod::Dqs => skinning::dqs(&phase_2, out),
+            SkinningMethod::CentresOfRotation => {
+                let centres = self.centres.and_then(|c| c.chunk(index));
+                match centres.filter(|c| c.len() == out.len()) {
+                    Some(centres) => skinning::centres_of_rotation(&phase_2, centres, out),
+                    None => skinning::dqs(&phase_2, out),
+                }
             }
             SkinningMethod::Blend => {
                 let mut linear = [Vec3::ZERO; CHUNK];

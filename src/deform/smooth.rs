@@ -77,11 +77,6 @@ impl Smoother {
         self.details.len() == n_points
     }
 
-    /// Gives up the detail and the buffers.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     /// Smooths every point. A point whose strength times its painted value is 0 is copied.
     ///
     /// `input`, `out`: n_points, world; `input` is the result of the stages before.
@@ -109,7 +104,7 @@ impl Smoother {
     /// Does again what depends on some points; every bit is that of [`Smoother::run`] with the same input.
     ///
     /// `changed`: points whose `input` changed since the latest run; `repainted`: points whose painted value did.
-    /// Returns the points that were written to `out`, ascending; all of them are near one of those given.
+    /// Returns the points of `out` that moved, ascending; `None` where so many may have that all were done.
     #[allow(clippy::too_many_arguments)] // what changed and where it goes: a struct would name each of them once more
     pub fn run_around(
         &mut self,
@@ -120,15 +115,13 @@ impl Smoother {
         repainted: &[u32],
         input: &[Vec3],
         out: &mut [Vec3],
-    ) -> &[u32] {
+    ) -> Option<&[u32]> {
         let rings = mesh.rings();
         let n_iterations = settings.iterations as usize;
         let most = (MOST * input.len() as f32) as usize;
         if !self.around.collect(rings, changed, 2 * n_iterations, most) {
             self.run(mesh, settings, masks, input, out);
-            self.around.outputs.clear();
-            self.around.outputs.extend(0..input.len() as u32);
-            return &self.around.outputs;
+            return None;
         }
         self.smooth_around(rings, settings, input);
 
@@ -153,11 +146,17 @@ impl Smoother {
             let mixed = this.mixed(rings, point, strength, input[point as usize]);
             Vec3A::from(mixed)
         });
-        for (&point, &value) in this.around.outputs.iter().zip(&values) {
-            out[point as usize] = value.into();
-        }
+        let mut next = values.iter();
+        self.around.outputs.retain(|&point| {
+            let Some(&value) = next.next() else {
+                return false;
+            };
+            let out = &mut out[point as usize];
+            let before = std::mem::replace(out, value.into());
+            before.to_array().map(f32::to_bits) != out.to_array().map(f32::to_bits)
+        });
         self.around.values = values;
-        &self.around.outputs
+        Some(&self.around.outputs)
     }
 
     /// The smoothed `shape`, all of it, into `smoothed`.

@@ -1,6 +1,6 @@
 //! The stack as the artist composes it.
 
-use crate::skinning::{Compensation, Projection};
+use crate::skinning::{Compensation, Polynomial, Projection};
 use serde::{Deserialize, Serialize};
 
 /// How the joints' transforms are blended (stage 3).
@@ -59,6 +59,13 @@ pub struct CorrectiveSmooth {
     pub iterations: u32,
     /// 0 - 1; multiplied by the painted map.
     pub strength: f32,
+}
+
+impl CorrectiveSmooth {
+    /// Whether it moves points.
+    pub fn acts(&self) -> bool {
+        self.enabled && self.strength > 0.0 && self.factor > 0.0 && self.iterations > 0
+    }
 }
 
 impl Default for CorrectiveSmooth {
@@ -162,9 +169,53 @@ impl DeformStack {
         stack
     }
 
+    /// Dual quaternion skinning with nothing after it, and the same treatment of scale: what corrections correct.
+    #[must_use]
+    pub fn plain(&self) -> Self {
+        Self {
+            scale: self.scale,
+            ..Self::dqs()
+        }
+    }
+
     /// Whether stage 4 or 5 moves points.
     pub fn corrects_bulges(&self) -> bool {
         self.compensation.enabled || self.projection.enabled
+    }
+
+    /// Whether every number is in its range; else which is not, as the end of a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        let within = |what: &str, value: f32, low: f32, high: f32| {
+            if (low..=high).contains(&value) {
+                Ok(())
+            } else {
+                Err(format!("{what} is {value}, which is not {low} - {high}"))
+            }
+        };
+        within("the blend", self.blend, 0.0, 1.0)?;
+        let strength = self.compensation.strength;
+        within("the strength of the compensation", strength, 0.0, 2.0)?;
+        if let Polynomial::Custom { c1, c2 } = self.compensation.polynomial {
+            within("c1 of the compensation", c1, -1e3, 1e3)?;
+            within("c2 of the compensation", c2, -1e3, 1e3)?;
+        }
+        within(
+            "the power of the projection",
+            self.projection.power,
+            1.0,
+            8.0,
+        )?;
+        let strength = self.projection.strength;
+        within("the strength of the projection", strength, 0.0, 1.0)?;
+        within("the factor of the smoothing", self.smooth.factor, 0.0, 1.0)?;
+        let strength = self.smooth.strength;
+        within("the strength of the smoothing", strength, 0.0, 1.0)?;
+        match self.smooth.iterations {
+            1..=100 => Ok(()),
+            n => Err(format!(
+                "the smoothing has {n} rounds, which is not 1 - 100"
+            )),
+        }
     }
 
     /// Whether the stack reads this painted map.

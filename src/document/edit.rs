@@ -159,6 +159,9 @@ pub enum EditError {
         /// What is wrong.
         why: String,
     },
+    /// A number of a stack is out of its range.
+    #[error("{0}")]
+    Stack(String),
     /// A value of a painted map is out of its range.
     #[error("{value} is not a {}: 0 - {} is", .mask.label().to_lowercase(), .mask.limit())]
     MaskValue {
@@ -387,11 +390,12 @@ impl Edit {
                     Err(EditError::NotFinite("a morph weight".into()))
                 }
             }
-            Self::Stack { mesh, .. } => document
-                .meshes
-                .get(mesh)
-                .map(|_| ())
-                .ok_or(EditError::NoMesh(*mesh)),
+            Self::Stack { mesh, stack } => {
+                if !document.meshes.contains_key(mesh) {
+                    return Err(EditError::NoMesh(*mesh));
+                }
+                stack.check().map_err(EditError::Stack)
+            }
             Self::Clip { clip, .. } => clip.as_ref().map_or(Ok(()), |clip| {
                 invariants::check_clip(clip, &document.rest_pose).map_err(|why| EditError::Clip {
                     name: clip.name.clone(),

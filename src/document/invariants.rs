@@ -2,7 +2,7 @@
 
 use super::Document;
 use crate::finding::Finding;
-use crate::skeleton::{Clip, Interpolation, Pose, Property};
+use crate::skeleton::{Clip, Interpolation, JointIndex, Pose, Property};
 use crate::skinning::RowRef;
 
 /// Every broken invariant of severity error, and everything else an artist should know: points without weight, sums
@@ -11,6 +11,8 @@ pub fn check(document: &Document) -> Vec<Finding> {
     let mut findings = Vec::new();
     check_references(document, &mut findings);
     check_influences(document, &mut findings);
+    check_masks(document, &mut findings);
+    check_rules(document, &mut findings);
     for (id, clip) in &document.clips {
         if let Err(why) = check_clip(clip, &document.rest_pose) {
             findings.push(Finding::error(
@@ -28,9 +30,7 @@ pub fn check(document: &Document) -> Vec<Finding> {
                 "It does not have one transform for each bone.",
             ));
         } else if let Some(j) = pose.locals.iter().position(|t| !t.is_finite()) {
-            let joint = document
-                .skeleton
-                .label(crate::skeleton::JointIndex(j as u32));
+            let joint = document.skeleton.label(JointIndex(j as u32));
             findings.push(Finding::error(
                 which,
                 format!("The transform of bone \"{joint}\" is not finite."),
@@ -132,6 +132,35 @@ fn check_influences(document: &Document, findings: &mut Vec<Finding>) {
                 &place,
                 format!("The weights of {off_sum} points do not sum to 1."),
             ));
+        }
+    }
+}
+
+fn check_masks(document: &Document, findings: &mut Vec<Finding>) {
+    for (id, item) in &document.meshes {
+        let n_points = item.geometry.n_points();
+        for (kind, mask) in item.masks.iter() {
+            let range = 0.0..=kind.limit();
+            let is_broken = |&(point, value): &(u32, f32)| {
+                point as usize >= n_points || !range.contains(&value)
+            };
+            if let Some((point, value)) = mask.painted().find(is_broken) {
+                let map = kind.label().to_lowercase();
+                findings.push(Finding::error(
+                    format!("{map} of mesh {} \"{}\"", id.0, item.geometry.name),
+                    format!("Point {point} of {n_points} has the value {value}."),
+                ));
+            }
+        }
+    }
+}
+
+fn check_rules(document: &Document, findings: &mut Vec<Finding>) {
+    for (joint, rule) in (0..).zip(document.skeleton.joints().iter().map(|j| j.rule)) {
+        let joint = JointIndex(joint);
+        if let Err(why) = rule.check(joint, &document.skeleton) {
+            let place = format!("bone \"{}\"", document.skeleton.label(joint));
+            findings.push(Finding::error(place, format!("Its rule cannot be: {why}.")));
         }
     }
 }

@@ -1,12 +1,11 @@
 //! Painted maps of the stack: which one is painted, and what is done to a whole one.
 
 use super::Editor;
-use crate::deform::{DeformStack, MaskKind, SkinningMethod};
+use crate::deform::{MaskKind, SkinningMethod};
 use crate::document::session::{PaintTarget, SelectKind};
 use crate::document::{Edit, MeshId};
 use crate::finding::counted;
 use crate::mesh::PointSet;
-use std::sync::Arc;
 
 impl Editor {
     /// What the brush paints, and colours show.
@@ -24,49 +23,25 @@ impl Editor {
         self.refresh_heat();
     }
 
-    /// Whether the active object's stack, or where none is active some stack, reads a map.
+    /// Whether the stack that is shown reads a map.
     pub fn reads_mask(&self, kind: MaskKind) -> bool {
-        let meshes = self.document.meshes();
-        let active = self.document.session().active_mesh;
-        match active.and_then(|mesh| meshes.get(&mesh)) {
-            Some(item) => item.stack.reads_mask(kind),
-            None => meshes.values().any(|item| item.stack.reads_mask(kind)),
-        }
+        self.stack().is_some_and(|stack| stack.reads_mask(kind))
     }
 
-    /// Makes all stacks read a map: one undo step.
+    /// Makes the stacks that the artist composes read a map: one undo step.
     pub fn turn_on_part_of(&mut self, kind: MaskKind) {
-        if kind == MaskKind::Blend {
-            self.set_method(SkinningMethod::Blend);
-            return;
+        match kind {
+            MaskKind::Blend => self.set_method(SkinningMethod::Blend),
+            MaskKind::Compensation => self.change_stack("Switch compensation on", |stack| {
+                stack.compensation.enabled = true;
+            }),
+            MaskKind::Projection => self.change_stack("Switch projection on", |stack| {
+                stack.projection.enabled = true;
+            }),
+            MaskKind::Smooth => self.change_stack("Switch corrective smooth on", |stack| {
+                stack.smooth.enabled = true;
+            }),
         }
-        let label = match kind {
-            MaskKind::Blend | MaskKind::Compensation => "Turn on bulge compensation",
-            MaskKind::Projection => "Turn on bulge projection",
-            MaskKind::Smooth => "Turn on corrective smooth",
-        };
-        self.begin_step(label);
-        let stacks = self.document.meshes().iter();
-        let changes: Vec<Edit> = stacks
-            .filter(|(_, item)| !item.stack.reads_mask(kind))
-            .map(|(&mesh, item)| {
-                let mut stack = DeformStack::clone(&item.stack);
-                match kind {
-                    MaskKind::Blend => stack.method = SkinningMethod::Blend,
-                    MaskKind::Compensation => stack.compensation.enabled = true,
-                    MaskKind::Projection => stack.projection.enabled = true,
-                    MaskKind::Smooth => stack.smooth.enabled = true,
-                }
-                let stack = Arc::new(stack);
-                Edit::Stack { mesh, stack }
-            })
-            .collect();
-        for edit in changes {
-            if let Err(error) = self.apply(edit, label) {
-                self.say_error(error.to_string());
-            }
-        }
-        self.end_step();
     }
 
     /// Gives the map that is painted the brush's value: at the selected points, else on the whole active object.

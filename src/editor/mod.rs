@@ -10,18 +10,22 @@
 mod animating;
 mod autosave;
 mod bones;
+mod centres;
 mod commands;
 mod comparing;
 mod deforming;
 pub mod display;
 mod files;
+mod heat_maps;
 mod maps;
+mod measuring;
 pub mod playback;
 mod pointer;
 mod posing;
 mod probing;
 mod problems;
 mod range_of_motion;
+mod rules;
 pub mod selecting;
 mod sight;
 pub mod views;
@@ -29,6 +33,7 @@ pub mod views;
 pub use deforming::StackScope;
 pub use display::{Displayed, Heat, HeatOf};
 pub use files::{FileJob, OpenRequest, Relink};
+pub use heat_maps::HeatMap;
 pub use posing::ResetPart;
 pub use problems::Message;
 pub use selecting::BonesSeen;
@@ -72,17 +77,20 @@ pub struct Editor {
     selecting: Selecting,
     views: views::Views,
     heat: BTreeMap<MeshId, Heat>,
+    heat_maps: heat_maps::HeatMaps,
     /// What `heat` shows: the painted target and the active bone.
     heat_key: (PaintTarget, Option<JointIndex>),
     heat_generation: u64,
     world: Vec<DAffine3>,
     problems: Problems,
+    measuring: measuring::Measuring,
     notices: VecDeque<Notice>,
     job: Option<FileJob>,
     project_path: Option<PathBuf>,
     /// When the project was last saved here.
     saved_at: Option<Instant>,
     state: EvaluationState,
+    centres: centres::CentreSearch,
     relink: Option<Relink>,
     /// A model that is ready but would take the place of edits made while it was loading.
     opened: Option<(OpenRequest, OpenedModel)>,
@@ -120,6 +128,7 @@ impl Drop for Editor {
         if !self.is_saving() {
             self.cancel_job();
         }
+        self.centres.clear();
     }
 }
 
@@ -131,7 +140,7 @@ impl Editor {
         wake: impl Fn() + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let wake = Arc::new(wake);
-        let (theirs, of_checks) = (wake.clone(), wake.clone());
+        let (theirs, of_checks, of_measures) = (wake.clone(), wake.clone(), wake.clone());
         Ok(Self {
             document: Document::default(),
             history: History::default(),
@@ -143,15 +152,18 @@ impl Editor {
             selecting: Selecting::default(),
             views: views::Views::default(),
             heat: BTreeMap::new(),
+            heat_maps: heat_maps::HeatMaps::default(),
             heat_key: (PaintTarget::Weights, None),
             heat_generation: 0,
             world: Vec::new(),
             problems: Problems::new(Lane::spawn(move || of_checks())?),
+            measuring: measuring::Measuring::new(Lane::spawn(move || of_measures())?),
             notices: VecDeque::new(),
             job: None,
             project_path: None,
             saved_at: None,
             state: EvaluationState::default(),
+            centres: centres::CentreSearch::default(),
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
@@ -273,6 +285,7 @@ impl Editor {
     /// Whether everything asked of the threads is on screen.
     pub fn is_idle(&self) -> bool {
         self.job.is_none()
+            && self.centres.is_idle()
             && !self.state.stale
             && self.state.received == self.state.posted
             && self.problems.is_idle(self.history.is_open())
@@ -282,6 +295,7 @@ impl Editor {
     /// Returns whether the picture changed.
     pub fn poll(&mut self, dt_secs: f64) -> bool {
         self.poll_file_job();
+        self.poll_measuring();
         let mut changed = self.advance_playback(dt_secs);
         while let Some(mut result) = self.worker.try_result() {
             self.state.received = result.generation;
@@ -296,6 +310,7 @@ impl Editor {
             changed = true;
             self.picture_serial += 1;
             self.views.take(&mut result, &self.document, &self.worker);
+            self.heat_maps.take(std::mem::take(&mut result.heat));
             self.world = result.world;
         }
         let instances = self.document.instances();
@@ -313,6 +328,7 @@ impl Editor {
             self.weighted = self.document.weighted_joints();
             self.picture_serial += 1;
         }
+        self.poll_centres();
         self.post();
         self.poll_problems();
         self.poll_autosave();
@@ -322,16 +338,20 @@ impl Editor {
 
     /// Posts the snapshot if something changed since the last one.
     fn post(&mut self) {
+        self.follow_hidden();
         if !self.state.stale {
             return;
         }
         self.state.stale = false;
         self.state.posted += 1;
+        let heat_map = self.heat_request();
         self.worker.post(Request {
             generation: self.state.posted,
             document: self.document.clone(),
             pose: self.document.shown_pose(),
             views: self.views.requests(),
+            centres: self.centres.known(),
+            heat_map,
             reset: std::mem::take(&mut self.state.reset),
         });
     }
@@ -411,6 +431,9 @@ impl Editor {
         self.saved_at = None;
         self.model_serial += 1;
         self.views.clear();
+        self.centres.clear();
+        self.heat_maps.clear();
+        self.measuring.forget();
         self.world.clear();
         self.state.stale = true;
         self.state.reset = true;

@@ -93,6 +93,7 @@ impl Views {
                 ViewRequest {
                     view: ViewId(self.next_view - 1),
                     stack: choice.clone(),
+                    plain: false,
                 }
             })
         });

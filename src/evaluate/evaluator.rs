@@ -1,7 +1,7 @@
 //! Documents evaluated in place: what the worker, the command line and tests share.
 
 use super::skin_orders::{SkinMeshes, SkinOrders};
-use super::{ViewId, ViewRequest};
+use super::{CentreMap, ViewId, ViewRequest, centres};
 use crate::deform::{CookedMesh, DeformInput, InstancePlan, Moved, SkinSource};
 use crate::document::{Document, InstanceId, MeshId};
 use crate::skeleton::{Pose, Skeleton};
@@ -21,6 +21,9 @@ pub struct Evaluator {
     plans: BTreeMap<(ViewId, InstanceId), InstancePlan>,
     rest: Option<Rest>,
     world: Vec<DAffine3>,
+    centres: CentreMap,
+    /// The centres were given: none are sought here.
+    centres_given: bool,
 }
 
 /// The cooked influences of a mesh, and the evaluation that used them last.
@@ -38,6 +41,13 @@ struct Rest {
 }
 
 impl Evaluator {
+    /// Moves points about these centres of rotation from now on and seeks none itself; where there are none for a mesh,
+    /// it moves as by dual quaternion skinning. An evaluator that was never given any finds them when a stack asks.
+    pub fn set_centres(&mut self, centres: CentreMap) {
+        self.centres = centres;
+        self.centres_given = true;
+    }
+
     /// Deforms all instances of `document` in `pose`, each mesh by its own stack; for each what moved, in order of id.
     pub fn evaluate(&mut self, document: &Document, pose: &Pose) -> Vec<(InstanceId, Moved)> {
         let moved = self.evaluate_views(document, pose, &[ViewRequest::own()]);
@@ -61,6 +71,9 @@ impl Evaluator {
             document.instances().contains_key(id) && views.iter().any(|v| v.view == *view)
         });
         self.cook(document);
+        if !self.centres_given {
+            centres::find(document, views, &mut self.centres);
+        }
         let mut moved = Vec::with_capacity(document.instances().len() * views.len());
         for view in views {
             let instead = view.stack.instead();
@@ -74,11 +87,14 @@ impl Evaluator {
                     continue;
                 };
                 let skin_meshes = self.skin_meshes.take(document, instance.skin);
+                let stack = instead.as_ref().unwrap_or(&item.stack);
+                let plain = view.plain.then(|| Arc::new(stack.plain()));
                 let input = DeformInput {
                     geometry: &item.geometry,
                     cooked,
-                    stack: instead.as_ref().unwrap_or(&item.stack),
+                    stack: plain.as_ref().unwrap_or(stack),
                     masks: &item.masks,
+                    centres: self.centres.get(&instance.mesh),
                     skeleton: document.skeleton(),
                     node: instance.joint,
                     skin: skin.map(|s| SkinSource {

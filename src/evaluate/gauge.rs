@@ -1,8 +1,8 @@
 //! Evaluated instances with what their metrics compare them with.
 
 use super::Evaluator;
-use crate::deform::diagnostics::{Segments, ShapeView, shape};
-use crate::deform::{DeformStack, SkinningMethod};
+use crate::deform::DeformStack;
+use crate::deform::diagnostics::{Segments, ShapeView};
 use crate::document::{Document, Edit, InstanceId};
 use crate::skeleton::Pose;
 use glam::Vec3;
@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What to compare the document's own stack with.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// Evaluate plain dual quaternion skinning too ([`crate::deform::diagnostics::Metric::Discontinuity`]).
     pub plain: bool,
-    /// Evaluate this stack too, on every mesh ([`crate::deform::diagnostics::Metric::Difference`]).
-    pub other: Option<DeformStack>,
+    /// Evaluate this document too, the same model under other stacks ([`with_stacks`],
+    /// [`crate::deform::diagnostics::Metric::Difference`]).
+    pub other: Option<Document>,
 }
 
 /// Evaluates a document in poses and hands out [`ShapeView`]s; evaluating again redoes only what changed.
@@ -41,37 +42,22 @@ impl Gauge {
         self.shown.evaluate(document, pose);
         self.has_plain = comparison.plain;
         if comparison.plain {
-            let plain = with_stacks(document, |stack| DeformStack {
-                scale: stack.scale,
-                ..DeformStack::bare(SkinningMethod::Dqs)
-            });
+            let plain = with_stacks(document, DeformStack::plain);
             self.plain.evaluate(&plain, pose);
         }
         self.has_other = comparison.other.is_some();
         if let Some(other) = &comparison.other {
-            let other = with_stacks(document, |_| other.clone());
-            self.other.evaluate(&other, pose);
+            self.other.evaluate(other, pose);
         }
         self.extras = document
             .instances()
-            .iter()
-            .filter_map(|(&id, instance)| {
+            .keys()
+            .filter_map(|&id| {
                 let plan = self.shown.plan(id)?;
-                let item = document.meshes().get(&instance.mesh)?;
-                let morphs = pose.morph_weights.get(instance.joint.get());
-                let extra = match instance.skin.and_then(|s| document.skins().get(&s)) {
-                    Some(skin) => Extra {
-                        inflated: shape::inflated(
-                            &item.geometry,
-                            &item.influences,
-                            plan.palette(),
-                            morphs.map_or(&[], Vec::as_slice),
-                        ),
-                        segments: Segments::between_joints(
-                            document.skeleton(),
-                            &skin.joints,
-                            plan.palette(),
-                        ),
+                let extra = match plan.bones() {
+                    Some((bones, pose)) => Extra {
+                        inflated: plan.inflated_bind(),
+                        segments: Segments::of_bones(bones, pose),
                     },
                     // A rigid instance is at rest wherever its node takes it.
                     None => Extra {
@@ -106,6 +92,7 @@ impl Gauge {
             influences: &item.influences,
             palette: plan.palette(),
             segments: &extra.segments,
+            bones: plan.bones().map(|(bones, _)| bones),
             inflated: &extra.inflated,
             posed: plan.positions(),
             normals: plan.normals(),

@@ -18,6 +18,8 @@ pub struct ViewRequest {
     pub view: ViewId,
     /// What its meshes deform by.
     pub stack: StackChoice,
+    /// Plain dual quaternion skinning in its place, with what it does about scale.
+    pub plain: bool,
 }
 
 impl ViewRequest {

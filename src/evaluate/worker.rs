@@ -1,6 +1,7 @@
 //! The thread that re-skins.
 
-use super::{Evaluator, ViewId, ViewRequest};
+use super::heat_map::{HeatMapRequest, HeatMapper, HeatUpdate, views_for};
+use super::{CentreMap, Evaluator, ViewId, ViewRequest};
 use crate::deform::Moved;
 use crate::document::{Document, InstanceId};
 use crate::skeleton::Pose;
@@ -21,6 +22,10 @@ pub struct Request {
     pub pose: Arc<Pose>,
     /// The views to evaluate, each once; what is known of others is freed.
     pub views: Vec<ViewRequest>,
+    /// Centres of rotation, as far as they are known; the worker seeks none.
+    pub centres: CentreMap,
+    /// What to measure, and show as colours.
+    pub heat_map: Option<HeatMapRequest>,
     /// Forget everything known before: the first request after another model was opened.
     pub reset: bool,
 }
@@ -36,7 +41,9 @@ pub struct Evaluated {
     pub views: Vec<ViewId>,
     /// Instances that moved.
     pub updates: Vec<Updated>,
-    /// What the evaluation took, seconds.
+    /// What was measured of them.
+    pub heat: HeatUpdate,
+    /// What the evaluation took without the measuring, seconds.
     pub secs: f64,
     /// A sentence for the artist if it failed; then nothing moved.
     pub failure: Option<String>,
@@ -104,6 +111,7 @@ impl Worker {
             .spawn(move || {
                 let mut state = State {
                     evaluator: Evaluator::default(),
+                    heat: HeatMapper::default(),
                     spares,
                 };
                 while let Some(request) = theirs.take() {
@@ -184,6 +192,7 @@ fn lock(slot: &Mutex<Slot>) -> std::sync::MutexGuard<'_, Slot> {
 
 struct State {
     evaluator: Evaluator,
+    heat: HeatMapper,
     spares: Receiver<Vec<Vec3>>,
 }
 
@@ -191,34 +200,44 @@ impl State {
     fn answer(&mut self, request: &Request) -> Evaluated {
         let start = Instant::now();
         if request.reset {
-            self.evaluator = Evaluator::default();
+            self.forget();
         }
-        let updates = self.guarded(|state| {
+        let mut secs = 0.0;
+        let answer = self.guarded(|state| {
+            state.evaluator.set_centres(request.centres.clone());
             let (document, pose) = (&request.document, &request.pose);
-            let moved = state
-                .evaluator
-                .evaluate_views(document, pose, &request.views);
+            let heat_map = request.heat_map.as_ref();
+            let views = heat_map.map(|heat_map| views_for(heat_map, &request.views));
+            let views = views.as_ref().unwrap_or(&request.views);
+            let moved = state.evaluator.evaluate_views(document, pose, views);
+            secs = start.elapsed().as_secs_f64();
+            let (evaluator, shown) = (&state.evaluator, &request.views);
+            let heat = state
+                .heat
+                .update(evaluator, document, heat_map, shown, &moved);
             let updates = moved.into_iter();
-            updates
-                .filter_map(|(view, instance, moved)| {
-                    Some(Updated {
-                        view,
-                        instance,
-                        update: state.update(view, instance, moved)?,
-                    })
+            // Views to compare with are not shown.
+            let updates = updates.filter(|(view, ..)| shown.iter().any(|r| r.view == *view));
+            let updates = updates.filter_map(|(view, instance, moved)| {
+                Some(Updated {
+                    view,
+                    instance,
+                    update: state.update(view, instance, moved)?,
                 })
-                .collect()
+            });
+            (updates.collect(), heat)
         });
-        let failure = updates.is_none().then(|| {
+        let failure = answer.is_none().then(|| {
             "The deformation failed; the last picture stays. Undo the last step.".to_owned()
         });
-        let updates: Vec<_> = updates.unwrap_or_default();
+        let (updates, heat): (Vec<_>, _) = answer.unwrap_or_default();
         Evaluated {
             generation: request.generation,
             world: self.evaluator.world().to_vec(),
             views: request.views.iter().map(|v| v.view).collect(),
             updates,
-            secs: start.elapsed().as_secs_f64(),
+            heat,
+            secs,
             failure,
         }
     }
@@ -228,9 +247,14 @@ impl State {
     fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let result = catch_unwind(AssertUnwindSafe(|| work(self)));
         if result.is_err() {
-            self.evaluator = Evaluator::default();
+            self.forget();
         }
         result.ok()
+    }
+
+    fn forget(&mut self) {
+        self.evaluator = Evaluator::default();
+        self.heat = HeatMapper::default();
     }
 
     fn update(&self, view: ViewId, id: InstanceId, moved: Moved) -> Option<InstanceUpdate> {
@@ -268,6 +292,7 @@ mod tests {
     fn a_panic_ends_its_request_and_the_next_one_starts_afresh() {
         let mut state = State {
             evaluator: Evaluator::default(),
+            heat: HeatMapper::default(),
             spares: unbounded().1,
         };
         let (document, pose) = (Document::default(), Pose::default());
@@ -278,6 +303,8 @@ mod tests {
             document,
             pose: Arc::new(pose),
             views: vec![ViewRequest::own()],
+            centres: CentreMap::new(),
+            heat_map: None,
             reset: false,
         };
         let answer = state.answer(&request);

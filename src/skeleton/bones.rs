@@ -2,7 +2,7 @@
 
 use super::{JointIndex, Skeleton};
 use crate::math::Ray;
-use glam::{DAffine3, Vec3};
+use glam::{DAffine3, DVec3, Vec3};
 
 /// The segment from a joint to one of its children, or to a virtual tail where it has none. World space, metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +33,7 @@ const SMALLEST: f32 = 0.008;
 /// The bones of a pose: one from each shown joint to each shown child, and a virtual tail where there is none.
 ///
 /// Shapes: `world_from_joint` n_joints (shorter: the rest has no bones). A leaf's tail continues its parent's bone at
-/// half of its length, and turns with the leaf. `shown` leaves out nodes that are not part of a skin.
+/// half of its length, and turns with the leaf. A joint whose tail the artist set has the one bone to there. `shown` leaves out nodes that are not part of a skin.
 pub fn bones(
     skeleton: &Skeleton,
     world_from_joint: &[DAffine3],
@@ -88,6 +88,17 @@ pub fn bones_of_rig(
             };
             bones.push((bone, stub));
         };
+        if let Some(tail) = skeleton.joint(joint).rule.tail {
+            let tail = world_from_joint[joint.get()]
+                .transform_point3(tail)
+                .as_vec3();
+            bone_to(
+                if tail.is_finite() { tail } else { head },
+                !weighted(joint),
+                false,
+            );
+            continue;
+        }
         let children = || skeleton.children(joint).iter().copied().filter(shown);
         let n_children = children().count();
         let leads_on = children().any(|child| moves[child.get()]);
@@ -120,6 +131,23 @@ pub fn bones_of_rig(
     });
     let measure = way_from_above.fold(0.0, f32::max);
     fit_widths(bones, measure)
+}
+
+/// Where the bone of `joint` ends at rest where the artist does not say: in the middle of its children; of a leaf half of
+/// its parent's bone further on. In the joint's rest space.
+pub fn automatic_tail(skeleton: &Skeleton, joint: JointIndex) -> DVec3 {
+    let children = skeleton.children(joint);
+    if !children.is_empty() {
+        let places = children.iter().map(|&c| skeleton.joint(c).rest.translation);
+        return places.sum::<DVec3>() / children.len() as f64;
+    }
+    let rest = &skeleton.joint(joint).rest;
+    let half = rest.linear().inverse() * rest.translation * 0.5;
+    if skeleton.joint(joint).parent.is_some() && half.is_finite() {
+        half
+    } else {
+        DVec3::ZERO
+    }
 }
 
 /// Long bones are not clubs, short ones stay visible: half widths near that of the average bone. Where no joint has
@@ -222,7 +250,6 @@ mod tests {
     use super::*;
     use crate::math::Transform;
     use crate::skeleton::{Joint, JointRule, Pose};
-    use glam::DVec3;
 
     fn skeleton(joints: &[(Option<u32>, f64)]) -> Skeleton {
         let joints = joints
@@ -287,6 +314,29 @@ mod tests {
                 (3, 2., 2.5)
             ]
         );
+    }
+
+    #[test]
+    fn a_tail_that_was_set_is_the_one_bone_of_its_joint() {
+        let mut joints = skeleton(&[(None, 0.0), (Some(0), 1.0), (Some(0), -1.0)])
+            .joints()
+            .to_vec();
+        joints[0].rule.tail = Some(DVec3::new(0.0, 0.5, 0.25));
+        joints[0].rest.translation.x = 3.0;
+        let found = at_rest(&Skeleton::new(joints).unwrap());
+        let of_root: Vec<&Bone> = found.iter().filter(|b| b.joint.0 == 0).collect();
+        assert_eq!(of_root.len(), 1);
+        assert!(of_root[0].tail.distance(Vec3::new(3.0, 0.5, 0.25)) < 1e-6);
+        assert_eq!(found.len(), 3, "its children have theirs");
+    }
+
+    #[test]
+    fn the_automatic_tail_is_where_the_bone_leads() {
+        let tree = skeleton(&[(None, 0.0), (Some(0), 1.0), (Some(0), 3.0), (Some(1), 4.0)]);
+        let tails = [0, 1, 3].map(|j| automatic_tail(&tree, JointIndex(j)));
+        assert_eq!(tails, [2.0, 4.0, 2.0].map(|y| DVec3::new(0.0, y, 0.0)));
+        let lone = automatic_tail(&skeleton(&[(None, 2.0)]), JointIndex(0));
+        assert_eq!(lone, DVec3::ZERO);
     }
 
     #[test]

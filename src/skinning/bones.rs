@@ -310,6 +310,30 @@ impl SkinBones {
         self.is_at_or_above(a, b) || self.is_at_or_above(b, a)
     }
 
+    /// n_joints: the nearest joint of the skin above each; of several on one node the first.
+    pub fn joints_above(&self) -> Vec<Option<u16>> {
+        let mut joint_of_node = vec![None; self.parents.len()];
+        for (joint, &node) in self.nodes.iter().enumerate().rev() {
+            if let Some(slot) = joint_of_node.get_mut(node as usize) {
+                *slot = Some(joint as u16);
+            }
+        }
+        let parent = |node: u32| self.parents.get(node as usize).copied();
+        let nodes = self.nodes.iter();
+        nodes
+            .map(|&node| {
+                let mut above = parent(node);
+                while let Some(node) = above.filter(|&n| n != u32::MAX) {
+                    if let Some(&Some(joint)) = joint_of_node.get(node as usize) {
+                        return Some(joint);
+                    }
+                    above = parent(node);
+                }
+                None
+            })
+            .collect()
+    }
+
     /// The topological rank of a joint of the skin.
     pub fn rank(&self, joint: u16) -> u32 {
         self.ranks.get(joint as usize).copied().unwrap_or(u32::MAX)

@@ -2,6 +2,7 @@
 
 use super::curvature::{CurvatureBuffers, curvatures};
 use super::heat;
+use super::heat_map;
 use super::points::is_same;
 use super::scene::{SceneMesh, Shading};
 use crate::mesh::{Mesh, PointSet};
@@ -23,13 +24,17 @@ pub(crate) struct Staging {
     curvature_buffers: CurvatureBuffers,
 }
 
-/// Which weights are on the GPU.
+/// Which weights, or values of a metric, are on the GPU.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum HeatVersion {
     /// No influence anywhere.
     Zero,
     /// Those of this generation.
     Of(u64),
+    /// No value anywhere.
+    NoValue,
+    /// Values of a metric, of this generation.
+    Metric(u64),
 }
 
 /// The buffers of one [`SceneMesh::key`].
@@ -141,15 +146,23 @@ impl GpuMesh {
             self.normals.fill(&staging.vectors);
             self.generation = Some(scene_mesh.generation);
         }
-        let heat_version = match scene_mesh.weights {
-            Some(_) => HeatVersion::Of(scene_mesh.weights_generation),
-            None => HeatVersion::Zero,
+        let is_metric = shading == Shading::HeatMap;
+        let heat_version = match (scene_mesh.weights, is_metric) {
+            (Some(_), false) => HeatVersion::Of(scene_mesh.weights_generation),
+            (None, false) => HeatVersion::Zero,
+            (Some(_), true) => HeatVersion::Metric(scene_mesh.weights_generation),
+            (None, true) => HeatVersion::NoValue,
         };
         if self.heat_version != Some(heat_version) {
+            let (no_value, as_uploaded): (f32, fn(f32) -> f32) = if is_metric {
+                (heat_map::NO_VALUE, heat_map::as_uploaded)
+            } else {
+                (0.0, heat::as_uploaded)
+            };
             expand(&mut staging.scalars, &mesh.point_of_vertex, |p| {
                 scene_mesh
                     .weights
-                    .map_or(0.0, |w| heat::as_uploaded(w[p as usize]))
+                    .map_or(no_value, |w| as_uploaded(w[p as usize]))
             });
             self.heat.fill(&staging.scalars);
             self.heat_version = Some(heat_version);

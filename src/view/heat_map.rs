@@ -3,7 +3,7 @@
 //! Invariant: the stops are written down once; the shader gets them as a uniform.
 
 use super::heat::{Stops, hex};
-use crate::deform::diagnostics::{Metric, Range};
+use crate::deform::diagnostics::{Metric, Range, Summary};
 
 /// What a value that has no meaning is on the GPU.
 pub(crate) const NO_VALUE: f32 = 1e30;
@@ -123,6 +123,31 @@ impl HeatScale {
         }
     }
 
+    /// What the colours mean, in a sentence: for pictures without a legend.
+    pub fn caption(&self) -> String {
+        let Range { low, neutral, high } = self.range;
+        let text = |value: f32| self.metric.format(value);
+        let name = self.metric.label();
+        if self.metric == Metric::FoldOver {
+            format!("{name}: light none, red folded")
+        } else if self.range.is_diverging() {
+            format!(
+                "{name}: blue {}, light {}, red {}",
+                text(low),
+                text(neutral),
+                text(high)
+            )
+        } else {
+            let middle = neutral + 0.5 * (high - neutral);
+            format!(
+                "{name}: light {}, amber {}, red {}",
+                text(neutral),
+                text(middle),
+                text(high)
+            )
+        }
+    }
+
     /// The marks of the legend, from the lower end: where they lie on the ramp, 0 - 1, and what stands beside them.
     pub fn ticks(&self) -> Vec<(f32, String)> {
         if self.metric == Metric::FoldOver {
@@ -150,6 +175,64 @@ impl HeatScale {
                 Some((self.place(value)?.clamp(0.0, 1.0), text))
             })
             .collect()
+    }
+}
+
+/// What the worst value is called.
+pub fn worst_text(metric: Metric, value: f32) -> String {
+    match metric {
+        Metric::FoldOver if value > 0.0 => "folded".to_owned(),
+        Metric::FoldOver => "nothing folded".to_owned(),
+        _ => metric.format(value),
+    }
+}
+
+/// In words what a value beyond a threshold means, and whether it is the worse one.
+pub fn verdict(metric: Metric, value: f32) -> Option<(&'static str, bool)> {
+    let [amber, red] = metric.thresholds()?;
+    if value >= red {
+        Some(("tears", true))
+    } else if value >= amber {
+        Some(("nearly tears", false))
+    } else {
+        None
+    }
+}
+
+/// The numbers beside a map, with their names.
+pub fn figures_of(metric: Metric, summary: &Summary) -> Vec<(&'static str, String)> {
+    if summary.n == 0 {
+        return vec![("no value", String::new())];
+    }
+    let format = |value: f32| metric.format(value);
+    // Without a sign: it has none.
+    let rms = {
+        let (factor, decimals, unit) = metric.shown();
+        let gap = if unit.is_empty() || unit == "°" {
+            ""
+        } else {
+            " "
+        };
+        format!("{:.decimals$}{gap}{unit}", summary.rms * factor)
+    };
+    if metric == Metric::FoldOver {
+        // Values are 0 and 1: their mean square is the share of ones.
+        let share = summary.rms * summary.rms * 100.0;
+        return vec![("points", format!("{share:.2} %"))];
+    }
+    if metric.range(1.0).is_diverging() {
+        vec![
+            ("max", format(summary.max)),
+            ("min", format(summary.min)),
+            ("p99", format(summary.p99)),
+            ("rms", rms),
+        ]
+    } else {
+        vec![
+            ("max", format(summary.max)),
+            ("p99", format(summary.p99)),
+            ("rms", rms),
+        ]
     }
 }
 
@@ -291,5 +374,42 @@ mod tests {
         assert_eq!(HeatScale::new(Metric::Crease, 1.0).title(), "Crease");
         // A model without extent has a legend all the same.
         assert!(HeatScale::new(Metric::Difference, 0.0).ticks().len() < 20);
+    }
+
+    #[test]
+    fn numbers_have_units_and_signs() {
+        let summary = Summary {
+            n: 100,
+            max: 0.123,
+            min: -0.31,
+            p99: 0.08,
+            rms: 0.0312,
+            ..Summary::default()
+        };
+        let text = |metric| {
+            let rows = figures_of(metric, &summary);
+            let rows = rows.iter().map(|(name, value)| format!("{name} {value}"));
+            rows.collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(
+            text(Metric::Bulge),
+            "max +12.3 %, min -31.0 %, p99 +8.0 %, rms 3.1 %"
+        );
+        assert_eq!(text(Metric::NormalError), "max 0.1°, p99 0.1°, rms 0.0°");
+        assert_eq!(text(Metric::Crease), "max 0.12, p99 0.08, rms 0.03");
+        assert_eq!(text(Metric::FoldOver), "points 0.10 %");
+        assert_eq!(figures_of(Metric::Bulge, &Summary::default()).len(), 1);
+    }
+
+    #[test]
+    fn beyond_a_threshold_there_are_words() {
+        assert_eq!(verdict(Metric::Discontinuity, 1.5), None);
+        assert_eq!(
+            verdict(Metric::Discontinuity, 2.0),
+            Some(("nearly tears", false))
+        );
+        assert_eq!(verdict(Metric::Discontinuity, 9.0), Some(("tears", true)));
+        assert_eq!(verdict(Metric::Bulge, 9.0), None);
+        assert_eq!(worst_text(Metric::FoldOver, 0.0), "nothing folded");
     }
 }

@@ -29,6 +29,7 @@ pub mod commands;
 #[cfg(feature = "gui")]
 pub mod frame;
 pub mod heat;
+pub mod heat_map;
 #[cfg(feature = "gui")]
 pub mod hints;
 #[cfg(feature = "gui")]
@@ -38,6 +39,8 @@ pub mod joints;
 pub mod keymap;
 #[cfg(feature = "gui")]
 pub mod layout;
+#[cfg(feature = "gui")]
+pub mod lettering;
 #[cfg(feature = "gui")]
 pub mod mode;
 pub mod offscreen;

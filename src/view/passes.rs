@@ -4,7 +4,7 @@ use super::cgmath_border::{matrix, vector2, vector3};
 use super::gl::{self, Stencil};
 use super::gpu_mesh::{GpuMesh, Staging};
 use super::grid::Grid;
-use super::heat::hex;
+use super::heat::{Stops, hex};
 use super::joints::{BoneShape, BoneTriangles};
 use super::points::{PointFrame, PointPass};
 use super::programs::{Programs, is_detailed};
@@ -12,6 +12,7 @@ use super::renderer::RenderError;
 use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
 use super::scenery::Scenery;
 use super::textures::{Textures, Use};
+use crate::deform::diagnostics::Range;
 use crate::document::{Image, Material};
 use glam::{Mat4, Vec2, Vec3};
 use std::collections::HashMap;
@@ -454,11 +455,15 @@ impl Frame {
                     program.use_uniform("plain", scene_mesh.plain_weight);
                     program.use_uniform("hatch_px", 10.0 * self.pixels_per_point);
                     let ramp = self.options.ramp;
-                    let stops = ramp.stops().map(|c| vector3(c.into()));
-                    program.use_uniform_array("heat_stops", &stops);
-                    let [ground, stripe] = ramp.hatch();
-                    use_color(program, "hatch_ground", ground);
-                    use_color(program, "hatch_stripe", stripe);
+                    use_ramp(program, ramp.stops(), ramp.hatch());
+                } else if shading == Shading::HeatMap {
+                    program.use_uniform("hatch_px", 7.0 * self.pixels_per_point);
+                    program.use_uniform("line_px", self.pixels_per_point);
+                    let scale = self.options.heat_scale();
+                    use_ramp(program, scale.stops(), scale.hatch());
+                    let Range { low, neutral, high } = scale.range;
+                    program.use_uniform("heat_range", vector3(Vec3::new(low, neutral, high)));
+                    program.use_uniform("heat_step", scale.step());
                 } else if shading == Shading::Wire {
                     program.use_uniform("fill", vector3(linear(self.scenery.wire_fill)));
                 }
@@ -486,6 +491,13 @@ fn use_material(program: &Program, material: &Material) {
         program.use_uniform("emissive", vector3(material.emissive.into()));
         program.use_uniform("unlit", f32::from(u8::from(material.unlit)));
     }
+}
+
+fn use_ramp(program: &Program, stops: &Stops, [ground, stripe]: [[f32; 3]; 2]) {
+    let stops = stops.map(|c| vector3(c.into()));
+    program.use_uniform_array("heat_stops", &stops);
+    use_color(program, "hatch_ground", ground);
+    use_color(program, "hatch_stripe", stripe);
 }
 
 fn use_color(program: &Program, name: &str, srgb: [f32; 3]) {

@@ -107,6 +107,8 @@ impl Picture {
                 let mesh_id = document.instances().get(id).map(|i| i.mesh);
                 let heat = mesh_id.and_then(|m| editor.heat().get(&m));
                 let heat = heat.filter(|_| options.shading == Shading::Weights);
+                let measured = editor.heat_map_in(view, *id);
+                let measured = measured.filter(|_| options.shading == Shading::HeatMap);
                 let set_of = |sets: &PointsOfMeshes| sets.get(&mesh_id?).cloned();
                 let hidden = set_of(&session.hidden_points);
                 let selected = set_of(&session.selected_points).filter(|_| show_points);
@@ -117,6 +119,7 @@ impl Picture {
                     shown.key,
                     shown.generation,
                     heat.map(|h| (h.of, h.generation)),
+                    measured.map(|map| map.generation),
                 )
                     .hash(&mut hash);
                 PictureMesh {
@@ -125,8 +128,14 @@ impl Picture {
                     positions: shown.positions.clone(),
                     normals: shown.normals.clone(),
                     generation: shown.generation,
-                    weights: heat.map(|h| h.values.clone()),
-                    weights_generation: heat.map_or(0, |h| h.generation),
+                    weights: match measured {
+                        Some(map) => Some(map.values.clone()),
+                        None => heat.map(|h| h.values.clone()),
+                    },
+                    weights_generation: match measured {
+                        Some(map) => map.generation,
+                        None => heat.map_or(0, |h| h.generation),
+                    },
                     plain_weight: heat.map_or(0.0, |h| as_uploaded(h.plain())),
                     hidden,
                     selected,

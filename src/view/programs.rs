@@ -8,7 +8,7 @@ use three_d::{Context, Program};
 /// One program for each kind of thing that is drawn.
 pub(crate) struct Programs {
     pub(crate) background: Program,
-    meshes: [Program; 5],
+    meshes: [Program; 6],
     /// [`Shading::Textured`] with normal, roughness, occlusion and light pictures: dearer than what most models need.
     detailed: Program,
     pub(crate) line: Program,
@@ -46,6 +46,7 @@ impl Programs {
                 mesh(2, false)?,
                 mesh(3, false)?,
                 mesh(4, false)?,
+                mesh(5, false)?,
             ],
             detailed: mesh(0, true)?,
             line: program(
@@ -68,13 +69,14 @@ impl Programs {
 
     /// The program that draws surfaces in this way, and the one for those of its materials that ask for more.
     pub(crate) fn meshes(&self, shading: Shading) -> [&Program; 2] {
-        let [textured, shaded, form, weights, wire] = &self.meshes;
+        let [textured, shaded, form, weights, wire, heat_map] = &self.meshes;
         match shading {
             Shading::Textured => [textured, &self.detailed],
             Shading::Shaded => [shaded; 2],
             Shading::Form => [form; 2],
             Shading::Weights => [weights; 2],
             Shading::Wire => [wire; 2],
+            Shading::HeatMap => [heat_map; 2],
         }
     }
 }

@@ -1,8 +1,10 @@
 //! What to draw, as plain borrowed data: the renderer knows neither the document's tables nor the editor.
 
 use super::heat::Ramp;
+use super::heat_map::HeatScale;
 use super::joints::BoneShape;
 use super::points::PointMarks;
+use crate::deform::diagnostics::Metric;
 use crate::document::{Image, Material};
 use crate::math::camera::Camera;
 use crate::mesh::Mesh;
@@ -37,7 +39,8 @@ pub struct SceneMesh<'a> {
     pub normals: &'a [Vec3],
     /// Another number whenever positions or normals changed.
     pub generation: u64,
-    /// n_points weights 0 - 1 for [`Shading::Weights`]; 0, negative and NaN: no influence. `None`: none anywhere.
+    /// n_points weights 0 - 1 for [`Shading::Weights`]; 0, negative and NaN: no influence. For [`Shading::HeatMap`]
+    /// values of the metric; NaN: none. `None`: none anywhere.
     pub weights: Option<&'a [f32]>,
     /// The weight, 0 - 1, that is hatched instead of coloured: it says that there is nothing. 0, but of a painted map
     /// what was never painted.
@@ -79,16 +82,19 @@ pub enum Shading {
     Weights,
     /// Edges over a dim fill.
     Wire,
+    /// How good the deformation is, as colours.
+    HeatMap,
 }
 
 impl Shading {
     /// Every way, in the order of menus.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Textured,
         Self::Shaded,
         Self::Form,
         Self::Weights,
         Self::Wire,
+        Self::HeatMap,
     ];
 }
 
@@ -123,6 +129,11 @@ pub struct ViewOptions {
     pub shading: Shading,
     /// The colours of [`Shading::Weights`].
     pub ramp: Ramp,
+    /// What [`Shading::HeatMap`] shows.
+    pub metric: Metric,
+    /// The diagonal of the box around the model at rest, metres: the measure of [`ViewOptions::metric`]'s range.
+    #[serde(skip)]
+    pub diagonal: f32,
     /// Fine edges over any shading.
     pub wire_overlay: bool,
     /// Bones show, dimmed, through what hides them.
@@ -148,6 +159,8 @@ impl Default for ViewOptions {
         Self {
             shading: Shading::Textured,
             ramp: Ramp::default(),
+            metric: Metric::Bulge,
+            diagonal: 0.0,
             wire_overlay: false,
             xray_bones: true,
             show_bones: true,
@@ -158,6 +171,13 @@ impl Default for ViewOptions {
             pixels_per_point: 1.0,
             ease_camera: true,
         }
+    }
+}
+
+impl ViewOptions {
+    /// The colours of [`Shading::HeatMap`].
+    pub fn heat_scale(&self) -> HeatScale {
+        HeatScale::new(self.metric, self.diagonal)
     }
 }
 

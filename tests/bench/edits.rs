@@ -161,6 +161,8 @@ fn ask(worker: &Worker, document: &Document, generation: u64) -> (Duration, usiz
             document: document.clone(),
             pose: document.pose().clone(),
             views: vec![ViewRequest::own()],
+            centres: sinew::evaluate::CentreMap::new(),
+            heat_map: None,
             reset: generation == 1,
         });
         worker.wait_result(Duration::from_mins(2)).unwrap()

@@ -113,19 +113,31 @@ fn flags_of_the_stack_and_the_pose_mean_what_they_say() {
         read_npy(&out).1
     };
     let default = skin("default.npy", &[]);
-    assert_eq!(
-        default,
-        skin("dqs.npy", &["--method", "dqs"]),
-        "the default stack is two-phase DQS"
+    assert!(
+        default == skin("both.npy", &["--method", "dqs", "--bulge", "both"]),
+        "the default stack is two-phase DQS, compensation and projection"
     );
-    assert_eq!(
-        default,
-        skin(
-            "two.npy",
-            &["--method", "dqs", "--scale", "two-phase", "--bulge", "none"]
-        )
-    );
-    assert_ne!(default, skin("lbs.npy", &["--method", "lbs"]));
+    let dqs = skin("dqs.npy", &["--method", "dqs"]);
+    assert!(default != dqs, "a method alone is bare");
+    assert!(dqs == skin("two.npy", &["--scale", "two-phase", "--bulge", "none"]));
+    let with = |flags: &[&str]| skin("with.npy", &[&["--method", "dqs"], flags].concat());
+    let compensated = with(&["--bulge", "compensation"]);
+    let different = [
+        dqs.clone(),
+        compensated.clone(),
+        with(&["--bulge", "compensation", "--strength", "0.5"]),
+        with(&["--bulge", "compensation", "--polynomial", "original"]),
+        with(&["--bulge", "compensation", "--variant", "published"]),
+        with(&["--bulge", "projection"]),
+        with(&["--bulge", "projection", "--variant", "published"]),
+        with(&["--bulge", "projection", "--power", "4"]),
+    ];
+    for (i, a) in different.iter().enumerate() {
+        assert!(different[..i].iter().all(|b| a != b), "number {i}");
+    }
+    assert!(dqs == with(&["--bulge", "both", "--strength", "0"]));
+    assert!(compensated == with(&["--bulge", "compensation", "--strength", "1"]));
+    assert!(default != skin("lbs.npy", &["--method", "lbs"]));
 
     let pose = folder.join("pose.json");
     std::fs::write(
@@ -135,7 +147,7 @@ fn flags_of_the_stack_and_the_pose_mean_what_they_say() {
     .unwrap();
     let out = folder.join("posed.npy");
     done(&["skin", &arm, "--pose", text(&pose), "--out", text(&out)]);
-    assert_ne!(read_npy(&out).1, default);
+    assert!(read_npy(&out).1 != default);
 }
 
 #[test]
@@ -323,8 +335,146 @@ fn wrong_use_exits_with_2() {
 #[test]
 fn help_teaches_every_subcommand() {
     let help = done(&["--help"]);
-    for command in ["info", "skin", "export", "check", "bench", "sample"] {
+    for command in [
+        "info", "skin", "measure", "compare", "export", "check", "bench", "sample",
+    ] {
         assert!(help.contains(command), "{help}");
         assert!(done(&[command, "--help"]).len() > 100);
     }
+}
+
+#[test]
+fn measure_names_the_worst_over_a_clip_with_time_and_vertex() {
+    let arm = asset("arm");
+    let args = ["measure", &arm, "--clip", "Bend", "--rate", "2.5", "--json"];
+    let report: Value = serde_json::from_str(&done(&args)).unwrap();
+    let times = report["times"].as_array().unwrap();
+    assert_eq!(times.len(), 7, "2.4 s at 2.5 a second, both ends");
+    let instance = &report["instances"][0];
+    assert_eq!(instance["closed"], true);
+    assert_eq!(instance["frames"].as_array().unwrap().len(), 7);
+    let metric = |name: &str| {
+        let rows = instance["metrics"].as_array().unwrap().iter();
+        rows.clone()
+            .find(|m| m["metric"] == name)
+            .unwrap_or_else(|| panic!("no {name}"))
+    };
+    let bulge = metric("bulge");
+    assert!(bulge["max"]["value"].as_f64().unwrap() < 0.02, "{bulge}");
+    assert!(bulge["p99"].as_f64() <= bulge["max"]["value"].as_f64());
+    assert!(metric("discontinuity")["max"]["value"].as_f64().unwrap() < 1.5);
+    for key in ["strain", "area", "crease", "fold", "normals", "difference"] {
+        let max = &metric(key)["max"];
+        assert!(max["value"].is_f64() && max["time"].is_f64(), "{key} {max}");
+        assert_eq!(max["vertex"]["mesh"], "arm");
+        assert!(max["vertex"]["vertex"].as_u64().unwrap() < 4200);
+    }
+    let bare = done(&[
+        "measure", &arm, "--clip", "0", "--rate", "2.5", "--method", "dqs",
+    ]);
+    assert!(
+        bare.contains("Bulge") && bare.contains("+14") && bare.contains("primitive 0 vertex"),
+        "{bare}"
+    );
+    assert!(
+        bare.contains("Volume") && bare.contains("approximate"),
+        "{bare}"
+    );
+
+    // One pose has no times; a model without a closed part says open.
+    let rest = done(&["measure", &arm]);
+    assert!(
+        !rest.contains("at 0.") && rest.contains("Faces folded over"),
+        "{rest}"
+    );
+}
+
+#[test]
+fn measure_and_compare_agree_on_the_worst() {
+    let folder = Folder::new();
+    let arm = asset("arm");
+    let out = folder.join("report");
+    let args = [
+        "compare",
+        &arm,
+        "--methods",
+        "lbs,dqs,default",
+        "--clip",
+        "0",
+        "--rate",
+        "2.5",
+        "--out",
+        text(&out),
+    ];
+    let said = done(&args);
+    assert!(said.contains("index.html"), "{said}");
+    let html = std::fs::read_to_string(out.join("index.html")).unwrap();
+    let has_pictures = html.contains("data:image/png;base64,");
+    assert_eq!(
+        has_pictures,
+        !html.contains("This build draws no pictures"),
+        "a report without pictures says so"
+    );
+    assert_eq!(html.matches("<svg viewBox").count(), 4, "four plots");
+    for word in [
+        "arm.glb",
+        "Discontinuity",
+        "default",
+        "prefers-color-scheme",
+    ] {
+        assert!(html.contains(word), "{word}");
+    }
+    for outside in ["http:", "https:", "<script", "<link", "@import"] {
+        assert!(!html.contains(outside), "{outside}");
+    }
+    let numbers: Value =
+        serde_json::from_slice(&std::fs::read(out.join("numbers.json")).unwrap()).unwrap();
+    let worst = |stack: usize, metric: &str| {
+        let rows = numbers[stack]["worst"].as_array().unwrap().iter();
+        let row = rows.clone().find(|m| m["metric"] == metric).unwrap();
+        row["max"]["value"].as_f64().unwrap()
+    };
+    assert!(worst(1, "bulge") > 0.13 && worst(2, "bulge") < 0.02);
+    assert_eq!(worst(1, "discontinuity"), 0.0);
+    assert_eq!(worst(0, "difference"), 0.0);
+    let args = [
+        "measure", &arm, "--method", "dqs", "--clip", "0", "--rate", "2.5", "--json",
+    ];
+    let measured: Value = serde_json::from_str(&done(&args)).unwrap();
+    let bulge = &measured["instances"][0]["metrics"][0];
+    assert_eq!(bulge["max"]["value"].as_f64().unwrap(), worst(1, "bulge"));
+}
+
+#[test]
+fn wrong_use_of_stacks_and_reports_is_a_sentence() {
+    let arm = asset("arm");
+    for (args, word) in [
+        (vec!["skin", "--out", "x.npy", "--strength", "3"], "0 to 2"),
+        (
+            vec!["skin", "--out", "x.npy", "--strength", "nan"],
+            "0 to 2",
+        ),
+        (
+            vec!["skin", "--out", "x.npy", "--method", "lbs", "--power", "2"],
+            "--power needs --bulge",
+        ),
+        (
+            vec!["skin", "--out", "x.npy", "--polynomial", "3"],
+            "manual, original",
+        ),
+        (vec!["measure", "--rate", "0"], "above 0"),
+        (vec!["measure", "--against", "magic"], "is no stack"),
+        (vec!["measure", "--clip", "Dance"], "\"Bend\""),
+        (
+            vec!["compare", "--methods", "lbs,dqs+glue", "--out", "x"],
+            "is no stack",
+        ),
+        (vec!["compare", "--out", "Cargo.toml"], "is a file"),
+    ] {
+        let mut args = args;
+        args.insert(1, &arm);
+        let said = fails(&args, 2);
+        assert!(said.contains(word), "{args:?}: {said}");
+    }
+    assert!(!Path::new("x").exists());
 }

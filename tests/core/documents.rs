@@ -3,7 +3,7 @@
 use crate::models::tube;
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
-use sinew::deform::{DeformStack, MaskKind, ScaleMode};
+use sinew::deform::{DeformStack, MaskKind, ScaleMode, SkinningMethod};
 use sinew::document::{ClipId, Document, Edit, History, InstanceId, MaskEdit, MeshId, invariants};
 use sinew::evaluate::{Evaluator, InstanceUpdate, Request, ViewRequest, Worker};
 use sinew::finding::Severity;
@@ -45,19 +45,78 @@ pub(crate) fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
         id: ClipId(id),
         clip: some.then(|| Arc::new(Clip::named(format!("clip {id}")))),
     });
+    let mask = (
+        prop::sample::select(MaskKind::ALL.to_vec()),
+        prop::collection::btree_map(0..n_points, 0.0f32..=1.0, 1..40),
+    )
+        .prop_map(|(kind, values)| {
+            let painted = |x: f32| match x {
+                // As often as not unpainted again.
+                x if x > 0.5 => MaskKind::UNPAINTED,
+                x => x * kind.limit(),
+            };
+            let (points, values) = values.into_iter().unzip();
+            let values: Vec<f32> = values;
+            Edit::mask(
+                MESH,
+                kind,
+                points,
+                values.into_iter().map(painted).collect(),
+            )
+        });
+    let tail = prop::option::of((-1.0f64..1.0, -1.0f64..1.0, -1.0f64..1.0));
+    let rule = (0u32..5, tail, any::<bool>(), any::<bool>()).prop_map(
+        |(joint, tail, compensates_scale, follows_root)| Edit::JointRule {
+            joint: JointIndex(joint),
+            rule: JointRule {
+                tail: tail.map(DVec3::from),
+                compensates_scale,
+                inflation_parent: (follows_root && joint == 2).then_some(JointIndex(0)),
+            },
+        },
+    );
     prop_oneof![
         4 => rows,
+        3 => mask,
+        1 => rule,
         2 => pose,
         1 => clip,
         1 => (3u32..5, -1.0f32..1.0).prop_map(|(j, w)| Edit::MorphWeights { joint: JointIndex(j), weights: vec![w] }),
-        1 => any::<bool>().prop_map(|lbs| Edit::Stack {
-            mesh: MESH,
-            stack: Arc::new(if lbs { DeformStack::lbs() } else { DeformStack::dqs() }),
-        }),
+        2 => any_stack().prop_map(|stack| Edit::Stack { mesh: MESH, stack: Arc::new(stack) }),
         1 => (0u32..5, "[a-z]{0,6}").prop_map(|(j, name)| Edit::JointName { joint: JointIndex(j), name }),
         1 => prop::collection::btree_set(0u32..5, 0..3)
             .prop_map(|s| Edit::Locks(Arc::new(s.into_iter().map(JointIndex).collect()))),
     ]
+}
+
+/// Every method, with and without what may come after it.
+fn any_stack() -> impl Strategy<Value = DeformStack> {
+    let method = prop_oneof![
+        3 => Just(SkinningMethod::Lbs),
+        3 => Just(SkinningMethod::Dqs),
+        3 => Just(SkinningMethod::Blend),
+        // Finding centres takes long.
+        1 => Just(SkinningMethod::CentresOfRotation),
+    ];
+    (method, any::<bool>(), any::<bool>(), 0u32..4).prop_map(
+        |(method, corrected, drops, iterations)| {
+            let mut stack = if corrected {
+                DeformStack {
+                    method,
+                    ..DeformStack::default()
+                }
+            } else {
+                DeformStack::bare(method)
+            };
+            stack.blend = 0.6;
+            if drops {
+                stack.scale = ScaleMode::Drop;
+            }
+            stack.smooth.enabled = iterations > 0;
+            stack.smooth.iterations = 2 * iterations;
+            stack
+        },
+    )
 }
 
 fn assert_sound(document: &Document) {
@@ -227,6 +286,68 @@ fn a_broken_edit_is_named_and_changes_nothing() {
             },
             "there is no mesh 1",
         ),
+        (
+            Edit::Stack {
+                mesh: MESH,
+                stack: Arc::new({
+                    let mut stack = DeformStack::default();
+                    stack.smooth.iterations = 4_000_000_000;
+                    stack
+                }),
+            },
+            "the smoothing has 4000000000 rounds, which is not 1 - 100",
+        ),
+        (
+            Edit::mask(MeshId(7), MaskKind::Blend, vec![], vec![]),
+            "there is no mesh 7",
+        ),
+        (
+            Edit::mask(MESH, MaskKind::Blend, vec![1], vec![]),
+            "values: 0 given, 1 needed",
+        ),
+        (
+            Edit::mask(MESH, MaskKind::Blend, vec![9999], vec![0.5]),
+            "point 9999",
+        ),
+        (
+            Edit::mask(MESH, MaskKind::Blend, vec![3, 3], vec![0.5, 0.5]),
+            "point 3 is named twice",
+        ),
+        (
+            Edit::mask(MESH, MaskKind::Projection, vec![3], vec![1.5]),
+            "1.5 is not a projection strength: 0 - 1 is",
+        ),
+        (
+            Edit::mask(MESH, MaskKind::Compensation, vec![3], vec![f32::NAN]),
+            "NaN is not a compensation strength: 0 - 2 is",
+        ),
+        (
+            Edit::JointRule {
+                joint: JointIndex(5),
+                rule: JointRule::default(),
+            },
+            "there is no bone 5",
+        ),
+        (
+            Edit::JointRule {
+                joint: JointIndex(1),
+                rule: JointRule {
+                    tail: Some(DVec3::NAN),
+                    ..JointRule::default()
+                },
+            },
+            "the bone's end is not a finite place",
+        ),
+        (
+            Edit::JointRule {
+                joint: JointIndex(1),
+                rule: JointRule {
+                    inflation_parent: Some(JointIndex(2)),
+                    ..JointRule::default()
+                },
+            },
+            "which comes after it",
+        ),
     ];
     for (mut edit, sentence) in broken {
         let error = document.apply(&mut edit).unwrap_err().to_string();
@@ -268,6 +389,75 @@ fn one_drag_is_one_small_undo_step() {
     history.undo(&mut document).unwrap();
     assert!(document.same_content(&before));
     assert!(!history.is_modified());
+}
+
+#[test]
+fn one_stroke_on_a_map_is_one_small_undo_step_and_gives_its_memory_back() {
+    let mut document = tube(200);
+    let before = document.clone();
+    let mut history = History::default();
+    history.begin(&document, "Paint compensation strength");
+    for dab in 0..50u32 {
+        let points: Vec<u32> = (dab * 20..dab * 20 + 200).collect();
+        let values = points.iter().map(|p| (p + dab) as f32 / 2_000.0).collect();
+        let edit = Edit::mask(MESH, MaskKind::Compensation, points, values);
+        let dirty = history.apply(&mut document, edit, "Paint").unwrap();
+        let chunks = &dirty.masks[&(MESH, MaskKind::Compensation)];
+        assert!(chunks.len() <= 2, "only the chunks under the brush");
+        assert!(dirty.influences.is_empty() && !dirty.pose);
+    }
+    history.commit(&document);
+    assert_eq!(history.n_undo(), 1);
+    let n_touched = 49 * 20 + 200;
+    assert!(
+        history.bytes() <= 16 * n_touched,
+        "{} bytes for {n_touched} points",
+        history.bytes()
+    );
+    let painted = document.clone();
+    assert!(!painted.same_content(&before), "same_content sees maps");
+    history.undo(&mut document).unwrap();
+    assert!(document.same_content(&before));
+    assert!(document.meshes()[&MESH].masks.iter().next().is_none());
+    history.redo(&mut document).unwrap();
+    assert!(document.same_content(&painted));
+
+    let mut bounded = History::with_limit(20_000);
+    for i in 0..20u32 {
+        let points: Vec<u32> = (0..600).collect();
+        let values = points.iter().map(|p| (p + i) as f32 / 2_000.0).collect();
+        let edit = Edit::mask(MESH, MaskKind::Smooth, points, values);
+        bounded.apply(&mut document, edit, "Paint").unwrap();
+        assert!(bounded.bytes() <= 20_000);
+    }
+    assert_eq!(bounded.n_dropped() + bounded.n_undo(), 20);
+    assert!(bounded.n_dropped() > 0);
+}
+
+#[test]
+fn an_undone_rule_is_the_skeleton_of_the_source_again() {
+    let mut document = tube(10);
+    let before = document.clone();
+    let mut history = History::default();
+    history.begin(&document, "Set the end of the bone");
+    for x in [0.25, 0.5, 0.75] {
+        let rule = JointRule {
+            tail: Some(DVec3::new(x, 0.0, 0.0)),
+            compensates_scale: true,
+            ..JointRule::default()
+        };
+        let joint = JointIndex(1);
+        let dirty = history
+            .apply(&mut document, Edit::JointRule { joint, rule }, "Set")
+            .unwrap();
+        assert!(dirty.pose && dirty.joints);
+    }
+    history.commit(&document);
+    assert!(!document.same_content(&before));
+    assert_eq!(history.n_undo(), 1);
+    history.undo(&mut document).unwrap();
+    assert!(document.same_content(&before));
+    assert!(Arc::ptr_eq(document.skeleton(), document.source_skeleton()));
 }
 
 #[test]
@@ -413,6 +603,8 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             document: document.clone(),
             pose: document.shown_pose(),
             views: vec![ViewRequest::own()],
+            centres: sinew::evaluate::CentreMap::new(),
+            heat_map: None,
             reset: generation == 1,
         });
         let result = worker.wait_result(Duration::from_secs(30)).unwrap();
@@ -484,6 +676,8 @@ fn a_waiting_request_is_replaced_by_a_newer_one() {
             document: document.clone(),
             pose: document.pose().clone(),
             views: vec![ViewRequest::own()],
+            centres: sinew::evaluate::CentreMap::new(),
+            heat_map: None,
             reset: true,
         });
     }

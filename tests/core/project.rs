@@ -2,7 +2,7 @@
 
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use proptest::prelude::*;
-use sinew::deform::DeformStack;
+use sinew::deform::{DeformStack, MaskKind, SkinningMethod};
 use sinew::document::{
     ClipId, Document, Edit, Instance, InstanceId, MeshId, MeshItem, Parts, Skin, SkinId, Source,
     SourceKind, invariants,
@@ -17,7 +17,7 @@ use sinew::math::Transform;
 use sinew::skeleton::{
     Channel, Clip, Interpolation, Joint, JointIndex, JointRule, Property, Skeleton,
 };
-use sinew::skinning::Rows;
+use sinew::skinning::{Polynomial, Rows};
 use sinew::task::Task;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -135,6 +135,49 @@ fn painted(n_points: u32, n_joints: u16) -> impl Strategy<Value = (Vec<u32>, Row
     })
 }
 
+/// Edits of painted maps, with any values that their ranges allow.
+fn maps(n_points: u32) -> impl Strategy<Value = Vec<Edit>> {
+    let value = prop_oneof![
+        Just(0.0f32),
+        Just(1.0),
+        0.0f32..=1.0,
+        Just(f32::MIN_POSITIVE / 4.0)
+    ];
+    let values = proptest::collection::btree_map(0..n_points, value, 0..40);
+    let map = (proptest::sample::select(MaskKind::ALL.to_vec()), values);
+    let map = map.prop_map(|(kind, values)| {
+        let (points, values): (_, Vec<f32>) = values.into_iter().unzip();
+        let values = values.into_iter().map(|x| x * kind.limit()).collect();
+        Edit::mask(MeshId(0), kind, points, values)
+    });
+    proptest::collection::vec(map, 0..4)
+}
+
+/// Stacks with every part on, off or changed.
+fn stack() -> impl Strategy<Value = DeformStack> {
+    let numbers = (0.0f32..=2.0, 1.0f32..=8.0, 0.0f32..=1.0, 1u32..=100);
+    (numbers, any::<[bool; 6]>()).prop_map(|((strength, power, share, iterations), on)| {
+        let mut stack = DeformStack::default();
+        stack.compensation.enabled = on[0];
+        stack.compensation.strength = strength;
+        stack.compensation.fold_guard = on[1];
+        stack.compensation.auto_strength = on[2];
+        if on[5] {
+            let (c1, c2) = (strength, -power);
+            stack.compensation.polynomial = Polynomial::Custom { c1, c2 };
+        }
+        stack.projection.enabled = on[3];
+        stack.projection.power = power;
+        stack.smooth.enabled = on[4];
+        stack.smooth.iterations = iterations;
+        stack.blend = share;
+        if on[2] {
+            stack.method = SkinningMethod::Blend;
+        }
+        stack
+    })
+}
+
 fn transform() -> impl Strategy<Value = Transform> {
     let number = || -10.0f64..10.0;
     let vector = move || (number(), number(), number()).prop_map(DVec3::from);
@@ -166,7 +209,10 @@ proptest! {
         morph in -2.0f32..2.0,
         new_name in name(),
         times in proptest::collection::vec(-5.0f32..5.0, 1..200),
-        (dqs, locked, remove, yaw) in (any::<bool>(), any::<bool>(), any::<bool>(), any::<f32>()),
+        (locked, remove, yaw) in (any::<bool>(), any::<bool>(), any::<f32>()),
+        maps in maps(200),
+        stack in proptest::option::of(stack()),
+        rule in (proptest::option::of(transform()), any::<bool>(), any::<bool>()),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("strip.gltf");
@@ -178,8 +224,15 @@ proptest! {
         edit(&mut edited, Edit::Pose { joints, locals });
         edit(&mut edited, Edit::MorphWeights { joint: JointIndex(0), weights: vec![morph] });
         edit(&mut edited, Edit::JointName { joint: JointIndex(2), name: new_name.clone() });
-        if dqs {
-            edit(&mut edited, Edit::Stack { mesh: MeshId(0), stack: Arc::new(DeformStack::lbs()) });
+        maps.into_iter().for_each(|map| edit(&mut edited, map));
+        let rule = JointRule {
+            tail: rule.0.map(|transform| transform.translation),
+            compensates_scale: rule.1,
+            inflation_parent: rule.2.then_some(JointIndex(0)),
+        };
+        edit(&mut edited, Edit::JointRule { joint: JointIndex(2), rule });
+        if let Some(stack) = stack.map(Arc::new) {
+            edit(&mut edited, Edit::Stack { mesh: MeshId(0), stack });
         }
         if locked {
             edit(&mut edited, Edit::Locks(Arc::new([JointIndex(1)].into())));
@@ -226,7 +279,7 @@ fn apply_text(text: &str) -> Result<(Document, Vec<Finding>), ProjectError> {
 fn an_untouched_model_is_a_short_project() {
     let text = text_of(&three());
     let expected = r#"(
-    version: 1,
+    version: 2,
     app: "0.1.0",
     model: File(
         path: "strip.gltf",
@@ -236,7 +289,9 @@ fn an_untouched_model_is_a_short_project() {
     stacks: ["#
         .replace("0.1.0", env!("CARGO_PKG_VERSION"));
     assert!(text.starts_with(&expected), "{text}");
-    for word in ["weights:", "pose:", "clips:", "locked:", "renamed:"] {
+    for word in [
+        "weights:", "masks:", "rules:", "pose:", "clips:", "locked:", "renamed:",
+    ] {
         assert!(!text.contains(word), "{word} in {text}");
     }
 }
@@ -263,7 +318,45 @@ fn the_file_reads_well() {
         },
     );
     edit(&mut document, Edit::Locks(Arc::new([JointIndex(2)].into())));
+    let map = Edit::mask(
+        MeshId(0),
+        MaskKind::Compensation,
+        vec![point, geometry.point_of_vertex[0]],
+        vec![1.5, 0.25],
+    );
+    edit(&mut document, map);
+    let rule = JointRule {
+        tail: Some(DVec3::new(0.0, 0.5, 0.0)),
+        compensates_scale: true,
+        inflation_parent: Some(JointIndex(0)),
+    };
+    let joint = JointIndex(2);
+    edit(&mut document, Edit::JointRule { joint, rule });
     let text = text_of(&document);
+    let expected = r#"    masks: [
+        (
+            mesh: 0,
+            name: "Strip",
+            map: Compensation,
+            values: [
+                (v: 0, x: 0.25),
+                (p: 1, v: 1, x: 1.5),
+            ],
+        ),
+    ],
+"#;
+    assert!(text.contains(expected), "{text}");
+    let expected = r#"    rules: [
+        (
+            joint: 2,
+            name: "Hand",
+            tail: (0.0, 0.5, 0.0),
+            compensates_scale: true,
+            inflation_parent: (0, "Hips"),
+        ),
+    ],
+"#;
+    assert!(text.contains(expected), "{text}");
     let expected = r#"    weights: [
         (
             mesh: 0,
@@ -286,7 +379,9 @@ fn the_file_reads_well() {
             rotation: (0.0, 0.0, 0.6, 0.8),
         ),
     ],
-    locked: [
+"#;
+    assert!(text.contains(expected), "{text}");
+    let expected = r#"    locked: [
         (2, "Hand"),
     ],
 "#;
@@ -322,6 +417,113 @@ fn many_rows_are_packed_and_come_back() {
     assert_eq!(findings, []);
     assert!(opened.same_content(&edited));
     assert_eq!(text_of(&opened), text);
+}
+
+#[test]
+fn a_whole_painted_map_is_packed_and_comes_back() {
+    let path = Path::new("/models/strip.gltf");
+    let source = strip(150_000, &["Hips", "Arm", "Hand"], path);
+    let mut edited = source.clone();
+    let n_points = source.meshes()[&MeshId(0)].influences.len() as u32;
+    let points: Vec<u32> = (0..n_points).filter(|p| p % 3 != 0).collect();
+    let values = points
+        .iter()
+        .map(|&p| 2.0 / (p % 7_001 + 1) as f32)
+        .collect();
+    let map = Edit::mask(MeshId(0), MaskKind::Compensation, points, values);
+    edit(&mut edited, map);
+    let few = Edit::mask(MeshId(0), MaskKind::Blend, vec![7], vec![0.125]);
+    edit(&mut edited, few);
+    let text = text_of(&edited);
+    assert!(text.lines().count() < 100, "blocks, not lines");
+    let (opened, findings) = apply_project(source, project::parse(&text).unwrap()).unwrap();
+    assert_eq!(findings, []);
+    assert!(opened.same_content(&edited));
+    assert_eq!(text_of(&opened), text);
+}
+
+/// `text` with one more list of masks, of the strip of [`three`].
+fn with_masks(masks: &str) -> String {
+    let masks = format!("    masks: [{masks}],\n    session: (");
+    text_of(&three()).replace("    session: (", &masks)
+}
+
+#[test]
+fn broken_maps_and_rules_are_said_in_plain_sentences() {
+    let broken = with_masks(
+        r#"(mesh: 0, name: "Strip", map: Projection, values: [
+            (v: 0, x: 0.5), (v: 0, x: 0.25), (v: 1, x: 1.5), (v: 2, x: NaN), (v: 3, x: -0.5), (v: 99, x: 0.5), (p: 7, v: 0, x: 0.5)]),
+        (mesh: 0, name: "Strip", map: Projection, values: [(v: 1, x: 0.5)]),
+        (mesh: 4, name: "Gone", map: Blend, values: [(v: 1, x: 0.5)]),"#,
+    );
+    let (opened, findings) = apply_text(&broken).unwrap();
+    let said: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    for sentence in [
+        "Values for vertices that the mesh does not have are left out (2).",
+        "Values that are not 0 - 1 are left out (3).",
+        "Values for points that other values already set are left out (1).",
+        "It comes twice; the second one is left out.",
+        "The model has it no more; the project's edits of it are left out.",
+    ] {
+        assert!(
+            said.iter().any(|said| said.contains(sentence)),
+            "no {sentence:?} in {said:?}"
+        );
+    }
+    assert_eq!(findings.len(), 5, "{said:?}");
+    let item = &opened.meshes()[&MeshId(0)];
+    let (kind, map) = item.masks.iter().next().unwrap();
+    assert_eq!(kind, MaskKind::Projection);
+    let point = item.geometry.point_of_vertex[0];
+    assert_eq!(map.painted().collect::<Vec<_>>(), [(point, 0.5)]);
+
+    let rules = text_of(&three()).replace(
+        "    session: (",
+        r#"    rules: [
+        (joint: 1, name: "Arm", inflation_parent: (2, "Hand")),
+        (joint: 2, name: "Hand", tail: (inf, 0.0, 0.0)),
+        (joint: 0, name: "Hips", compensates_scale: true, inflation_parent: (9, "Gone")),
+        (joint: 0, name: "Hips"),
+    ],
+    session: ("#,
+    );
+    let (opened, findings) = apply_text(&rules).unwrap();
+    let said: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    for sentence in [
+        "its place cannot follow \"Hand\", which comes after it",
+        "the bone's end is not a finite place",
+        "The model has it no more",
+        "It comes twice; the second one is left out.",
+    ] {
+        assert!(
+            said.iter().any(|said| said.contains(sentence)),
+            "no {sentence:?} in {said:?}"
+        );
+    }
+    assert_eq!(findings.len(), 4, "{said:?}");
+    let rule = opened.skeleton().joint(JointIndex(0)).rule;
+    assert!(rule.compensates_scale && rule.inflation_parent.is_none());
+    assert_eq!(
+        opened.skeleton().joint(JointIndex(1)).rule,
+        JointRule::default()
+    );
+}
+
+#[test]
+fn a_stack_out_of_its_ranges_is_left_out() {
+    let text = text_of(&three());
+    for (from, to) in [
+        ("iterations: 5", "iterations: 4294967295"),
+        ("power: 2.0", "power: 0.0"),
+        ("blend: 1.0", "blend: NaN"),
+    ] {
+        let broken = text.replace(from, to);
+        assert_ne!(broken, text, "{from}");
+        let (opened, findings) = apply_text(&broken).unwrap();
+        assert_eq!(findings.len(), 1, "{from}");
+        assert!(findings[0].to_string().contains("left out"), "{from}");
+        assert_eq!(opened.meshes()[&MeshId(0)].stack, Arc::default());
+    }
 }
 
 #[test]
@@ -406,8 +608,8 @@ fn a_playback_beyond_its_bounds_comes_back_within_them() {
 fn broken_and_newer_files_are_one_sentence() {
     let parse = |text: &str| project::parse(text).unwrap_err().to_string();
     assert_eq!(
-        parse("(version: 2, wings: [(3, Feather(\"x\"))])"),
-        "The project was saved by a newer Sinew (its format is 2, this one knows up to 1); update Sinew to open it."
+        parse("(version: 3, wings: [(3, Feather(\"x\"))])"),
+        "The project was saved by a newer Sinew (its format is 3, this one knows up to 2); update Sinew to open it."
     );
     assert!(parse("(version: 0)").contains("there never was a format 0"));
     let text = text_of(&three());
@@ -457,6 +659,23 @@ fn hostile_blocks_are_refused_without_unpacking_them() {
             "{error}"
         );
     }
+    for (n_values, data) in [
+        (u32::MAX, ""),
+        (1, "AAAA"),
+        (1, "not base64"),
+        (60_000, "KLUv/QBYAQAA"),
+    ] {
+        let block = format!(
+            "(mesh: 0, name: \"Strip\", map: Smooth, blocks: [(primitive: 0, n_values: {n_values}, data: \"{data}\")])"
+        );
+        let error = apply_text(&with_masks(&block)).unwrap_err();
+        assert!(
+            error.to_string().starts_with(
+                "The project file is damaged in smoothing strength of mesh 0 \"Strip\": "
+            ),
+            "{error}"
+        );
+    }
     let keys = text_of(&three()).replace(
         "    stacks: [",
         r#"    clips: [(clip: 3, name: "Big", channels: [(joint: 1, name: "Arm", property: Rotation,
@@ -488,8 +707,13 @@ proptest! {
             1..6,
         ),
         large in proptest::option::of(any::<proptest::sample::Index>()),
+        newer in any::<bool>(),
     ) {
-        let mut bytes = include_bytes!("../data/project-v1.ron").to_vec();
+        let mut bytes = if newer {
+            include_bytes!("../data/project-v2.ron").to_vec()
+        } else {
+            include_bytes!("../data/project-v1.ron").to_vec()
+        };
         for (at, byte) in damage {
             let at = at.index(bytes.len());
             bytes[at] = byte;

@@ -1,11 +1,13 @@
 //! Project files that must open for ever, with the models they refer to.
 
 use glam::{DMat3, DVec3};
-use sinew::deform::{ScaleMode, SkinningMethod};
-use sinew::document::{ClipId, MeshId};
+use sinew::deform::{CorrectiveSmooth, DeformStack, MaskKind, ScaleMode, SkinningMethod};
+use sinew::document::session::PaintTarget;
+use sinew::document::{ClipId, Document, MeshId};
 use sinew::io::import_for_project;
 use sinew::io::project::{Opened, open, save, to_project, to_text};
-use sinew::skeleton::{Interpolation, JointIndex, Property};
+use sinew::skeleton::{Interpolation, JointIndex, JointRule, Property};
+use sinew::skinning::{Compensation, Polynomial, Projection, TwistDamping, Variant};
 use sinew::task::Task;
 use sinew::weights::falloff::Falloff;
 use std::path::{Path, PathBuf};
@@ -19,15 +21,17 @@ fn opened(path: &Path) -> Opened {
         .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Do not change `project-v1.ron`, nor what it is expected to hold: artists have such files.
-#[test]
-fn version_1_opens() {
-    let opened = opened(&in_repository("tests/data/project-v1.ron"));
+/// The document of `tests/data/NAME`, which opens without a finding.
+fn frozen(name: &str) -> Document {
+    let opened = opened(&in_repository("tests/data").join(name));
     let fingerprint = opened.document.source().map(|source| source.fingerprint);
     assert!(!opened.source_changed, "the model is now {fingerprint:x?}");
     assert_eq!(opened.findings, []);
-    let document = opened.document;
+    opened.document
+}
 
+/// What both frozen projects hold.
+fn assert_common(document: &Document) {
     let item = &document.meshes()[&MeshId(0)];
     let row = |vertex: usize| {
         let row = item.influences.row(item.geometry.point_of_vertex[vertex]);
@@ -38,8 +42,6 @@ fn version_1_opens() {
     assert_eq!(row(4), (vec![0, 1], vec![0.25, 0.75]));
     assert_eq!(row(5), (vec![1, 0], vec![0.875, 0.125f32.next_up()]));
     assert_eq!(item.edited_points().len(), 4);
-    assert_eq!(item.stack.method, SkinningMethod::Lbs);
-    assert_eq!(item.stack.scale, ScaleMode::Drop);
 
     let locals = &document.pose().locals;
     assert_eq!(locals[0].translation, DVec3::new(0.1, 0.2, 0.3));
@@ -83,6 +85,78 @@ fn version_1_opens() {
     assert_eq!(session.active_joint, Some(JointIndex(1)));
     assert_eq!(session.active_mesh, Some(MeshId(0)));
     assert_eq!(session.selected_joints.len(), 2);
+}
+
+/// Do not change `project-v1.ron`, nor what it is expected to hold: artists have such files.
+#[test]
+fn version_1_opens() {
+    let document = frozen("project-v1.ron");
+    assert_common(&document);
+    let item = &document.meshes()[&MeshId(0)];
+    let expected = DeformStack {
+        scale: ScaleMode::Drop,
+        ..DeformStack::bare(SkinningMethod::Lbs)
+    };
+    assert_eq!(*item.stack, expected, "it looks as it did");
+    assert!(item.masks.iter().next().is_none());
+    let mut joints = document.skeleton().joints().iter();
+    assert!(joints.all(|joint| joint.rule == JointRule::default()));
+    assert_eq!(document.session().brush.target, PaintTarget::Weights);
+}
+
+/// Do not change `project-v2.ron`, nor what it is expected to hold: artists have such files.
+#[test]
+fn version_2_opens() {
+    let document = frozen("project-v2.ron");
+    assert_common(&document);
+    let item = &document.meshes()[&MeshId(0)];
+    let expected = DeformStack {
+        method: SkinningMethod::Blend,
+        scale: ScaleMode::TwoPhase,
+        blend: 0.75,
+        compensation: Compensation {
+            enabled: true,
+            variant: Variant::Published,
+            polynomial: Polynomial::Custom { c1: 1.5, c2: -4.0 },
+            strength: 1.25,
+            twist: TwistDamping::Sine,
+            third_bone_fade: false,
+            fold_guard: false,
+            auto_strength: true,
+            siblings: true,
+        },
+        projection: Projection {
+            enabled: true,
+            variant: Variant::Corrected,
+            power: 4.0,
+            sibling_fade: true,
+            strength: 0.5,
+        },
+        smooth: CorrectiveSmooth {
+            enabled: true,
+            factor: 0.25,
+            iterations: 7,
+            strength: 0.5,
+        },
+    };
+    assert_eq!(*item.stack, expected);
+    let value = |kind, vertex: usize| {
+        let point = item.geometry.point_of_vertex[vertex];
+        item.masks.value(kind, point)
+    };
+    let all = |kind| [0, 1, 2, 3, 4, 5].map(|vertex| value(kind, vertex));
+    assert_eq!(all(MaskKind::Blend), [0.0, 1.0, 0.75, 1.0, 1.0, 1.0]);
+    assert_eq!(all(MaskKind::Compensation), [1.0, 1.0, 1.0, 2.0, 0.25, 1.5]);
+    assert_eq!(item.masks.iter().count(), 2);
+    let rule = JointRule {
+        tail: Some(DVec3::new(0.0, 0.5, 0.25)),
+        compensates_scale: true,
+        inflation_parent: Some(JointIndex(0)),
+    };
+    assert_eq!(document.skeleton().joint(JointIndex(1)).rule, rule);
+    let brush = &document.session().brush;
+    assert_eq!(brush.target, PaintTarget::Mask(MaskKind::Compensation));
+    assert_eq!(brush.value(), 1.5);
 }
 
 /// The projects in the repository open over the models in `assets/` and are written as they are.

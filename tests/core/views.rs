@@ -17,6 +17,7 @@ fn request(view: u32, stack: StackChoice) -> ViewRequest {
     ViewRequest {
         view: ViewId(view),
         stack,
+        plain: false,
     }
 }
 

@@ -337,6 +337,18 @@ fn the_line_of_a_wipe_is_dragged_and_moved_by_keys_and_screen_readers() {
     window.settle();
     let right = quiet(&mut window, "wipe-right");
     assert_eq!(wipe(&window), 0.0);
+    // It moves while time runs.
+    window.harness.key_press(Key::Space);
+    window.harness.step();
+    let at = line(&window).center();
+    window.press(at);
+    window.move_to(at + Vec2::new(100.0, 0.0));
+    window.move_to(at + Vec2::new(0.5 * whole.width(), 0.0));
+    assert!(window.editor().is_playing());
+    window.release(at + Vec2::new(0.5 * whole.width(), 0.0));
+    assert!((wipe(&window) - 0.5).abs() < 0.02, "{}", wipe(&window));
+    window.harness.key_press(Key::Space);
+    window.settle();
     // Either side of the half is what the whole picture of its stack shows.
     let side = |picture: &RgbaImage, left: bool| {
         let middle = whole.center().x;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 const SIZE: [u32; 2] = [200, 150];
 
 /// Compares the picture of `scene` with the committed one, or commits it.
-fn assert_golden(name: &str, scene: &Scene<'_>) {
+pub(crate) fn assert_golden(name: &str, scene: &Scene<'_>) {
     let image = offscreen()
         .render(scene, SIZE[0], SIZE[1])
         .unwrap_or_else(|error| panic!("{error}"));

@@ -5,6 +5,7 @@ use egui::{Key, Modifiers, Pos2, Rect, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use image::RgbaImage;
 use sinew::deform::{Polynomial, SkinningMethod, StackPreset, Variant};
+use sinew::document::PaneLayout;
 use sinew::view::commands::table::Group;
 use sinew::view::frame::{PanelKind, Workspace};
 
@@ -165,6 +166,20 @@ fn assert_in_place(window: &mut Window, name: &str) {
     assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
 }
 
+/// Every division of the viewport stands in its place, with what was before on show too.
+fn divided(window: &mut Window, name: &str) {
+    for layout in PaneLayout::ALL {
+        let editor = window.harness.state_mut().editor_mut();
+        editor.compare_mut().layout = layout;
+        window.settle();
+        assert_in_place(window, &format!("{name}-{layout:?}"));
+        window.harness.key_down(Key::Backtick);
+        window.settle();
+        assert_in_place(window, &format!("{name}-{layout:?}-before"));
+        window.harness.key_up(Key::Backtick);
+    }
+}
+
 #[test]
 fn everything_fits_into_windows_of_all_sizes() {
     let sizes = [[1366.0, 768.0], [1920.0, 1080.0], [2560.0, 1440.0]];
@@ -187,6 +202,17 @@ fn everything_fits_into_windows_of_all_sizes() {
             window.settle();
             let name = format!("{}-{scale}-{}", size[0], workspace.label());
             assert_in_place(&mut window, &name);
+            // Drop-downs that show icons alone have no text that could be cut.
+            let right = window.viewport_panel().right();
+            for menu in ["Overlays", "Projection", "Panes", "Method"] {
+                let mut found = window.harness.query_all_by_label_contains(menu);
+                let button = found.find(|n| n.accesskit_node().role() == Role::Button);
+                let rect = button.unwrap_or_else(|| panic!("{menu} in {name}")).rect();
+                assert!(rect.right() <= right + 0.5, "{menu} in {name}: {rect:?}");
+            }
+            if workspace == Workspace::Compare && size[0] < 1400.0 {
+                divided(&mut window, &name);
+            }
         }
         for (i, menu) in Group::ALL.iter().map(|g| g.label()).enumerate() {
             window.click(Role::Button, menu);
@@ -259,6 +285,9 @@ fn the_parts_of_the_deformation_fit_the_properties() {
 fn long_names_and_sentences_are_cut_and_not_laid_over_others() {
     let mut window = Window::sized("arm.glb", [800.0, 500.0], 1.0);
     assert_in_place(&mut window, "smallest");
+    window.click(Role::Tab, Workspace::Compare.label());
+    divided(&mut window, "smallest");
+    window.click(Role::Tab, Workspace::Rig.label());
     let long = "a name that goes on and on ".repeat(8);
     let model = window.folder.path().join(format!("{long}.glb"));
     std::fs::copy(asset("arm.glb"), &model).expect("a copy");

@@ -13,9 +13,9 @@ const LEAST_RADIUS: f64 = 1e-3;
 /// weight above 0.01. NaN for points that no joint with a bone moves.
 ///
 /// All of these joints, not only the strongest: the metric would jump where that one changes.
-pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
+pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let least = LEAST_RADIUS * shape.diagonal();
-    for_each(shape.n_points(), |point| {
+    for_each(buffer, shape.n_points(), |point| {
         if point >= shape.influences.len() {
             return f64::NAN;
         }
@@ -43,6 +43,20 @@ pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
     })
 }
 
+/// The distance of a point at rest to the nearest bone that counts, metres; `None` where no joint with a bone moves it.
+pub(super) fn radius(shape: &ShapeView<'_>, point: u32) -> Option<f64> {
+    let index = point as usize;
+    if index >= shape.influences.len() || index >= shape.n_points() {
+        return None;
+    }
+    let p = shape.at_rest(index);
+    let row = shape.influences.row(point).iter();
+    row.filter(|(_, weight)| *weight > LEAST_WEIGHT)
+        .flat_map(|(joint, _)| shape.segments.of(joint))
+        .map(|segment| distance_to_segment(p, segment.inflated))
+        .reduce(f64::min)
+}
+
 /// The distance of `p` to a segment, which may be a point.
 fn distance_to_segment(p: DVec3, [a, b]: [DVec3; 2]) -> f64 {
     let along = b - a;
@@ -66,7 +80,7 @@ mod tests {
         for p in &mut tube.posed {
             *p *= glam::Vec3::new(1.0, 1.1, 1.1);
         }
-        let values = values(&tube.view());
+        let values = values(&tube.view(), Vec::new());
         assert!(values.iter().all(|v| (v - 0.1).abs() < 1e-6), "{values:?}");
     }
 
@@ -74,7 +88,7 @@ mod tests {
     fn no_bones_or_influences_have_no_bulge() {
         let mut tube = Tube::new();
         tube.segments = super::super::Segments::default();
-        assert!(values(&tube.view()).iter().all(|v| v.is_nan()));
+        assert!(values(&tube.view(), Vec::new()).iter().all(|v| v.is_nan()));
         assert_eq!(distance_to_segment(DVec3::Y, [DVec3::ZERO; 2]), 1.0);
     }
 }

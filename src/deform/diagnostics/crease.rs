@@ -3,14 +3,14 @@
 use super::{ShapeView, for_each};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
-use std::collections::HashMap;
 
 /// `max |J_f - J_g|` (Frobenius) over pairs of faces that share an edge at the point, J the deformation gradient of a
 /// face; NaN where no two faces meet.
-pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
+pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let triangles = shape.triangles();
     let gradients: Vec<Option<DMat3>> = triangles
         .par_iter()
+        .with_min_len(1024)
         .map(|t| {
             let corners = t.map(|p| p as usize);
             gradient(
@@ -20,30 +20,36 @@ pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
         })
         .collect();
     let topology = shape.mesh.topology();
-    for_each(shape.n_points(), |point| {
+    for_each(buffer, shape.n_points(), |point| {
         if triangles.is_empty() {
             return f64::NAN;
         }
         let faces = topology.faces(point as u32);
-        // The face last seen at the far end of each edge: faces of a sound mesh meet in twos.
-        let mut at_edge: HashMap<u32, DMat3> = HashMap::with_capacity(faces.len());
         let mut worst = f64::NAN;
-        for &f in faces {
-            let Some(gradient) = gradients[f as usize] else {
+        for (i, &f) in faces.iter().enumerate() {
+            let Some(here) = gradients[f as usize] else {
                 continue;
             };
-            for other in triangles[f as usize]
-                .into_iter()
-                .filter(|&p| p as usize != point)
+            for &g in faces[..i]
+                .iter()
+                .filter(|&&g| share_edge(triangles, f, g, point as u32))
             {
-                if let Some(before) = at_edge.insert(other, gradient) {
-                    let step = (gradient - before).to_cols_array();
+                if let Some(there) = gradients[g as usize] {
+                    let step = (here - there).to_cols_array();
                     worst = worst.max(step.iter().map(|v| v * v).sum::<f64>().sqrt());
                 }
             }
         }
         worst
     })
+}
+
+/// Whether two faces at `point` have another corner in common.
+fn share_edge(triangles: &[[u32; 3]], f: u32, g: u32, point: u32) -> bool {
+    let others = triangles[g as usize];
+    triangles[f as usize]
+        .iter()
+        .any(|&p| p != point && others.contains(&p))
 }
 
 /// `[e1', e2', u'] [e1, e2, u]^-1` with unit normals u; `None` of a face without area in either shape.
@@ -69,14 +75,14 @@ mod tests {
         for p in &mut tube.posed {
             *p = turn * *p;
         }
-        assert!(values(&tube.view()).iter().all(|v| *v < 1e-6));
+        assert!(values(&tube.view(), Vec::new()).iter().all(|v| *v < 1e-6));
 
         // Half of the tube turns about its own axis: the faces between shear, the rest is rigid.
         let mut tube = Tube::new();
         for p in tube.posed.iter_mut().filter(|p| p.x > 0.1) {
             *p = glam::Quat::from_rotation_x(0.4) * *p;
         }
-        let found = values(&tube.view());
+        let found = values(&tube.view(), Vec::new());
         assert!(found[tube.middle()] > 0.3, "{found:?}");
         let far = tube.mesh.positions.iter().position(|p| p.x < -0.9).unwrap();
         assert!(found[far] < 1e-5);

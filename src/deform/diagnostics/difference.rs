@@ -3,9 +3,9 @@
 use super::{ShapeView, for_each};
 
 /// `|v' - v'_other|`, metres; NaN where the other shape is not given.
-pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
+pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let other = shape.other.filter(|o| o.len() >= shape.n_points());
-    for_each(shape.n_points(), |point| {
+    for_each(buffer, shape.n_points(), |point| {
         other.map_or(f64::NAN, |o| {
             shape.in_pose(point).distance(o[point].as_dvec3())
         })
@@ -29,7 +29,11 @@ mod tests {
             other: Some(&other),
             ..tube.view()
         };
-        assert!(values(&view).iter().all(|v| (v - 5.0).abs() < 1e-5));
-        assert!(values(&tube.view()).iter().all(|v| v.is_nan()));
+        assert!(
+            values(&view, Vec::new())
+                .iter()
+                .all(|v| (v - 5.0).abs() < 1e-5)
+        );
+        assert!(values(&tube.view(), Vec::new()).iter().all(|v| v.is_nan()));
     }
 }

@@ -2,29 +2,40 @@
 
 use super::{ShapeView, for_each};
 
-/// Edges shorter than this share of the model's diagonal are seams, not edges.
-const LEAST_EDGE: f64 = 1e-9;
+/// Edges shorter than this share of the model's diagonal are seams, not edges: what positions do not resolve would
+/// count as a jump.
+const LEAST_EDGE: f64 = 1e-6;
+
+/// Edges shorter than this share of the longest edge they meet are measured as if they had that length.
+const SLIVER: f64 = 0.25;
 
 /// `max |c_i - c_j| / |v_i - v_j|` over the edges at a point, c what the stack adds to plain dual quaternion skinning;
 /// NaN without edges, and everywhere where the plain shape is not given.
 ///
 /// Where the correction is smooth it has a bound that does not depend on how fine the mesh is; where it jumps it grows
-/// as edges get shorter.
-pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
-    let plain = shape.plain.filter(|p| p.len() >= shape.n_points());
+/// as edges get shorter. Slivers would make any jump look like the worst one, so that coarse and fine meshes could not be
+/// told apart.
+pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
+    let n = shape.n_points();
+    let Some(plain) = shape.plain.filter(|p| p.len() >= n) else {
+        return vec![f32::NAN; n];
+    };
     let least = LEAST_EDGE * shape.diagonal();
-    for_each(shape.n_points(), |point| {
-        let Some(plain) = plain else {
-            return f64::NAN;
-        };
-        let correction = |p: usize| shape.in_pose(p) - plain[p].as_dvec3();
+    let length = |p: usize, q: u32| shape.at_rest(p).distance(shape.at_rest(q as usize));
+    let longest = for_each(Vec::new(), n, |point| {
+        let edges = shape.neighbours(point).iter();
+        edges.map(|&q| length(point, q)).fold(0.0, f64::max)
+    });
+    let correction = |p: usize| shape.in_pose(p) - plain[p].as_dvec3();
+    for_each(buffer, n, |point| {
         let here = correction(point);
-        let p = shape.at_rest(point);
         let mut worst = f64::NAN;
         for &other in shape.neighbours(point) {
-            let length = p.distance(shape.at_rest(other as usize));
-            if length > least {
-                worst = worst.max(here.distance(correction(other as usize)) / length);
+            let edge = length(point, other);
+            if edge > least {
+                let around = longest[point].max(longest[other as usize]);
+                let edge = edge.max(SLIVER * f64::from(around));
+                worst = worst.max(here.distance(correction(other as usize)) / edge);
             }
         }
         worst
@@ -40,7 +51,7 @@ mod tests {
     fn a_linear_correction_has_its_slope_and_a_jump_its_height_by_the_edge() {
         let mut tube = Tube::new();
         let plain = tube.posed.clone();
-        assert!(values(&tube.view()).iter().all(|v| v.is_nan()));
+        assert!(values(&tube.view(), Vec::new()).iter().all(|v| v.is_nan()));
         for p in &mut tube.posed {
             *p += glam::Vec3::Z * (0.25 * p.x);
         }
@@ -48,7 +59,11 @@ mod tests {
             plain: Some(&plain),
             ..tube.view()
         };
-        assert!(values(&view).iter().all(|v| (v - 0.25).abs() < 1e-5));
+        assert!(
+            values(&view, Vec::new())
+                .iter()
+                .all(|v| (v - 0.25).abs() < 1e-5)
+        );
 
         let mut tube = Tube::new();
         for p in tube.posed.iter_mut().filter(|p| p.x > 0.1) {
@@ -58,7 +73,7 @@ mod tests {
             plain: Some(&plain),
             ..tube.view()
         };
-        let worst = values(&view).into_iter().fold(0.0, f32::max);
+        let worst = values(&view, Vec::new()).into_iter().fold(0.0, f32::max);
         assert!(
             (worst - 2.0).abs() < 1e-5,
             "rings are half a metre apart: {worst}"

@@ -161,6 +161,16 @@ impl Metric {
         }
     }
 
+    /// The unit of the values themselves; empty for a plain ratio.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::AreaChange => "log2",
+            Self::NormalError => "degrees",
+            Self::Difference => "metres",
+            _ => "",
+        }
+    }
+
     /// What values are multiplied by to be shown, decimals, and the unit behind them: ratios are shown in per cent,
     /// lengths in millimetres.
     pub fn shown(self) -> (f32, usize, &'static str) {
@@ -181,7 +191,10 @@ impl Metric {
         }
         let (factor, decimals, unit) = self.shown();
         let value = value * factor;
-        let number = if self.range(1.0).is_diverging() {
+        // What is rounded to 0 has no sign.
+        let is_zero = value.abs() < 0.5 * 10f32.powi(-(decimals as i32));
+        let value = if is_zero { 0.0 } else { value };
+        let number = if self.range(1.0).is_diverging() && !is_zero {
             format!("{value:+.decimals$}")
         } else {
             format!("{value:.decimals$}")
@@ -222,6 +235,8 @@ mod tests {
         assert_eq!(Metric::NormalError.format(3.04), "3.0°");
         assert_eq!(Metric::Difference.format(0.0015), "1.50 mm");
         assert_eq!(Metric::Bulge.format(f32::NAN), "-");
+        assert_eq!(Metric::Bulge.format(-0.0003), "0.0 %");
+        assert_eq!(Metric::FoldOver.format(1.0), "1");
         for metric in Metric::ALL {
             assert_eq!(Metric::of_key(metric.key()), Some(metric));
         }

@@ -32,16 +32,31 @@ use rayon::prelude::*;
 ///
 /// [`Metric::Discontinuity`] and [`Metric::Difference`] compare with a second shape; without it every value is NaN.
 pub fn measure(metric: Metric, shape: &ShapeView<'_>) -> PointMap {
-    PointMap::new(match metric {
-        Metric::Bulge => bulge::values(shape),
-        Metric::EdgeStrain => edge_strain::values(shape),
-        Metric::AreaChange => area_change::values(shape),
-        Metric::Discontinuity => discontinuity::values(shape),
-        Metric::Crease => crease::values(shape),
-        Metric::FoldOver => fold_over::values(shape),
-        Metric::NormalError => normal_error::values(shape),
-        Metric::Difference => difference::values(shape),
-    })
+    PointMap::new(values_of(metric, shape, Vec::new()))
+}
+
+fn values_of(metric: Metric, shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
+    match metric {
+        Metric::Bulge => bulge::values(shape, buffer),
+        Metric::EdgeStrain => edge_strain::values(shape, buffer),
+        Metric::AreaChange => area_change::values(shape, buffer),
+        Metric::Discontinuity => discontinuity::values(shape, buffer),
+        Metric::Crease => crease::values(shape, buffer),
+        Metric::FoldOver => fold_over::values(shape, buffer),
+        Metric::NormalError => normal_error::values(shape, buffer),
+        Metric::Difference => difference::values(shape, buffer),
+    }
+}
+
+/// The values of [`measure`] without their summary, in a buffer that is used again and again.
+pub fn measure_into(metric: Metric, shape: &ShapeView<'_>, values: &mut Vec<f32>) {
+    *values = values_of(metric, shape, std::mem::take(values));
+}
+
+/// The distance of a point at rest to the nearest bone that [`Metric::Bulge`] looks at, metres; `None` where no joint with
+/// a bone moves it.
+pub fn radius(shape: &ShapeView<'_>, point: u32) -> Option<f64> {
+    bulge::radius(shape, point)
 }
 
 /// The faces of a shape that are turned inside out.
@@ -49,18 +64,26 @@ pub fn folds(shape: &ShapeView<'_>) -> Folds {
     fold_over::folds(shape)
 }
 
-/// One value for each of `n` items, on several threads when there are many; a value that is not finite becomes NaN.
-fn for_each(n: usize, value: impl Fn(usize) -> f64 + Sync) -> Vec<f32> {
+/// One value for each of `n` items, in place of what was in `buffer`, on several threads when there are many; a value
+/// that is not finite becomes NaN.
+fn for_each(
+    mut buffer: Vec<f32>,
+    n: usize,
+    value: impl Fn(usize) -> f64 + Sync + Send,
+) -> Vec<f32> {
     let value = |i: usize| {
         let value = value(i) as f32;
         if value.is_finite() { value } else { f32::NAN }
     };
     if n < 2048 {
-        return (0..n).map(value).collect();
+        buffer.clear();
+        buffer.extend((0..n).map(value));
+    } else {
+        (0..n)
+            .into_par_iter()
+            .with_min_len(1024)
+            .map(value)
+            .collect_into_vec(&mut buffer);
     }
-    (0..n)
-        .into_par_iter()
-        .with_min_len(1024)
-        .map(value)
-        .collect()
+    buffer
 }

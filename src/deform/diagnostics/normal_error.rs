@@ -5,11 +5,11 @@ use glam::DVec3;
 
 /// The largest angle, degrees, between a normal at the point and the area-weighted normal of the faces that show it;
 /// NaN where no face does.
-pub(super) fn values(shape: &ShapeView<'_>) -> Vec<f32> {
+pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let triangles = shape.triangles();
     let topology = shape.mesh.topology();
     let normals = (shape.normals.len() == shape.mesh.normals.len()).then_some(shape.normals);
-    for_each(shape.n_points(), |point| {
+    for_each(buffer, shape.n_points(), |point| {
         let (Some(normals), false) = (normals, triangles.is_empty()) else {
             return f64::NAN;
         };
@@ -39,19 +39,19 @@ mod tests {
     #[test]
     fn turned_normals_err_by_the_angle() {
         let mut tube = Tube::new();
-        let straight = values(&tube.view());
+        let straight = values(&tube.view(), Vec::new());
         assert!(straight.iter().all(|v| *v < 12.0), "{straight:?}");
         let turn = glam::Quat::from_rotation_x(0.5);
         for n in &mut tube.normals {
             *n = turn * *n;
         }
         // The middle ring's faces lie evenly around it.
-        let found = values(&tube.view())[tube.middle()];
+        let found = values(&tube.view(), Vec::new())[tube.middle()];
         assert!(
             (f64::from(found) - 0.5f64.to_degrees()).abs() < 12.0,
             "{found}"
         );
         tube.posed.fill(glam::Vec3::ZERO);
-        assert!(values(&tube.view()).iter().all(|v| v.is_nan()));
+        assert!(values(&tube.view(), Vec::new()).iter().all(|v| v.is_nan()));
     }
 }

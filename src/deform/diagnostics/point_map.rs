@@ -61,7 +61,13 @@ impl Summary {
 
     /// The summary of all values that are not NaN.
     pub fn of(values: &[f32]) -> Self {
-        let mut known: Vec<f32> = values.iter().copied().filter(|v| !v.is_nan()).collect();
+        Self::of_in(values, &mut Vec::new())
+    }
+
+    /// [`Summary::of`] with a buffer that is used again and again.
+    pub fn of_in(values: &[f32], known: &mut Vec<f32>) -> Self {
+        known.clear();
+        known.extend(values.iter().copied().filter(|v| !v.is_nan()));
         let n = known.len();
         if n == 0 {
             return Self::default();

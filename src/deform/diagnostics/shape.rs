@@ -1,10 +1,8 @@
 //! What metrics look at.
 
 use crate::mesh::Mesh;
-use crate::skeleton::{JointIndex, Skeleton};
-use crate::skinning::{Influences, SkinPalette};
+use crate::skinning::{BonePose, Influences, SkinBones, SkinPalette};
 use glam::{DVec3, Vec3};
-use rayon::prelude::*;
 
 /// One evaluated instance, borrowed. Arrays of another length than said count as if they had no entry.
 #[derive(Clone, Copy)]
@@ -17,6 +15,8 @@ pub struct ShapeView<'a> {
     pub palette: &'a SkinPalette,
     /// Its bones.
     pub segments: &'a Segments,
+    /// How its bones hang together; `None` for a rigid instance.
+    pub bones: Option<&'a SkinBones>,
     /// n_points: the bind shape with morph targets and the joints' scale, before any rotation.
     pub inflated: &'a [Vec3],
     /// n_points: on screen, world space.
@@ -95,6 +95,8 @@ pub struct Segment {
 pub struct Segments {
     starts: Vec<u32>,
     segments: Vec<Segment>,
+    /// n_joints; empty where nothing is known of a tree.
+    above: Vec<Option<u16>>,
 }
 
 impl Segments {
@@ -102,7 +104,7 @@ impl Segments {
     pub fn from_lists<T: IntoIterator<Item = Segment>>(lists: impl IntoIterator<Item = T>) -> Self {
         let mut all = Self {
             starts: vec![0],
-            segments: Vec::new(),
+            ..Self::default()
         };
         for list in lists {
             all.segments.extend(list);
@@ -120,85 +122,30 @@ impl Segments {
         }
     }
 
-    /// Bones from each joint of the skin to those next below it; a leaf's continues its parent's over half its length.
-    ///
-    /// `joints`: the skeleton's joint for each joint of the skin.
-    pub fn between_joints(
-        skeleton: &Skeleton,
-        joints: &[JointIndex],
-        palette: &SkinPalette,
-    ) -> Self {
-        let motions = palette.motions();
-        let n = joints.len().min(motions.len());
-        let slot_of = |joint: JointIndex| joints[..n].iter().position(|&j| j == joint);
-        let mut children: Vec<Vec<usize>> = vec![Vec::new(); n];
-        let mut parent = vec![None; n];
-        for slot in 0..n {
-            if joints[slot].get() >= skeleton.len() {
-                continue;
-            }
-            parent[slot] = skeleton.ancestors(joints[slot]).find_map(slot_of);
-            if let Some(above) = parent[slot] {
-                children[above].push(slot);
-            }
-        }
-        let origin = |slot: usize| motions[slot].inflated_origin;
-        Self::from_lists((0..n).map(|slot| {
-            let rigid = motions[slot].rigid();
-            let segment = |tail: DVec3| Segment {
-                inflated: [origin(slot), tail],
-                posed: [
-                    rigid.transform_point3(origin(slot)),
-                    rigid.transform_point3(tail),
-                ],
-            };
-            let tails: Vec<DVec3> = if children[slot].is_empty() {
-                let from = parent[slot].map_or(origin(slot), origin);
-                vec![origin(slot) + 0.5 * (origin(slot) - from)]
-            } else {
-                children[slot].iter().map(|&c| origin(c)).collect()
-            };
-            tails.into_iter().map(segment).collect::<Vec<_>>()
-        }))
+    /// The bones of a skin in a pose.
+    pub fn of_bones(bones: &SkinBones, pose: &BonePose) -> Self {
+        let joints = 0..bones.n_joints() as u16;
+        let mut all = Self::from_lists(joints.map(|joint| {
+            bones.segments_of(joint).map(|segment| Segment {
+                inflated: pose.inflated(segment).map(|p| p.as_dvec3()),
+                posed: pose.posed(segment).map(|p| p.as_dvec3()),
+            })
+        }));
+        all.above = bones.joints_above();
+        all
     }
-}
 
-/// The bind shape with morph targets and the joints' scale: `sum w N (s p)`. Points without influences stay.
-///
-/// `morph_weights`: one a morph target; missing ones count as 0.
-pub fn inflated(
-    mesh: &Mesh,
-    influences: &Influences,
-    palette: &SkinPalette,
-    morph_weights: &[f32],
-) -> Vec<Vec3> {
-    let inflations: Vec<_> = palette.motions().iter().map(|m| m.inflation()).collect();
-    let place = |point: usize| {
-        let mut p = mesh.positions[point].as_dvec3();
-        for (morph, &weight) in mesh.morphs.iter().zip(morph_weights) {
-            if let Some(delta) = morph.deltas.get(point).filter(|_| weight != 0.0) {
-                p += delta.as_dvec3() * f64::from(weight);
-            }
-        }
-        if point >= influences.len() || influences.row(point as u32).is_empty() {
-            return p.as_vec3();
-        }
-        let scaled = p * palette.unit_scale();
-        let moved = influences.row(point as u32).iter();
-        moved
-            .filter_map(|(j, w)| Some((inflations.get(j as usize)?, w)))
-            .map(|(n, w)| n.transform_point3(scaled) * f64::from(w))
-            .sum::<DVec3>()
-            .as_vec3()
-    };
-    (0..mesh.n_points()).into_par_iter().map(place).collect()
+    /// The nearest joint of the skin above joint `joint`.
+    pub fn above(&self, joint: u16) -> Option<u16> {
+        self.above.get(joint as usize).copied().flatten()
+    }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
     use crate::math::Transform;
-    use crate::skeleton::{Joint, JointRule};
+    use crate::skeleton::{Joint, JointIndex, JointRule, Skeleton};
     use crate::skinning::{Rows, SkinBind, Stretch};
     use glam::{DAffine3, DQuat};
     use std::sync::OnceLock;
@@ -312,6 +259,7 @@ pub(super) mod tests {
                 influences: &self.influences,
                 palette: &self.palette,
                 segments: &self.segments,
+                bones: None,
                 inflated: &self.inflated,
                 posed: &self.posed,
                 normals: &self.normals,
@@ -332,20 +280,6 @@ pub(super) mod tests {
         assert!(view.triangles().is_empty() && view.neighbours(3).is_empty());
         for metric in super::super::Metric::ALL {
             assert_eq!(super::super::measure(metric, &view).values.len(), 7);
-        }
-    }
-
-    #[test]
-    fn the_inflated_shape_has_morphs_and_scale_but_no_rotation() {
-        let mut tube = Tube::new();
-        tube.mesh.morphs.push(crate::mesh::Morph {
-            name: String::new(),
-            deltas: vec![Vec3::Y; tube.mesh.n_points()],
-        });
-        tube.turn(DQuat::from_rotation_z(1.0));
-        let found = inflated(&tube.mesh, &tube.influences, &tube.palette, &[0.5]);
-        for (found, p) in found.iter().zip(&tube.mesh.positions) {
-            assert!(found.abs_diff_eq(*p + Vec3::Y * 0.5, 1e-6));
         }
     }
 }

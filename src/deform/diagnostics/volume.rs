@@ -117,8 +117,9 @@ pub struct PartVolume {
     pub volume: Volume,
 }
 
-/// A joint's share of the volume of all closed parts. **Approximate**: faces are split among joints by their mean
-/// weights and joined to the joints' places, and the cuts between neighbours do not quite meet.
+/// A joint's share of the volume of all closed parts: what it and the joints below it enclose, less what those below
+/// enclose. **Approximate**: the surface is cut by its weights, and each cut is closed as if it went through the place
+/// of the joint below it. The shares of a chain add up to the whole.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointVolume {
     /// The joint of the skin.
@@ -153,15 +154,6 @@ impl VolumeReport {
         let triangles = if complete { triangles } else { &[] };
         let centre = [mean(shape.inflated), mean(shape.posed)];
         let n_joints = shape.palette.n_joints();
-        let origins: Vec<[DVec3; 2]> = shape
-            .palette
-            .motions()
-            .iter()
-            .map(|m| {
-                let rest = m.inflated_origin;
-                [rest, m.rigid().transform_point3(rest)]
-            })
-            .collect();
         let runs: Vec<Sums> = triangles
             .par_chunks(RUN)
             .enumerate()
@@ -169,13 +161,13 @@ impl VolumeReport {
                 let mut sums = Sums::new(n_joints);
                 for (i, t) in faces.iter().enumerate() {
                     let island = enclosure.island_of_face[run * RUN + i];
-                    sums.add(shape, t, island, enclosure, centre, &origins);
+                    sums.add(shape, t, island, enclosure, centre);
                 }
                 sums
             })
             .collect();
         let mut islands = vec![([0.0; 2], 0usize); n_islands];
-        let mut joints = vec![([0.0; 2], false); n_joints];
+        let mut fluxes = vec![Flux::default(); n_joints];
         for run in runs {
             for (island, volume, faces) in run.islands {
                 let at = &mut islands[island as usize];
@@ -183,20 +175,19 @@ impl VolumeReport {
                 at.0[1] += volume[1];
                 at.1 += faces;
             }
-            for (sum, share) in joints.iter_mut().zip(run.joints) {
-                sum.0[0] += share.0[0];
-                sum.0[1] += share.0[1];
-                sum.1 |= share.1;
+            for (sum, flux) in fluxes.iter_mut().zip(run.joints) {
+                sum.add(&flux);
             }
         }
-        Self::assemble(shape, enclosure, &islands, &joints)
+        let shares = shares(shape, &fluxes, centre);
+        Self::assemble(shape, enclosure, &islands, &shares)
     }
 
     fn assemble(
         shape: &ShapeView<'_>,
         enclosure: &Enclosure,
         islands: &[([f64; 2], usize)],
-        joints: &[([f64; 2], bool)],
+        shares: &[Option<[f64; 2]>],
     ) -> Self {
         let least = LEAST_VOLUME * shape.diagonal().powi(3);
         let volume = |closed: bool, [rest, posed]: [f64; 2]| {
@@ -234,15 +225,15 @@ impl VolumeReport {
         Self {
             closed_parts: volume(any, all),
             is_closed: any && parts.iter().all(closed),
-            joints: joints
+            joints: shares
                 .iter()
                 .enumerate()
-                .filter(|(_, (_, moves))| *moves && any)
-                .map(|(joint, &([rest, posed], _))| JointVolume {
+                .filter_map(|(joint, share)| Some((joint, share.filter(|_| any)?)))
+                .map(|(joint, [rest, posed])| JointVolume {
                     joint: joint as u16,
                     rest,
                     posed,
-                    change: (rest.abs() > LEAST_SHARE * all[0]).then(|| posed / rest - 1.0),
+                    change: (rest > LEAST_SHARE * all[0]).then(|| posed / rest - 1.0),
                 })
                 .collect(),
             parts,
@@ -250,18 +241,82 @@ impl VolumeReport {
     }
 }
 
+/// The faces that a joint moves, by weight, in both shapes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flux {
+    /// `sum w (c - centre) . n A / 3`, c the face's centroid.
+    moment: [f64; 2],
+    /// `sum w n A / 3`.
+    area: [DVec3; 2],
+    /// Whether any face is moved.
+    moves: bool,
+}
+
+impl Flux {
+    fn add(&mut self, other: &Self) {
+        for i in 0..2 {
+            self.moment[i] += other.moment[i];
+            self.area[i] += other.area[i];
+        }
+        self.moves |= other.moves;
+    }
+}
+
+/// Each joint's share of the volume, at rest and posed; `None` where it moves no face.
+///
+/// With s the sum of the weights of a joint and all joints below it, `sum s (c - o) . n A / 3` is the volume of that
+/// limb: what the cut adds vanishes if it goes through o, the joint's place. What a joint encloses alone is its limb
+/// less the limbs next below. (Cones from each joint's place to its own faces would leave out the far ends, which turn
+/// with a bend: they differ by a sixth for an elbow that keeps its volume.)
+fn shares(shape: &ShapeView<'_>, fluxes: &[Flux], centre: [DVec3; 2]) -> Vec<Option<[f64; 2]>> {
+    let n = fluxes.len();
+    let above = |joint: usize| shape.segments.above(joint as u16).map(usize::from);
+    let mut limbs = fluxes.to_vec();
+    for (joint, flux) in fluxes.iter().enumerate() {
+        let mut next = above(joint);
+        // A tree of n joints is not deeper than n.
+        for _ in 0..n {
+            let Some(limb) = next.and_then(|a| limbs.get_mut(a)) else {
+                break;
+            };
+            limb.add(flux);
+            next = next.and_then(above);
+        }
+    }
+    let volumes: Vec<[f64; 2]> = limbs
+        .iter()
+        .zip(shape.palette.motions())
+        .map(|(limb, motion)| {
+            let rest = motion.inflated_origin;
+            let origins = [rest, motion.rigid().transform_point3(rest)];
+            [0, 1].map(|i| limb.moment[i] - (origins[i] - centre[i]).dot(limb.area[i]))
+        })
+        .collect();
+    let mut shares = volumes.clone();
+    for joint in 0..volumes.len() {
+        if let Some(share) = above(joint).and_then(|a| shares.get_mut(a)) {
+            share[0] -= volumes[joint][0];
+            share[1] -= volumes[joint][1];
+        }
+    }
+    let known = shares.into_iter().zip(fluxes);
+    known
+        .map(|(share, flux)| Some(share).filter(|_| flux.moves))
+        .collect()
+}
+
 /// Sums over a run of faces.
 struct Sums {
     /// Island, volumes and faces; neighbours in memory are mostly of one island.
     islands: Vec<(u32, [f64; 2], usize)>,
-    joints: Vec<([f64; 2], bool)>,
+    joints: Vec<Flux>,
 }
 
 impl Sums {
     fn new(n_joints: usize) -> Self {
         Self {
             islands: Vec::new(),
-            joints: vec![([0.0; 2], false); n_joints],
+            joints: vec![Flux::default(); n_joints],
         }
     }
 
@@ -272,16 +327,15 @@ impl Sums {
         island: u32,
         enclosure: &Enclosure,
         centre: [DVec3; 2],
-        origins: &[[DVec3; 2]],
     ) {
-        let corners = [
+        let mut corners = [
             t.map(|p| shape.at_rest(p as usize)),
             t.map(|p| shape.in_pose(p as usize)),
         ];
-        let volumes = [0, 1].map(|i| {
-            let [a, b, c] = corners[i].map(|p| p - centre[i]);
-            a.dot(b.cross(c)) / 6.0
-        });
+        for i in 0..2 {
+            corners[i] = corners[i].map(|p| p - centre[i]);
+        }
+        let volumes = corners.map(|[a, b, c]| a.dot(b.cross(c)) / 6.0);
         if self.islands.last().is_none_or(|last| last.0 != island) {
             self.islands.push((island, [0.0; 2], 0));
         }
@@ -293,21 +347,17 @@ impl Sums {
         if !enclosure.closed[island as usize] {
             return;
         }
-        let areas = corners.map(|[a, b, c]| 0.5 * (b - a).cross(c - a));
-        let centroids = corners.map(|[a, b, c]| (a + b + c) / 3.0);
-        for &point in t.iter().filter(|&&p| (p as usize) < shape.influences.len()) {
-            for (joint, weight) in shape.influences.row(point).iter() {
-                let (Some(share), Some(origin)) = (
-                    self.joints.get_mut(joint as usize),
-                    origins.get(joint as usize),
-                ) else {
-                    continue;
-                };
+        // (c - centre) . n A / 3 is the volume of the cone from the centre.
+        let areas = corners.map(|[a, b, c]| (b - a).cross(c - a) / 6.0);
+        let points = t.iter().filter(|&&p| (p as usize) < shape.influences.len());
+        for (joint, weight) in points.flat_map(|&p| shape.influences.row(p).iter()) {
+            if let Some(flux) = self.joints.get_mut(joint as usize) {
                 let weight = f64::from(weight) / 3.0;
-                for i in 0..2 {
-                    share.0[i] += weight * (centroids[i] - origin[i]).dot(areas[i]) / 3.0;
-                }
-                share.1 |= weight > 0.0;
+                flux.add(&Flux {
+                    moment: volumes.map(|v| weight * v),
+                    area: areas.map(|a| weight * a),
+                    moves: weight > 0.0,
+                });
             }
         }
     }

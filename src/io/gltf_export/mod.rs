@@ -229,13 +229,16 @@ fn export_beside(
     Ok(Exported { files, report })
 }
 
-/// Whether the file would differ from the source in anything but its container.
+/// Whether the file would differ from the source in anything but its container. Painted maps, stacks and rules of joints
+/// have no place in a glTF file.
 fn is_changed(
     document: &Document,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
     options: &ExportOptions,
 ) -> bool {
-    document.skeleton() != document.source_skeleton()
+    let joints = document.skeleton().joints().iter();
+    let mut joints = joints.zip(document.source_skeleton().joints());
+    joints.any(|(now, before)| now.name != before.name)
         || clips != document.source_clips()
         || document
             .meshes()

@@ -3,10 +3,11 @@
 use super::ProjectError;
 use super::clips;
 use super::format::{
-    ClipEntry, JointPose, MeshPoints, MeshWeights, Named, Project, Renamed, StackEntry,
+    ClipEntry, JointPose, MeshMask, MeshPoints, MeshWeights, Named, Project, Renamed, RuleEntry,
+    StackEntry,
 };
 use super::names::Names;
-use super::{points, rows};
+use super::{masks, points, rows, rules};
 use crate::document::session::Playback;
 use crate::document::{ClipId, Document, Edit, MeshId, Session};
 use crate::finding::Finding;
@@ -55,8 +56,10 @@ pub fn apply_project(
     };
     opening.weights(project.weights)?;
     opening.stacks(project.stacks);
+    opening.masks(project.masks)?;
     opening.pose(project.pose);
     opening.names(project.renamed);
+    opening.rules(&project.rules);
     opening.locks(project.locked);
     opening.clips(project.removed_clips, project.clips)?;
     if let Some(session) = project.session {
@@ -182,6 +185,66 @@ impl Opening {
                     self.apply(&place, Edit::Stack { mesh, stack });
                 }
             }
+        }
+    }
+
+    fn masks(&mut self, entries: Vec<MeshMask>) -> Result<(), ProjectError> {
+        let mut seen = BTreeSet::new();
+        for entry in entries {
+            let place = masks::place(&entry);
+            let found = self
+                .meshes
+                .find(entry.mesh, &entry.name, &mut self.findings);
+            let Some(mesh) = found.map(MeshId) else {
+                continue;
+            };
+            if !seen.insert((mesh, entry.map)) {
+                self.warn(place, "It comes twice; the second one is left out.");
+                continue;
+            }
+            let Some(item) = self.document.meshes().get(&mesh) else {
+                continue;
+            };
+            let restored = masks::restore(&entry, &item.geometry)?;
+            let range = format!("that are not 0 - {}", entry.map.limit());
+            let left_out = [
+                (
+                    restored.n_missing,
+                    "for vertices that the mesh does not have",
+                ),
+                (restored.n_invalid, range.as_str()),
+                (
+                    restored.n_conflicts,
+                    "for points that other values already set",
+                ),
+            ];
+            for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
+                self.warn(place.as_str(), format!("Values {why} are left out ({n})."));
+            }
+            let (points, values) = (restored.points, restored.values);
+            if !points.is_empty() {
+                self.apply(&place, Edit::mask(mesh, entry.map, points, values));
+            }
+        }
+        Ok(())
+    }
+
+    fn rules(&mut self, entries: &[RuleEntry]) {
+        let mut seen = BTreeSet::new();
+        for entry in entries {
+            let found = self
+                .joints
+                .find(entry.joint, &entry.name, &mut self.findings);
+            let Some(joint) = found.map(JointIndex) else {
+                continue;
+            };
+            let place = format!("rule of bone {} \"{}\"", joint.0, entry.name);
+            if !seen.insert(joint) {
+                self.warn(place, "It comes twice; the second one is left out.");
+                continue;
+            }
+            let rule = rules::restore(entry, &mut self.joints, &mut self.findings);
+            self.apply(&place, Edit::JointRule { joint, rule });
         }
     }
 

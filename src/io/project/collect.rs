@@ -1,7 +1,7 @@
 //! What differs from the source: document -> project.
 
 use super::format::{JointPose, ModelRef, Named, Project, Renamed, StackEntry};
-use super::{ProjectError, VERSION, clips, paths, points, rows};
+use super::{ProjectError, VERSION, clips, paths, points, rows, rules};
 use crate::document::session::{PointsOfMeshes, Session};
 use crate::document::{Document, Source};
 use crate::math::Transform;
@@ -15,9 +15,10 @@ pub fn to_project(
     project_path: Option<&Path>,
 ) -> Result<Project, ProjectError> {
     let source = document.source().ok_or(ProjectError::NoSource)?;
-    let mut weights = Vec::new();
+    let (mut weights, mut masks) = (Vec::new(), Vec::new());
     for (&id, item) in document.meshes() {
         weights.extend(rows::collect(document, id, item)?);
+        masks.extend(super::masks::collect(id, item)?);
     }
     let (clips, removed_clips) = clips::collect(document)?;
     Ok(Project {
@@ -28,8 +29,10 @@ pub fn to_project(
         unsaved_steps: None,
         weights,
         stacks: stacks(document),
+        masks,
         pose: pose(document),
         renamed: renamed(document),
+        rules: rules::collect(document),
         locked: document
             .locked()
             .iter()

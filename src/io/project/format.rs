@@ -1,6 +1,6 @@
-//! What a project file says, version 1: the words of the format and nothing else.
+//! What a project file says, version 2: the words of the format and nothing else.
 
-use crate::deform::DeformStack;
+use crate::deform::{DeformStack, MaskKind};
 use crate::document::Session;
 use crate::skeleton::{InBetweens, Interpolation, Property};
 use serde::{Deserialize, Serialize};
@@ -27,12 +27,18 @@ pub struct Project {
     /// Every mesh's stack, also an untouched one: a project must look the same when defaults have changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) stacks: Vec<StackEntry>,
+    /// Painted maps, one entry a map.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) masks: Vec<MeshMask>,
     /// The artist's pose where it differs from rest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) pose: Vec<JointPose>,
     /// Joints that the artist renamed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) renamed: Vec<Renamed>,
+    /// What the artist overrides of joints.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) rules: Vec<RuleEntry>,
     /// Joints whose weights no tool may change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) locked: Vec<Named>,
@@ -137,6 +143,44 @@ pub(super) struct RowBlock {
     pub(super) data: String,
 }
 
+/// A painted map of one mesh.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MeshMask {
+    pub(super) mesh: u32,
+    pub(super) name: String,
+    /// Which map.
+    pub(super) map: MaskKind,
+    /// Painted values in text, ascending by primitive and vertex.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) values: Vec<MaskValue>,
+    /// Painted values encoded, where they are too many for text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) blocks: Vec<MaskBlock>,
+}
+
+/// The painted value of one point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MaskValue {
+    /// The primitive; left out where it is the first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) p: u32,
+    /// The point's lowest vertex, counted within the primitive.
+    pub(super) v: u32,
+    /// The value.
+    pub(super) x: f32,
+}
+
+/// The encoded values of one primitive whose vertex numbers fall into one span (see `masks`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MaskBlock {
+    pub(super) primitive: u32,
+    pub(super) n_values: u32,
+    pub(super) data: String,
+}
+
 /// Selected and hidden points of one mesh.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -199,6 +243,22 @@ pub(super) struct JointPose {
     pub(super) stretch: Option<[(f64, f64, f64); 3]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) morph_weights: Option<Vec<f32>>,
+}
+
+/// What the artist overrides of a joint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RuleEntry {
+    pub(super) joint: u32,
+    pub(super) name: String,
+    /// Where its bone ends, in the joint's rest space.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tail: Option<(f64, f64, f64)>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) compensates_scale: bool,
+    /// The joint whose inflation its place follows instead of its parent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) inflation_parent: Option<Named>,
 }
 
 /// A joint's new name.

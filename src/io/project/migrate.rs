@@ -1,8 +1,10 @@
 //! Text <-> [`Project`], whatever version of Sinew wrote it.
 //!
-//! The version is read first, alone. To make a version 2: copy the words of version 1 into `format_v1`, raise
-//! [`VERSION`], and let the arm of version 1 in [`parse`] turn a `format_v1::Project` into the next version's words.
-//! Each arm takes one step and hands on to the following one, so a step is written once and never touched again.
+//! The version is read first, alone. Version 2 only has more words than version 1, each of which means nothing where it is
+//! not said, so both are read alike. To make a version that says a thing otherwise: copy the words of the one before into
+//! a `format_v2`, raise [`VERSION`], and let an arm of its own in [`parse`] turn a `format_v2::Project` into the next
+//! version's words. Each arm takes one step and hands on to the following one, so a step is written once and never touched
+//! again.
 
 use super::{Project, ProjectError};
 use ron::extensions::Extensions;
@@ -11,7 +13,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 /// The version of the format that this Sinew writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The project that `text` holds, upgraded to [`VERSION`].
 ///
@@ -24,7 +26,10 @@ pub fn parse(text: &str) -> Result<Project, ProjectError> {
     }
     let probe: Probe = from_ron(text)?;
     match probe.version {
-        1 => from_ron(text),
+        1 | 2 => Ok(Project {
+            version: VERSION,
+            ..from_ron(text)?
+        }),
         found if found > VERSION => Err(ProjectError::Newer { found }),
         found => Err(ProjectError::Damaged {
             place: "version".into(),

@@ -20,11 +20,14 @@ mod collect;
 mod error;
 mod file;
 mod format;
+mod keys;
+mod masks;
 mod migrate;
 mod names;
 mod paths;
 mod points;
 mod rows;
+mod rules;
 
 pub use apply::apply_project;
 pub use autosave::{Autosaves, Recoverable};

@@ -1,6 +1,6 @@
 //! Influence rows that differ from the source's <-> the project's words.
 //!
-//! Few rows are text. Many are blocks, one for each span of [`SPAN`] vertices of a primitive, so that a stroke changes
+//! Few rows are text. Many are blocks, one for each span of [`keys::SPAN`] vertices of a primitive, so that a stroke changes
 //! a few lines of the file and blocks are packed on all cores. A block holds, for its rows in ascending order of
 //! vertex: u32 steps to the next vertex, u16 lengths, u16 joints, f32 weights but each row's last one, u32 codes of the
 //! last ones; all as byte planes. A code is the distance in bits from 1 minus the other weights: where they sum to 1, a
@@ -9,6 +9,7 @@
 use super::ProjectError;
 use super::block;
 use super::format::{MeshWeights, Row, RowBlock, SkinJoint};
+use super::keys::{self, Key, SPAN};
 use crate::document::{Document, MeshId, MeshItem, invariants};
 use crate::mesh::Mesh;
 use crate::skinning::influences::CHUNK;
@@ -17,8 +18,6 @@ use rayon::prelude::*;
 
 /// More rows of a mesh than this are encoded.
 const MAX_TEXT_ROWS: usize = 4096;
-/// Vertices of a primitive whose rows share a block.
-const SPAN: u32 = 1 << 16;
 /// Points whose rows are set by one edit when a project opens: whole chunks, made in parallel.
 const POINTS_PER_EDIT: usize = 64 * CHUNK;
 /// A mesh with more influences a row than this (on average) is written as text, so that a reader can bound a block.
@@ -30,7 +29,7 @@ pub(super) fn collect(
     id: MeshId,
     item: &MeshItem,
 ) -> Result<Option<MeshWeights>, ProjectError> {
-    let keys = keys_of_edited_points(item);
+    let keys = keys::of_points(&item.geometry, item.edited_points());
     if keys.is_empty() {
         return Ok(None);
     }
@@ -70,10 +69,7 @@ pub(super) fn collect(
             })
             .collect();
     } else {
-        let blocks: Vec<&[Key]> = keys
-            .chunk_by(|a, b| a.primitive == b.primitive && a.vertex / SPAN == b.vertex / SPAN)
-            .collect();
-        weights.blocks = blocks
+        weights.blocks = keys::spans(&keys)
             .into_par_iter()
             .map(|keys| encode(keys, item))
             .collect::<Result<_, _>>()
@@ -149,41 +145,6 @@ pub(super) fn place(weights: &MeshWeights) -> String {
     format!("weights of mesh {} \"{}\"", weights.mesh, weights.name)
 }
 
-/// A point and its name in a file.
-struct Key {
-    primitive: u32,
-    /// The point's lowest vertex, counted within the primitive.
-    vertex: u32,
-    point: u32,
-}
-
-/// The points whose influences differ from the source's, ascending by primitive and vertex.
-fn keys_of_edited_points(item: &MeshItem) -> Vec<Key> {
-    let mesh = &item.geometry;
-    let first_vertex = mesh.first_vertex_of_point();
-    let mut points: Vec<(u32, u32)> = item
-        .edited_points()
-        .into_iter()
-        .map(|point| (first_vertex[point as usize], point))
-        .collect();
-    points.par_sort_unstable();
-    let mut primitive = 0;
-    points
-        .into_iter()
-        .filter_map(|(vertex, point)| {
-            // Vertices ascend and primitives are runs of vertices: mostly the same one as before.
-            if !mesh.primitives.get(primitive)?.vertices.contains(&vertex) {
-                primitive = mesh.primitive_of_vertex(vertex)?;
-            }
-            Some(Key {
-                primitive: primitive as u32,
-                vertex: vertex - mesh.primitives[primitive].vertices.start,
-                point,
-            })
-        })
-        .collect()
-}
-
 fn encode(keys: &[Key], item: &MeshItem) -> Result<RowBlock, String> {
     let rows = || keys.iter().map(|key| item.influences.row(key.point));
     let n_influences: usize = rows().map(RowRef::len).sum();
@@ -197,15 +158,11 @@ fn encode(keys: &[Key], item: &MeshItem) -> Result<RowBlock, String> {
             last_weights.push(zigzag(last.to_bits().wrapping_sub(rest_of_one(others))));
         }
     }
-    let mut previous = 0;
-    let steps = keys
-        .iter()
-        .map(|key| key.vertex - std::mem::replace(&mut previous, key.vertex));
     let lengths = keys
         .iter()
         .map(|key| item.influences.row(key.point).len() as u16);
     let mut bytes = Vec::with_capacity(6 * keys.len() + 6 * n_influences);
-    block::push_planes(&mut bytes, steps.map(u32::to_le_bytes));
+    block::push_planes(&mut bytes, keys::steps(keys).map(u32::to_le_bytes));
     block::push_planes(&mut bytes, lengths.map(u16::to_le_bytes));
     block::push_planes(&mut bytes, joints.into_iter().map(u16::to_le_bytes));
     block::push_planes(&mut bytes, weights.into_iter().map(f32::to_le_bytes));
@@ -344,7 +301,7 @@ fn in_order_of_points(pieces: &[Piece<'_>], mesh: &Mesh) -> Restored {
     for (i, piece) in pieces.iter().enumerate() {
         for (j, &(primitive, vertex)) in piece.keys.iter().enumerate() {
             let place = (i as u32, j as u32);
-            let slot = point_of(mesh, primitive, vertex)
+            let slot = keys::point_of(mesh, primitive, vertex)
                 .and_then(|point| row_of_point.get_mut(point as usize));
             match slot {
                 None => restored.n_missing += 1,
@@ -367,15 +324,4 @@ fn in_order_of_points(pieces: &[Piece<'_>], mesh: &Mesh) -> Restored {
         .filter(|(points, _)| !points.is_empty())
         .collect();
     restored
-}
-
-/// The point that a file calls (primitive, vertex).
-fn point_of(mesh: &Mesh, primitive: u32, vertex: u32) -> Option<u32> {
-    let vertices = &mesh.primitives.get(primitive as usize)?.vertices;
-    let vertex = vertices.start.checked_add(vertex)?;
-    if vertices.contains(&vertex) {
-        mesh.point_of_vertex.get(vertex as usize).copied()
-    } else {
-        None
-    }
 }

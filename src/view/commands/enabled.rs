@@ -68,6 +68,7 @@ impl Command {
                 has_model && editor.paint_target() != PaintTarget::Weights
             }
             Self::UseMethod(_) | Self::UsePreset(_) | Self::CopyStack => editor.stack().is_some(),
+            Self::FrameWorst => editor.worst_place(editor.pointed_view()).is_some(),
             Self::PasteStack => editor.stack().is_some() && editor.has_copied_stack(),
             _ => has_model,
         }

@@ -14,6 +14,7 @@ use super::keymap;
 use super::mode::Mode;
 use super::scene::Shading;
 use super::theme::ThemeChoice;
+use crate::deform::diagnostics::Metric;
 use crate::deform::{SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
@@ -89,6 +90,12 @@ pub enum Command {
     Show(Shading),
     /// Choose the colours of weights.
     UseRamp(Ramp),
+    /// Choose what the heat map shows, and show it.
+    UseMetric(Metric),
+    /// Choose of these by direction.
+    MetricPie,
+    /// Fit the place where the metric is worst.
+    FrameWorst,
     /// Bones on or off.
     ToggleBones,
     /// Bones through the skin.
@@ -251,6 +258,8 @@ pub enum Command {
     CopyStack,
     /// Use the stack that was kept aside.
     PasteStack,
+    /// Volume and bulge over the clip.
+    MeasureVolume,
 
     // Window
     /// Choose what the left button does.

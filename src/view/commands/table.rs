@@ -1,6 +1,7 @@
 //! What each command is called, what it does, where it stands, and its keys.
 
 use super::Command;
+use crate::deform::diagnostics::Metric;
 use crate::deform::{MaskKind, SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
@@ -187,6 +188,17 @@ pub const TABLE: &[Row] = &[
     row(Group::View, Command::Show(Shading::Form), "view.form", "Form", "Show clay between strip lights, hollows dark and ridges bright: bulges and collapses stand out."),
     row(Group::View, Command::Show(Shading::Weights), "view.weights", "Weight colours", "Show the weights of the active bone, or the map that is painted; hatched grey where there is none.").presets(&[], &[Chord::key(Key::Num7)]),
     row(Group::View, Command::Show(Shading::Wire), "view.wire", "Wire", "Show the edges.").presets(&[], &[Chord::key(Key::Num4)]),
+    row(Group::View, Command::Show(Shading::HeatMap), "view.heat_map", "Heat map", "Show how good the deformation is as colours: the metric chosen last.").presets(&[], &[Chord::key(Key::Num8)]),
+    row(Group::View, Command::UseMetric(Metric::Bulge), "view.heat_bulge", "Bulge heat map", "Show how much farther from its bones skin is than at rest.").under("Heat maps"),
+    row(Group::View, Command::UseMetric(Metric::EdgeStrain), "view.heat_strain", "Edge strain heat map", "Show how much longer or shorter edges are than at rest.").under("Heat maps"),
+    row(Group::View, Command::UseMetric(Metric::AreaChange), "view.heat_area", "Area change heat map", "Show how much faces have grown or shrunk.").under("Heat maps"),
+    row(Group::View, Command::UseMetric(Metric::Discontinuity), "view.heat_discontinuity", "Discontinuity heat map", "Show where the corrections after skinning jump: amber and red begin to tear.").under("Heat maps"),
+    row(Group::View, Command::UseMetric(Metric::Crease), "view.heat_crease", "Crease heat map", "Show where the stretch and turn of the skin change from face to face.").under("Heat maps"),
+    row(Group::View, Command::UseMetric(Metric::FoldOver), "view.heat_fold", "Fold-over heat map", "Show faces that are turned inside out.").under("Heat maps"),
+    row(Group::View, Command::UseMetric(Metric::NormalError), "view.heat_normals", "Normal error heat map", "Show the angle between the normals that light falls on and those of the surface.").under("Heat maps"),
+    row(Group::View, Command::UseMetric(Metric::Difference), "view.heat_difference", "Difference heat map", "Show how far points are from where another stack puts them.").under("Heat maps"),
+    row(Group::View, Command::MetricPie, "view.heat_pie", "Heat maps…", "Choose a heat map by moving the pointer.").presets(&[Chord::key(Key::Z).shift()], &[Chord::key(Key::Num8).shift()]),
+    row(Group::View, Command::FrameWorst, "view.frame_worst", "Frame worst point", "Move the camera to the place where the heat map is worst."),
     row(Group::View, Command::UseRamp(Ramp::Perceptual), "view.ramp_perceptual", "Perceptual weight colours", "Show weights in colours of even steps, also for colour-blind eyes.").under("Colours of weights"),
     row(Group::View, Command::UseRamp(Ramp::Rainbow), "view.ramp_rainbow", "Rainbow weight colours", "Show weights from blue over green and yellow to red, as Blender does.").under("Colours of weights"),
     row(Group::View, Command::UseRamp(Ramp::Grey), "view.ramp_grey", "Grey weight colours", "Show weights from black to white.").under("Colours of weights"),
@@ -289,6 +301,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Skinning, Command::UsePreset(StackPreset::CentresOfRotation), "skin.preset_cor", "Centres of rotation alone", "Centres of rotation (Le & Hodgins 2016) and nothing after them.").under("Presets"),
     row(Group::Skinning, Command::CopyStack, "skin.copy", "Copy deformation", "Keep the deformation of the active object aside, all of its parts.").part(),
     row(Group::Skinning, Command::PasteStack, "skin.paste", "Paste deformation", "Give the objects that are meant the deformation that was copied."),
+    row(Group::Skinning, Command::MeasureVolume, "skin.measure_volume", "Measure volume", "Measure how much volume the model keeps and how far it bulges, over the clip on screen.").part(),
     row(Group::Window, Command::SetMode(Mode::Select), "mode.select", "Select mode", "Click, box or lasso bones and points.").presets(&[], &[Chord::key(Key::Q)]),
     row(Group::Window, Command::SetMode(Mode::Pose), "mode.pose", "Pose mode", "Move, rotate and scale bones with the gizmo."),
     row(Group::Window, Command::SetMode(Mode::Paint), "mode.paint", "Paint mode", "Paint the weights of the active bone or a map of the stack: drag adds, Ctrl subtracts."),
@@ -306,6 +319,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Window, Command::TogglePanel(PanelKind::Timeline), "window.panel_timeline", "Timeline panel", "Show or hide the timeline.").under("Panels"),
     row(Group::Window, Command::TogglePanel(PanelKind::Problems), "window.panel_problems", "Problems panel", "Show or hide the problems.").under("Panels"),
     row(Group::Window, Command::TogglePanel(PanelKind::History), "window.panel_history", "History panel", "Show or hide the history.").under("Panels"),
+    row(Group::Window, Command::TogglePanel(PanelKind::Volume), "window.panel_volume", "Volume panel", "Show or hide volume and bulge over the clip.").under("Panels"),
     row(Group::Window, Command::ToggleToolBar, "window.tool_bar", "Tool bar", "Show or hide the tool bar.").keys(&[Chord::key(Key::T)]).part(),
     row(Group::Window, Command::MaximisePanel, "window.maximise", "Maximise panel", "Give the panel under the pointer all the room; again puts it back.").keys(&[Chord::key(Key::Space).ctrl()]),
     row(Group::Window, Command::UseTheme(ThemeChoice::Dark), "window.theme_dark", "Dark theme", "Use the dark colours.").under("Theme"),

@@ -15,6 +15,7 @@ mod properties;
 mod status_bar;
 mod timeline;
 mod tool_bar;
+mod volume;
 
 pub use header::header_ui;
 pub use hierarchy::Hierarchy;
@@ -22,7 +23,8 @@ pub use history::history_ui;
 pub use menu_bar::{item_ui, menu_bar_ui};
 pub use pose::pose_properties_ui;
 pub use problems::{problems_title, problems_ui};
-pub use properties::{brush_ui, properties_ui};
+pub use properties::{brush_ui, properties_ui, target_label};
 pub use status_bar::{Status, status_bar_ui};
 pub use timeline::Timeline;
 pub use tool_bar::{TOOL_BAR_WIDTH, tool_bar_ui};
+pub use volume::VolumePanel;

@@ -1,5 +1,6 @@
 //! The bottom row: what the mouse does, the job under way, figures.
 
+use super::target_label;
 use crate::editor::Editor;
 use crate::view::hints::hints;
 use crate::view::keymap;
@@ -17,6 +18,8 @@ pub struct Status {
     pub memory: Option<u64>,
     /// "saved 40 s ago".
     pub saved: String,
+    /// What is painted under the pointer.
+    pub painted: Option<f32>,
 }
 
 /// Below this width the figures give way to the hints.
@@ -31,8 +34,7 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
     let is_narrow = size.x < NARROW;
     ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
         figures_ui(ui, editor, status, is_narrow);
-        if let Some(job) = editor.job() {
-            let task = job.task();
+        if let Some((what, task)) = editor.running() {
             let stop = ui
                 .add(Button::new("Cancel").small())
                 .on_hover_text("Stop this job; nothing is changed.");
@@ -45,9 +47,9 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
                 .widget_info(|| WidgetInfo::labeled(Role::ProgressIndicator, true, "Progress"));
             let step = task.label();
             let text = if step.is_empty() {
-                job.label().to_owned()
+                what.to_owned()
             } else {
-                format!("{} · {step}", job.label())
+                format!("{what} · {step}")
             };
             // Never more than half of what is left, so that the hints keep a place.
             let width = ui.available_width() * 0.5;
@@ -62,7 +64,7 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
         });
     });
     if cancel {
-        editor.cancel_job();
+        editor.cancel_running();
     }
 }
 
@@ -117,6 +119,11 @@ fn figures_ui(ui: &mut Ui, editor: &Editor, status: &Status, is_narrow: bool) {
         &format!("What the latest deformation of {points} points took on its thread."),
     );
     label(ui, selection(editor), "What is selected.");
+    if let Some(value) = status.painted {
+        let what = target_label(editor.paint_target(), editor);
+        let about = "What is painted under the pointer.";
+        label(ui, format!("{what} {value:.2}"), about);
+    }
 }
 
 /// "2 bones, 14 points".

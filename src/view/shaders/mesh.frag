@@ -1,5 +1,5 @@
-// SHADING is defined by `programs.rs`: 0 textured, 1 clay, 2 form, 3 weights, 4 dim fill behind a wire; DETAILED adds
-// the pictures that few materials have. A program of its own for each keeps software rendering fast, which computes
+// SHADING is defined by `programs.rs`: 0 textured, 1 clay, 2 form, 3 weights, 4 dim fill behind a wire, 5 heat map;
+// DETAILED adds the pictures that few materials have. A program of its own for each keeps software rendering fast, which computes
 // both sides of every branch.
 uniform float back_light;
 uniform float orthographic;
@@ -29,12 +29,21 @@ uniform float unlit;
 #endif
 #elif SHADING == 2
 uniform float bump;
-#elif SHADING == 3
+#elif SHADING == 3 || SHADING == 5
+#if SHADING == 3
 uniform float plain;
+#endif
 uniform float hatch_px;
 uniform vec3 heat_stops[9];
 uniform vec3 hatch_ground;
 uniform vec3 hatch_stripe;
+#if SHADING == 5
+// The lower end, what is in order, the upper end.
+uniform vec3 heat_range;
+// From one line of equal value to the next; 0: none.
+uniform float heat_step;
+uniform float line_px;
+#endif
 #elif SHADING == 4
 uniform vec3 fill;
 #endif
@@ -46,7 +55,7 @@ in vec2 texture_uv;
 in vec4 surface_color;
 #elif SHADING == 2
 in float bend;
-#elif SHADING == 3
+#elif SHADING == 3 || SHADING == 5
 in float heat_value;
 #endif
 
@@ -115,7 +124,7 @@ vec3 mirrored(vec3 f0, float rough, float nv) {
 }
 #endif
 
-#if SHADING == 3
+#if SHADING == 3 || SHADING == 5
 vec3 heat_color(float t) {
     float x = clamp(t, 0.0, 1.0) * 8.0;
     int i = min(int(x), 7);
@@ -124,11 +133,38 @@ vec3 heat_color(float t) {
 
 // Diagonal stripes of the screen: "no weight here", or "never painted", can be taken neither for a colour of the ramp nor for a shadow, and
 // reads without colour vision.
-vec3 hatch() {
-    float phase = fract((gl_FragCoord.x + gl_FragCoord.y) / hatch_px);
+float stripes(float along) {
+    float phase = fract(along / hatch_px);
     float edge = 1.5 / hatch_px;
-    float stripe = smoothstep(0.5 - edge, 0.5, phase) * (1.0 - smoothstep(1.0 - edge, 1.0, phase));
-    return mix(hatch_ground, hatch_stripe, stripe);
+    return smoothstep(0.5 - edge, 0.5, phase) * (1.0 - smoothstep(1.0 - edge, 1.0, phase));
+}
+
+vec3 hatch() {
+    return mix(hatch_ground, hatch_stripe, stripes(gl_FragCoord.x + gl_FragCoord.y));
+}
+#endif
+
+#if SHADING == 5
+// Values beyond the range are hatched the other way, and lines of equal value drawn: what is seen is not colour alone.
+vec3 metric_color() {
+    if (heat_value > 1e20) {
+        return hatch();
+    }
+    float from = heat_value - heat_range.y;
+    bool diverging = heat_range.x < heat_range.y;
+    float place = from < 0.0 ? from / max(heat_range.y - heat_range.x, 1e-12) : from / (heat_range.z - heat_range.y);
+    vec3 shown = heat_color(diverging ? 0.5 + 0.5 * place : place);
+    if (place > 1.0 || (diverging && place < -1.0)) {
+        shown = mix(shown, shown * 0.35, stripes(gl_FragCoord.x - gl_FragCoord.y));
+    } else if (heat_step > 0.0) {
+        float level = from / heat_step;
+        // Where nothing happens the value is 0 but for rounding: no line there.
+        float nearest = floor(level + 0.5);
+        float gap = abs(level - nearest) / max(fwidth(level), 1e-9);
+        float line = 1.0 - smoothstep(line_px * 0.5, line_px * 0.5 + 0.9, gap);
+        shown *= nearest == 0.0 ? 1.0 : 1.0 - 0.42 * line;
+    }
+    return shown;
 }
 #endif
 
@@ -207,6 +243,9 @@ void main() {
     // Form without hue: the ramp's colours must stay readable in the shade.
     float form = 0.38 + 0.48 * dot(light, vec3(0.30, 0.59, 0.11));
     vec3 result = linear_from_srgb(abs(heat_value - plain) > 0.0005 ? heat_color(heat_value) : hatch()) * form;
+#elif SHADING == 5
+    float form = 0.38 + 0.48 * dot(light, vec3(0.30, 0.59, 0.11));
+    vec3 result = linear_from_srgb(metric_color()) * form;
 #elif SHADING == 4
     vec3 result = fill * (0.45 + 0.9 * dot(light, vec3(0.30, 0.59, 0.11)));
 #elif SHADING == 1

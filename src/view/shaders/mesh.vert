@@ -8,7 +8,7 @@ in vec2 uv;
 in uvec4 vertex_color;
 #elif SHADING == 2
 in float curvature;
-#elif SHADING == 3
+#elif SHADING == 3 || SHADING == 5
 in float heat;
 #endif
 
@@ -19,7 +19,7 @@ out vec2 texture_uv;
 out vec4 surface_color;
 #elif SHADING == 2
 out float bend;
-#elif SHADING == 3
+#elif SHADING == 3 || SHADING == 5
 out float heat_value;
 #endif
 
@@ -33,7 +33,7 @@ void main() {
     surface_color = vec4(stored.rgb * stored.rgb, stored.a);
 #elif SHADING == 2
     bend = curvature;
-#elif SHADING == 3
+#elif SHADING == 3 || SHADING == 5
     heat_value = heat;
 #endif
     gl_Position = clip_from_view * p;

@@ -1,7 +1,11 @@
-//! The viewport: the picture, and what the mouse does over it: one file a mode.
+//! The viewport: the pictures side by side, and what the mouse does over them: one file a mode.
+//!
+//! The way of the data: [`panes`] divides the viewport and asks the editor for the views -> the mouse acts in the pane
+//! that it is in -> every pane is drawn into a slot of the renderer, with its overlays.
 
 mod axes;
 mod gpu;
+mod heat_legend;
 mod menu;
 mod navigate;
 mod overlays;
@@ -23,7 +27,7 @@ use crate::document::{Image, PaneLayout};
 use crate::editor::Editor;
 use crate::evaluate::ViewId;
 use crate::skeleton::JointIndex;
-use egui::{Pos2, Rect, Response, Sense, Ui};
+use egui::{Pos2, Rangef, Rect, Response, Sense, Ui};
 use glam::Vec2;
 use gpu::Gpu;
 use navigate::Ease;
@@ -48,6 +52,8 @@ pub struct Viewport {
     pub chosen: Vec<Command>,
     menu_blocked: bool,
     hovered: Option<JointIndex>,
+    /// What is painted under the pointer: a weight or the value of a map.
+    value: Option<f32>,
     drag: Drag,
     adjust: Option<Adjust>,
     pose: pose::PoseDrag,
@@ -55,6 +61,8 @@ pub struct Viewport {
     pivot: Option<glam::Vec3>,
     ease: Option<Ease>,
     sight: Sight,
+    /// Whose worst point was asked for.
+    frame_of: Option<ViewId>,
     panes: Panes,
     /// Where the pointer was last: outside of the window it has no place.
     pointer: Pos2,
@@ -74,6 +82,11 @@ enum Drag {
 }
 
 impl Viewport {
+    /// What is painted under the pointer, in Paint mode: the weight of the active bone, or the value of the map.
+    pub fn value_under_pointer(&self) -> Option<f32> {
+        self.value.filter(|_| self.mode == Mode::Paint)
+    }
+
     /// Frees GPU memory; call with the context current.
     pub fn free(&self) {
         self.lock_gpu().renderer = None;
@@ -127,6 +140,7 @@ impl Viewport {
             ThemeChoice::Light => Theme::Light,
             ThemeChoice::HighContrast => Theme::HighContrast,
         };
+        self.ask_for_heat_map(editor);
         let layout = self.layout(editor);
         let panes = self.lay_out(ui, rect, editor);
         self.free_gone_views(editor);
@@ -166,6 +180,11 @@ impl Viewport {
                 self.axes_ui(ui, pane.picture, editor);
             }
         }
+        for pane in &panes {
+            self.heat_figures_ui(ui, pane, layout, editor);
+        }
+        self.frame_worst_of_pane(editor);
+        self.heat_probe_ui(ui, &response, editor);
         if self.mode == Mode::Paint {
             self.brush_circle(ui, &response, editor);
         } else {
@@ -177,16 +196,21 @@ impl Viewport {
         if layout != PaneLayout::Wipe {
             self.echo_pointer(ui, &panes, editor);
         }
-        for pane in &panes {
-            let clip = if layout == PaneLayout::Wipe {
-                pane.picture
-            } else {
-                pane.clip
-            };
-            if layout != PaneLayout::Wipe || pane.index == 0 {
-                Self::before_badge_ui(ui, pane, clip, editor);
+        let rooms: Vec<Rangef> = panes
+            .iter()
+            .map(|pane| self.head_ui(ui, pane, layout, editor))
+            .collect();
+        if let (PaneLayout::Wipe, [left, right]) = (layout, &rooms[..]) {
+            // One badge over both sides.
+            let room = Rangef::new(left.min, right.max);
+            Self::before_badge_ui(ui, &panes[0], room, editor);
+        } else {
+            for (pane, room) in panes.iter().zip(rooms) {
+                Self::before_badge_ui(ui, pane, room, editor);
             }
-            self.head_ui(ui, pane, layout, editor);
+        }
+        for pane in &panes {
+            Self::centres_badge_ui(ui, pane, editor);
         }
         if layout == PaneLayout::Wipe {
             self.wipe_ui(ui, &panes, editor);

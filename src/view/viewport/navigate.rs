@@ -53,6 +53,9 @@ impl Viewport {
         let to = match command {
             Command::FrameAll => self.framed(editor, Editor::frame_all),
             Command::FrameSelected => self.framed(editor, Editor::frame_selected),
+            Command::FrameWorst => self.framed(editor, |editor| {
+                editor.frame_worst();
+            }),
             Command::ViewFront => goal.turned_to(View::Front),
             Command::ViewBack => goal.turned_to(View::Back),
             Command::ViewRight => goal.turned_to(View::Right),

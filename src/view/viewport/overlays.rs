@@ -16,7 +16,7 @@ use egui::{
 use std::collections::BTreeMap;
 
 /// From the edges of the viewport, points.
-const MARGIN: f32 = 12.0;
+pub(super) const MARGIN: f32 = 12.0;
 /// The legend's bar.
 const BAR: Vec2 = Vec2::new(14.0, 132.0);
 /// Side of the hatched square below it.
@@ -58,6 +58,9 @@ impl Viewport {
         }
         if pane.index == shared.legend && self.options.shading == Shading::Weights {
             legend_ui(ui, &painter, rect, editor, self.options.ramp, scenery);
+        }
+        if pane.index == shared.legend {
+            self.heat_legend_ui(ui, rect, editor);
         }
     }
 

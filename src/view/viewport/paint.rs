@@ -114,6 +114,7 @@ impl Viewport {
             )
         });
         self.pointer = at;
+        self.probe(ui, response, at, editor);
         let event = |kind| PointerEvent {
             kind,
             ndc: ndc(at, rect),
@@ -157,6 +158,21 @@ impl Viewport {
                 editor.pointer(&event(PointerKind::Release));
                 self.drag = Drag::None;
             }
+        }
+    }
+
+    /// Reads what is painted under the pointer.
+    fn probe(&mut self, ui: &Ui, response: &Response, at: Pos2, editor: &mut Editor) {
+        let here = response.contains_pointer() || self.drag == Drag::Stroke;
+        let value = if here && editor.is_surface_at_hand() {
+            editor.value_at(ndc(at, response.rect), size(response.rect))
+        } else {
+            None
+        };
+        if self.value != value {
+            self.value = value;
+            // The status bar, which is drawn before, says it in the next frame.
+            ui.ctx().request_repaint();
         }
     }
 

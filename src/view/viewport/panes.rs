@@ -9,8 +9,8 @@ use crate::view::mode::Mode;
 use crate::view::theme;
 use egui::emath::GuiRounding as _;
 use egui::{
-    Align, ComboBox, CornerRadius, FontId, Layout, PopupCloseBehavior, Rect, Response, Role, Sense,
-    Stroke, StrokeKind, TextStyle, Ui, UiBuilder, Vec2, WidgetInfo,
+    Align, ComboBox, CornerRadius, FontId, Layout, PopupCloseBehavior, Pos2, Rangef, Rect,
+    Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, UiBuilder, Vec2, WidgetInfo,
 };
 
 /// Most pictures side by side.
@@ -21,6 +21,8 @@ const GAP: f32 = 2.0;
 const HEAD: f32 = 28.0;
 /// Half the size of the cross that marks the pointer's place in other panes.
 const ECHO: f32 = 5.0;
+/// What the name of the view takes at the top left.
+const VIEW_NAME: f32 = 150.0;
 /// Below this width a head names stacks in short.
 const NARROW: f32 = 300.0;
 
@@ -241,15 +243,17 @@ impl Viewport {
         }
     }
 
-    /// The row over a picture: what it shows, to choose.
+    /// The row over a picture: what it shows, to choose. From where to where it is free.
     pub(super) fn head_ui(
         &mut self,
         ui: &mut Ui,
         pane: &Pane,
         layout: PaneLayout,
         editor: &mut Editor,
-    ) {
-        let Some(head) = pane.head else { return };
+    ) -> Rangef {
+        let Some(head) = pane.head else {
+            return pane.picture.x_range();
+        };
         let palette = theme::palette(ui);
         ui.painter().rect_filled(head, 0.0, palette.panel);
         let is_right = layout == PaneLayout::Wipe && pane.index == 1;
@@ -264,7 +268,8 @@ impl Viewport {
             .layout(flow);
         let mut row = ui.new_child(builder);
         row.spacing_mut().item_spacing.x = 8.0;
-        if let Some(chosen) = choice_ui(&mut row, pane, layout, editor) {
+        let (combo, chosen) = choice_ui(&mut row, pane, layout, editor);
+        if let Some(chosen) = chosen {
             let slot = if layout == PaneLayout::One {
                 self.panes.active.min(MOST - 1)
             } else {
@@ -278,6 +283,11 @@ impl Viewport {
         if is_split && self.active_in(n) == pane.index {
             let (mark, _) = head.split_top_bottom_at_y(head.top() + 2.0);
             ui.painter().rect_filled(mark, 0.0, palette.accent);
+        }
+        if is_right {
+            Rangef::new(head.left(), combo.left())
+        } else {
+            Rangef::new(combo.right(), head.right())
         }
     }
 
@@ -294,7 +304,8 @@ impl Viewport {
         for pane in panes.iter().filter(|pane| pane.index != active) {
             let at = pane.picture.min + share * pane.picture.size();
             let painter = ui.painter().with_clip_rect(pane.picture);
-            let lines = [(3.0, palette.overlay_halo), (1.0, palette.overlay)];
+            let line = palette.overlay.gamma_multiply(0.7);
+            let lines = [(3.0, palette.overlay_halo), (1.0, line)];
             for (width, colour) in lines {
                 let stroke = Stroke::new(width, colour);
                 if self.mode == Mode::Paint {
@@ -308,26 +319,63 @@ impl Viewport {
         }
     }
 
-    /// Says at the top of a picture that it shows what was before.
-    pub(super) fn before_badge_ui(ui: &Ui, pane: &Pane, clip: Rect, editor: &Editor) {
+    /// Says over a picture, or at its top, that it shows what was before.
+    pub(super) fn before_badge_ui(ui: &Ui, pane: &Pane, room: Rangef, editor: &Editor) {
         if !pane.is_before {
             return;
         }
         let label = format!("Before: {}", editor.compare().before.short_label());
         let palette = theme::palette(ui);
-        let painter = ui.painter().with_clip_rect(clip);
         let font = FontId::proportional(14.0);
+        let painter = ui.painter();
         let galley = painter.layout_no_wrap(label.clone(), font, palette.text);
-        let size = galley.size() + Vec2::new(24.0, 10.0);
-        let at = clip.center_top() + Vec2::new(-0.5 * size.x, 10.0);
-        let plate = Rect::from_min_size(at.round_to_pixels(ui.pixels_per_point()), size);
+        let size = galley.size() + Vec2::new(24.0, 8.0);
+        let room = room.shrink(6.0 + 0.5 * size.x);
+        let middle = pane.picture.center().x;
+        let middle = match pane.head {
+            // Not over what is looked at, where the row has room.
+            Some(head) if room.min <= room.max => Pos2::new(room.clamp(middle), head.center().y),
+            _ => {
+                // In a small picture below the name of the view.
+                let is_small = pane.picture.width() < 2.0 * VIEW_NAME + size.x;
+                let gap = if is_small { 30.0 } else { 10.0 };
+                Pos2::new(middle, pane.picture.top() + gap + 0.5 * size.y)
+            }
+        };
+        let plate = Rect::from_center_size(middle, size);
+        let plate = plate.round_to_pixels(ui.pixels_per_point());
         let line = Stroke::new(1.5, palette.accent);
         let round = CornerRadius::same((size.y * 0.5) as u8);
         painter.rect(plate, round, palette.panel, line, StrokeKind::Inside);
-        painter.galley(plate.min + Vec2::new(12.0, 5.0), galley, palette.text);
+        painter.galley(plate.min + Vec2::new(12.0, 4.0), galley, palette.text);
         let id = ui.scope_id().with(("before", pane.index));
         let response = ui.interact(plate, id, Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
+    }
+
+    /// Says at the top of a picture what it shows until centres of rotation are there.
+    pub(super) fn centres_badge_ui(ui: &Ui, pane: &Pane, editor: &Editor) {
+        let Some(label) = editor.centres_badge(pane.view) else {
+            return;
+        };
+        let palette = theme::palette(ui);
+        let font = FontId::proportional(14.0);
+        let painter = ui.painter().with_clip_rect(pane.clip);
+        let room = (pane.clip.width() - 44.0).max(40.0);
+        let galley = painter.layout(label.to_owned(), font, palette.text, room);
+        let size = galley.size() + Vec2::new(24.0, 8.0);
+        // What was before is said above it.
+        let above = if pane.is_before { 44.0 } else { 10.0 };
+        let middle = pane.clip.center_top() + Vec2::new(0.0, above + 0.5 * size.y);
+        let plate = Rect::from_center_size(middle, size);
+        let plate = plate.round_to_pixels(ui.pixels_per_point());
+        let line = Stroke::new(1.5, palette.accent);
+        let round = CornerRadius::same((size.y * 0.5).min(14.0) as u8);
+        painter.rect(plate, round, palette.panel, line, StrokeKind::Inside);
+        painter.galley(plate.min + Vec2::new(12.0, 4.0), galley, palette.text);
+        let id = ui.scope_id().with(("centres", pane.index));
+        let response = ui.interact(plate, id, Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, label));
     }
 
     /// What a screen reader calls a picture.
@@ -350,8 +398,13 @@ impl Viewport {
     }
 }
 
-/// The combo of a pane; what was chosen.
-fn choice_ui(ui: &mut Ui, pane: &Pane, layout: PaneLayout, editor: &Editor) -> Option<StackChoice> {
+/// The combo of a pane; where it is, and what was chosen.
+fn choice_ui(
+    ui: &mut Ui,
+    pane: &Pane,
+    layout: PaneLayout,
+    editor: &Editor,
+) -> (Rect, Option<StackChoice>) {
     let room = ui.available_width();
     let shown = if room < NARROW {
         pane.choice.short_label()
@@ -399,10 +452,10 @@ fn choice_ui(ui: &mut Ui, pane: &Pane, layout: PaneLayout, editor: &Editor) -> O
     combo
         .response
         .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, &name));
-    combo
-        .response
-        .on_hover_text(format!("{}\n{}", pane.choice.label(), pane.choice.about()));
-    chosen
+    let response = combo.response;
+    let rect = response.rect;
+    response.on_hover_text(format!("{}\n{}", pane.choice.label(), pane.choice.about()));
+    (rect, chosen)
 }
 
 /// Where the line of a wipe is.

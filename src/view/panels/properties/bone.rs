@@ -88,6 +88,7 @@ pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor) {
             editor.set_joint_colour(joint, Some([colour.r(), colour.g(), colour.b()]));
         }
     });
+    super::rule::rule_ui(ui, editor, joint);
     if let Some(parent) = go_to {
         editor.select_joint(Some(parent));
     }

@@ -77,8 +77,8 @@ pub fn brush_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-/// What a choice of [`target_ui`] is called.
-pub(super) fn target_label(target: PaintTarget, editor: &Editor) -> String {
+/// What the artist calls what is painted: "Weights of Elbow", "Compensation strength".
+pub fn target_label(target: PaintTarget, editor: &Editor) -> String {
     let document = editor.document();
     match (target, document.session().active_joint) {
         (PaintTarget::Mask(kind), _) => kind.label().to_owned(),

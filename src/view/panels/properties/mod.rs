@@ -7,8 +7,9 @@ mod deformation;
 mod morphs;
 mod object;
 mod points;
+mod rule;
 
-pub use brush::brush_ui;
+pub use brush::{brush_ui, target_label};
 
 use super::pose_properties_ui;
 use crate::editor::Editor;

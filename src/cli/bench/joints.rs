@@ -1,7 +1,7 @@
 //! Forward kinematics for `sinew bench`: a rig's joints from local transforms to the world, as matrices and as dual
 //! quaternions. "Points" are joints here, and a figure is nanoseconds a joint.
 
-use super::bench::BenchRow;
+use super::{BenchRow, median};
 use crate::math::Transform;
 use crate::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
 use glam::{DQuat, DVec3};
@@ -39,17 +39,14 @@ pub(super) fn rows() -> Vec<BenchRow> {
             }
         }
     }
-    let median = |mut samples: Vec<f64>| {
-        samples.sort_by(f64::total_cmp);
-        samples[samples.len() / 2]
-    };
     let figures = ways.iter().zip(samples);
     figures
-        .map(|((name, _), samples)| BenchRow {
+        .map(|((name, _), mut samples)| BenchRow {
             name,
             points: N_JOINTS as usize,
             threads: 1,
-            ns_per_point: median(samples),
+            ns_per_point: median(&mut samples),
+            floor_ns_per_point: None,
         })
         .collect()
 }

@@ -1,0 +1,269 @@
+//! What goes around the kernels: normals, smoothing, centres of rotation, and strokes through a whole plan.
+
+use super::tube::{self, Rig};
+use super::{BenchRow, thread_counts};
+use crate::deform::{
+    CookedMesh, CorrectiveSmooth, DeformInput, DeformStack, InstancePlan, Masks, SkinSource,
+    Smoother,
+};
+use crate::mesh::{Mesh, Topology, normals};
+use crate::skinning::{Centres, Influences, Rows};
+use crate::task::Task;
+use glam::{DAffine3, Quat, Vec3};
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// One thing to measure: how many points it counts for, and a run of it.
+struct Item<'a> {
+    name: &'static str,
+    n_counted: usize,
+    /// At most this many rounds.
+    rounds: usize,
+    /// One more before them, which is not counted.
+    warms_up: bool,
+    run: Box<dyn FnMut() -> Duration + Send + 'a>,
+}
+
+/// The figures, each from about `n_done` points. What a stage needs is freed before the next.
+pub(super) fn measure(n_points: usize, n_done: usize) -> io::Result<Vec<BenchRow>> {
+    let mut rows = Vec::new();
+    let rounds = (n_done / n_points / 4).clamp(1, 60);
+    let mut mesh = tube::mesh(n_points);
+    let bent = bent(&mesh.positions);
+    let mut out = vec![Vec3::ZERO; n_points];
+    mesh.topology();
+    // What only a file and the screen know.
+    mesh.triangles = Vec::new();
+    mesh.point_of_vertex = Vec::new();
+    mesh.normal_of_vertex = Vec::new();
+    {
+        let (mesh, bent, out) = (&mesh, &bent, &mut out);
+        let transport = Item {
+            name: "normal transport",
+            n_counted: n_points,
+            rounds,
+            warms_up: true,
+            run: Box::new(move || {
+                timed(|| normals::transport_all(mesh, &mesh.positions, bent, out))
+            }),
+        };
+        rows.extend(take_turns(n_points, &mut [transport])?);
+    }
+    let mesh = Arc::new(mesh);
+    let influences = tube::influences(n_points);
+    {
+        let (mesh, influences) = (&mesh, &influences);
+        let centres = Item {
+            name: "centres precomputation",
+            n_counted: n_points,
+            rounds: rounds.min(3),
+            warms_up: false,
+            run: Box::new(move || {
+                timed(|| {
+                    let found = Centres::compute(mesh, influences, &Task::new());
+                    std::hint::black_box(&found);
+                })
+            }),
+        };
+        rows.extend(take_turns(n_points, &mut [centres])?);
+    }
+    drop(out);
+    rows.extend(strokes(&mesh, influences, rounds)?);
+
+    let Ok(mesh) = Arc::try_unwrap(mesh) else {
+        return Ok(rows);
+    };
+    rows.extend(smoothing(mesh, &bent, rounds)?);
+    Ok(rows)
+}
+
+/// Stage 6 with its default settings.
+fn smoothing(mut mesh: Mesh, bent: &[Vec3], rounds: usize) -> io::Result<Vec<BenchRow>> {
+    let n_points = mesh.n_points();
+    mesh.rings();
+    mesh.topology = std::sync::OnceLock::from(Topology::default());
+    mesh.normals = Vec::new();
+    mesh.point_of_normal = Vec::new();
+    let settings = CorrectiveSmooth {
+        enabled: true,
+        ..CorrectiveSmooth::default()
+    };
+    let masks = Masks::default();
+    let mut smoother = Smoother::default();
+    smoother.set_rest(&mesh, &settings, &mesh.positions);
+    let mut out = vec![Vec3::ZERO; n_points];
+    let smooth = Item {
+        name: "corrective smooth",
+        n_counted: n_points,
+        rounds,
+        warms_up: true,
+        run: Box::new(|| timed(|| smoother.run(&mesh, &settings, &masks, bent, &mut out))),
+    };
+    take_turns(n_points, &mut [smooth])
+}
+
+/// Strokes: some points get other weights, are cooked, skinned again, and their normals carried. And, to compare, the
+/// whole mesh in another pose.
+fn strokes(mesh: &Arc<Mesh>, influences: Influences, rounds: usize) -> io::Result<Vec<BenchRow>> {
+    let n_points = mesh.n_points();
+    let bench = std::sync::Mutex::new(Stroked::new(mesh.clone(), influences));
+    let sets: [(&'static str, usize, bool); 4] = [
+        ("stroke on 1% contiguous", 100, true),
+        ("stroke on 1% scattered", 100, false),
+        ("stroke on 0.01% contiguous", 10_000, true),
+        ("stroke on 0.01% scattered", 10_000, false),
+    ];
+    let mut items: Vec<Item<'_>> = Vec::new();
+    for (name, share, contiguous) in sets {
+        let n = n_points.div_ceil(share);
+        let points: Vec<u32> = (0..n)
+            .map(|i| {
+                let first = (n_points - n) / 2;
+                (if contiguous { first + i } else { i * share }) as u32
+            })
+            .collect();
+        let mut painted: Rows = points
+            .iter()
+            .map(|&p| tube::painted_row(p as usize, n_points))
+            .collect();
+        let bench = &bench;
+        items.push(Item {
+            name,
+            n_counted: n,
+            rounds,
+            warms_up: true,
+            run: Box::new(move || {
+                let Ok(mut bench) = bench.lock() else {
+                    return Duration::ZERO;
+                };
+                // Twice the same call paints and takes it back.
+                bench.influences.swap_rows(&points, &mut painted);
+                timed(|| bench.stroke())
+            }),
+        });
+    }
+    let bench = &bench;
+    items.push(Item {
+        name: "pose, all points and normals",
+        n_counted: n_points,
+        rounds,
+        warms_up: true,
+        run: Box::new(move || {
+            let Ok(mut bench) = bench.lock() else {
+                return Duration::ZERO;
+            };
+            bench.turn();
+            timed(|| bench.stroke())
+        }),
+    });
+    take_turns(n_points, &mut items)
+}
+
+/// A plan of plain dual quaternion skinning and what it is given.
+struct Stroked {
+    rig: Rig,
+    mesh: Arc<Mesh>,
+    influences: Influences,
+    skeleton: Arc<crate::skeleton::Skeleton>,
+    cooked: CookedMesh,
+    order: Vec<u32>,
+    stack: DeformStack,
+    plan: InstancePlan,
+}
+
+impl Stroked {
+    fn new(mesh: Arc<Mesh>, influences: Influences) -> Self {
+        let rig = Rig::new();
+        let order = rig.bind.ranks().to_vec();
+        let mut stroked = Self {
+            skeleton: Arc::new(rig.skeleton.clone()),
+            rig,
+            mesh,
+            influences,
+            cooked: CookedMesh::default(),
+            order,
+            stack: DeformStack::dqs(),
+            plan: InstancePlan::default(),
+        };
+        stroked.stroke();
+        stroked
+    }
+
+    fn stroke(&mut self) {
+        self.cooked.update(&self.influences, &self.order);
+        let input = DeformInput {
+            geometry: &self.mesh,
+            cooked: &self.cooked,
+            stack: &self.stack,
+            masks: &Masks::default(),
+            centres: None,
+            skeleton: &self.skeleton,
+            node: crate::skeleton::JointIndex(0),
+            skin: Some(SkinSource {
+                joints: &self.rig.joints,
+                inverse_bind: &self.rig.inverse_bind,
+                meshes: &[],
+            }),
+            rest_world: &self.rig.rest,
+            world: &self.rig.world,
+            morph_weights: &[],
+        };
+        std::hint::black_box(self.plan.run(&input));
+    }
+
+    /// Another pose: the whole chain a little to the side.
+    fn turn(&mut self) {
+        let step = DAffine3::from_rotation_y(0.01);
+        for world in &mut self.rig.world {
+            *world = step * *world;
+        }
+    }
+}
+
+/// Runs items in turn, again and again, for each number of threads; the medians.
+fn take_turns(n_points: usize, items: &mut [Item<'_>]) -> io::Result<Vec<BenchRow>> {
+    let mut rows = Vec::new();
+    for threads in thread_counts() {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(io::Error::other)?;
+        let mut samples = vec![Vec::new(); items.len()];
+        let rounds = items.iter().map(|item| item.rounds).max().unwrap_or(0);
+        for round in 0..=rounds {
+            for (item, samples) in items.iter_mut().zip(&mut samples) {
+                if round > item.rounds || round == 0 && !item.warms_up {
+                    continue;
+                }
+                let run = &mut item.run;
+                let took = pool.install(run);
+                if round > 0 {
+                    samples.push(took.as_secs_f64() * 1e9 / item.n_counted as f64);
+                }
+            }
+        }
+        for (item, samples) in items.iter().zip(&mut samples) {
+            rows.push(BenchRow {
+                name: item.name,
+                points: n_points,
+                threads,
+                ns_per_point: super::median(samples),
+                floor_ns_per_point: None,
+            });
+        }
+    }
+    Ok(rows)
+}
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+/// A smooth bend, so that neither normals nor smoothing find the bind shape.
+fn bent(positions: &[Vec3]) -> Vec<Vec3> {
+    let turned = |p: &Vec3| Quat::from_rotation_z(p.x * 0.05) * *p;
+    positions.iter().map(turned).collect()
+}

@@ -1,0 +1,199 @@
+//! The numbers of a comparison: each stack at each moment.
+
+use crate::cli::measuring::{Combined, Measurer, Moment, Places, VertexPlace};
+use crate::cli::stack_args::NamedStack;
+use crate::deform::diagnostics::{Metric, Summary};
+use crate::document::Document;
+use crate::evaluate::gauge::with_stacks;
+use serde::Serialize;
+
+/// All numbers of one stack.
+#[derive(Debug, Serialize)]
+pub(crate) struct Series {
+    pub(crate) name: String,
+    /// One a moment.
+    pub(crate) moments: Vec<Numbers>,
+    /// Over all moments.
+    pub(crate) worst: Vec<Worst>,
+    pub(crate) most_folded_faces: usize,
+    pub(crate) volume: Option<VolumeSpan>,
+    /// The document under this stack.
+    #[serde(skip)]
+    pub(crate) document: Document,
+}
+
+/// What one stack measures at one moment, over the whole model.
+#[derive(Debug, Serialize)]
+pub(crate) struct Numbers {
+    pub(crate) time: Option<f64>,
+    pub(crate) metrics: Vec<Named<Summary>>,
+    pub(crate) folded_faces: usize,
+    /// `null`: open.
+    pub(crate) volume_change: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Named<T> {
+    pub(crate) metric: &'static str,
+    #[serde(flatten)]
+    pub(crate) value: T,
+}
+
+/// The worst of a metric over all moments.
+#[derive(Debug, Serialize)]
+pub(crate) struct Worst {
+    pub(crate) metric: &'static str,
+    pub(crate) max: Place,
+    pub(crate) min: Place,
+    pub(crate) p99: f32,
+    pub(crate) rms: f32,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Place {
+    pub(crate) value: f32,
+    pub(crate) time: Option<f64>,
+    pub(crate) vertex: Option<VertexPlace>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct VolumeSpan {
+    pub(crate) min_change: f64,
+    pub(crate) max_change: f64,
+}
+
+impl Series {
+    /// The summary of a metric at a moment.
+    pub(crate) fn at(&self, moment: usize, metric: Metric) -> Option<&Summary> {
+        let named = self.moments.get(moment)?.metrics.iter();
+        named
+            .filter(|m| m.value.n > 0)
+            .find(|m| m.metric == metric.key())
+            .map(|m| &m.value)
+    }
+
+    /// The worst of a metric.
+    pub(crate) fn worst(&self, metric: Metric) -> Option<&Worst> {
+        self.worst.iter().find(|w| w.metric == metric.key())
+    }
+}
+
+/// Measures `own` under each of the stacks at each moment; differences are from the first stack.
+pub(crate) fn gather(own: &Document, stacks: &[NamedStack], moments: &[Moment]) -> Vec<Series> {
+    let Some(first) = stacks.first() else {
+        return Vec::new();
+    };
+    let mut places = Places::default();
+    stacks
+        .iter()
+        .map(|stack| {
+            let document = with_stacks(own, |current| stack.over(current));
+            let mut measurer = Measurer::new(own, first);
+            let combined: Vec<Combined> = moments
+                .iter()
+                .map(|m| measurer.combined(&document, &m.pose))
+                .collect();
+            let worst = Metric::ALL
+                .into_iter()
+                .filter_map(|m| worst_of(m, &combined, moments, own, &mut places))
+                .collect();
+            let changes = combined.iter().filter_map(|c| c.volume_change);
+            let volume = changes.fold(None, |span: Option<VolumeSpan>, c| {
+                Some(VolumeSpan {
+                    min_change: span.map_or(c, |s| s.min_change.min(c)),
+                    max_change: span.map_or(c, |s| s.max_change.max(c)),
+                })
+            });
+            Series {
+                name: stack.name.clone(),
+                most_folded_faces: combined.iter().map(|c| c.folded_faces).max().unwrap_or(0),
+                worst,
+                volume,
+                moments: combined
+                    .iter()
+                    .zip(moments)
+                    .map(|(c, m)| Numbers {
+                        time: m.time_secs,
+                        metrics: c
+                            .metrics
+                            .iter()
+                            .map(|(metric, summary)| Named {
+                                metric: metric.key(),
+                                value: *summary,
+                            })
+                            .collect(),
+                        folded_faces: c.folded_faces,
+                        volume_change: c.volume_change,
+                    })
+                    .collect(),
+                document,
+            }
+        })
+        .collect()
+}
+
+fn worst_of(
+    metric: Metric,
+    combined: &[Combined],
+    moments: &[Moment],
+    document: &Document,
+    places: &mut Places,
+) -> Option<Worst> {
+    let known: Vec<(usize, Summary)> = combined
+        .iter()
+        .enumerate()
+        .filter_map(|(i, c)| {
+            let found = c.metrics.iter().find(|(m, s)| *m == metric && s.n > 0);
+            Some((i, found?.1))
+        })
+        .collect();
+    let first = *known.first()?;
+    let most = |value: fn(&Summary) -> f32| {
+        known.iter().fold(first, |best, next| {
+            if value(&next.1) > value(&best.1) {
+                *next
+            } else {
+                best
+            }
+        })
+    };
+    let mut place = |(moment, value, point): (usize, f32, Option<u32>)| Place {
+        value,
+        time: moments[moment].time_secs,
+        vertex: point
+            .and_then(|p| combined[moment].owner(p))
+            .and_then(|(id, point)| places.of(document, id, point)),
+    };
+    let (high, low) = (most(|s| s.max), most(|s| -s.min));
+    Some(Worst {
+        metric: metric.key(),
+        max: place((high.0, high.1.max, high.1.max_point)),
+        min: place((low.0, low.1.min, low.1.min_point)),
+        p99: most(|s| s.p99).1.p99,
+        rms: most(|s| s.rms).1.rms,
+    })
+}
+
+/// The moments of the pictures: the clip in `n` equal parts, and of each part the moment at which any stack bulges or
+/// pinches most.
+pub(crate) fn picture_moments(series: &[Series], n_moments: usize, n: usize) -> Vec<usize> {
+    let n = n.clamp(1, n_moments.max(1));
+    let worst = |moment: usize| {
+        let values = series.iter().filter_map(|s| s.at(moment, Metric::Bulge));
+        values
+            .map(|s| s.max.abs().max(s.min.abs()))
+            .fold(0.0, f32::max)
+    };
+    (0..n)
+        .filter_map(|part| {
+            let (from, to) = (part * n_moments / n, (part + 1) * n_moments / n);
+            (from..to).reduce(|best, next| {
+                if worst(next) > worst(best) {
+                    next
+                } else {
+                    best
+                }
+            })
+        })
+        .collect()
+}

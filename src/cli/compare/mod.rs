@@ -1,0 +1,256 @@
+//! `sinew compare`: deformer stacks side by side.
+//!
+//! The way of the data: each stack at each moment -> [`gather`]'s numbers -> [`chart`]s, a [`table`] and pictures
+//! (`panes`) -> one [`page`] or, with the window's fonts, one sheet (`sheet`).
+//!
+//! Invariant: the page needs nothing but itself; what a file calls its parts never becomes markup.
+
+mod chart;
+mod gather;
+mod page;
+#[cfg(feature = "render")]
+mod panes;
+#[cfg(feature = "gui")]
+mod sheet;
+mod svg;
+mod table;
+
+use super::args::CompareArgs;
+use super::measuring::{Moment, moments};
+use super::{Failure, load, scene};
+use crate::deform::diagnostics::{Metric, Summary};
+use crate::document::Document;
+use chart::{Chart, Line};
+use gather::{Series, gather, picture_moments};
+use page::{Page, PictureRow};
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Why there is no sheet.
+const NO_FONTS: &str = "This build has no fonts for a picture (it was made without the feature `gui`); give --out a folder.";
+
+/// Everything a report shows but its pictures.
+struct Report<'a> {
+    args: &'a CompareArgs,
+    /// The file's name.
+    model: String,
+    /// Pose, time or clip, in words.
+    scope: String,
+    moments: Vec<Moment>,
+    series: Vec<Series>,
+    charts: Vec<Chart>,
+    /// The moments of the pictures.
+    wanted: Vec<usize>,
+}
+
+pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    let is_sheet = wants_sheet(&args.out)?;
+    let loaded = load::load(&args.file)?;
+    let document = &loaded.document;
+    if document.instances().is_empty() {
+        return Err(Failure::Input(format!(
+            "{} has no mesh in its scene.",
+            args.file.display()
+        )));
+    }
+    let moments = moments(&loaded, &args.pose, args.rate)?;
+    let series = gather(document, &args.methods, &moments);
+    let wanted = picture_moments(&series, moments.len(), usize::from(args.moments));
+    let report = Report {
+        args,
+        model: args.file.file_name().map_or_else(
+            || args.file.display().to_string(),
+            |name| name.to_string_lossy().into_owned(),
+        ),
+        scope: scope(document, args, &moments)?,
+        charts: charts(&series, &moments, &wanted),
+        moments,
+        series,
+        wanted,
+    };
+    if is_sheet {
+        write_sheet(&report)?;
+        writeln!(out, "{}", args.out.display())?;
+    } else {
+        write_folder(&report, out)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_folder(report: &Report<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let args = report.args;
+    let (pictures, no_pictures) = pictures(report)?;
+    let page = Page {
+        model: &report.model,
+        scope: &report.scope,
+        series: &report.series,
+        charts: &report.charts,
+        pictures: &pictures,
+        no_pictures,
+        #[cfg(feature = "render")]
+        size: args.size,
+        #[cfg(not(feature = "render"))]
+        size: (0, 0),
+    };
+    std::fs::create_dir_all(&args.out)
+        .map_err(|e| Failure::Input(format!("{} cannot be made: {e}.", args.out.display())))?;
+    let numbers = serde_json::to_vec_pretty(&report.series).map_err(Failure::input)?;
+    let index = args.out.join("index.html");
+    write(&args.out.join("numbers.json"), &numbers)?;
+    write(&index, page.html().as_bytes())?;
+    if let Some(reason) = no_pictures {
+        writeln!(out, "{reason}")?;
+    }
+    writeln!(out, "{}", index.display())?;
+    Ok(())
+}
+
+/// Whether `--out` names a picture; a folder must not be a file.
+fn wants_sheet(path: &Path) -> Result<bool, Failure> {
+    let extension = path.extension().and_then(|e| e.to_str());
+    if extension.is_some_and(|e| e.eq_ignore_ascii_case("png")) {
+        return if cfg!(feature = "gui") {
+            Ok(true)
+        } else {
+            Err(Failure::Usage(NO_FONTS.into()))
+        };
+    }
+    if path.is_file() {
+        return Err(Failure::Usage(format!(
+            "--out {} is a file; give a folder, or a name that ends in .png.",
+            path.display()
+        )));
+    }
+    Ok(false)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    crate::io::atomic::write_atomically(path, bytes).map_err(Failure::input)
+}
+
+/// What was measured, in words.
+fn scope(document: &Document, args: &CompareArgs, moments: &[Moment]) -> Result<String, Failure> {
+    let Some(wanted) = &args.pose.clip else {
+        return Ok(match &args.pose.pose {
+            Some(pose) => format!("Pose {}", pose.display()),
+            None => "The model as it stands".into(),
+        });
+    };
+    let clip = &scene::find_clip(document, wanted)?.name;
+    let time = |m: &Moment| m.time_secs.unwrap_or_default();
+    Ok(match moments {
+        [first, .., last] => format!(
+            "Clip \u{201c}{clip}\u{201d}, {:.2} - {:.2} s in {} poses",
+            time(first),
+            time(last),
+            moments.len()
+        ),
+        _ => format!(
+            "Clip \u{201c}{clip}\u{201d} at {:.3} s",
+            moments.first().map_or(0.0, time)
+        ),
+    })
+}
+
+/// What is plotted over a clip; nothing for a single pose.
+fn charts(series: &[Series], moments: &[Moment], wanted: &[usize]) -> Vec<Chart> {
+    let times: Vec<f64> = moments.iter().filter_map(|m| m.time_secs).collect();
+    if times.len() < 2 {
+        return Vec::new();
+    }
+    let chart = |title: &str,
+                 shown: (f32, &'static str),
+                 thresholds: Option<[f32; 2]>,
+                 value: &dyn Fn(&Series, usize) -> Option<f32>| Chart {
+        title: title.to_owned(),
+        shown,
+        times: times.clone(),
+        lines: series
+            .iter()
+            .map(|s| Line {
+                label: s.name.clone(),
+                values: (0..times.len()).map(|i| value(s, i)).collect(),
+            })
+            .collect(),
+        thresholds,
+        marks: wanted
+            .iter()
+            .filter_map(|&i| moments[i].time_secs)
+            .collect(),
+    };
+    let of = |metric: Metric, value: fn(&Summary) -> f32| {
+        move |s: &Series, i: usize| s.at(i, metric).map(value)
+    };
+    let percent = (100.0, " %");
+    let charts = [
+        chart("Bulge, most", percent, None, &of(Metric::Bulge, |s| s.max)),
+        chart(
+            "Bulge, 99 % of points below",
+            percent,
+            None,
+            &of(Metric::Bulge, |s| s.p99),
+        ),
+        chart("Volume", percent, None, &|s: &Series, i: usize| {
+            Some(s.moments.get(i)?.volume_change? as f32)
+        }),
+        chart(
+            "Discontinuity of the corrections",
+            (1.0, ""),
+            Metric::Discontinuity.thresholds(),
+            &of(Metric::Discontinuity, |s| s.max),
+        ),
+    ];
+    // Of rigid models there is no bulge to plot; an open one's chart of volume says so.
+    charts
+        .into_iter()
+        .filter(|c| c.has_values() || c.title == "Volume")
+        .collect()
+}
+
+#[cfg(feature = "render")]
+fn pictures(report: &Report<'_>) -> Result<(Vec<PictureRow>, Option<&'static str>), Failure> {
+    let mut rows = Vec::new();
+    for row in panes::rows(report.args, &report.series, &report.moments, &report.wanted)? {
+        let pictures = row
+            .pictures
+            .iter()
+            .map(|[dark, light]| Ok([super::picture::png(dark)?, super::picture::png(light)?]));
+        rows.push(PictureRow {
+            pictures: pictures.collect::<Result<_, Failure>>()?,
+            title: row.title,
+        });
+    }
+    Ok((rows, None))
+}
+
+#[cfg(not(feature = "render"))]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "drawing can fail where there is drawing"
+)]
+fn pictures(_report: &Report<'_>) -> Result<(Vec<PictureRow>, Option<&'static str>), Failure> {
+    let reason = "This build draws no pictures (it was made without the feature `render`): the report has the plots \
+                  and the tables.";
+    Ok((Vec::new(), Some(reason)))
+}
+
+#[cfg(feature = "gui")]
+fn write_sheet(report: &Report<'_>) -> Result<(), Failure> {
+    let rows = panes::rows(report.args, &report.series, &report.moments, &report.wanted)?;
+    let image = sheet::Sheet {
+        model: &report.model,
+        scope: &report.scope,
+        series: &report.series,
+        charts: &report.charts,
+        rows: &rows,
+    }
+    .draw();
+    write(&report.args.out, &super::picture::png(&image)?)
+}
+
+#[cfg(not(feature = "gui"))]
+fn write_sheet(_report: &Report<'_>) -> Result<(), Failure> {
+    // `wants_sheet` has refused it before any work was done.
+    Err(Failure::Usage(NO_FONTS.into()))
+}

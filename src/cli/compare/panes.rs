@@ -1,0 +1,193 @@
+//! The pictures of a comparison: each stack at the same moments, seen from the same places.
+
+use super::gather::Series;
+use crate::cli::args::Show;
+use crate::cli::heat::{HeatMaps, comparison};
+use crate::cli::measuring::Moment;
+use crate::cli::picture::{camera_of, scene_meshes, shading_of};
+use crate::cli::{Failure, args::CompareArgs};
+use crate::deform::diagnostics::{Metric, measure, radius};
+use crate::document::{Image, InstanceId};
+use crate::evaluate::Gauge;
+use crate::math::Camera;
+use crate::view::scene::{Scene, ViewOptions, frame_bounds};
+use crate::view::{Offscreen, Theme};
+use glam::Vec3;
+use std::collections::BTreeMap;
+
+/// One row of pictures, a stack each.
+pub(crate) struct Row {
+    /// What it shows, and when.
+    pub(crate) title: String,
+    /// One a stack: on dark and on light.
+    pub(crate) pictures: Vec<[Image; 2]>,
+}
+
+/// A close-up shows at least this share of the model's diagonal on each side, and at most the second.
+const CLOSE: [f64; 2] = [0.03, 0.5];
+
+/// The pictures of all stacks at `wanted` moments: the whole, and the place where some stack bulges or pinches most.
+pub(crate) fn rows(
+    args: &CompareArgs,
+    series: &[Series],
+    moments: &[Moment],
+    wanted: &[usize],
+) -> Result<Vec<Row>, Failure> {
+    if let Show::Weights(_) = args.show {
+        return Err(Failure::Usage(
+            "compare shows the model's form; give --show textured, shaded, form, wire or a heat map."
+                .into(),
+        ));
+    }
+    let mut studio = Studio {
+        offscreen: Offscreen::new().map_err(Failure::input)?,
+        gauges: series.iter().map(|_| Gauge::default()).collect(),
+        generation: 0,
+    };
+    let mut rows = Vec::new();
+    for &moment in wanted {
+        let at = moments[moment]
+            .time_secs
+            .map_or_else(|| "The pose".to_owned(), |t| format!("{t:.2} s"));
+        let first = &series[0].document;
+        for (gauge, series) in studio.gauges.iter_mut().zip(series) {
+            // Differences are from the first stack.
+            let comparison = comparison(&args.show, || first.clone());
+            gauge.evaluate(&series.document, &moments[moment].pose, &comparison);
+        }
+        let whole = studio.whole(args, series);
+        rows.push(Row {
+            title: at.clone(),
+            pictures: studio.draw(args, series, &whole)?,
+        });
+        if let Some(close) = studio.close_up(series, &whole) {
+            rows.push(Row {
+                title: format!("{at}, where the shape at rest is kept least"),
+                pictures: studio.draw(args, series, &close)?,
+            });
+        }
+    }
+    Ok(rows)
+}
+
+struct Studio {
+    offscreen: Offscreen,
+    /// One a stack, in the moment that is drawn.
+    gauges: Vec<Gauge>,
+    generation: u64,
+}
+
+impl Studio {
+    /// A view of everything that any stack shows.
+    fn whole(&self, args: &CompareArgs, series: &[Series]) -> Camera {
+        let mut camera = camera_of(args.view);
+        let mut positions: Vec<Vec3> = Vec::new();
+        for (gauge, series) in self.gauges.iter().zip(series) {
+            for &id in series.document.instances().keys() {
+                let plan = gauge.evaluator().plan(id);
+                positions.extend(plan.iter().flat_map(|p| p.positions()));
+            }
+        }
+        if let Some((centre, radius)) = frame_bounds(&positions) {
+            let (width, height) = args.size;
+            camera.frame_in(centre, radius, width as f32 / height as f32);
+        }
+        camera
+    }
+
+    /// A view of the point that any stack moves farthest off its rest distance, across its bone.
+    fn close_up(&self, series: &[Series], whole: &Camera) -> Option<Camera> {
+        let mut worst: Option<(f32, usize, InstanceId, u32)> = None;
+        for (k, series) in series.iter().enumerate() {
+            for &id in series.document.instances().keys() {
+                let Some(shape) = self.gauges[k].shape(&series.document, id) else {
+                    continue;
+                };
+                let summary = measure(Metric::Bulge, &shape).summary;
+                let value = summary.worst_value().abs();
+                if let Some(point) = summary.worst()
+                    && worst.is_none_or(|w| value > w.0)
+                {
+                    worst = Some((value, k, id, point));
+                }
+            }
+        }
+        // What keeps its shape within a hundredth has no place worth a look.
+        let (_, k, id, point) = worst.filter(|w| w.0 > 0.01)?;
+        let shape = self.gauges[k].shape(&series[k].document, id)?;
+        let diagonal = shape.diagonal();
+        let radius = 2.2 * radius(&shape, point)?;
+        let radius = radius.clamp(CLOSE[0] * diagonal, CLOSE[1] * diagonal);
+        let mut strongest: Option<(u16, f32)> = None;
+        for (joint, weight) in shape.influences.row(point).iter() {
+            if weight > strongest.map_or(0.0, |s| s.1) {
+                strongest = Some((joint, weight));
+            }
+        }
+        let bone = shape.segments.of(strongest?.0).first()?;
+        let along = bone.posed[1] - bone.posed[0];
+        let normals = shape.mesh.topology().normals_of_point(point);
+        let normal = normals
+            .clone()
+            .filter_map(|n| shape.normals.get(n as usize))
+            .sum::<Vec3>();
+        let mut camera = *whole;
+        // From beside both: then the outline shows the bulge.
+        if let Some(side) = along.as_vec3().cross(normal).try_normalize() {
+            let side = if side.dot(whole.backward()) < 0.0 {
+                -side
+            } else {
+                side
+            };
+            camera.yaw = side.x.atan2(side.z);
+            camera.pitch = side.y.clamp(-1.0, 1.0).asin().clamp(-1.3, 1.3);
+        }
+        camera.frame(shape.posed[point as usize], radius as f32);
+        Some(camera)
+    }
+
+    fn draw(
+        &mut self,
+        args: &CompareArgs,
+        series: &[Series],
+        camera: &Camera,
+    ) -> Result<Vec<[Image; 2]>, Failure> {
+        let (width, height) = args.size;
+        let no_weights = BTreeMap::new();
+        let mut pictures = Vec::with_capacity(series.len());
+        for (gauge, series) in self.gauges.iter().zip(series) {
+            self.generation += 1;
+            let mut meshes = scene_meshes(
+                &series.document,
+                gauge.evaluator(),
+                &no_weights,
+                self.generation,
+            );
+            let heat_maps = HeatMaps::of(&args.show, gauge, &series.document);
+            let mut heat = ViewOptions::default();
+            if let Some(heat_maps) = &heat_maps {
+                heat_maps.show(&mut meshes, &mut heat);
+            }
+            let mut draw = |theme| {
+                let options = ViewOptions {
+                    shading: shading_of(&args.show),
+                    theme,
+                    show_grid: false,
+                    show_bones: false,
+                    ..heat
+                };
+                let scene = Scene {
+                    camera,
+                    meshes: meshes.clone(),
+                    bones: &[],
+                    ground: 0.0,
+                    options: &options,
+                };
+                let drawn = self.offscreen.render(&scene, width, height);
+                drawn.map_err(Failure::input)
+            };
+            pictures.push([draw(Theme::Dark)?, draw(Theme::Light)?]);
+        }
+        Ok(pictures)
+    }
+}

@@ -1,0 +1,149 @@
+//! The numbers of all stacks, a row each, for page and sheet.
+
+use super::gather::{Series, Worst};
+use crate::deform::diagnostics::Metric;
+
+/// The head of a column.
+pub(crate) struct Column {
+    pub(crate) label: String,
+    pub(crate) unit: &'static str,
+    pub(crate) about: &'static str,
+}
+
+/// One number.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    /// The best of its column, where stacks differ.
+    pub(crate) best: bool,
+    /// 0; 1 from the metric's first threshold on, 2 from its second.
+    pub(crate) alarm: u8,
+}
+
+/// Columns, and the cells of each stack.
+pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
+    let first = series.first().map_or("", |s| s.name.as_str());
+    let mut columns = Vec::new();
+    let mut by_column: Vec<Vec<Cell>> = Vec::new();
+    let mut metric = |label: &str, metric: Metric, value: fn(&Worst) -> f32| {
+        let values: Vec<Option<f32>> = series.iter().map(|s| s.worst(metric).map(value)).collect();
+        if values.iter().all(Option::is_none) {
+            return;
+        }
+        let (factor, decimals, unit) = metric.shown();
+        columns.push(Column {
+            label: label.to_owned(),
+            unit,
+            about: metric.description(),
+        });
+        let diverging = metric.range(1.0).is_diverging();
+        let text = |v: f32| {
+            let v = v * factor;
+            if diverging {
+                format!("{v:+.decimals$}")
+            } else {
+                format!("{v:.decimals$}")
+            }
+        };
+        let alarm = |v: f32| {
+            let thresholds = metric.thresholds().into_iter().flatten();
+            thresholds.filter(|&t| v >= t).count() as u8
+        };
+        let sizes = values.iter().map(|v| v.map(f32::abs)).collect::<Vec<_>>();
+        // Of what is measured from one of the stacks none is the best.
+        let ranked = !matches!(metric, Metric::Difference | Metric::Discontinuity);
+        by_column.push(cells(&sizes, ranked, |i| {
+            values[i].map_or(("-".into(), 0), |v| (text(v), alarm(v)))
+        }));
+    };
+    metric("Bulge, most", Metric::Bulge, |w| w.max.value);
+    metric("Bulge, 99 %", Metric::Bulge, |w| w.p99);
+    metric("Pinch, most", Metric::Bulge, |w| w.min.value);
+    metric("Bulge, rms", Metric::Bulge, |w| w.rms);
+    metric("Discontinuity", Metric::Discontinuity, |w| w.max.value);
+    metric("Crease", Metric::Crease, |w| w.max.value);
+    metric("Edge strain, rms", Metric::EdgeStrain, |w| w.rms);
+    metric("Area change, rms", Metric::AreaChange, |w| w.rms);
+    metric("Normal error, 99 %", Metric::NormalError, |w| w.p99);
+    let from_first = format!("From {first}, most");
+    metric(&from_first, Metric::Difference, |w| w.max.value);
+
+    columns.push(Column {
+        label: "Folded over".into(),
+        unit: "faces",
+        about: "The most faces that are turned inside out in one pose.",
+    });
+    let folded: Vec<Option<f32>> = series
+        .iter()
+        .map(|s| Some(s.most_folded_faces as f32))
+        .collect();
+    by_column.push(cells(&folded, true, |i| {
+        (series[i].most_folded_faces.to_string(), 0)
+    }));
+    columns.push(Column {
+        label: "Volume".into(),
+        unit: "% least … most",
+        about: "The change of what closed parts of the model enclose.",
+    });
+    let spans: Vec<Option<f32>> = series
+        .iter()
+        .map(|s| {
+            let span = s.volume?;
+            Some(span.min_change.abs().max(span.max_change.abs()) as f32)
+        })
+        .collect();
+    by_column.push(cells(&spans, true, |i| match series[i].volume {
+        None => ("open".into(), 0),
+        Some(span) => (
+            format!(
+                "{:+.2} … {:+.2}",
+                100.0 * span.min_change,
+                100.0 * span.max_change
+            ),
+            0,
+        ),
+    }));
+    let rows = (0..series.len())
+        .map(|i| by_column.iter().map(|c| c[i].clone()).collect())
+        .collect();
+    (columns, rows)
+}
+
+/// The cells of a column; the least size is the best if `ranked` and if not all are written alike.
+fn cells(sizes: &[Option<f32>], ranked: bool, text: impl Fn(usize) -> (String, u8)) -> Vec<Cell> {
+    let texts: Vec<(String, u8)> = (0..sizes.len()).map(text).collect();
+    let least = sizes
+        .iter()
+        .flatten()
+        .copied()
+        .fold(f32::INFINITY, f32::min);
+    let best = sizes.iter().position(|s| *s == Some(least));
+    let alike = texts
+        .iter()
+        .all(|t| Some(&t.0) == texts.first().map(|t| &t.0));
+    texts
+        .iter()
+        .map(|(text, alarm)| Cell {
+            best: ranked && !alike && best.is_some_and(|b| texts[b].0 == *text),
+            text: text.clone(),
+            alarm: *alarm,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_is_the_smallest_that_is_written_so() {
+        let texts = ["+1.0", "-", "+0.5", "+0.5"];
+        let found = cells(&[Some(1.0), None, Some(0.54), Some(0.51)], true, |i| {
+            (texts[i].into(), 0)
+        });
+        let best: Vec<bool> = found.iter().map(|c| c.best).collect();
+        assert_eq!(best, [false, false, true, true]);
+        let alike = cells(&[Some(1.0), Some(1.0)], true, |_| ("1".into(), 0));
+        assert!(alike.iter().all(|c| !c.best));
+    }
+}

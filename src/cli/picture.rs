@@ -1,0 +1,83 @@
+//! What pictures of a document have in common.
+
+use super::Failure;
+use super::args::{Show, ViewArg};
+use crate::document::{Document, Image, MeshId};
+use crate::evaluate::Evaluator;
+use crate::math::Camera;
+use crate::math::camera::View;
+use crate::view::points::PointMarks;
+use crate::view::scene::{SceneMesh, Shading};
+use std::collections::BTreeMap;
+
+/// Everything the document draws, as it was evaluated last.
+///
+/// `weights`: n_points of a mesh, for [`Shading::Weights`]; `generation`: another number for another pose or stack.
+pub(crate) fn scene_meshes<'a>(
+    document: &'a Document,
+    evaluator: &'a Evaluator,
+    weights: &'a BTreeMap<MeshId, Vec<f32>>,
+    generation: u64,
+) -> Vec<SceneMesh<'a>> {
+    let instances = document.instances().iter();
+    instances
+        .filter_map(|(&id, instance)| {
+            let plan = evaluator.plan(id)?;
+            let item = document.meshes().get(&instance.mesh)?;
+            Some(SceneMesh {
+                key: u64::from(id.0),
+                mesh: &item.geometry,
+                positions: plan.positions(),
+                normals: plan.normals(),
+                generation,
+                weights: weights.get(&instance.mesh).map(Vec::as_slice),
+                weights_generation: generation,
+                plain_weight: 0.0,
+                materials: document.materials(),
+                images: document.images(),
+                highlighted: false,
+                marks: PointMarks::default(),
+            })
+        })
+        .collect()
+}
+
+/// A camera that looks from where the flag says.
+pub(crate) fn camera_of(view: ViewArg) -> Camera {
+    Camera::looking(match view {
+        ViewArg::Front => View::Front,
+        ViewArg::Back => View::Back,
+        ViewArg::Side => View::Right,
+        ViewArg::Top => View::Top,
+        ViewArg::ThreeQuarter => View::ThreeQuarter,
+    })
+}
+
+/// How surfaces look under `--show`.
+pub(crate) fn shading_of(show: &Show) -> Shading {
+    match show {
+        Show::Textured => Shading::Textured,
+        Show::Shaded => Shading::Shaded,
+        Show::Form => Shading::Form,
+        Show::Wire => Shading::Wire,
+        Show::Weights(_) => Shading::Weights,
+        Show::HeatMap(_) => Shading::HeatMap,
+    }
+}
+
+/// The bytes of a PNG file.
+pub(crate) fn png(image: &Image) -> Result<Vec<u8>, Failure> {
+    use image::ImageEncoder as _;
+    use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+    let mut png = Vec::new();
+    // Backgrounds are gradients: filtered they take a fifth of the room.
+    PngEncoder::new_with_quality(&mut png, CompressionType::Best, FilterType::Adaptive)
+        .write_image(
+            &image.rgba,
+            image.width,
+            image.height,
+            image::ExtendedColorType::Rgba8,
+        )
+        .map_err(Failure::input)?;
+    Ok(png)
+}

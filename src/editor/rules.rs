@@ -1,0 +1,51 @@
+//! What the artist overrides of a bone: where it ends, whose scale and inflation it follows.
+
+use super::Editor;
+use crate::document::Edit;
+use crate::skeleton::{JointIndex, JointRule, bones};
+use glam::{DAffine3, DVec3};
+
+impl Editor {
+    /// Where a bone ends at rest, in its joint's rest space: as the artist set it, else at its children or on from its
+    /// parent.
+    pub fn bone_end(&self, joint: JointIndex) -> DVec3 {
+        let skeleton = self.document.skeleton();
+        let tail = skeleton.joints().get(joint.get()).map(|j| j.rule.tail);
+        match tail {
+            Some(Some(tail)) => tail,
+            Some(None) => bones::automatic_tail(skeleton, joint),
+            None => DVec3::ZERO,
+        }
+    }
+
+    /// World length of one unit of a joint's rest space, for numbers with units; 1 where the joint has no volume.
+    pub fn metres_per_unit(&self, joint: JointIndex) -> f64 {
+        let skeleton = self.document.skeleton();
+        if joint.get() >= skeleton.len() {
+            return 1.0;
+        }
+        let above = skeleton.ancestors(joint);
+        let world = std::iter::once(joint)
+            .chain(above)
+            .fold(DAffine3::IDENTITY, |below, j| {
+                skeleton.joint(j).rest.to_affine() * below
+            });
+        let scale = world.matrix3.determinant().abs().cbrt();
+        if scale.is_finite() && scale > 0.0 {
+            scale
+        } else {
+            1.0
+        }
+    }
+
+    /// Changes what the artist overrides of a bone: one undo step, or part of the one that is open.
+    pub fn set_joint_rule(&mut self, joint: JointIndex, rule: JointRule, label: &str) {
+        let joints = self.document.skeleton().joints();
+        if joints.get(joint.get()).is_none_or(|j| j.rule == rule) {
+            return;
+        }
+        if let Err(error) = self.apply(Edit::JointRule { joint, rule }, label) {
+            self.say_error(format!("{error}."));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Centres of rotation of the meshes that some view moves about them.
+
+use super::ViewRequest;
+use crate::deform::SkinningMethod;
+use crate::document::{Document, MeshId};
+use crate::skinning::Centres;
+use crate::task::Task;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Centres of rotation by mesh.
+pub type CentreMap = BTreeMap<MeshId, Arc<Centres>>;
+
+/// The meshes with a skin that one of `views` moves about centres of rotation.
+pub fn meshes_about_centres(document: &Document, views: &[ViewRequest]) -> BTreeSet<MeshId> {
+    asked(document, views).collect()
+}
+
+/// Whether `known` has the centres of a mesh for its present influences.
+pub fn has_centres(document: &Document, known: &CentreMap, mesh: MeshId) -> bool {
+    document.meshes().get(&mesh).is_some_and(|item| {
+        known
+            .get(&mesh)
+            .is_some_and(|c| c.are_of(&item.geometry, &item.influences))
+    })
+}
+
+/// Brings `known` up to date with what `views` of the document ask for, here and now. Allocates nothing where it is.
+pub(super) fn find(document: &Document, views: &[ViewRequest], known: &mut CentreMap) {
+    known.retain(|mesh, _| asked(document, views).any(|asked| asked == *mesh));
+    for mesh in asked(document, views) {
+        if has_centres(document, known, mesh) {
+            continue;
+        }
+        if let Some(item) = document.meshes().get(&mesh)
+            && let Ok(centres) = Centres::compute(&item.geometry, &item.influences, &Task::new())
+        {
+            known.insert(mesh, Arc::new(centres));
+        }
+    }
+}
+
+/// [`meshes_about_centres`], some of them several times.
+fn asked<'a>(
+    document: &'a Document,
+    views: &'a [ViewRequest],
+) -> impl Iterator<Item = MeshId> + 'a {
+    let instances = document.instances().values();
+    let skinned = instances.filter(|i| i.skin.is_some()).map(|i| i.mesh);
+    skinned.filter(|mesh| {
+        document.meshes().get(mesh).is_some_and(|item| {
+            let mut methods = views.iter().map(|view| view.stack.method(&item.stack));
+            methods.any(|method| method == SkinningMethod::CentresOfRotation)
+        })
+    })
+}

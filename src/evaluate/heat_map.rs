@@ -1,0 +1,365 @@
+//! Heat maps: a metric's values at the points of every view that is shown, computed with the evaluation.
+//!
+//! Invariant: a map is computed again only when what it depends on moved or was asked for differently.
+
+use super::{Evaluator, ViewId, ViewRequest};
+use crate::deform::diagnostics::{Metric, Segments, ShapeView, Summary, measure_into};
+use crate::deform::{Moved, ScaleMode, StackChoice, StackPreset};
+use crate::document::session::PointsOfMeshes;
+use crate::document::{Document, InstanceId};
+use glam::Vec3;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What [`Metric::Difference`] compares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The first stack; `None`: what each view shows.
+    pub of: Option<StackChoice>,
+    /// The second one.
+    pub to: StackChoice,
+}
+
+impl Default for Difference {
+    /// What is shown against what other viewers draw.
+    fn default() -> Self {
+        Self {
+            of: None,
+            to: StackChoice::Preset(StackPreset::Lbs),
+        }
+    }
+}
+
+/// What the surfaces are coloured by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatMapRequest {
+    /// What is measured.
+    pub metric: Metric,
+    /// What [`Metric::Difference`] compares.
+    pub difference: Difference,
+    /// Objects that are not measured.
+    pub hidden_instances: BTreeSet<InstanceId>,
+    /// Points that do not count.
+    pub hidden_points: PointsOfMeshes,
+}
+
+/// The values at the points of one instance in one view.
+#[derive(Clone, Debug)]
+pub struct HeatValues {
+    /// The view.
+    pub view: ViewId,
+    /// The instance.
+    pub instance: InstanceId,
+    /// n_points, in the metric's unit; NaN where it has no meaning.
+    pub values: Arc<Vec<f32>>,
+}
+
+/// What the values of a view come to, over all of its objects that are not hidden.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeatFigures {
+    /// What was measured.
+    pub metric: Metric,
+    /// The numbers. Its points are not of one mesh: [`HeatFigures::worst`] says where.
+    pub summary: Summary,
+    /// The place of the largest magnitude.
+    pub worst: Option<(InstanceId, u32)>,
+}
+
+/// What a request changed of the heat maps.
+#[derive(Clone, Debug, Default)]
+pub struct HeatUpdate {
+    /// Maps that changed.
+    pub values: Vec<HeatValues>,
+    /// Of every view that was evaluated; none while no heat map is asked for.
+    pub figures: BTreeMap<ViewId, HeatFigures>,
+    /// The diagonal of the box around the model at rest, metres; 0 while nothing was measured.
+    pub diagonal: f32,
+}
+
+/// Views that nobody sees, to compare with.
+const HIDDEN: u32 = u32::MAX - 16;
+
+/// What is known of the maps; lives beside the evaluator.
+#[derive(Default)]
+pub(super) struct HeatMapper {
+    request: Option<HeatMapRequest>,
+    maps: BTreeMap<(ViewId, InstanceId), Map>,
+    figures: BTreeMap<ViewId, HeatFigures>,
+    diagonal: f32,
+    inflated: Vec<Vec3>,
+    /// All values of a view, and those of them that count.
+    all: Vec<f32>,
+    known: Vec<f32>,
+}
+
+#[derive(Default)]
+struct Map {
+    values: Arc<Vec<f32>>,
+    /// The values before, to be written over when nobody shows them any more.
+    spare: Arc<Vec<f32>>,
+}
+
+/// What a view is compared with.
+#[derive(Clone, Copy, Default)]
+struct Partners {
+    /// Plain dual quaternion skinning.
+    plain: Option<ViewId>,
+    /// The first stack of a difference, where that is not the view's own.
+    of: Option<ViewId>,
+    /// The second one.
+    to: Option<ViewId>,
+}
+
+/// The views that `request` needs besides those that are shown, and what each of these is compared with.
+fn partners(
+    request: &HeatMapRequest,
+    shown: &[ViewRequest],
+) -> (Vec<ViewRequest>, BTreeMap<ViewId, Partners>) {
+    let mut hidden: Vec<ViewRequest> = Vec::new();
+    let mut add = |number: u32, stack: &StackChoice, plain: bool| {
+        let same = |r: &&ViewRequest| r.plain == plain && r.stack == *stack;
+        if let Some(known) = shown.iter().find(same) {
+            return known.view;
+        }
+        let view = ViewId(HIDDEN + number);
+        if !hidden.iter().any(|r| r.view == view) {
+            hidden.push(ViewRequest {
+                view,
+                stack: stack.clone(),
+                plain,
+            });
+        }
+        view
+    };
+    let mut partners = BTreeMap::new();
+    for view in shown {
+        let mut mine = Partners::default();
+        match request.metric {
+            Metric::Discontinuity => {
+                // Stacks with the same scale have the same plain skinning.
+                let number = match view.stack.instead().map(|s| s.scale) {
+                    None => 0,
+                    Some(ScaleMode::TwoPhase) => 1,
+                    Some(ScaleMode::Drop) => 2,
+                };
+                mine.plain = Some(add(number, &view.stack, true));
+            }
+            Metric::Difference => {
+                let of = request.difference.of.as_ref();
+                mine.of = of.map(|of| add(3, of, false));
+                mine.to = Some(add(4, &request.difference.to, false));
+            }
+            _ => {}
+        }
+        partners.insert(view.view, mine);
+    }
+    (hidden, partners)
+}
+
+/// The views to evaluate for `request`: those that are shown, and those to compare them with.
+pub(super) fn views_for(request: &HeatMapRequest, shown: &[ViewRequest]) -> Vec<ViewRequest> {
+    let mut all = shown.to_vec();
+    all.extend(partners(request, shown).0);
+    all
+}
+
+impl HeatMapper {
+    /// Measures what `moved`, or was not measured yet, in the views that are shown.
+    pub(super) fn update(
+        &mut self,
+        evaluator: &Evaluator,
+        document: &Document,
+        request: Option<&HeatMapRequest>,
+        shown: &[ViewRequest],
+        moved: &[(ViewId, InstanceId, Moved)],
+    ) -> HeatUpdate {
+        let Some(request) = request else {
+            *self = Self::default();
+            return HeatUpdate::default();
+        };
+        let same_values = self.request.as_ref().is_some_and(|known| {
+            known.metric == request.metric && known.difference == request.difference
+        });
+        if !same_values {
+            self.maps.clear();
+            self.figures.clear();
+        }
+        let same_figures = same_values && self.request.as_ref() == Some(request);
+        self.request = Some(request.clone());
+        self.maps.retain(|(view, instance), _| {
+            shown.iter().any(|r| r.view == *view)
+                && document.instances().contains_key(instance)
+                && !request.hidden_instances.contains(instance)
+        });
+        self.figures
+            .retain(|view, _| shown.iter().any(|r| r.view == *view));
+        let moved: BTreeSet<(ViewId, InstanceId)> = moved
+            .iter()
+            .filter(|(.., moved)| *moved != Moved::Nothing)
+            .map(|(view, instance, _)| (*view, *instance))
+            .collect();
+        let (_, partners) = partners(request, shown);
+        let mut update = HeatUpdate::default();
+        for view in shown {
+            let mine = partners.get(&view.view).copied().unwrap_or_default();
+            let mut changed = !same_figures || !self.figures.contains_key(&view.view);
+            for &instance in document.instances().keys() {
+                if request.hidden_instances.contains(&instance) {
+                    continue;
+                }
+                let sources = [Some(view.view), mine.plain, mine.of, mine.to];
+                let mut sources = sources.into_iter().flatten();
+                let is_known = self.maps.contains_key(&(view.view, instance));
+                if is_known && !sources.any(|source| moved.contains(&(source, instance))) {
+                    continue;
+                }
+                if let Some(values) = self.measure(evaluator, document, view.view, mine, instance) {
+                    changed = true;
+                    update.values.push(values);
+                }
+            }
+            if changed {
+                let figures = self.figures_of(view.view, document, request);
+                self.figures.insert(view.view, figures);
+            }
+        }
+        update.figures.clone_from(&self.figures);
+        update.diagonal = self.diagonal;
+        update
+    }
+
+    fn measure(
+        &mut self,
+        evaluator: &Evaluator,
+        document: &Document,
+        view: ViewId,
+        partners: Partners,
+        instance: InstanceId,
+    ) -> Option<HeatValues> {
+        let metric = self.request.as_ref()?.metric;
+        let plan = evaluator.plan_in(view, instance)?;
+        let item = document.instances().get(&instance)?;
+        let item = document.meshes().get(&item.mesh)?;
+        let positions = |view: Option<ViewId>| {
+            let plan = view.and_then(|view| evaluator.plan_in(view, instance));
+            plan.map(|plan| plan.positions())
+        };
+        let segments = match plan.bones() {
+            Some((bones, pose)) => {
+                plan.inflated_bind_into(&mut self.inflated);
+                Segments::of_bones(bones, pose)
+            }
+            None => {
+                // A rigid instance is at rest wherever its node takes it.
+                self.inflated.clear();
+                self.inflated.extend_from_slice(plan.positions());
+                Segments::default()
+            }
+        };
+        let shape = ShapeView {
+            mesh: &item.geometry,
+            influences: &item.influences,
+            palette: plan.palette(),
+            segments: &segments,
+            bones: plan.bones().map(|(bones, _)| bones),
+            inflated: &self.inflated,
+            posed: positions(partners.of).unwrap_or(plan.positions()),
+            normals: plan.normals(),
+            plain: positions(partners.plain),
+            other: positions(partners.to),
+        };
+        if metric == Metric::Difference {
+            self.diagonal = self.diagonal.max(shape.diagonal() as f32);
+        }
+        let map = self.maps.entry((view, instance)).or_default();
+        let spare = std::mem::take(&mut map.spare);
+        let mut values = Arc::try_unwrap(spare).unwrap_or_default();
+        measure_into(metric, &shape, &mut values);
+        map.spare = std::mem::replace(&mut map.values, Arc::new(values));
+        Some(HeatValues {
+            view,
+            instance,
+            values: map.values.clone(),
+        })
+    }
+
+    fn figures_of(
+        &mut self,
+        view: ViewId,
+        document: &Document,
+        request: &HeatMapRequest,
+    ) -> HeatFigures {
+        self.all.clear();
+        let mut starts: Vec<(usize, InstanceId)> = Vec::new();
+        for ((of, instance), map) in &self.maps {
+            if *of != view {
+                continue;
+            }
+            let first = self.all.len();
+            starts.push((first, *instance));
+            self.all.extend_from_slice(&map.values);
+            let mesh = document.instances().get(instance).map(|i| i.mesh);
+            let hidden = mesh.and_then(|mesh| request.hidden_points.get(&mesh));
+            for point in hidden.iter().flat_map(|set| set.iter()) {
+                if let Some(value) = self.all.get_mut(first + point as usize) {
+                    *value = f32::NAN;
+                }
+            }
+        }
+        let summary = Summary::of_in(&self.all, &mut self.known);
+        let worst = summary.worst().and_then(|at| {
+            let (first, instance) = starts.iter().rfind(|(first, _)| *first <= at as usize)?;
+            Some((*instance, at - *first as u32))
+        });
+        HeatFigures {
+            metric: request.metric,
+            summary,
+            worst,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(metric: Metric) -> HeatMapRequest {
+        HeatMapRequest {
+            metric,
+            difference: Difference::default(),
+            hidden_instances: BTreeSet::new(),
+            hidden_points: PointsOfMeshes::new(),
+        }
+    }
+
+    fn view(number: u32, preset: StackPreset) -> ViewRequest {
+        ViewRequest {
+            view: ViewId(number),
+            stack: StackChoice::Preset(preset),
+            plain: false,
+        }
+    }
+
+    #[test]
+    fn only_what_a_metric_compares_with_is_evaluated_besides() {
+        let shown = [
+            ViewRequest::own(),
+            view(1, StackPreset::Lbs),
+            view(2, StackPreset::Dqs),
+        ];
+        assert_eq!(views_for(&request(Metric::Bulge), &shown), shown);
+        // Plain skinning once for the project's own scale, and once for both presets.
+        let jump = views_for(&request(Metric::Discontinuity), &shown);
+        assert_eq!(jump.len(), 5);
+        assert!(jump[3].plain && jump[4].plain);
+        // LBS is shown already.
+        let difference = request(Metric::Difference);
+        assert_eq!(views_for(&difference, &shown).len(), 3);
+        assert_eq!(views_for(&difference, &shown[..1]).len(), 2);
+        let (_, partners) = partners(&difference, &shown);
+        assert_eq!(partners[&ViewId::OWN].to, Some(ViewId(1)));
+        let mut ids: Vec<ViewId> = jump.iter().map(|r| r.view).collect();
+        ids.dedup();
+        assert_eq!(ids.len(), 5);
+    }
+}
