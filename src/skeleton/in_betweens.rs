@@ -46,7 +46,7 @@ impl InBetweens {
                  screw."
             }
             Self::ScrewDlb => {
-                "The same arc as Screw, as dual quaternion skinning blends: slower at the keys and faster between them."
+                "The same arc as Screw, as dual quaternion skinning blends: slower at its ends and faster in the middle."
             }
         }
     }
