@@ -2,7 +2,7 @@
 
 use super::args::MeasureArgs;
 use super::measuring::{Measurer, Moment, Places, Sample, VertexPlace, moments};
-use super::{Failure, load, scene};
+use super::{Failure, centres, load, scene};
 use crate::deform::DeformStack;
 use crate::deform::diagnostics::{Folds, Metric, Summary, Volume};
 use crate::document::{Document, InstanceId};
@@ -129,7 +129,8 @@ pub(crate) fn run(args: &MeasureArgs, out: &mut dyn Write) -> Result<ExitCode, F
             args.file.display()
         )));
     }
-    let mut measurer = Measurer::new(&own, &args.against);
+    let centres = centres::find([document, &args.against.document(&own)]);
+    let mut measurer = Measurer::new(&own, &args.against, &centres);
     let mut samples: BTreeMap<InstanceId, Vec<Sample>> = BTreeMap::new();
     for moment in &moments {
         for (id, sample) in measurer.sample(document, &moment.pose) {
@@ -228,7 +229,7 @@ fn instance_report(
     let joints = instance.skin.and_then(|s| document.skins().get(&s));
     InstanceReport {
         node: id.0,
-        name: skeleton.label(instance.joint).to_string(),
+        name: skeleton.label(instance.joint),
         mesh: mesh.name.clone(),
         skinned: instance.skin.is_some(),
         points: mesh.n_points(),
@@ -263,7 +264,7 @@ fn instance_report(
                 .map(|share| BoneReport {
                     bone: joints
                         .and_then(|s| s.joints.get(share.joint as usize))
-                        .map_or_else(String::new, |&j| skeleton.label(j).to_string()),
+                        .map_or_else(String::new, |&j| skeleton.label(j)),
                     rest_m3: share.rest,
                     change: share.change,
                 })
