@@ -286,7 +286,9 @@ fn the_kernel_agrees_with_f64() {
         let n = 1000;
         let positions: Vec<DVec3> = (0..n).map(|_| random.vector(1.0)).collect();
         let centres: Vec<DVec3> = (0..n).map(|_| random.vector(1.0)).collect();
-        let normals: Vec<DVec3> = (0..n).map(|_| random.vector(1.0).normalize_or_zero()).collect();
+        let normals: Vec<DVec3> = (0..n)
+            .map(|_| random.vector(1.0).normalize_or_zero())
+            .collect();
         let rows: Vec<Row> = (0..n)
             .map(|i| {
                 let weights: Vec<f64> = (0..i % 6).map(|_| random.next() + 0.01).collect();

@@ -1,6 +1,6 @@
 //! Bulge compensation and projection, kernel by kernel, against the printed golden points (METHODS 2.4).
 
-#![allow(clippy::excessive_precision)] // digits as they are printed
+#![allow(clippy::excessive_precision, clippy::approx_constant)] // digits as they are printed
 
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use sinew::math::Transform;
@@ -236,6 +236,9 @@ fn golden_points_of_the_cylinder() {
     }
 }
 
+/// Bind point, weights, Sulema manual, Kim & Han, blended.
+type OfThreeBones = ([f32; 3], [f32; 3], [f64; 3], [f64; 3], [f64; 3]);
+
 #[test]
 fn golden_points_of_three_bones() {
     let chain = Chain::new(&[-4.0, 0.0, 3.0], 6.0);
@@ -247,7 +250,7 @@ fn golden_points_of_three_bones() {
         k1,
         k1 * (about * turn * about.inverse()),
     ];
-    let table: [([f32; 3], [f32; 3], [f64; 3], [f64; 3], [f64; 3]); 4] = [
+    let table: [OfThreeBones; 4] = [
         (
             [-0.2, -0.8, 0.4],
             [0.5, 0.3, 0.2],
