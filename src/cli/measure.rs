@@ -2,7 +2,7 @@
 
 use super::args::MeasureArgs;
 use super::measuring::{Measurer, Moment, Places, Sample, VertexPlace, moments};
-use super::{Failure, load, scene};
+use super::{Failure, centres, load, scene};
 use crate::deform::DeformStack;
 use crate::deform::diagnostics::{Folds, Metric, Summary, Volume};
 use crate::document::{Document, InstanceId};
@@ -129,7 +129,8 @@ pub(crate) fn run(args: &MeasureArgs, out: &mut dyn Write) -> Result<ExitCode, F
             args.file.display()
         )));
     }
-    let mut measurer = Measurer::new(&own, &args.against);
+    let centres = centres::find([document, &args.against.document(&own)]);
+    let mut measurer = Measurer::new(&own, &args.against, &centres);
     let mut samples: BTreeMap<InstanceId, Vec<Sample>> = BTreeMap::new();
     for moment in &moments {
         for (id, sample) in measurer.sample(document, &moment.pose) {

@@ -9,8 +9,7 @@ use crate::deform::diagnostics::{
     Enclosure, Folds, Metric, Summary, Volume, VolumeReport, folds, measure,
 };
 use crate::document::{Document, InstanceId, MeshId};
-use crate::evaluate::gauge::with_stacks;
-use crate::evaluate::{Comparison, Gauge};
+use crate::evaluate::{CentreMap, Comparison, Gauge};
 use crate::skeleton::Pose;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -75,11 +74,14 @@ pub(crate) struct Measurer {
 
 impl Measurer {
     /// `against`: the stack that [`Metric::Difference`] compares with; `own`: the document with its own stacks.
-    pub(crate) fn new(own: &Document, against: &NamedStack) -> Self {
+    /// `centres`: of all meshes that need them.
+    pub(crate) fn new(own: &Document, against: &NamedStack, centres: &CentreMap) -> Self {
         let meshes = own.meshes().iter();
-        let other = with_stacks(own, |current| against.over(current));
+        let other = against.document(own);
+        let mut gauge = Gauge::default();
+        gauge.set_centres(centres);
         Self {
-            gauge: Gauge::default(),
+            gauge,
             comparison: Comparison {
                 plain: true,
                 other: Some(other),

@@ -7,6 +7,7 @@
 
 pub mod args;
 pub mod bench;
+mod centres;
 mod check;
 mod compare;
 mod export;

@@ -3,7 +3,7 @@
 use super::args::{RenderArgs, Show};
 use super::heat::{self, HeatMaps};
 use super::picture::{camera_of, png, scene_meshes, shading_of};
-use super::{Failure, load, scene};
+use super::{Failure, centres, load, scene};
 use crate::document::{Document, Image, MeshId};
 use crate::evaluate::Gauge;
 use crate::evaluate::gauge::with_stacks;
@@ -25,6 +25,9 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     let comparison = heat::comparison(&args.show, || {
         with_stacks(&own, |stack| args.against.over(stack))
     });
+    gauge.set_centres(&centres::find(
+        std::iter::once(document).chain(&comparison.other),
+    ));
     gauge.evaluate(document, &pose, &comparison);
     let heat_maps = HeatMaps::of(&args.show, &gauge, document);
     let evaluator = gauge.evaluator();

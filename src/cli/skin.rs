@@ -1,7 +1,7 @@
 //! `sinew skin`: deformed vertices as an array.
 
 use super::args::SkinArgs;
-use super::{Failure, load, scene};
+use super::{Failure, centres, load, scene};
 use crate::evaluate::Evaluator;
 use glam::Vec3;
 use std::process::ExitCode;
@@ -45,6 +45,7 @@ pub(crate) fn run(args: &SkinArgs) -> Result<ExitCode, Failure> {
     let pose = scene::pose(&loaded, &args.pose)?;
     let document = &loaded.document;
     let mut evaluator = Evaluator::default();
+    evaluator.set_centres(centres::find([document]));
     evaluator.evaluate(document, &pose);
 
     let mut output = Output {

@@ -5,6 +5,8 @@ use crate::deform::{
     Compensation, DeformStack, Polynomial, Projection, ScaleMode, SkinningMethod, TwistDamping,
     Variant,
 };
+use crate::document::Document;
+use crate::evaluate::gauge::with_stacks;
 use clap::{Args, ValueEnum};
 
 /// The deformer stack. None of these given: the project's stack, else the default one (two-phase dual quaternion
@@ -325,6 +327,11 @@ pub(crate) const STACK_NAMES: &str = "lbs, dqs, cor, blend, default, project, an
                                       +projection, +both, +published or +smooth";
 
 impl NamedStack {
+    /// The document with this stack on every mesh.
+    pub(crate) fn document(&self, own: &Document) -> Document {
+        with_stacks(own, |current| self.over(current))
+    }
+
     /// The stack of a mesh whose own is `current`.
     pub(crate) fn over(&self, current: &DeformStack) -> DeformStack {
         self.stack.clone().unwrap_or_else(|| current.clone())

@@ -1,6 +1,6 @@
 //! Evaluated instances with what their metrics compare them with.
 
-use super::Evaluator;
+use super::{CentreMap, Evaluator};
 use crate::deform::DeformStack;
 use crate::deform::diagnostics::{Segments, ShapeView};
 use crate::document::{Document, Edit, InstanceId};
@@ -37,6 +37,13 @@ struct Extra {
 }
 
 impl Gauge {
+    /// Moves points about these centres of rotation from now on; see [`Evaluator::set_centres`].
+    pub fn set_centres(&mut self, centres: &CentreMap) {
+        for evaluator in [&mut self.shown, &mut self.plain, &mut self.other] {
+            evaluator.set_centres(centres.clone());
+        }
+    }
+
     /// Evaluates all instances of `document` in `pose`, and what they are compared with.
     pub fn evaluate(&mut self, document: &Document, pose: &Pose, comparison: &Comparison) {
         self.shown.evaluate(document, pose);

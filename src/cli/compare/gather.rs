@@ -4,7 +4,7 @@ use crate::cli::measuring::{Combined, Measurer, Moment, Places, VertexPlace};
 use crate::cli::stack_args::NamedStack;
 use crate::deform::diagnostics::{Metric, Summary};
 use crate::document::Document;
-use crate::evaluate::gauge::with_stacks;
+use crate::evaluate::CentreMap;
 use serde::Serialize;
 
 /// All numbers of one stack.
@@ -19,6 +19,10 @@ pub(crate) struct Series {
     pub(crate) volume: Option<VolumeSpan>,
     /// The document under this stack.
     #[serde(skip)]
+    #[cfg_attr(
+        not(feature = "render"),
+        expect(dead_code, reason = "only pictures need it")
+    )]
     pub(crate) document: Document,
 }
 
@@ -78,8 +82,14 @@ impl Series {
     }
 }
 
-/// Measures `own` under each of the stacks at each moment; differences are from the first stack.
-pub(crate) fn gather(own: &Document, stacks: &[NamedStack], moments: &[Moment]) -> Vec<Series> {
+/// Measures `own` under each of the stacks at each moment; differences are from the first stack. `centres`: of all meshes
+/// that need them.
+pub(crate) fn gather(
+    own: &Document,
+    stacks: &[NamedStack],
+    moments: &[Moment],
+    centres: &CentreMap,
+) -> Vec<Series> {
     let Some(first) = stacks.first() else {
         return Vec::new();
     };
@@ -87,8 +97,8 @@ pub(crate) fn gather(own: &Document, stacks: &[NamedStack], moments: &[Moment]) 
     stacks
         .iter()
         .map(|stack| {
-            let document = with_stacks(own, |current| stack.over(current));
-            let mut measurer = Measurer::new(own, first);
+            let document = stack.document(own);
+            let mut measurer = Measurer::new(own, first, centres);
             let combined: Vec<Combined> = moments
                 .iter()
                 .map(|m| measurer.combined(&document, &m.pose))
@@ -174,26 +184,43 @@ fn worst_of(
     })
 }
 
-/// The moments of the pictures: the clip in `n` equal parts, and of each part the moment at which any stack bulges or
-/// pinches most.
+/// The moments of the pictures: those at which any stack bulges or pinches most, apart from each other by at least half
+/// of what `n` would be if they were evenly spaced; ascending.
 pub(crate) fn picture_moments(series: &[Series], n_moments: usize, n: usize) -> Vec<usize> {
-    let n = n.clamp(1, n_moments.max(1));
     let worst = |moment: usize| {
         let values = series.iter().filter_map(|s| s.at(moment, Metric::Bulge));
         values
             .map(|s| s.max.abs().max(s.min.abs()))
             .fold(0.0, f32::max)
     };
-    (0..n)
-        .filter_map(|part| {
-            let (from, to) = (part * n_moments / n, (part + 1) * n_moments / n);
-            (from..to).reduce(|best, next| {
-                if worst(next) > worst(best) {
-                    next
-                } else {
-                    best
-                }
-            })
-        })
-        .collect()
+    pick_apart(&(0..n_moments).map(worst).collect::<Vec<_>>(), n)
+}
+
+/// Indices of the largest values, the first of equals, no two nearer than half of an even spacing of `n`; ascending.
+fn pick_apart(values: &[f32], n: usize) -> Vec<usize> {
+    let apart = (values.len() / (2 * n.max(1))).max(1);
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+    let mut picked: Vec<usize> = Vec::new();
+    for moment in order {
+        if picked.len() < n && picked.iter().all(|p| p.abs_diff(moment) >= apart) {
+            picked.push(moment);
+        }
+    }
+    picked.sort_unstable();
+    picked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_are_of_the_worst_moments_and_apart() {
+        let values = [0.0, 1.0, 5.0, 6.0, 5.0, 1.0, 0.0, 3.0, 0.0, 0.0, 2.0, 0.0];
+        assert_eq!(pick_apart(&values, 3), [3, 7, 10]);
+        assert_eq!(pick_apart(&[4.0], 3), [0]);
+        assert_eq!(pick_apart(&[], 3), [0usize; 0]);
+        assert_eq!(pick_apart(&[1.0; 4], 4), [0, 1, 2, 3]);
+    }
 }

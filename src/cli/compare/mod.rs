@@ -17,12 +17,13 @@ mod table;
 
 use super::args::CompareArgs;
 use super::measuring::{Moment, moments};
-use super::{Failure, load, scene};
+use super::{Failure, centres, load, scene};
 use crate::deform::diagnostics::{Metric, Summary};
 use crate::document::Document;
+use crate::evaluate::CentreMap;
 use chart::{Chart, Line};
 use gather::{Series, gather, picture_moments};
-use page::{Page, PictureRow};
+use page::{Legend, Page, PictureRow};
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -37,11 +38,24 @@ struct Report<'a> {
     model: String,
     /// Pose, time or clip, in words.
     scope: String,
+    #[cfg_attr(
+        not(feature = "render"),
+        expect(dead_code, reason = "only pictures need it")
+    )]
     moments: Vec<Moment>,
     series: Vec<Series>,
     charts: Vec<Chart>,
     /// The moments of the pictures.
+    #[cfg_attr(
+        not(feature = "render"),
+        expect(dead_code, reason = "only pictures need it")
+    )]
     wanted: Vec<usize>,
+    #[cfg_attr(
+        not(feature = "render"),
+        expect(dead_code, reason = "only pictures need them")
+    )]
+    centres: CentreMap,
 }
 
 pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
@@ -54,8 +68,12 @@ pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, F
             args.file.display()
         )));
     }
+    #[cfg(feature = "render")]
+    panes::check(args)?;
     let moments = moments(&loaded, &args.pose, args.rate)?;
-    let series = gather(document, &args.methods, &moments);
+    let stacks = args.methods.iter().map(|stack| stack.document(document));
+    let centres = centres::find(&stacks.collect::<Vec<_>>());
+    let series = gather(document, &args.methods, &moments, &centres);
     let wanted = picture_moments(&series, moments.len(), usize::from(args.moments));
     let report = Report {
         args,
@@ -68,6 +86,7 @@ pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, F
         moments,
         series,
         wanted,
+        centres,
     };
     if is_sheet {
         write_sheet(&report)?;
@@ -80,13 +99,14 @@ pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, F
 
 fn write_folder(report: &Report<'_>, out: &mut dyn Write) -> Result<(), Failure> {
     let args = report.args;
-    let (pictures, no_pictures) = pictures(report)?;
+    let (pictures, legend, no_pictures) = pictures(report)?;
     let page = Page {
         model: &report.model,
         scope: &report.scope,
         series: &report.series,
         charts: &report.charts,
         pictures: &pictures,
+        legend: legend.as_ref(),
         no_pictures,
         #[cfg(feature = "render")]
         size: args.size,
@@ -137,19 +157,21 @@ fn scope(document: &Document, args: &CompareArgs, moments: &[Moment]) -> Result<
             None => "The model as it stands".into(),
         });
     };
-    let clip = &scene::find_clip(document, wanted)?.name;
+    let clip = scene::find_clip(document, wanted)?;
+    // Many files leave their only clip without a name.
+    let clip = match clip.name.as_str() {
+        "" => wanted.clone(),
+        name => format!("\u{201c}{name}\u{201d}"),
+    };
     let time = |m: &Moment| m.time_secs.unwrap_or_default();
     Ok(match moments {
         [first, .., last] => format!(
-            "Clip \u{201c}{clip}\u{201d}, {:.2} - {:.2} s in {} poses",
+            "Clip {clip}, {:.2} - {:.2} s in {} poses",
             time(first),
             time(last),
             moments.len()
         ),
-        _ => format!(
-            "Clip \u{201c}{clip}\u{201d} at {:.3} s",
-            moments.first().map_or(0.0, time)
-        ),
+        _ => format!("Clip {clip} at {:.3} s", moments.first().map_or(0.0, time)),
     })
 }
 
@@ -208,10 +230,14 @@ fn charts(series: &[Series], moments: &[Moment], wanted: &[usize]) -> Vec<Chart>
         .collect()
 }
 
+/// Pictures, what the colours of a heat map mean, and why there are no pictures.
+type Pictures = (Vec<PictureRow>, Option<Legend>, Option<&'static str>);
+
 #[cfg(feature = "render")]
-fn pictures(report: &Report<'_>) -> Result<(Vec<PictureRow>, Option<&'static str>), Failure> {
+fn pictures(report: &Report<'_>) -> Result<Pictures, Failure> {
+    let panes = panes::draw(report)?;
     let mut rows = Vec::new();
-    for row in panes::rows(report.args, &report.series, &report.moments, &report.wanted)? {
+    for row in panes.rows {
         let pictures = row
             .pictures
             .iter()
@@ -219,9 +245,10 @@ fn pictures(report: &Report<'_>) -> Result<(Vec<PictureRow>, Option<&'static str
         rows.push(PictureRow {
             pictures: pictures.collect::<Result<_, Failure>>()?,
             title: row.title,
+            moment: row.moment,
         });
     }
-    Ok((rows, None))
+    Ok((rows, panes.legend, None))
 }
 
 #[cfg(not(feature = "render"))]
@@ -229,21 +256,22 @@ fn pictures(report: &Report<'_>) -> Result<(Vec<PictureRow>, Option<&'static str
     clippy::unnecessary_wraps,
     reason = "drawing can fail where there is drawing"
 )]
-fn pictures(_report: &Report<'_>) -> Result<(Vec<PictureRow>, Option<&'static str>), Failure> {
+fn pictures(_report: &Report<'_>) -> Result<Pictures, Failure> {
     let reason = "This build draws no pictures (it was made without the feature `render`): the report has the plots \
                   and the tables.";
-    Ok((Vec::new(), Some(reason)))
+    Ok((Vec::new(), None, Some(reason)))
 }
 
 #[cfg(feature = "gui")]
 fn write_sheet(report: &Report<'_>) -> Result<(), Failure> {
-    let rows = panes::rows(report.args, &report.series, &report.moments, &report.wanted)?;
+    let panes = panes::draw(report)?;
     let image = sheet::Sheet {
         model: &report.model,
         scope: &report.scope,
         series: &report.series,
         charts: &report.charts,
-        rows: &rows,
+        rows: &panes.rows,
+        legend: panes.legend.as_ref(),
     }
     .draw();
     write(&report.args.out, &super::picture::png(&image)?)

@@ -10,7 +10,18 @@ use std::fmt::Write;
 /// A row of pictures, ready for the page: PNG files on dark and on light, one pair a stack.
 pub(crate) struct PictureRow {
     pub(crate) title: String,
+    pub(crate) moment: usize,
     pub(crate) pictures: Vec<[Vec<u8>; 2]>,
+}
+
+/// What the colours of a heat map mean.
+pub(crate) struct Legend {
+    /// The metric and its unit.
+    pub(crate) title: String,
+    /// Evenly spaced from the lower end, sRGB.
+    pub(crate) stops: Vec<[u8; 3]>,
+    /// Where values stand, 0 - 1, and what they are.
+    pub(crate) ticks: Vec<(f32, String)>,
 }
 
 /// What the page shows.
@@ -21,6 +32,7 @@ pub(crate) struct Page<'a> {
     pub(crate) series: &'a [Series],
     pub(crate) charts: &'a [Chart],
     pub(crate) pictures: &'a [PictureRow],
+    pub(crate) legend: Option<&'a Legend>,
     /// Why there are no pictures.
     pub(crate) no_pictures: Option<&'a str>,
     pub(crate) size: (u32, u32),
@@ -58,7 +70,7 @@ impl Page<'_> {
         let _ = write!(
             out,
             ".panes{{grid-template-columns:repeat({},minmax(0,1fr))}}\n</style>\n</head>\n<body>\n<main>\n",
-            self.series.len().clamp(1, 4)
+            self.series.len().clamp(1, 6)
         );
         let _ = write!(
             out,
@@ -124,6 +136,9 @@ impl Page<'_> {
             let _ = write!(out, "<p class=\"note\">{}</p></section>\n", escape(reason));
             return;
         }
+        if let Some(legend) = self.legend {
+            write_legend(out, legend);
+        }
         let (width, height) = self.size;
         for row in self.pictures {
             let _ = write!(
@@ -136,12 +151,13 @@ impl Page<'_> {
                 let _ = write!(
                     out,
                     "<figure><picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"{}\"><img src=\"{}\" \
-                     width=\"{width}\" height=\"{height}\" alt=\"{name}, {}\"></picture><figcaption>{}{name}\
+                     width=\"{width}\" height=\"{height}\" alt=\"{name}, {}\"></picture><figcaption>{}{name}{}\
                      </figcaption></figure>",
                     data_uri(dark),
                     data_uri(light),
                     escape(&row.title),
-                    key(k)
+                    key(k),
+                    figures(series, row.moment)
                 );
             }
             out.push_str("</div>\n");
@@ -206,6 +222,42 @@ impl Page<'_> {
             env!("CARGO_PKG_VERSION")
         );
     }
+}
+
+/// A bar of the colours with its numbers.
+fn write_legend(out: &mut String, legend: &Legend) {
+    let colours: Vec<String> = legend
+        .stops
+        .iter()
+        .map(|[r, g, b]| format!("rgb({r},{g},{b})"))
+        .collect();
+    let _ = write!(
+        out,
+        "<div class=\"legend\"><b>{}</b><span class=\"bar\" style=\"background:linear-gradient(to right,{})\">",
+        escape(&legend.title),
+        colours.join(",")
+    );
+    for (place, label) in &legend.ticks {
+        let _ = write!(
+            out,
+            "<i style=\"left:{:.2}%\">{}</i>",
+            100.0 * place,
+            escape(label)
+        );
+    }
+    out.push_str("</span></div>\n");
+}
+
+/// What a stack measures at the moment of a picture.
+fn figures(series: &Series, moment: usize) -> String {
+    let Some(bulge) = series.at(moment, Metric::Bulge) else {
+        return String::new();
+    };
+    format!(
+        "<small>bulge {}, pinch {}</small>",
+        escape(&Metric::Bulge.format(bulge.max)),
+        escape(&Metric::Bulge.format(bulge.min))
+    )
 }
 
 fn place_cell(out: &mut String, metric: Metric, place: Option<&Place>) {
@@ -282,7 +334,11 @@ td.bad{color:var(--red)}
 figure{margin:0}
 .panes figure{border:1px solid var(--line);border-radius:6px;overflow:hidden;background:var(--panel)}
 .panes img{display:block;width:100%;height:auto}
-figcaption{padding:5px 10px;font-weight:600}
+figcaption{padding:5px 10px 6px;font-weight:600}
+figcaption small{display:block;font-size:11px;font-weight:400;color:var(--dim)}
+.legend{display:flex;align-items:center;gap:16px;margin:4px 0 28px}
+.bar{position:relative;flex:0 1 420px;height:12px;border-radius:3px}
+.bar i{position:absolute;top:14px;transform:translateX(-50%);font-style:normal;font-size:11px;color:var(--dim)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(480px,1fr));gap:12px}
 .charts figure{border:1px solid var(--line);border-radius:6px;background:var(--panel);padding:8px 12px}
 .charts svg{display:block;width:100%;height:auto}
@@ -320,6 +376,7 @@ mod tests {
             series: &[],
             charts: &[],
             pictures: &[],
+            legend: None,
             no_pictures: Some("This build draws no pictures."),
             size: (8, 8),
         };

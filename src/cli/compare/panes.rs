@@ -1,73 +1,104 @@
 //! The pictures of a comparison: each stack at the same moments, seen from the same places.
 
+use super::Report;
 use super::gather::Series;
-use crate::cli::args::Show;
+use super::page::Legend;
+use crate::cli::Failure;
+use crate::cli::args::{CompareArgs, Show};
 use crate::cli::heat::{HeatMaps, comparison};
-use crate::cli::measuring::Moment;
 use crate::cli::picture::{camera_of, scene_meshes, shading_of};
-use crate::cli::{Failure, args::CompareArgs};
-use crate::deform::diagnostics::{Metric, measure, radius};
+use crate::deform::diagnostics::radius;
 use crate::document::{Image, InstanceId};
 use crate::evaluate::Gauge;
 use crate::math::Camera;
+use crate::view::heat_map::HeatScale;
 use crate::view::scene::{Scene, ViewOptions, frame_bounds};
 use crate::view::{Offscreen, Theme};
 use glam::Vec3;
 use std::collections::BTreeMap;
 
+/// All pictures of a report.
+pub(crate) struct Panes {
+    pub(crate) rows: Vec<Row>,
+    /// Of a heat map.
+    pub(crate) legend: Option<Legend>,
+}
+
 /// One row of pictures, a stack each.
 pub(crate) struct Row {
     /// What it shows, and when.
     pub(crate) title: String,
+    pub(crate) moment: usize,
     /// One a stack: on dark and on light.
     pub(crate) pictures: Vec<[Image; 2]>,
 }
 
 /// A close-up shows at least this share of the model's diagonal on each side, and at most the second.
-const CLOSE: [f64; 2] = [0.03, 0.5];
+const CLOSE: [f64; 2] = [0.05, 0.5];
 
-/// The pictures of all stacks at `wanted` moments: the whole, and the place where some stack bulges or pinches most.
-pub(crate) fn rows(
-    args: &CompareArgs,
-    series: &[Series],
-    moments: &[Moment],
-    wanted: &[usize],
-) -> Result<Vec<Row>, Failure> {
-    if let Show::Weights(_) = args.show {
-        return Err(Failure::Usage(
+/// Stacks that keep within this share of the diagonal of each other have no place worth a close look.
+const ALIKE: f64 = 1e-3;
+
+/// Whether a comparison can show what the flag asks for.
+pub(crate) fn check(args: &CompareArgs) -> Result<(), Failure> {
+    match args.show {
+        Show::Weights(_) => Err(Failure::Usage(
             "compare shows the model's form; give --show textured, shaded, form, wire or a heat map."
                 .into(),
-        ));
+        )),
+        _ => Ok(()),
     }
+}
+
+/// The pictures of all stacks at the report's moments: the whole, and the place where the stacks differ most.
+pub(crate) fn draw(report: &Report<'_>) -> Result<Panes, Failure> {
+    let (args, series) = (report.args, &report.series);
     let mut studio = Studio {
         offscreen: Offscreen::new().map_err(Failure::input)?,
         gauges: series.iter().map(|_| Gauge::default()).collect(),
         generation: 0,
+        scale: None,
     };
+    for gauge in &mut studio.gauges {
+        gauge.set_centres(&report.centres);
+    }
     let mut rows = Vec::new();
-    for &moment in wanted {
-        let at = moments[moment]
+    for &moment in &report.wanted {
+        let at = report.moments[moment]
             .time_secs
             .map_or_else(|| "The pose".to_owned(), |t| format!("{t:.2} s"));
-        let first = &series[0].document;
-        for (gauge, series) in studio.gauges.iter_mut().zip(series) {
+        let pose = &report.moments[moment].pose;
+        for (gauge, stack) in studio.gauges.iter_mut().zip(series) {
             // Differences are from the first stack.
-            let comparison = comparison(&args.show, || first.clone());
-            gauge.evaluate(&series.document, &moments[moment].pose, &comparison);
+            let comparison = comparison(&args.show, || series[0].document.clone());
+            gauge.evaluate(&stack.document, pose, &comparison);
         }
         let whole = studio.whole(args, series);
         rows.push(Row {
             title: at.clone(),
+            moment,
             pictures: studio.draw(args, series, &whole)?,
         });
         if let Some(close) = studio.close_up(series, &whole) {
             rows.push(Row {
-                title: format!("{at}, where the shape at rest is kept least"),
+                title: format!("{at}, where the stacks differ most"),
+                moment,
                 pictures: studio.draw(args, series, &close)?,
             });
         }
     }
-    Ok(rows)
+    Ok(Panes {
+        rows,
+        legend: studio.scale.map(|scale| Legend {
+            title: scale.title(),
+            stops: scale
+                .stops()
+                .iter()
+                .map(|stop| stop.map(|c| (c * 255.0).round() as u8))
+                .collect(),
+            ticks: scale.ticks(),
+        }),
+    })
 }
 
 struct Studio {
@@ -75,6 +106,8 @@ struct Studio {
     /// One a stack, in the moment that is drawn.
     gauges: Vec<Gauge>,
     generation: u64,
+    /// Of the heat maps drawn.
+    scale: Option<HeatScale>,
 }
 
 impl Studio {
@@ -95,28 +128,29 @@ impl Studio {
         camera
     }
 
-    /// A view of the point that any stack moves farthest off its rest distance, across its bone.
+    /// A view of the point that some stack moves farthest from where the first puts it, across its bone.
     fn close_up(&self, series: &[Series], whole: &Camera) -> Option<Camera> {
-        let mut worst: Option<(f32, usize, InstanceId, u32)> = None;
-        for (k, series) in series.iter().enumerate() {
-            for &id in series.document.instances().keys() {
-                let Some(shape) = self.gauges[k].shape(&series.document, id) else {
-                    continue;
-                };
-                let summary = measure(Metric::Bulge, &shape).summary;
-                let value = summary.worst_value().abs();
-                if let Some(point) = summary.worst()
-                    && worst.is_none_or(|w| value > w.0)
-                {
-                    worst = Some((value, k, id, point));
+        let first = &series.first()?.document;
+        let mut worst: Option<(f32, InstanceId, u32)> = None;
+        for &id in first.instances().keys() {
+            let here = self.gauges[0].evaluator().plan(id)?.positions();
+            for gauge in &self.gauges[1..] {
+                let there = gauge.evaluator().plan(id)?.positions();
+                for (point, (a, b)) in here.iter().zip(there).enumerate() {
+                    let apart = a.distance(*b);
+                    if worst.is_none_or(|w| apart > w.0) {
+                        worst = Some((apart, id, point as u32));
+                    }
                 }
             }
         }
-        // What keeps its shape within a hundredth has no place worth a look.
-        let (_, k, id, point) = worst.filter(|w| w.0 > 0.01)?;
-        let shape = self.gauges[k].shape(&series[k].document, id)?;
+        let (apart, id, point) = worst?;
+        let shape = self.gauges[0].shape(first, id)?;
         let diagonal = shape.diagonal();
-        let radius = 2.2 * radius(&shape, point)?;
+        if f64::from(apart) < ALIKE * diagonal {
+            return None;
+        }
+        let radius = 2.5 * radius(&shape, point)?;
         let radius = radius.clamp(CLOSE[0] * diagonal, CLOSE[1] * diagonal);
         let mut strongest: Option<(u16, f32)> = None;
         for (joint, weight) in shape.influences.row(point).iter() {
@@ -164,6 +198,7 @@ impl Studio {
                 self.generation,
             );
             let heat_maps = HeatMaps::of(&args.show, gauge, &series.document);
+            self.scale = heat_maps.as_ref().map(HeatMaps::scale);
             let mut heat = ViewOptions::default();
             if let Some(heat_maps) = &heat_maps {
                 heat_maps.show(&mut meshes, &mut heat);

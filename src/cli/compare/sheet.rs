@@ -2,6 +2,7 @@
 
 use super::chart::{Anchor, CHART_HEIGHT, CHART_WIDTH, Chart, Ink, Paper};
 use super::gather::Series;
+use super::page::Legend;
 use super::panes::Row;
 use super::svg::DASHES;
 use super::table::table;
@@ -15,12 +16,15 @@ pub(crate) struct Sheet<'a> {
     pub(crate) series: &'a [Series],
     pub(crate) charts: &'a [Chart],
     pub(crate) rows: &'a [Row],
+    pub(crate) legend: Option<&'a Legend>,
 }
 
 const MARGIN: f32 = 24.0;
 const GAP: f32 = 12.0;
 const ROW: f32 = 26.0;
 const CAPTION: f32 = 26.0;
+/// Length of the bar of a heat map's colours.
+const LEGEND: f32 = 360.0;
 
 const PAGE: [u8; 3] = [0x24, 0x26, 0x29];
 const STACKS: [[u8; 3]; 8] = [
@@ -141,6 +145,29 @@ impl Canvas {
         along + length
     }
 
+    /// A bar of colours with its numbers below and its title to the left.
+    fn legend(&mut self, legend: &Legend, [left, top]: [f32; 2]) {
+        let last = legend.stops.len().saturating_sub(1);
+        for x in 0..LEGEND as u32 {
+            let at = x as f32 / LEGEND * last as f32;
+            let i = (at as usize).min(last.saturating_sub(1));
+            let (Some(a), Some(b)) = (legend.stops.get(i), legend.stops.get(i + 1)) else {
+                return;
+            };
+            for y in 0..12 {
+                let place = [(left + x as f32) as i64, top as i64 + y];
+                blend(&mut self.image, place, *a, 1.0);
+                blend(&mut self.image, place, *b, at - i as f32);
+            }
+        }
+        for (place, label) in &legend.ticks {
+            let at = [left + place * LEGEND, top + 27.0];
+            self.text(label, at, Anchor::Middle, Ink::Dim, 11.0);
+        }
+        let at = [left - 14.0, top + 11.0];
+        self.text(&legend.title, at, Anchor::End, Ink::Text, 13.0);
+    }
+
     fn picture(&mut self, picture: &Image, [left, top]: [f32; 2]) {
         let (left, top) = (left.round() as usize, top.round() as usize);
         let stride = self.image.width as usize * 4;
@@ -161,7 +188,7 @@ impl Sheet<'_> {
         let pane = self.rows.iter().flat_map(|r| &r.pictures).next();
         let (pane_width, pane_height) =
             pane.map_or((320.0, 0.0), |p| (p[0].width as f32, p[0].height as f32));
-        let across = n.min(4);
+        let across = n.min(6);
         let columns = self.columns();
         let panes_width = across as f32 * (pane_width + GAP) - GAP;
         let width = panes_width
@@ -193,6 +220,9 @@ impl Sheet<'_> {
             Ink::Dim,
             13.0,
         );
+        if let Some(legend) = self.legend {
+            canvas.legend(legend, [width - MARGIN - LEGEND, MARGIN + 6.0]);
+        }
         let mut y = MARGIN + 52.0;
         for row in self.rows {
             canvas.text(
