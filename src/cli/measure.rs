@@ -229,7 +229,7 @@ fn instance_report(
     let joints = instance.skin.and_then(|s| document.skins().get(&s));
     InstanceReport {
         node: id.0,
-        name: skeleton.label(instance.joint).to_string(),
+        name: skeleton.label(instance.joint),
         mesh: mesh.name.clone(),
         skinned: instance.skin.is_some(),
         points: mesh.n_points(),
@@ -264,7 +264,7 @@ fn instance_report(
                 .map(|share| BoneReport {
                     bone: joints
                         .and_then(|s| s.joints.get(share.joint as usize))
-                        .map_or_else(String::new, |&j| skeleton.label(j).to_string()),
+                        .map_or_else(String::new, |&j| skeleton.label(j)),
                     rest_m3: share.rest,
                     change: share.change,
                 })

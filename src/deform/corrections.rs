@@ -168,7 +168,7 @@ impl Corrections {
                     projection_mask: of_chunk[1].map(|m| &m[..n]),
                 },
             );
-            state.masks = of_chunk.map(|m| m.cloned());
+            state.masks = of_chunk.map(Option::<&_>::cloned);
             state.source = Some(chunk.clone());
             state.measured = false;
             state.stale = true;

@@ -164,7 +164,7 @@ impl Smoother {
         let n_points = shape.len();
         let (mut from, mut to) = (&mut self.other, &mut self.smoothed);
         // The last pass must end in `smoothed`.
-        if settings.iterations % 2 == 0 {
+        if settings.iterations.is_multiple_of(2) {
             std::mem::swap(&mut from, &mut to);
         }
         from.resize(n_points, Vec3A::ZERO);

@@ -92,7 +92,7 @@ impl Gauge {
             evaluator
                 .plan(instance)
                 .filter(|_| has)
-                .map(|plan| plan.positions())
+                .map(crate::deform::InstancePlan::positions)
         };
         Some(ShapeView {
             mesh: &item.geometry,

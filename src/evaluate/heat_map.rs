@@ -4,7 +4,7 @@
 
 use super::{Evaluator, ViewId, ViewRequest};
 use crate::deform::diagnostics::{Metric, Segments, ShapeView, Summary, measure_into};
-use crate::deform::{Moved, ScaleMode, StackChoice, StackPreset};
+use crate::deform::{InstancePlan, Moved, ScaleMode, StackChoice, StackPreset};
 use crate::document::session::PointsOfMeshes;
 use crate::document::{Document, InstanceId};
 use glam::Vec3;
@@ -251,7 +251,7 @@ impl HeatMapper {
         let item = document.meshes().get(&item.mesh)?;
         let positions = |view: Option<ViewId>| {
             let plan = view.and_then(|view| evaluator.plan_in(view, instance));
-            plan.map(|plan| plan.positions())
+            plan.map(InstancePlan::positions)
         };
         let segments = match plan.bones() {
             Some((bones, pose)) => {

@@ -21,7 +21,7 @@ const APART: f32 = 1e-5;
 /// that an edge is smoothed along itself and does not shrink into the surface.
 ///
 /// Each neighbour carries the direction in which it lies in the point's tangent plane at bind: two weights whose sums
-/// of edges span the plane of any later shape ([`Rings::frame`]).
+/// of edges span the plane of any later shape (corrective smooth takes its frames from them).
 #[derive(Debug, Default, PartialEq)]
 pub struct Rings {
     starts: Vec<u32>,

@@ -70,7 +70,10 @@ impl InBetweens {
             Self::ScrewDlb => motion(from).dlb(motion(to), t),
             Self::Screw if !stays => motion(from).sclerp(motion(to), t),
             Self::Components | Self::Screw => {
-                return (slerp_shortest(from.0, to.0, t), from.1.lerp(to.1, t));
+                return (
+                    slerp_shortest(from.0, to.0, t),
+                    from.1 + (to.1 - from.1) * t,
+                );
             }
         };
         // Exactly, where the motion is a turn about the joint itself.

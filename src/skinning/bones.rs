@@ -368,7 +368,7 @@ impl SkinBones {
             }
             (end, _) => end,
         };
-        let to = self.inflated_end(end, motion, palette);
+        let to = Self::inflated_end(end, motion, palette);
         (to - motion.inflated_origin).normalize_or_zero()
     }
 
@@ -382,7 +382,7 @@ impl SkinBones {
             .unwrap_or(self.primary[joint as usize])
     }
 
-    fn inflated_end(&self, end: End, motion: &Motion, palette: &SkinPalette) -> DVec3 {
+    fn inflated_end(end: End, motion: &Motion, palette: &SkinPalette) -> DVec3 {
         match end {
             End::Node(n) => palette
                 .inflated_nodes()
@@ -446,7 +446,7 @@ impl BonePose {
                 .copied()
                 .unwrap_or(Motion::IDENTITY);
             let a = motion.inflated_origin;
-            let b = bones.inflated_end(segment.end, &motion, palette);
+            let b = SkinBones::inflated_end(segment.end, &motion, palette);
             let rigid = motion.rigid();
             let row = segment_row(a, b);
             changed |= *inflated != row;

@@ -58,8 +58,9 @@ fn run<const NORMALS: bool>(
         );
         return;
     }
-    let mut scratch = [[Vec3::ZERO; CHUNK]; 3];
-    let [points, moved_centres, turned] = &mut scratch;
+    let mut points = [Vec3::ZERO; CHUNK];
+    let mut moved_centres = [Vec3::ZERO; CHUNK];
+    let mut turned = [Vec3::ZERO; CHUNK];
     let n_points = input.n_points();
     let moved_centres = &mut moved_centres[..n_points];
     // Where the inflated shape's centre lies, by the point's own weights.

@@ -69,6 +69,7 @@ pub enum Variant {
 /// Bulge compensation by a polynomial of the weights (Sulema & Rudenko 2020).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
+#[allow(clippy::struct_excessive_bools)] // the artist's switches, each on its own
 pub struct Compensation {
     /// Whether it is applied.
     pub enabled: bool,

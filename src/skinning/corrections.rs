@@ -310,7 +310,7 @@ impl<const PUBLISHED: bool> Kernel for Correct<'_, '_, PUBLISHED> {
             let mut v = skinned;
             for slot in pairs {
                 let row = &pair_rows[chunk.pair_index[chunk.pair_slots[slot] as usize] as usize].0;
-                let amplitude = simd.from_array(&chunk.amplitudes[slot]);
+                let amplitude = simd.from_lanes(&chunk.amplitudes[slot]);
                 let wanted = simd.mul(amplitude, simd.splat(row[3]));
                 // The fold guard: no farther than the bisector plane through the joint.
                 let along = dot(simd, skinned, splat3(simd, &row[4..7]));
@@ -353,8 +353,8 @@ fn project_blended<S: Simd>(
     for slot in slots {
         let x = from_segment(simd, &rows[chunk.bone_slots[slot] as usize], v);
         let squared = dot(simd, x, x);
-        let rest = simd.from_array(&chunk.rests[slot]);
-        let share = simd.from_array(&chunk.shares[slot]);
+        let rest = simd.from_lanes(&chunk.rests[slot]);
+        let share = simd.from_lanes(&chunk.shares[slot]);
         let scale = simd.sub(simd.div(rest, simd.sqrt(squared)), one);
         // Only pulls in. Also keeps a point on its bone (0 / 0) where it is.
         let scale = simd.select_gt(squared, simd.mul(rest, rest), simd.mul(share, scale), zero);
@@ -382,7 +382,7 @@ fn project_published<S: Simd>(
     for slot in slots {
         let x = from_segment(simd, &rows[chunk.bone_slots[slot] as usize], v);
         // All of the joint's share: its bones do not divide it among them, the nearest takes it.
-        let share = simd.from_array(&chunk.bone_weights[slot]);
+        let share = simd.from_lanes(&chunk.bone_weights[slot]);
         // Bones of the other points' joints are out of reach.
         let squared = simd.select_gt(share, zero, dot(simd, x, x), far);
         nearest = [
@@ -390,7 +390,7 @@ fn project_published<S: Simd>(
             simd.select_gt(nearest_squared, squared, x[1], nearest[1]),
             simd.select_gt(nearest_squared, squared, x[2], nearest[2]),
         ];
-        let rest = simd.from_array(&chunk.rests[slot]);
+        let rest = simd.from_lanes(&chunk.rests[slot]);
         nearest_share = simd.select_gt(nearest_squared, squared, share, nearest_share);
         // The rest distance is that from the nearest bone at rest, whichever that was.
         nearest_rest = simd.select_gt(share, zero, simd.min(nearest_rest, rest), nearest_rest);
@@ -433,7 +433,7 @@ impl Kernel for Measure<'_> {
                     let x = from_segment(simd, &rows[segment], p);
                     squared = simd.min(squared, dot(simd, x, x));
                 }
-                let weights = simd.from_array(&chunk.pair_weights[slot]);
+                let weights = simd.from_lanes(&chunk.pair_weights[slot]);
                 let amplitude = simd.mul(weights, simd.sqrt(squared));
                 chunk.amplitudes[slot] = simd.to_array(amplitude);
             }

@@ -90,7 +90,8 @@ pub(super) trait Simd: Copy {
     fn load(self, points: &[Vec3; LANES]) -> [Self::F; 3];
     /// Writes x, y and z of eight points.
     fn store(self, xyz: [Self::F; 3], points: &mut [Vec3; LANES]);
-    fn from_array(self, a: &[f32; LANES]) -> Self::F;
+    #[allow(clippy::wrong_self_convention)] // `self` proves that the machine can do it
+    fn from_lanes(self, a: &[f32; LANES]) -> Self::F;
     fn to_array(self, a: Self::F) -> [f32; LANES];
     /// Asks for the cache line of `items[index]`, which may lie beyond the end.
     fn prefetch<T>(self, items: &[T], index: usize);
@@ -208,7 +209,7 @@ impl Simd for Portable {
         a.mul_neg_add(b, c)
     }
     #[inline(always)]
-    fn from_array(self, a: &[f32; LANES]) -> f32x8 {
+    fn from_lanes(self, a: &[f32; LANES]) -> f32x8 {
         f32x8::from(*a)
     }
     #[inline(always)]
@@ -334,7 +335,7 @@ mod avx2 {
             unsafe { _mm256_fnmadd_ps(a, b, c) }
         }
         #[inline(always)]
-        fn from_array(self, a: &[f32; LANES]) -> __m256 {
+        fn from_lanes(self, a: &[f32; LANES]) -> __m256 {
             // SAFETY: `a` holds eight f32.
             unsafe { _mm256_loadu_ps(a.as_ptr()) }
         }

@@ -182,7 +182,7 @@ impl Passes {
         let programs = self.programs.meshes(frame.options.shading);
         let plain_only = !textured;
         for program in programs.iter().take(if plain_only { 1 } else { 2 }) {
-            frame.use_light(program, &scene_mesh);
+            frame.use_light(program, scene_mesh);
         }
         for (index, primitive) in mesh.primitives.iter().enumerate() {
             let material = material_of(primitive.material);

@@ -407,17 +407,20 @@ fn a_setting_chosen_again_stays_one_step() {
     };
     choose(&mut document, &mut history, DeformStack::lbs(), "linear");
     assert_eq!(history.undo_label(), Some("linear"));
-    choose(&mut document, &mut history, DeformStack::dqs(), "dual");
+    choose(&mut document, &mut history, DeformStack::default(), "dual");
     assert_eq!(history.n_steps(), 0, "as it was: no step");
     assert!(!history.is_modified() && history.bytes() == 0);
     assert!(document.same_content(&original));
     choose(&mut document, &mut history, DeformStack::lbs(), "linear");
     history.mark_saved();
-    choose(&mut document, &mut history, DeformStack::dqs(), "dual");
+    choose(&mut document, &mut history, DeformStack::default(), "dual");
     assert_eq!(history.n_steps(), 2, "what was saved stays in reach");
     history.jump(&mut document, 0);
     assert!(document.same_content(&original));
     history.jump(&mut document, 2);
-    assert_eq!(document.meshes()[&MESH].stack, Arc::new(DeformStack::dqs()));
+    assert_eq!(
+        document.meshes()[&MESH].stack,
+        Arc::new(DeformStack::default())
+    );
     assert!(!document.same_content(&original) || history.is_modified());
 }

@@ -1,5 +1,7 @@
 //! Bulge compensation and projection, kernel by kernel, against the printed golden points (METHODS 2.4).
 
+#![allow(clippy::excessive_precision, clippy::approx_constant)] // digits as they are printed
+
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use sinew::math::Transform;
 use sinew::skeleton::{Joint, JointIndex, JointRule, Skeleton};
@@ -113,8 +115,8 @@ impl Chain {
 /// w2 of cylinder C.
 fn weight(x: f32) -> f32 {
     let of = |x: f32| match x {
-        x if x == 0.5 => 0.213_699_38,
-        x if x == 0.25 => 0.345_748_1,
+        0.5 => 0.213_699_38,
+        0.25 => 0.345_748_1,
         _ => 0.5,
     };
     if x < 0.0 { of(-x) } else { 1.0 - of(x) }
@@ -135,8 +137,9 @@ fn free(polynomial: Polynomial) -> Compensation {
 
 #[test]
 fn golden_points_of_the_cylinder() {
+    type Golden = (f64, f64, [f32; 3], [f32; 3], [f32; 3], [f32; 3]);
     // Pose, bind point, Kim & Han, Sulema original, Sulema manual.
-    let table: [(f64, f64, [f32; 3], [f32; 3], [f32; 3], [f32; 3]); 8] = [
+    let table: [Golden; 8] = [
         (
             90.0,
             0.0,
@@ -233,6 +236,9 @@ fn golden_points_of_the_cylinder() {
     }
 }
 
+/// Bind point, weights, Sulema manual, Kim & Han, blended.
+type OfThreeBones = ([f32; 3], [f32; 3], [f64; 3], [f64; 3], [f64; 3]);
+
 #[test]
 fn golden_points_of_three_bones() {
     let chain = Chain::new(&[-4.0, 0.0, 3.0], 6.0);
@@ -244,7 +250,7 @@ fn golden_points_of_three_bones() {
         k1,
         k1 * (about * turn * about.inverse()),
     ];
-    let table: [([f32; 3], [f32; 3], [f64; 3], [f64; 3], [f64; 3]); 4] = [
+    let table: [OfThreeBones; 4] = [
         (
             [-0.2, -0.8, 0.4],
             [0.5, 0.3, 0.2],

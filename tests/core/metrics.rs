@@ -14,6 +14,7 @@ use sinew::document::{
 use sinew::evaluate::gauge::with_stacks;
 use sinew::evaluate::{Comparison, Gauge};
 use sinew::math::Transform;
+use sinew::math::transform::normalize_or_identity;
 use sinew::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
 use std::sync::Arc;
 
@@ -128,7 +129,7 @@ impl Model {
             let above = self.parents[j].map_or(DAffine3::IDENTITY, world);
             let m = above.inverse() * world(j);
             *local = Transform::from_rotation_translation(
-                DQuat::from_mat3(&m.matrix3).normalize(),
+                normalize_or_identity(DQuat::from_mat3(&m.matrix3)),
                 m.translation,
             );
         }

@@ -224,7 +224,9 @@ proptest! {
         edit(&mut edited, Edit::Pose { joints, locals });
         edit(&mut edited, Edit::MorphWeights { joint: JointIndex(0), weights: vec![morph] });
         edit(&mut edited, Edit::JointName { joint: JointIndex(2), name: new_name.clone() });
-        maps.into_iter().for_each(|map| edit(&mut edited, map));
+        for map in maps {
+            edit(&mut edited, map);
+        }
         let rule = JointRule {
             tail: rule.0.map(|transform| transform.translation),
             compensates_scale: rule.1,

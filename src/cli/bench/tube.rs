@@ -137,7 +137,7 @@ pub(super) fn influences(n_points: usize) -> Influences {
             all.push(std::mem::replace(&mut rows, Rows::with_capacity(CHUNK)));
         }
     }
-    Influences::from_rows(all.iter().flat_map(|rows| rows.iter()))
+    Influences::from_rows(all.iter().flat_map(Rows::iter))
 }
 
 /// Another row of weights at a point: what a stroke leaves.

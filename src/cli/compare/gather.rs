@@ -21,7 +21,7 @@ pub(crate) struct Series {
     #[serde(skip)]
     #[cfg_attr(
         not(feature = "render"),
-        expect(dead_code, reason = "only pictures need it")
+        expect(dead_code, reason = "only pictures need them")
     )]
     pub(crate) document: Document,
 }

@@ -40,7 +40,7 @@ struct Report<'a> {
     scope: String,
     #[cfg_attr(
         not(feature = "render"),
-        expect(dead_code, reason = "only pictures need it")
+        expect(dead_code, reason = "only pictures need them")
     )]
     moments: Vec<Moment>,
     series: Vec<Series>,
@@ -48,7 +48,7 @@ struct Report<'a> {
     /// The moments of the pictures.
     #[cfg_attr(
         not(feature = "render"),
-        expect(dead_code, reason = "only pictures need it")
+        expect(dead_code, reason = "only pictures need them")
     )]
     wanted: Vec<usize>,
     #[cfg_attr(

@@ -72,9 +72,9 @@ impl Page<'_> {
             ".panes{{grid-template-columns:repeat({},minmax(0,1fr))}}\n</style>\n</head>\n<body>\n<main>\n",
             self.series.len().clamp(1, 6)
         );
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<header><h1>{}</h1><p>{}</p></header>\n",
+            "<header><h1>{}</h1><p>{}</p></header>",
             escape(self.model),
             escape(self.scope)
         );
@@ -82,7 +82,7 @@ impl Page<'_> {
         self.write_pictures(&mut out);
         self.write_charts(&mut out);
         self.write_places(&mut out);
-        self.write_words(&mut out);
+        Self::write_words(&mut out);
         out.push_str("</main>\n</body>\n</html>\n");
         out
     }
@@ -133,7 +133,7 @@ impl Page<'_> {
     fn write_pictures(&self, out: &mut String) {
         out.push_str("<section><h2>Side by side</h2>\n");
         if let Some(reason) = self.no_pictures {
-            let _ = write!(out, "<p class=\"note\">{}</p></section>\n", escape(reason));
+            let _ = writeln!(out, "<p class=\"note\">{}</p></section>", escape(reason));
             return;
         }
         if let Some(legend) = self.legend {
@@ -173,7 +173,7 @@ impl Page<'_> {
         for chart in self.charts {
             let stacks: Vec<&str> = chart.lines.iter().map(|l| l.label.as_str()).collect();
             let about = format!("{} over time of {}", chart.title, stacks.join(", "));
-            let _ = write!(out, "<figure>{}</figure>\n", svg(chart, &about));
+            let _ = writeln!(out, "<figure>{}</figure>", svg(chart, &about));
         }
         out.push_str(
             "</div>\n<p class=\"note\">Upright lines: the moments of the pictures.</p></section>\n",
@@ -205,20 +205,20 @@ impl Page<'_> {
         );
     }
 
-    fn write_words(&self, out: &mut String) {
+    fn write_words(out: &mut String) {
         out.push_str("<section><h2>What the numbers mean</h2>\n<dl>\n");
         for metric in Metric::ALL {
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "<dt>{}</dt><dd>{}</dd>\n",
+                "<dt>{}</dt><dd>{}</dd>",
                 metric.label(),
                 escape(metric.description())
             );
         }
-        let _ = write!(
+        let _ = writeln!(
             out,
             "<dt>Volume</dt><dd>The change of what closed parts of the model enclose.</dd>\n</dl>\n<p \
-             class=\"note\">The numbers of every pose: numbers.json beside this file. Made with Sinew {}.</p></section>\n",
+             class=\"note\">The numbers of every pose: numbers.json beside this file. Made with Sinew {}.</p></section>",
             env!("CARGO_PKG_VERSION")
         );
     }

@@ -67,7 +67,7 @@ fn gradient(rest: [DVec3; 3], posed: [DVec3; 3]) -> Option<DMat3> {
         Some(DMat3::from_cols(e1, e2, normal))
     };
     let (rest, posed) = (frame(rest)?, frame(posed)?);
-    Some(posed * rest.inverse()).filter(|j| j.is_finite())
+    Some(posed * rest.inverse()).filter(DMat3::is_finite)
 }
 
 #[cfg(test)]
@@ -90,7 +90,7 @@ mod tests {
             *p = glam::Quat::from_rotation_x(0.4) * *p;
         }
         let found = values(&tube.view(), Vec::new());
-        assert!(found[tube.middle()] > 0.3, "{found:?}");
+        assert!(found[Tube::middle()] > 0.3, "{found:?}");
         let far = tube.mesh.positions.iter().position(|p| p.x < -0.9).unwrap();
         assert!(found[far] < 1e-5);
     }

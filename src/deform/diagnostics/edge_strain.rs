@@ -16,7 +16,7 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
             if rest > least {
                 let strain = q.distance(shape.in_pose(other as usize)) / rest - 1.0;
                 // Also true while there is none.
-                if !(strain.abs() <= worst.abs()) {
+                if worst.is_nan() || strain.abs() > worst.abs() {
                     worst = strain;
                 }
             }

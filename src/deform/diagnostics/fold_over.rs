@@ -2,6 +2,7 @@
 
 use super::area_change::area;
 use super::{ShapeView, for_each};
+use crate::math::transform::normalize_or_identity;
 use crate::skinning::SkinBones;
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
@@ -146,7 +147,7 @@ impl Planes<'_> {
             let origin = motion.rigid().transform_point3(motion.inflated_origin);
             let sum = direction(above, Some(below))? + direction(below, None)?;
             // Bones that lie on each other have no plane between them.
-            (sum.length() > 1e-6).then(|| [origin, sum.normalize()])
+            (sum.length() > 1e-6).then(|| [origin, sum.normalize_or_zero()])
         };
         let plane = plane();
         self.known.push((pair, plane));
@@ -200,13 +201,9 @@ fn rotation(shape: &ShapeView<'_>, points: &[u32; 3], mean: &mut Vec<(u16, f64)>
     for &(joint, weight) in mean.iter() {
         let q = motions[joint as usize].rotation;
         let sign = if q.dot(pivot) < 0.0 { -weight } else { weight };
-        sum = sum + q * sign;
+        sum += q * sign;
     }
-    if sum.length_squared() > 1e-24 {
-        sum.normalize()
-    } else {
-        DQuat::IDENTITY
-    }
+    normalize_or_identity(sum)
 }
 
 #[cfg(test)]
@@ -230,7 +227,7 @@ mod tests {
         assert_eq!((folds.faces, folds.of_faces), (32, 128));
         assert!((folds.area_share - 0.25).abs() < 1e-6);
         let values = values(&view, Vec::new());
-        assert_eq!(values[tube.middle()], 1.0);
+        assert_eq!(values[Tube::middle()], 1.0);
         assert_eq!(values.iter().filter(|&&v| v == 1.0).count(), 32);
     }
 

@@ -46,7 +46,7 @@ mod tests {
             *n = turn * *n;
         }
         // The middle ring's faces lie evenly around it.
-        let found = values(&tube.view(), Vec::new())[tube.middle()];
+        let found = values(&tube.view(), Vec::new())[Tube::middle()];
         assert!(
             (f64::from(found) - 0.5f64.to_degrees()).abs() < 12.0,
             "{found}"

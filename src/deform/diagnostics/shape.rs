@@ -94,7 +94,7 @@ pub struct Segment {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Segments {
     starts: Vec<u32>,
-    segments: Vec<Segment>,
+    bones: Vec<Segment>,
     /// n_joints; empty where nothing is known of a tree.
     above: Vec<Option<u16>>,
 }
@@ -107,8 +107,8 @@ impl Segments {
             ..Self::default()
         };
         for list in lists {
-            all.segments.extend(list);
-            all.starts.push(all.segments.len() as u32);
+            all.bones.extend(list);
+            all.starts.push(all.bones.len() as u32);
         }
         all
     }
@@ -117,7 +117,7 @@ impl Segments {
     pub fn of(&self, joint: u16) -> &[Segment] {
         let joint = joint as usize;
         match (self.starts.get(joint), self.starts.get(joint + 1)) {
-            (Some(&start), Some(&end)) => &self.segments[start as usize..end as usize],
+            (Some(&start), Some(&end)) => &self.bones[start as usize..end as usize],
             _ => &[],
         }
     }
@@ -127,8 +127,8 @@ impl Segments {
         let joints = 0..bones.n_joints() as u16;
         let mut all = Self::from_lists(joints.map(|joint| {
             bones.segments_of(joint).map(|segment| Segment {
-                inflated: pose.inflated(segment).map(|p| p.as_dvec3()),
-                posed: pose.posed(segment).map(|p| p.as_dvec3()),
+                inflated: pose.inflated(segment).map(glam::Vec3::as_dvec3),
+                posed: pose.posed(segment).map(glam::Vec3::as_dvec3),
             })
         }));
         all.above = bones.joints_above();
@@ -249,7 +249,7 @@ pub(super) mod tests {
         }
 
         /// A point of the middle ring.
-        pub(in super::super) fn middle(&self) -> usize {
+        pub(in super::super) fn middle() -> usize {
             2 * 16 + 3
         }
 

@@ -297,10 +297,10 @@ fn shares(shape: &ShapeView<'_>, fluxes: &[Flux], centre: [DVec3; 2]) -> Vec<Opt
         })
         .collect();
     let mut shares = volumes.clone();
-    for joint in 0..volumes.len() {
+    for (joint, volume) in volumes.iter().enumerate() {
         if let Some(share) = above(joint).and_then(|a| shares.get_mut(a)) {
-            share[0] -= volumes[joint][0];
-            share[1] -= volumes[joint][1];
+            share[0] -= volume[0];
+            share[1] -= volume[1];
         }
     }
     let known = shares.into_iter().zip(fluxes);

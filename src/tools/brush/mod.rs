@@ -1,6 +1,6 @@
 //! The brush: one stroke for everything that is painted on points, under the pointer, along the surface.
 //!
-//! What it makes of a point is up to what is painted: [`weights`] of the active bone, or a [`mask`] of the stack.
+//! What it makes of a point is up to what is painted: `weights` of the active bone, or a `mask` of the stack.
 //!
 //! Invariant: without accumulation: however often the pointer passes, a point goes no further than the strength in one
 //! stroke.

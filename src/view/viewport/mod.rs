@@ -1,6 +1,6 @@
 //! The viewport: the pictures side by side, and what the mouse does over them: one file a mode.
 //!
-//! The way of the data: [`panes`] divides the viewport and asks the editor for the views -> the mouse acts in the pane
+//! The way of the data: `panes` divides the viewport and asks the editor for the views -> the mouse acts in the pane
 //! that it is in -> every pane is drawn into a slot of the renderer, with its overlays.
 
 mod axes;
