@@ -157,24 +157,25 @@ impl Planes<'_> {
 /// For each face whether `n' . (b n) < 0`: its normal looks away from where its joints' rotation, blended at the mean
 /// weights of its corners, turned it.
 fn flipped(shape: &ShapeView<'_>) -> Vec<bool> {
-    let is_flipped = |t: &[u32; 3]| {
+    let is_flipped = |mean: &mut Vec<(u16, f64)>, t: &[u32; 3]| {
         let normal = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a);
         let rest = normal(t.map(|p| shape.at_rest(p as usize)));
         let posed = normal(t.map(|p| shape.in_pose(p as usize)));
-        posed.dot(rotation(shape, t) * rest) < 0.0
+        posed.dot(rotation(shape, t, mean) * rest) < 0.0
     };
     shape
         .triangles()
         .par_iter()
         .with_min_len(1024)
-        .map(is_flipped)
+        // One buffer a thread, not one a face.
+        .map_init(Vec::new, is_flipped)
         .collect()
 }
 
 /// The rotation of dual quaternion skinning at the mean weights of the points; the identity without influences.
-fn rotation(shape: &ShapeView<'_>, points: &[u32; 3]) -> DQuat {
+fn rotation(shape: &ShapeView<'_>, points: &[u32; 3], mean: &mut Vec<(u16, f64)>) -> DQuat {
     let motions = shape.palette.motions();
-    let mut mean: Vec<(u16, f64)> = Vec::with_capacity(12);
+    mean.clear();
     for &point in points
         .iter()
         .filter(|&&p| (p as usize) < shape.influences.len())
@@ -196,7 +197,7 @@ fn rotation(shape: &ShapeView<'_>, points: &[u32; 3]) -> DQuat {
     };
     let pivot = motions[pivot as usize].rotation;
     let mut sum = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
-    for (joint, weight) in mean {
+    for &(joint, weight) in mean.iter() {
         let q = motions[joint as usize].rotation;
         let sign = if q.dot(pivot) < 0.0 { -weight } else { weight };
         sum = sum + q * sign;

@@ -16,8 +16,11 @@ use egui_material_icons::{MaterialIcon, icons};
 /// Below this width the drop-downs show their icons alone.
 const NARROW: f32 = 880.0;
 
-/// Below this width the ways of shading are a drop-down too, and what is painted is an icon alone.
+/// Below this width the ways of shading are a drop-down too.
 const SMALLEST: f32 = 560.0;
+
+/// Below this width what is painted is an icon alone.
+const WORDLESS: f32 = 720.0;
 
 /// How much more it takes in Paint mode to say what is painted.
 const PAINTED: f32 = 220.0;
@@ -88,7 +91,7 @@ pub fn header_ui(
             if target.chars().count() > MOST_LETTERS {
                 target = target.chars().take(MOST_LETTERS - 1).chain(['…']).collect();
             }
-            let text = if is_smallest { "" } else { &target };
+            let text = if width < WORDLESS { "" } else { &target };
             let about = "What the brush paints, and what can be done to a whole map.";
             let icon = icons::ICON_FORMAT_COLOR_FILL;
             menu_ui(ui, "Painted", icon, text, about, |ui| {
