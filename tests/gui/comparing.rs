@@ -190,6 +190,21 @@ fn panes_are_linked_and_each_shows_the_stack_chosen_for_it() {
     window.move_to(other);
     assert_eq!(window.app().viewport().active_pane(), 3);
 
+    // One pane shows what the pane did that was meant, whatever is clicked in it.
+    window.click(Role::Tab, Workspace::Compare.label());
+    divide(&mut window, PaneLayout::Four);
+    let third = window.pane(2).center();
+    window.move_to(third);
+    window.key(Modifiers::NONE, Key::F5);
+    let shown = window.editor().pointed_view();
+    assert_eq!(window.editor().view_of(&LBS), Some(shown));
+    let at = window.viewport().left_top() + Vec2::splat(40.0);
+    window.press(at);
+    window.release(at);
+    window.settle();
+    assert_eq!(window.editor().pointed_view(), shown);
+    window.click(Role::Tab, Workspace::Rig.label());
+
     // Kept aside, a stack stays as it was.
     window.click(Role::ComboBox, "Stack of pane 2");
     choose_item(&mut window, "Keep the stack as it is now");

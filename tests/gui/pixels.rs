@@ -479,3 +479,34 @@ pub(crate) fn save(path: &std::path::Path, image: &Image) {
     image::save_buffer(path, &image.rgba, image.width, image.height, color)
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
+
+#[test]
+fn pictures_side_by_side_share_meshes_and_are_freed_when_told() {
+    let mut offscreen = offscreen();
+    let mut figure = bare_figure(Shading::Shaded);
+    figure.options.samples = 0;
+    let renderer = offscreen.renderer().unwrap();
+    renderer.draw(0, &figure.scene(), [64, 48], 1).unwrap();
+    let first = renderer.read_rgba(0).unwrap();
+    figure.camera.yaw += 0.4;
+    assert!(renderer.draw(1, &figure.scene(), [32, 48], 1).unwrap());
+    assert_eq!(renderer.n_gpu_meshes(), 2, "no more than of one picture");
+    let second = renderer.read_rgba(1).unwrap();
+    assert_eq!([second.width, second.height], [32, 48]);
+    assert_eq!(renderer.read_rgba(0).unwrap().rgba, first.rgba, "it stays");
+    figure.camera.yaw -= 0.4;
+    assert!(!renderer.draw(0, &figure.scene(), [64, 48], 1).unwrap());
+
+    renderer.keep_slots(1);
+    assert!(renderer.read_rgba(1).is_none() && renderer.read_rgba(0).is_some());
+    let keys: Vec<u64> = figure.scene().meshes.iter().map(|m| m.key).collect();
+    renderer.keep_meshes(&keys[..1]);
+    assert_eq!(renderer.n_gpu_meshes(), 1);
+    renderer.draw(0, &figure.scene(), [64, 48], 2).unwrap();
+    assert_eq!(
+        renderer.n_gpu_meshes(),
+        2,
+        "what is drawn after all comes back"
+    );
+    assert_eq!(renderer.read_rgba(0).unwrap().rgba, first.rgba);
+}

@@ -160,6 +160,12 @@ impl Viewport {
                 }
             })
             .collect();
+        if let Some(pane) = responses.iter().position(Response::gained_focus)
+            && panes.len() > 1
+        {
+            // Tab came here; the pointer, if it is over another one, takes it back when it moves.
+            self.focus_pane(pane);
+        }
         let active = self.active_in(panes.len());
         let response = Self::acting(layout, &responses, active);
         editor.point_in(panes[active].view);

@@ -33,6 +33,8 @@ pub(super) struct Panes {
     pub(super) compares: bool,
     /// The pane that the pointer was in last: what the mouse does is meant for it.
     pub(super) active: usize,
+    /// Whether the keyboard chose it: until the pointer moves.
+    by_keys: bool,
     /// What each showed last: it stays until what was chosen instead has come.
     shown: [ViewId; MOST],
     /// Whether the key that shows what was before is held.
@@ -107,6 +109,14 @@ impl Viewport {
     /// The pane that the mouse is meant for.
     pub fn active_pane(&self) -> usize {
         self.panes.active
+    }
+
+    /// Makes the pane that the keyboard came to the one that is meant.
+    pub(super) fn focus_pane(&mut self, pane: usize) {
+        if self.drag == Drag::None {
+            self.panes.active = pane;
+            self.panes.by_keys = true;
+        }
     }
 
     /// What each pane of the layout shows, unless what was before is asked for.
@@ -186,15 +196,19 @@ impl Viewport {
         if layout == PaneLayout::One {
             return;
         }
-        let (at, down, pressed) = ui.input(|i| {
+        let (at, moved, down, pressed) = ui.input(|i| {
             let pointer = &i.pointer;
             (
                 pointer.latest_pos(),
+                pointer.delta() != Vec2::ZERO,
                 pointer.any_down(),
                 pointer.any_pressed(),
             )
         });
-        let Some(at) = at else { return };
+        self.panes.by_keys &= !moved && !pressed;
+        let Some(at) = at.filter(|_| !self.panes.by_keys) else {
+            return;
+        };
         if layout == PaneLayout::Wipe {
             // A stroke goes on over the line: on either side it meets what is seen there.
             if panes[0].picture.contains(at) {
