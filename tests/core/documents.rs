@@ -113,7 +113,7 @@ fn any_stack() -> impl Strategy<Value = DeformStack> {
                 stack.scale = ScaleMode::Drop;
             }
             stack.smooth.enabled = iterations > 0;
-            stack.smooth.iterations = 2 * iterations;
+            stack.smooth.iterations = (2 * iterations).max(1);
             stack
         },
     )
