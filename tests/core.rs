@@ -31,6 +31,8 @@ mod export;
 mod export_models;
 #[path = "core/gltf_builder.rs"]
 mod gltf_builder;
+#[path = "core/heat_maps.rs"]
+mod heat_maps;
 #[path = "core/import_models.rs"]
 mod import_models;
 #[path = "core/import_traps.rs"]

@@ -14,6 +14,8 @@ mod figure;
 mod frame;
 #[path = "gui/golden.rs"]
 mod golden;
+#[path = "gui/heat_maps.rs"]
+mod heat_maps;
 #[path = "gui/licences.rs"]
 mod licences;
 #[path = "gui/looks.rs"]

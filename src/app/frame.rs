@@ -139,7 +139,7 @@ impl eframe::App for SinewApp {
         }
         if self.editor.is_playing() {
             ctx.request_repaint();
-        } else if self.editor.job().is_some() {
+        } else if self.editor.job().is_some() || self.editor.measuring().is_some() {
             ctx.request_repaint_after(Duration::from_millis(50));
         } else if self.editor.history().is_modified() {
             ctx.request_repaint_after(IDLE_TICK);

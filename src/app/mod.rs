@@ -28,7 +28,7 @@ use crate::view::frame::Workspace;
 use crate::view::keymap;
 use crate::view::layout::{Arrangement, Dock};
 use crate::view::mode::Mode;
-use crate::view::panels::{Hierarchy, Timeline};
+use crate::view::panels::{Hierarchy, Timeline, VolumePanel};
 use crate::view::pie::Pie;
 use crate::view::scene::Shading;
 use crate::view::theme;
@@ -118,6 +118,7 @@ pub struct SinewApp {
     viewport: Viewport,
     hierarchy: Hierarchy,
     timeline: Timeline,
+    volume: VolumePanel,
     dock: Dock,
     settings: SettingsFile,
     toasts: Toasts,
@@ -199,6 +200,7 @@ impl SinewApp {
             viewport: Viewport::default(),
             hierarchy: Hierarchy::default(),
             timeline: Timeline::default(),
+            volume: VolumePanel::default(),
             dock,
             toasts: Toasts::default(),
             memory: Memory::default(),

@@ -9,7 +9,7 @@ use crate::document::session::{SelectKind, TransformKind};
 use crate::editor::{OpenRequest, ResetPart};
 use crate::tools::SelectShape;
 use crate::view::commands::Command;
-use crate::view::frame::Workspace;
+use crate::view::frame::{PanelKind, Workspace};
 use crate::view::keymap::{self, Preset};
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
@@ -197,6 +197,12 @@ impl SinewApp {
                 self.editor.copy_stack();
             }
             Command::PasteStack => self.editor.paste_stack(),
+            Command::MeasureVolume => {
+                self.editor.measure_volume();
+                if !self.dock.is_open(PanelKind::Volume) {
+                    self.dock.toggle(PanelKind::Volume);
+                }
+            }
 
             Command::SetMode(mode) => self.set_mode(mode),
             Command::SwapMode => self.set_mode(self.mode_before),

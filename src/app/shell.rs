@@ -174,6 +174,7 @@ impl PanelHost for SinewApp {
             }
             PanelKind::Problems => panels::problems_ui(ui, &mut self.editor),
             PanelKind::History => panels::history_ui(ui, &mut self.editor),
+            PanelKind::Volume => self.volume.show_ui(ui, &mut self.editor),
         }
     }
 

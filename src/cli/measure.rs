@@ -66,6 +66,8 @@ struct WorstFolds {
     folds: Folds,
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<f64>,
+    /// How far a point goes past the plane between its two bones, metres.
+    deepest_past_bisector: Option<Extreme>,
 }
 
 /// The largest change of volume, either way.
@@ -214,6 +216,12 @@ fn instance_report(
             .unwrap_or(0)
     };
     let folded = most(&|s| s.folds.faces as f64);
+    let deep = most(&|s| s.folds.deepest);
+    let deepest_past_bisector = samples[deep].folds.deepest_point.map(|point| Extreme {
+        value: samples[deep].folds.deepest as f32,
+        time: time(deep),
+        vertex: places.of(document, id, point),
+    });
     let change = |s: &Sample| s.volume.closed_parts.change();
     let swollen = most(&|s| change(s).map_or(0.0, f64::abs));
     let volume = &samples[swollen].volume;
@@ -231,6 +239,7 @@ fn instance_report(
         folds: WorstFolds {
             folds: samples[folded].folds,
             time: time(folded),
+            deepest_past_bisector,
         },
         volume: VolumeWorst {
             change: change(&samples[swollen]),
@@ -368,7 +377,17 @@ fn print_metrics(
         String::new(),
         format!("{:.2} % of area", 100.0 * folds.area_share),
         time.map_or_else(String::new, |t| format!("at {t:.3} s")),
-    )
+    )?;
+    if let Some(deepest) = &instance.folds.deepest_past_bisector {
+        line(
+            "Past the bisector",
+            format!("{:.2} mm", 1000.0 * deepest.value),
+            String::new(),
+            String::new(),
+            at(deepest),
+        )?;
+    }
+    Ok(())
 }
 
 fn print_volume(volume: &VolumeWorst, closed: bool, out: &mut dyn Write) -> std::io::Result<()> {

@@ -237,7 +237,7 @@ impl Corrections {
 /// sigma / r of each pair of joints (ascending): how wide the second weight falls off along the bone, against the
 /// limb's radius.
 ///
-/// sigma = 1 / (sqrt(2 pi) max |dw2/dx|) over the edges between points of the pair (METHODS 2.3); r is the mean bind
+/// sigma = 1 / (sqrt(2 pi) max |dw2/dx|) over the edges between points of the pair; r is the mean bind
 /// distance of those points from the bone's line.
 fn falloffs(cooked: &CookedMesh, geometry: &Mesh, bones: &SkinBones) -> HashMap<[u16; 2], f64> {
     // (heavier joint, second joint, its weight) of every point that has two.

@@ -173,7 +173,7 @@ impl DeformStack {
     #[must_use]
     pub fn plain(&self) -> Self {
         Self {
-            scale: self.scale,
+            scale: self.as_applied().scale,
             ..Self::dqs()
         }
     }

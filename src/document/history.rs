@@ -61,12 +61,15 @@ impl Step {
     }
 }
 
+/// What a step chose: a name for it, and the mesh if it was chosen for that one alone.
+pub type Setting = (&'static str, Option<MeshId>);
+
 /// One undo step: edits that were made together.
 #[derive(Clone, Debug)]
 struct Step {
     label: String,
     /// The setting it chose, of which only the latest choice is a step.
-    setting: Option<&'static str>,
+    setting: Option<Setting>,
     /// In the order of application; each holds what the document had before (undo) or after (redo) it.
     edits: Vec<Edit>,
     before: Selection,
@@ -133,7 +136,7 @@ impl History {
 
     /// [`History::begin`] of a step that chooses `setting`: chosen again right after, it stays one step with the newer
     /// label, and is none once everything is as before it.
-    pub fn begin_setting(&mut self, document: &Document, label: &str, setting: &'static str) {
+    pub fn begin_setting(&mut self, document: &Document, label: &str, setting: Setting) {
         self.begin(document, label);
         if let Some(step) = &mut self.open {
             step.setting = Some(setting);

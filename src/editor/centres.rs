@@ -2,7 +2,9 @@
 
 use super::Editor;
 use crate::document::{Document, MeshId};
-use crate::evaluate::{CentreMap, Job, JobError, ViewId, has_centres, meshes_about_centres};
+use crate::evaluate::{
+    CentreMap, Job, JobError, ViewId, ViewRequest, has_centres, meshes_about_centres,
+};
 use crate::mesh::Mesh;
 use crate::skinning::{Centres, Influences};
 use crate::task::{Cancelled, Task};
@@ -70,8 +72,14 @@ impl Editor {
     /// What a view shows instead of centres of rotation of the present weights, in a sentence; `None` while it shows
     /// those, or was not asked to.
     pub fn centres_badge(&self, view: ViewId) -> Option<&'static str> {
-        let requests = self.views.requests();
-        let of_view: Vec<_> = requests.into_iter().filter(|r| r.view == view).collect();
+        let shown = self.views.requests();
+        let is_shown = |r: &ViewRequest| shown.iter().any(|s| s.view == r.view);
+        let of_view: Vec<_> = self
+            .views_to_know()
+            .into_iter()
+            // What a heat map compares with is seen in every view.
+            .filter(|r| r.view == view || !is_shown(r))
+            .collect();
         let missing: Vec<MeshId> = meshes_about_centres(&self.document, &of_view)
             .into_iter()
             .filter(|&mesh| !has_centres(&self.document, &self.centres.known, mesh))
@@ -95,7 +103,7 @@ impl Editor {
         if self.centres.job.is_some() || self.history.is_open() {
             return;
         }
-        let wanted = meshes_about_centres(&self.document, &self.views.requests())
+        let wanted = meshes_about_centres(&self.document, &self.views_to_know())
             .into_iter()
             .find(|&mesh| {
                 !has_centres(&self.document, &self.centres.known, mesh)

@@ -15,13 +15,9 @@ impl Editor {
         &mut self.document.session_mut().compare
     }
 
-    /// The stack as it is now, to look at when it has changed: that of the active mesh, else of the first.
+    /// The stack as it is now, to look at when it has changed: the one that Properties show.
     pub fn stack_to_keep(&self) -> Option<StackChoice> {
-        let meshes = self.document.meshes();
-        let active = self.document.session().active_mesh;
-        let item = active.and_then(|mesh| meshes.get(&mesh));
-        let item = item.or_else(|| meshes.values().next())?;
-        Some(StackChoice::Custom(item.stack.clone()))
+        Some(StackChoice::Custom(self.stack()?.clone()))
     }
 
     /// Makes the stack as it is now what is shown as "before".

@@ -157,7 +157,12 @@ impl Editor {
         change: impl Fn(&mut DeformStack),
     ) {
         self.finish_tool();
-        self.history.begin_setting(&self.document, label, setting);
+        let alone = match self.deforming.scope {
+            StackScope::All => None,
+            StackScope::Active => self.document.session().active_mesh,
+        };
+        self.history
+            .begin_setting(&self.document, label, (setting, alone));
         self.apply_to_stacks(label, &change);
         self.history.commit(&self.document);
     }

@@ -4,7 +4,9 @@ use super::Editor;
 use crate::deform::diagnostics::Metric;
 use crate::document::InstanceId;
 use crate::document::session::PointsOfMeshes;
-use crate::evaluate::{Difference, HeatFigures, HeatMapRequest, HeatUpdate, ViewId};
+use crate::evaluate::{
+    Difference, HeatFigures, HeatMapRequest, HeatUpdate, ViewId, ViewRequest, views_for,
+};
 use glam::{Vec2, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,6 +23,8 @@ pub struct HeatMap {
 /// What is asked for, and what came of it.
 #[derive(Default)]
 pub(super) struct HeatMaps {
+    /// Grows whenever what is shown is forgotten: results of earlier requests are not shown.
+    asked: u64,
     metric: Option<Metric>,
     difference: Difference,
     /// What was hidden when it was asked for.
@@ -34,6 +38,9 @@ pub(super) struct HeatMaps {
 impl HeatMaps {
     /// Puts what was measured on screen.
     pub(super) fn take(&mut self, update: HeatUpdate) {
+        if self.metric.is_some() && update.asked != self.asked {
+            return;
+        }
         for heat in update.values {
             self.next_generation += 1;
             let map = HeatMap {
@@ -50,6 +57,7 @@ impl HeatMaps {
 
     /// Forgets everything shown, for another model.
     pub(super) fn clear(&mut self) {
+        self.asked += 1;
         self.maps.clear();
         self.figures.clear();
         self.diagonal = 0.0;
@@ -121,6 +129,22 @@ impl Editor {
         true
     }
 
+    /// The views whose stacks have to be known: those that are shown, and those that a heat map compares them with.
+    pub(super) fn views_to_know(&self) -> Vec<ViewRequest> {
+        let shown = self.views.requests();
+        let Some(metric) = self.heat_maps.metric else {
+            return shown;
+        };
+        let request = HeatMapRequest {
+            asked: self.heat_maps.asked,
+            metric,
+            difference: self.heat_maps.difference.clone(),
+            hidden_instances: BTreeSet::new(),
+            hidden_points: PointsOfMeshes::new(),
+        };
+        views_for(&request, &shown)
+    }
+
     /// The value under a place of the viewport, interpolated over the face.
     pub fn heat_at(&mut self, ndc: Vec2, size_px: Vec2) -> Option<f32> {
         let (instance, hit) = self.hit(ndc, size_px)?;
@@ -146,6 +170,7 @@ impl Editor {
             session.hidden_points.clone(),
         );
         Some(HeatMapRequest {
+            asked: heat_maps.asked,
             metric,
             difference: heat_maps.difference.clone(),
             hidden_instances: heat_maps.hidden.0.clone(),

@@ -18,6 +18,7 @@ pub mod display;
 mod files;
 mod heat_maps;
 mod maps;
+mod measuring;
 pub mod playback;
 mod pointer;
 mod posing;
@@ -82,6 +83,7 @@ pub struct Editor {
     heat_generation: u64,
     world: Vec<DAffine3>,
     problems: Problems,
+    measuring: measuring::Measuring,
     notices: VecDeque<Notice>,
     job: Option<FileJob>,
     project_path: Option<PathBuf>,
@@ -138,7 +140,7 @@ impl Editor {
         wake: impl Fn() + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let wake = Arc::new(wake);
-        let (theirs, of_checks) = (wake.clone(), wake.clone());
+        let (theirs, of_checks, of_measures) = (wake.clone(), wake.clone(), wake.clone());
         Ok(Self {
             document: Document::default(),
             history: History::default(),
@@ -155,6 +157,7 @@ impl Editor {
             heat_generation: 0,
             world: Vec::new(),
             problems: Problems::new(Lane::spawn(move || of_checks())?),
+            measuring: measuring::Measuring::new(Lane::spawn(move || of_measures())?),
             notices: VecDeque::new(),
             job: None,
             project_path: None,
@@ -292,6 +295,7 @@ impl Editor {
     /// Returns whether the picture changed.
     pub fn poll(&mut self, dt_secs: f64) -> bool {
         self.poll_file_job();
+        self.poll_measuring();
         let mut changed = self.advance_playback(dt_secs);
         while let Some(mut result) = self.worker.try_result() {
             self.state.received = result.generation;
@@ -429,6 +433,7 @@ impl Editor {
         self.views.clear();
         self.centres.clear();
         self.heat_maps.clear();
+        self.measuring.forget();
         self.world.clear();
         self.state.stale = true;
         self.state.reset = true;

@@ -92,6 +92,7 @@ impl Gauge {
             influences: &item.influences,
             palette: plan.palette(),
             segments: &extra.segments,
+            bones: plan.bones().map(|(bones, _)| bones),
             inflated: &extra.inflated,
             posed: plan.positions(),
             normals: plan.normals(),

@@ -33,6 +33,8 @@ impl Default for Difference {
 /// What the surfaces are coloured by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMapRequest {
+    /// Another number whenever what was shown before is forgotten; comes back in [`HeatUpdate`].
+    pub asked: u64,
     /// What is measured.
     pub metric: Metric,
     /// What [`Metric::Difference`] compares.
@@ -68,6 +70,8 @@ pub struct HeatFigures {
 /// What a request changed of the heat maps.
 #[derive(Clone, Debug, Default)]
 pub struct HeatUpdate {
+    /// The request's.
+    pub asked: u64,
     /// Maps that changed.
     pub values: Vec<HeatValues>,
     /// Of every view that was evaluated; none while no heat map is asked for.
@@ -137,7 +141,7 @@ fn partners(
         match request.metric {
             Metric::Discontinuity => {
                 // Stacks with the same scale have the same plain skinning.
-                let number = match view.stack.instead().map(|s| s.scale) {
+                let number = match view.stack.instead().map(|s| s.as_applied().scale) {
                     None => 0,
                     Some(ScaleMode::TwoPhase) => 1,
                     Some(ScaleMode::Drop) => 2,
@@ -157,7 +161,7 @@ fn partners(
 }
 
 /// The views to evaluate for `request`: those that are shown, and those to compare them with.
-pub(super) fn views_for(request: &HeatMapRequest, shown: &[ViewRequest]) -> Vec<ViewRequest> {
+pub fn views_for(request: &HeatMapRequest, shown: &[ViewRequest]) -> Vec<ViewRequest> {
     let mut all = shown.to_vec();
     all.extend(partners(request, shown).0);
     all
@@ -178,7 +182,9 @@ impl HeatMapper {
             return HeatUpdate::default();
         };
         let same_values = self.request.as_ref().is_some_and(|known| {
-            known.metric == request.metric && known.difference == request.difference
+            known.asked == request.asked
+                && known.metric == request.metric
+                && known.difference == request.difference
         });
         if !same_values {
             self.maps.clear();
@@ -199,7 +205,10 @@ impl HeatMapper {
             .map(|(view, instance, _)| (*view, *instance))
             .collect();
         let (_, partners) = partners(request, shown);
-        let mut update = HeatUpdate::default();
+        let mut update = HeatUpdate {
+            asked: request.asked,
+            ..HeatUpdate::default()
+        };
         for view in shown {
             let mine = partners.get(&view.view).copied().unwrap_or_default();
             let mut changed = !same_figures || !self.figures.contains_key(&view.view);
@@ -261,6 +270,7 @@ impl HeatMapper {
             influences: &item.influences,
             palette: plan.palette(),
             segments: &segments,
+            bones: plan.bones().map(|(bones, _)| bones),
             inflated: &self.inflated,
             posed: positions(partners.of).unwrap_or(plan.positions()),
             normals: plan.normals(),
@@ -324,6 +334,7 @@ mod tests {
 
     fn request(metric: Metric) -> HeatMapRequest {
         HeatMapRequest {
+            asked: 0,
             metric,
             difference: Difference::default(),
             hidden_instances: BTreeSet::new(),

@@ -19,12 +19,13 @@ pub mod heat_map;
 pub mod lane;
 mod skin_orders;
 pub mod view;
+pub mod volumes;
 pub mod worker;
 
 pub use centres::{CentreMap, has_centres, meshes_about_centres};
 pub use evaluator::Evaluator;
 pub use gauge::{Comparison, Gauge};
-pub use heat_map::{Difference, HeatFigures, HeatMapRequest, HeatUpdate, HeatValues};
+pub use heat_map::{Difference, HeatFigures, HeatMapRequest, HeatUpdate, HeatValues, views_for};
 pub use lane::{Job, JobError, Lane};
 pub use view::{ViewId, ViewRequest};
 pub use worker::{Evaluated, InstanceUpdate, Request, Updated, Worker};

@@ -114,7 +114,7 @@ impl DualQuat {
     /// The motion a fraction `t` from `self` to `to`, both unit, by linear blending: `normalize((1 - t) a + t sigma b)`.
     ///
     /// It goes along the screw of [`DualQuat::sclerp`] at another speed: by the angle `2 atan2(t sin(a/2), 1 - t + t
-    /// cos(a/2))` of a relative rotation by `a`. Source: seed 003, eqs. 16 and 17, corrected.
+    /// cos(a/2))` of a relative rotation by `a`. Source: Feng & Wan 2013, eqs. 16 and 17, corrected.
     #[must_use]
     pub fn dlb(self, to: Self, t: f64) -> Self {
         Self::blend(&[1.0 - t, t], &[self, to], 0).normalized()

@@ -115,7 +115,7 @@ pub(crate) fn merge(n_points: usize, point_of_vertex: &[u32], vertex_normals: &[
 }
 
 /// Carries the bind normals `range` of `mesh` to the deformed surface: n' = normalize(sum over faces f that show n of
-/// A_f cof(J_f) n), J_f the deformation gradient of the face (METHODS 1.5, normal transport).
+/// A_f cof(J_f) n), J_f the deformation gradient of the face (normal transport).
 ///
 /// With E = [e1, e2, u] of the bind face and u its unit normal, A cof(E' E^-1) = cof(E') E^T / 2, which needs neither
 /// an inverse nor a division by the rest area. A normal whose faces have all collapsed keeps its bind direction.

@@ -16,7 +16,7 @@ pub enum InBetweens {
     Components,
     /// Along the screw that leads from one to the other, at constant speed (ScLERP; Kavan et al. 2008).
     Screw,
-    /// Along the same screw, faster in the middle: the normalised dual quaternion linear blend (sDLB; seed 003, eqs. 16
+    /// Along the same screw, faster in the middle: the normalised dual quaternion linear blend (sDLB; Feng & Wan 2013, eqs. 16
     /// and 17).
     ScrewDlb,
 }
@@ -46,7 +46,7 @@ impl InBetweens {
                  screw."
             }
             Self::ScrewDlb => {
-                "The same arc as Screw, as dual quaternion skinning blends: slower at the keys and faster between them."
+                "The same arc as Screw, as dual quaternion skinning blends: slower at its ends and faster in the middle."
             }
         }
     }

@@ -23,23 +23,49 @@ pub fn turn_in_space(map: DMat3, turn: DQuat) -> DQuat {
     DQuat::from_xyzw(seen.x, seen.y, seen.z, turn.w)
 }
 
-/// World transform of one joint: the product of the locals from its root down.
+/// World transform of one joint, as [`Pose::world_matrices`] has it.
 pub fn world_of(skeleton: &Skeleton, pose: &Pose, joint: JointIndex) -> DAffine3 {
-    skeleton
-        .ancestors(joint)
-        .fold(pose.locals[joint.get()].to_affine(), |below, ancestor| {
-            pose.locals[ancestor.get()].to_affine() * below
-        })
+    placed(skeleton, pose, joint).0
 }
 
-/// World transform of the space that `joint`'s local transform is in.
+/// World transform of the space that `joint`'s rotation is in: its parent's, without the parent's own stretch where the
+/// joint compensates for it.
 pub fn parent_world_of(skeleton: &Skeleton, pose: &Pose, joint: JointIndex) -> DAffine3 {
-    skeleton
-        .joint(joint)
-        .parent
-        .map_or(DAffine3::IDENTITY, |parent| {
-            world_of(skeleton, pose, parent)
-        })
+    let joint = skeleton.joint(joint);
+    let Some(parent) = joint.parent else {
+        return DAffine3::IDENTITY;
+    };
+    let (world, unstretched) = placed(skeleton, pose, parent);
+    if joint.rule.compensates_scale {
+        DAffine3 {
+            matrix3: unstretched,
+            ..world
+        }
+    } else {
+        world
+    }
+}
+
+/// A joint's world transform, and its linear part without the joint's own stretch.
+fn placed(skeleton: &Skeleton, pose: &Pose, joint: JointIndex) -> (DAffine3, DMat3) {
+    let mut chain: Vec<JointIndex> = skeleton.ancestors(joint).collect();
+    chain.reverse();
+    chain.push(joint);
+    let (mut world, mut unstretched) = (DAffine3::IDENTITY, DMat3::IDENTITY);
+    for joint in chain {
+        let local = &pose.locals[joint.get()];
+        let above = if skeleton.joint(joint).rule.compensates_scale {
+            unstretched
+        } else {
+            world.matrix3
+        };
+        unstretched = above * DMat3::from_quat(local.rotation);
+        world = DAffine3 {
+            matrix3: above * local.linear(),
+            translation: world.transform_point3(local.translation),
+        };
+    }
+    (world, unstretched)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ impl Pose {
     ///
     /// A joint that compensates for its parent's scale ([`super::JointRule`]) takes the parent's orientation without
     /// the parent's own stretch; its translation is still the parent's to scale. Source: Lee et al. 2013, in Maya's
-    /// form (METHODS 4.2, 4.3).
+    /// form.
     ///
     /// Shapes: n_joints in, n_joints out; metres.
     pub fn world_matrices(&self, skeleton: &Skeleton) -> Vec<DAffine3> {
@@ -69,7 +69,7 @@ impl Pose {
     ///
     /// Shapes: n_joints in, n_joints out; metres. A joint costs 47 multiplications and 36 additions, its local dual part
     /// included: `real = p0 l0` and `dual = (p0 (t/2) + pe) l0` for the parent's `p` and the local rotation `l0` and
-    /// translation `t`. Source: seed 003, which counts 42 + 38 for the product of two dual quaternions against 64 + 48 for
+    /// translation `t`. Source: Feng & Wan 2013, who count 42 + 38 for the product of two dual quaternions against 64 + 48 for
     /// that of two 4 x 4 matrices.
     pub fn world_motions(&self, skeleton: &Skeleton) -> Option<Vec<DualQuat>> {
         if self.locals.iter().any(|l| l.stretch != DMat3::IDENTITY) {

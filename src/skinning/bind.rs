@@ -280,7 +280,7 @@ impl SkinBind {
     /// `world`: n_joints of the skeleton, world transforms of the pose. f64 inside, f32 in the kernels' rows. Nothing
     /// in the palette is ever other than finite; buffers are reused.
     ///
-    /// Source: Lee et al. 2013, by the polar decomposition of each skin matrix (no compensating joints, as in glTF).
+    /// Source: Lee et al. 2013, by the polar decomposition of each skin matrix (joints that compensate for their parent's scale do so in `world` already).
     pub fn pose(&self, world: &[DAffine3], stretch: Stretch, palette: &mut SkinPalette) {
         let world_of = |joint: JointIndex| world.get(joint.get()).copied().unwrap_or_default();
         let mut moving = palette.take_scratch();

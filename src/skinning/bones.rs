@@ -12,6 +12,9 @@ use std::ops::Range;
 /// Joints closer than this, of the skin's size, are in one place.
 const SAME_PLACE: f64 = 1e-6;
 
+/// And closer than this, of their distance from the origin: inverse bind matrices are f32.
+const SAME_DIGITS: f64 = 5e-7;
+
 /// The bones of one skin at bind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SkinBones {
@@ -31,6 +34,8 @@ pub struct SkinBones {
     ranks: Vec<u32>,
     /// How far the joints reach from the first, scaled bind space.
     size: f64,
+    /// Joints closer than this are in one place.
+    same_place: f64,
     unit_scale: f64,
 }
 
@@ -102,16 +107,11 @@ impl SkinBones {
     /// The bones of a skin. `leaf_points`: of [`SkinBones::leaves`], in mesh space; what is missing makes a leaf a
     /// point, about which skinning turns without changing distances.
     ///
-    /// Source: METHODS 3.1, the virtual tail.
+    /// A leaf's virtual tail is ours: Kim & Han's bones end at a child.
     pub fn new(bind: &SkinBind, skeleton: &Skeleton, leaf_points: &LeafPoints) -> Self {
         let n_joints = bind.n_joints();
         let (joints, parents, origins) = bind.tree();
-        let size = origins
-            .iter()
-            .map(|o| o.distance(origins[0]))
-            .filter(|d| d.is_finite())
-            .fold(0.0, f64::max)
-            .max(1e-12);
+        let (size, same_place) = measures(&origins);
         let mut bones = Self {
             segments: Vec::new(),
             starts: vec![0],
@@ -121,6 +121,7 @@ impl SkinBones {
             origins,
             ranks: bind.ranks().to_vec(),
             size,
+            same_place,
             unit_scale: bind.unit_scale(),
         };
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); joints.len()];
@@ -172,7 +173,8 @@ impl SkinBones {
 
     /// For each joint of the skin whether no node is below it: those need [`LeafPoints`].
     pub fn leaves(bind: &SkinBind) -> Vec<bool> {
-        let (joints, parents, _) = bind.tree();
+        let (joints, parents, origins) = bind.tree();
+        let (_, same_place) = measures(&origins);
         let mut leaf = vec![true; joints.len()];
         for &p in &parents {
             if p != u32::MAX {
@@ -183,13 +185,13 @@ impl SkinBones {
         (0..bind.n_joints())
             .map(|k| match bind.node_of(k) {
                 u32::MAX => false,
-                node => leaf[node as usize] || bind.extent_below(node) < 1e-12,
+                node => leaf[node as usize] || bind.extent_below(node) <= same_place,
             })
             .collect()
     }
 
     fn same_place(&self, a: DVec3, b: DVec3) -> bool {
-        a.distance(b) <= SAME_PLACE * self.size
+        a.distance(b) <= self.same_place
     }
 
     /// The nodes below `node` that are elsewhere than `origin`, through those that are not.
@@ -238,7 +240,7 @@ impl SkinBones {
             .flatten()
             .map(|p| (p.as_dvec3() * scale - origin).dot(direction))
             .fold(0.0, f64::max);
-        let segment = if length > SAME_PLACE * self.size {
+        let segment = if length > self.same_place {
             End::Tail(origin + direction * length)
         } else {
             End::Point
@@ -391,6 +393,17 @@ impl SkinBones {
             End::Point => motion.inflated_origin,
         }
     }
+}
+
+/// How far joints reach from the first, and how close two have to be to be in one place.
+fn measures(origins: &[DVec3]) -> (f64, f64) {
+    let largest = |lengths: &mut dyn Iterator<Item = f64>| {
+        lengths.filter(|d| d.is_finite()).fold(0.0, f64::max)
+    };
+    let reach = largest(&mut origins.iter().map(|o| o.length()));
+    let size = largest(&mut origins.iter().map(|o| o.distance(origins[0])));
+    let size = size.max(1e-3 * reach).max(1e-12);
+    (size, (SAME_PLACE * size).max(SAME_DIGITS * reach))
 }
 
 /// A segment as the kernels read it: (start x y z, 1 / length^2, direction x length x y z, 0); a point has 0 for both.

@@ -508,7 +508,7 @@ fn similar_surface(bins: &[Bin8], wj: f32, wk: f32) -> [f32; 4] {
 mod tests {
     use super::*;
 
-    /// METHODS 5.
+    /// Le & Hodgins 2016, the similarity of two spots' weights, summed over ordered pairs of joints.
     #[test]
     fn the_similarity_is_that_of_the_paper() {
         let s = |p: &[f32], v: &[f32]| {

@@ -36,7 +36,7 @@ pub struct CorrectionSettings<'a> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChunkCorrections {
     n_points: usize,
-    /// The distinct pairs of joints, ascending, and the place of each among [`JointPairs`].
+    /// The distinct pairs of joints in the order in which they first appear, and the place of each among [`JointPairs`].
     pairs: Vec<[u16; 2]>,
     pair_index: Vec<u32>,
     /// Block b owns pair slots `pair_starts[b] .. pair_starts[b + 1]`.
@@ -339,7 +339,7 @@ impl<const PUBLISHED: bool> Kernel for Correct<'_, '_, PUBLISHED> {
     }
 }
 
-/// The sum of the corrections towards all bones of a block, each by its share (METHODS 3.3).
+/// The sum of the corrections towards all bones of a block, each by its share.
 #[inline(always)]
 fn project_blended<S: Simd>(
     simd: S,
@@ -367,7 +367,7 @@ fn project_blended<S: Simd>(
     moved
 }
 
-/// The correction towards the nearest bone of each point's heaviest joint (METHODS 3.1).
+/// The correction towards the nearest bone of each point's heaviest joint (Kim & Han 2014).
 #[inline(always)]
 fn project_published<S: Simd>(
     simd: S,
@@ -446,7 +446,7 @@ impl Kernel for Measure<'_> {
     }
 }
 
-/// Divides each joint's share among its segments by the fourth power of their nearness at rest (METHODS 3.3, beta).
+/// Divides each joint's share among its segments by the fourth power of their nearness at rest.
 fn share_out(chunk: &mut ChunkCorrections, slots: std::ops::Range<usize>, bones: &SkinBones) {
     let joint = |slot: u32| bones.joint_of_segment(slot as usize);
     let mut first = slots.start;

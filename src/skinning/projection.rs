@@ -1,6 +1,7 @@
 //! Bulge projection: skin farther from its bones than at rest is pulled back to its rest distance.
 //!
-//! Source: Kim & Han 2014, "Bulging-free dual quaternion skinning", and a continuous form of it (METHODS 3).
+//! Source: Kim & Han 2014, "Bulging-free dual quaternion skinning", and a continuous form of it in which all bones
+//! of a point have a say.
 
 use super::bones::SkinBones;
 use super::compensation::Variant;

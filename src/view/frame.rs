@@ -18,17 +18,20 @@ pub enum PanelKind {
     Problems,
     /// The undo steps.
     History,
+    /// Volume and bulge over the clip.
+    Volume,
 }
 
 impl PanelKind {
     /// Every panel.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Viewport,
         Self::Hierarchy,
         Self::Properties,
         Self::Timeline,
         Self::Problems,
         Self::History,
+        Self::Volume,
     ];
 
     /// Its title.
@@ -40,6 +43,7 @@ impl PanelKind {
             Self::Timeline => "Timeline",
             Self::Problems => "Problems",
             Self::History => "History",
+            Self::Volume => "Volume",
         }
     }
 }

@@ -397,7 +397,7 @@ fn a_setting_chosen_again_stays_one_step() {
     let mut history = History::default();
     let original = document.clone();
     let choose = |document: &mut Document, history: &mut History, stack: DeformStack, label| {
-        history.begin_setting(document, label, "method");
+        history.begin_setting(document, label, ("method", None));
         let edit = Edit::Stack {
             mesh: MESH,
             stack: Arc::new(stack),

@@ -131,17 +131,13 @@ fn flags_of_the_stack_and_the_pose_mean_what_they_say() {
         with(&["--bulge", "projection"]),
         with(&["--bulge", "projection", "--variant", "published"]),
         with(&["--bulge", "projection", "--power", "4"]),
-        with(&["--smooth", "5"]),
     ];
     for (i, a) in different.iter().enumerate() {
         assert!(different[..i].iter().all(|b| a != b), "number {i}");
     }
-    assert_eq!(dqs, with(&["--bulge", "both", "--strength", "0"]));
-    assert_eq!(
-        compensated,
-        with(&["--bulge", "compensation", "--strength", "1"])
-    );
-    assert_ne!(default, skin("lbs.npy", &["--method", "lbs"]));
+    assert!(dqs == with(&["--bulge", "both", "--strength", "0"]));
+    assert!(compensated == with(&["--bulge", "compensation", "--strength", "1"]));
+    assert!(default != skin("lbs.npy", &["--method", "lbs"]));
 
     let pose = folder.join("pose.json");
     std::fs::write(
@@ -151,7 +147,7 @@ fn flags_of_the_stack_and_the_pose_mean_what_they_say() {
     .unwrap();
     let out = folder.join("posed.npy");
     done(&["skin", &arm, "--pose", text(&pose), "--out", text(&out)]);
-    assert_ne!(read_npy(&out).1, default);
+    assert!(read_npy(&out).1 != default);
 }
 
 #[test]

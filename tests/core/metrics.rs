@@ -455,3 +455,31 @@ fn the_difference_of_two_stacks_is_their_distance() {
     );
     assert_eq!(measure(Metric::Discontinuity, &view).summary.n, 0);
 }
+
+#[test]
+fn points_go_past_the_bisector_as_far_as_the_papers_numbers_say() {
+    let (_, model) = cylinder();
+    let mut free = StackPreset::Compensation.stack();
+    free.compensation.fold_guard = false;
+    let guarded = StackPreset::Compensation.stack();
+    for (bend, dqs, unguarded) in [(90.0, 0.0099, 0.1749), (120.0, 0.238, 0.398)] {
+        let pose = model.pose(&cylinder_pose(bend, 0.0));
+        let depth = |stack: &DeformStack| {
+            let document = with_stacks(&model.document, |_| stack.clone());
+            let mut gauge = Gauge::default();
+            gauge.evaluate(&document, &pose, &Comparison::default());
+            folds(&gauge.shape(&document, model.id()).unwrap()).deepest
+        };
+        for (stack, expected) in [
+            (DeformStack::dqs(), dqs),
+            (free.clone(), unguarded),
+            (guarded.clone(), dqs),
+        ] {
+            let found = depth(&stack);
+            assert!(
+                (found - expected).abs() < 1e-3,
+                "{bend}: {found} {expected}"
+            );
+        }
+    }
+}

@@ -204,14 +204,19 @@ fn published_projection() -> Projection {
 }
 
 /// The stack of a method of the tables.
-fn stack_of(method: &str) -> Option<DeformStack> {
+fn stack_of(method: &str) -> DeformStack {
     let manual = || compensated(Polynomial::Manual);
     let projected = |projection: Projection, stack: DeformStack| DeformStack {
         projection,
         ..stack
     };
     let blended = Projection::default;
-    Some(match method {
+    let mushed = |mut stack: DeformStack| {
+        stack.smooth.enabled = true;
+        stack.smooth.iterations = 40;
+        stack
+    };
+    match method {
         "LBS" => DeformStack::lbs(),
         "DQS" => DeformStack::dqs(),
         "Kim-Han (as published)" => projected(published_projection(), DeformStack::dqs()),
@@ -233,25 +238,36 @@ fn stack_of(method: &str) -> Option<DeformStack> {
         "Sulema manual then Kim-Han" => projected(published_projection(), manual()),
         "Sulema manual then blended KH" => projected(blended(), manual()),
         "Sulema manual+guard then blended KH" => DeformStack::default(),
-        _ => return None,
-    })
+        "Centres of rotation" => DeformStack::bare(SkinningMethod::CentresOfRotation),
+        "Delta Mush on LBS (40 it)" => mushed(DeformStack::lbs()),
+        "Delta Mush on DQS (40 it)" => mushed(DeformStack::dqs()),
+        _ => panic!("the tables have a method {method}"),
+    }
 }
 
 #[test]
 fn every_method_of_the_tables_by_the_library() {
     let shape = Cylinder::new();
     let mut rig = Rig::cylinder(&shape);
-    let mut n_checked = 0;
-    for row in tables() {
-        let Some(stack) = stack_of(row.method) else {
-            continue;
-        };
-        n_checked += 1;
+    let rows = tables();
+    assert_eq!(rows.len(), 4 * 14);
+    for row in rows {
         let matrices = pose(row.bend, 0.0);
-        let posed = rig.run(stack, &matrices);
-        check("f32", &row, &measure(&shape, &posed, &matrices).0, 1e-4);
+        let posed = rig.run(stack_of(row.method), &matrices);
+        let tolerance = match row.method {
+            // The tangents of the prototype's frames are of one edge, the library's of all.
+            method if method.starts_with("Delta Mush") => 1e-3,
+            // Binning the surface by its weights moves a point by up to 9e-5.
+            "Centres of rotation" => 2e-4,
+            _ => 1e-4,
+        };
+        check(
+            "f32",
+            &row,
+            &measure(&shape, &posed, &matrices).0,
+            tolerance,
+        );
     }
-    assert_eq!(n_checked, 4 * 11);
 }
 
 /// Asserts that points are the expected ones to `tolerance` (1 + largest coordinate).
@@ -476,7 +492,7 @@ fn off_plane_steps_by_the_library() {
                 .map(|i| correction(i).distance(correction(i + 1)))
                 .fold(0.0, f64::max)
         };
-        let soft = rig.run(stack_of("Kim-Han blended p=2").unwrap(), &skin_matrices);
+        let soft = rig.run(stack_of("Kim-Han blended p=2"), &skin_matrices);
         let free = rig.run(compensated(Polynomial::Manual), &skin_matrices);
         let whole = rig.run(DeformStack::default(), &skin_matrices);
         let reference =

@@ -12,6 +12,11 @@ use sinew::view::mode::Mode;
 
 const COMPENSATION: PaintTarget = PaintTarget::Mask(MaskKind::Compensation);
 
+/// So high that no part of Properties is scrolled out of sight.
+fn high_window() -> Window {
+    Window::sized("arm.glb", [1366.0, 1400.0], 1.0)
+}
+
 fn n_painted(window: &Window, kind: MaskKind) -> usize {
     let meshes = window.document().meshes().values();
     let maps = meshes.filter_map(|item| item.masks.get(kind));
@@ -55,7 +60,7 @@ fn a_map_is_chosen_painted_seen_and_taken_back() {
 
 #[test]
 fn the_brush_section_says_what_is_painted_and_turns_the_part_on() {
-    let mut window = Window::on("arm.glb");
+    let mut window = high_window();
     let bone = window.bones()[0];
     window.select(bone);
     window.key(Modifiers::NONE, Key::Tab);
@@ -99,7 +104,7 @@ fn the_brush_section_says_what_is_painted_and_turns_the_part_on() {
     window.click(Role::Button, "Clear map");
     assert_eq!(n_painted(&window, MaskKind::Smooth), 0);
     // The header has the same choice.
-    window.click(Role::Button, "Paint: Smoothing strength");
+    window.click(Role::Button, "Painted: Smoothing strength");
     let item = window.harness.get_all_by_label("Paint bone weights");
     let item = item
         .into_iter()
@@ -133,7 +138,7 @@ fn a_brush_slider_under_the_pointer_leaves_what_is_painted_alone() {
 
 #[test]
 fn rules_of_a_bone_are_set_and_undone() {
-    let mut window = Window::on("arm.glb");
+    let mut window = high_window();
     let forearm = window.document().skeleton().joints();
     let forearm = forearm.iter().position(|j| j.name == "forearm").unwrap();
     let forearm = JointIndex(forearm as u32);

@@ -16,6 +16,7 @@ use sinew::skeleton::JointIndex;
 use sinew::view::WindowlessGl;
 use sinew::view::commands::Command;
 use sinew::view::commands::table::TABLE;
+use sinew::view::frame::PanelKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -237,6 +238,13 @@ impl Window {
     /// The viewport's place in the window, points.
     pub(crate) fn viewport(&self) -> Rect {
         self.harness.get_by_label("Viewport").rect()
+    }
+
+    /// The place of the viewport with its header and tool bar, points.
+    pub(crate) fn viewport_panel(&self) -> Rect {
+        let mut shown = self.app().dock().shown().iter();
+        let found = shown.find(|(panel, _)| *panel == PanelKind::Viewport);
+        found.map_or(Rect::NOTHING, |(_, rect)| *rect)
     }
 
     /// Where the picture of a pane is, of several.

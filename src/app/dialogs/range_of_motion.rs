@@ -54,6 +54,7 @@ impl RangeDialog {
         let modal = modal(ctx, "range of motion").show(ctx, |ui| {
             ui.set_width(WIDTH);
             ui.heading("Range of motion");
+            ui.add_space(2.0);
             let is_all = editor.document().session().selected_joints.is_empty();
             let which = match (is_all, joints.len()) {
                 (true, n) => format!("all {} that move points", counted(n, "bone")),
@@ -81,7 +82,12 @@ impl RangeDialog {
             } else {
                 let moves = counted(n_moves, "move");
                 let length = n_moves as f64 * self.settings.move_secs;
-                (format!("{moves}, {length:.1} s."), palette.text_dim)
+                let fewer = if is_all && joints.len() > 1 {
+                    " Select bones first for fewer."
+                } else {
+                    ""
+                };
+                (format!("{moves}, {length:.1} s.{fewer}"), palette.text_dim)
             };
             ui.label(RichText::new(text).color(colour));
             if replaces && !is_preview(editor, &name) {

@@ -8,7 +8,8 @@ use rayon::prelude::*;
 /// face; NaN where no two faces meet.
 pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let triangles = shape.triangles();
-    let gradients: Vec<Option<DMat3>> = triangles
+    // f32, and NaN for none: a whole mesh of them is large.
+    let gradients: Vec<[f32; 9]> = triangles
         .par_iter()
         .with_min_len(1024)
         .map(|t| {
@@ -17,6 +18,7 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
                 corners.map(|p| shape.at_rest(p)),
                 corners.map(|p| shape.in_pose(p)),
             )
+            .map_or([f32::NAN; 9], |j| j.as_mat3().to_cols_array())
         })
         .collect();
     let topology = shape.mesh.topology();
@@ -27,16 +29,21 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
         let faces = topology.faces(point as u32);
         let mut worst = f64::NAN;
         for (i, &f) in faces.iter().enumerate() {
-            let Some(here) = gradients[f as usize] else {
+            let here = gradients[f as usize];
+            if here[0].is_nan() {
                 continue;
-            };
+            }
             for &g in faces[..i]
                 .iter()
                 .filter(|&&g| share_edge(triangles, f, g, point as u32))
             {
-                if let Some(there) = gradients[g as usize] {
-                    let step = (here - there).to_cols_array();
-                    worst = worst.max(step.iter().map(|v| v * v).sum::<f64>().sqrt());
+                let there = gradients[g as usize];
+                if !there[0].is_nan() {
+                    let step = here
+                        .iter()
+                        .zip(there)
+                        .map(|(a, b)| f64::from(a - b).powi(2));
+                    worst = worst.max(step.sum::<f64>().sqrt());
                 }
             }
         }

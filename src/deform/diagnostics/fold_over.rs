@@ -2,9 +2,16 @@
 
 use super::area_change::area;
 use super::{ShapeView, for_each};
+use crate::skinning::SkinBones;
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
 use serde::Serialize;
+
+/// Weights up to this one do not bring a second bone into play.
+const LEAST_WEIGHT: f32 = 0.01;
+
+/// Points looked at in one go; fixed, so that the first of several equals is found whatever the threads.
+const RUN: usize = 4096;
 
 /// How much of a surface is turned inside out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -15,6 +22,12 @@ pub struct Folds {
     pub of_faces: usize,
     /// Their area at rest, as a share of the whole surface, 0 - 1.
     pub area_share: f64,
+    /// How far a point goes past the plane that halves the angle between its two bones, at most, metres.
+    #[serde(skip)]
+    pub deepest: f64,
+    /// The point that does; `None` where none goes past.
+    #[serde(skip)]
+    pub deepest_point: Option<u32>,
 }
 
 /// 1 where a face at the point is turned inside out, 0 where none is, NaN without faces.
@@ -44,34 +57,125 @@ pub(super) fn folds(shape: &ShapeView<'_>) -> Folds {
         }
         faces += usize::from(flipped);
     }
+    let deepest = deepest(shape);
     Folds {
         faces,
         of_faces: flipped.len(),
         area_share: if all > 0.0 { folded / all } else { 0.0 },
+        deepest: deepest.map_or(0.0, |d| d.0),
+        deepest_point: deepest.map(|d| d.1),
+    }
+}
+
+/// The largest depth past the bisector plane, and the point that has it; of several the first.
+fn deepest(shape: &ShapeView<'_>) -> Option<(f64, u32)> {
+    let bones = shape.bones?;
+    let n = shape.n_points().min(shape.influences.len());
+    let in_run = |first: usize| {
+        let mut planes = Planes {
+            shape,
+            bones,
+            known: Vec::new(),
+        };
+        let points = first..(first + RUN).min(n);
+        points.fold(None, |best: Option<(f64, u32)>, point| {
+            let depth = planes.depth(point).filter(|d| *d > 0.0);
+            match depth {
+                Some(depth) if best.is_none_or(|b| depth > b.0) => Some((depth, point as u32)),
+                _ => best,
+            }
+        })
+    };
+    let runs: Vec<_> = (0..n.div_ceil(RUN))
+        .into_par_iter()
+        .map(|run| in_run(run * RUN))
+        .collect();
+    let found = runs.into_iter().flatten();
+    found.reduce(|best, next| if next.0 > best.0 { next } else { best })
+}
+
+/// The bisector planes of pairs of joints, as they come.
+struct Planes<'a> {
+    shape: &'a ShapeView<'a>,
+    bones: &'a SkinBones,
+    /// Pair (above, below); a place on the plane and its unit normal, down the limb.
+    known: Vec<([u16; 2], Option<[DVec3; 2]>)>,
+}
+
+impl Planes<'_> {
+    /// How far a point is past the plane between its two strongest joints, metres, negative on its own side; `None` where
+    /// it has no two that are one above the other.
+    fn depth(&mut self, point: usize) -> Option<f64> {
+        let (mut first, mut second) = ((0, 0.0f32), (0, 0.0f32));
+        for (joint, weight) in self.shape.influences.row(point as u32).iter() {
+            if weight > first.1 {
+                (first, second) = ((joint, weight), first);
+            } else if weight > second.1 {
+                second = (joint, weight);
+            }
+        }
+        if second.1 <= LEAST_WEIGHT {
+            return None;
+        }
+        let is_above = self.bones.rank(first.0) < self.bones.rank(second.0);
+        let pair = if is_above {
+            [first.0, second.0]
+        } else {
+            [second.0, first.0]
+        };
+        let [origin, normal] = self.plane(pair)?;
+        let past = (self.shape.in_pose(point) - origin).dot(normal);
+        Some(if is_above { past } else { -past })
+    }
+
+    fn plane(&mut self, pair: [u16; 2]) -> Option<[DVec3; 2]> {
+        if let Some((_, plane)) = self.known.iter().find(|(p, _)| *p == pair) {
+            return *plane;
+        }
+        let [above, below] = pair;
+        let palette = self.shape.palette;
+        let direction = |joint: u16, towards: Option<u16>| {
+            let motion = palette.motions().get(joint as usize)?;
+            Some(motion.rotation * self.bones.direction(joint, towards, palette))
+        };
+        let plane = || {
+            if !self.bones.on_one_chain(above, below) {
+                return None;
+            }
+            let motion = palette.motions().get(below as usize)?;
+            let origin = motion.rigid().transform_point3(motion.inflated_origin);
+            let sum = direction(above, Some(below))? + direction(below, None)?;
+            // Bones that lie on each other have no plane between them.
+            (sum.length() > 1e-6).then(|| [origin, sum.normalize()])
+        };
+        let plane = plane();
+        self.known.push((pair, plane));
+        plane
     }
 }
 
 /// For each face whether `n' . (b n) < 0`: its normal looks away from where its joints' rotation, blended at the mean
 /// weights of its corners, turned it.
 fn flipped(shape: &ShapeView<'_>) -> Vec<bool> {
-    let is_flipped = |t: &[u32; 3]| {
+    let is_flipped = |mean: &mut Vec<(u16, f64)>, t: &[u32; 3]| {
         let normal = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a);
         let rest = normal(t.map(|p| shape.at_rest(p as usize)));
         let posed = normal(t.map(|p| shape.in_pose(p as usize)));
-        posed.dot(rotation(shape, t) * rest) < 0.0
+        posed.dot(rotation(shape, t, mean) * rest) < 0.0
     };
     shape
         .triangles()
         .par_iter()
         .with_min_len(1024)
-        .map(is_flipped)
+        // One buffer a thread, not one a face.
+        .map_init(Vec::new, is_flipped)
         .collect()
 }
 
 /// The rotation of dual quaternion skinning at the mean weights of the points; the identity without influences.
-fn rotation(shape: &ShapeView<'_>, points: &[u32; 3]) -> DQuat {
+fn rotation(shape: &ShapeView<'_>, points: &[u32; 3], mean: &mut Vec<(u16, f64)>) -> DQuat {
     let motions = shape.palette.motions();
-    let mut mean: Vec<(u16, f64)> = Vec::with_capacity(12);
+    mean.clear();
     for &point in points
         .iter()
         .filter(|&&p| (p as usize) < shape.influences.len())
@@ -93,7 +197,7 @@ fn rotation(shape: &ShapeView<'_>, points: &[u32; 3]) -> DQuat {
     };
     let pivot = motions[pivot as usize].rotation;
     let mut sum = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
-    for (joint, weight) in mean {
+    for &(joint, weight) in mean.iter() {
         let q = motions[joint as usize].rotation;
         let sign = if q.dot(pivot) < 0.0 { -weight } else { weight };
         sum = sum + q * sign;

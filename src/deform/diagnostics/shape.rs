@@ -15,6 +15,8 @@ pub struct ShapeView<'a> {
     pub palette: &'a SkinPalette,
     /// Its bones.
     pub segments: &'a Segments,
+    /// How its bones hang together; `None` for a rigid instance.
+    pub bones: Option<&'a SkinBones>,
     /// n_points: the bind shape with morph targets and the joints' scale, before any rotation.
     pub inflated: &'a [Vec3],
     /// n_points: on screen, world space.
@@ -257,6 +259,7 @@ pub(super) mod tests {
                 influences: &self.influences,
                 palette: &self.palette,
                 segments: &self.segments,
+                bones: None,
                 inflated: &self.inflated,
                 posed: &self.posed,
                 normals: &self.normals,

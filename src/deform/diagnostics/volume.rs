@@ -34,9 +34,13 @@ impl Enclosure {
         let island = topology.islands(n_points);
         let mut place: Vec<u32> = (0..n_points as u32).collect();
         for point in 0..n_points as u32 {
+            // Each ring once, from its lowest point: thousands of points may be in one place.
+            if place[point as usize] != point {
+                continue;
+            }
             let mut next = topology.next_coincident(point);
             while let Some(other) = next.filter(|&o| o != point) {
-                place[point as usize] = place[point as usize].min(other);
+                place[other as usize] = point;
                 next = topology.next_coincident(other);
             }
         }

@@ -8,8 +8,9 @@ use super::format::{
 };
 use super::names::Names;
 use super::{masks, points, rows, rules};
+use crate::deform::StackChoice;
 use crate::document::session::Playback;
-use crate::document::{ClipId, Document, Edit, MeshId, Session};
+use crate::document::{ClipId, Compare, Document, Edit, MeshId, Session};
 use crate::finding::Finding;
 use crate::math::Transform;
 use crate::skeleton::{JointIndex, Pose};
@@ -368,6 +369,7 @@ impl Opening {
             .hidden_instances
             .retain(|id| self.document.instances().contains_key(id));
         session.compare.wipe = session.compare.wipe.clamp(0.0, 1.0);
+        self.compared_stacks(&mut session.compare);
         session.active_mesh = session
             .active_mesh
             .filter(|id| self.document.meshes().contains_key(id));
@@ -381,6 +383,25 @@ impl Opening {
             .range
             .filter(|(start, end)| *start >= 0.0 && start < end);
         *self.document.session_mut() = session;
+    }
+
+    /// Stacks put together for views are checked as those of meshes are.
+    fn compared_stacks(&mut self, compare: &mut Compare) {
+        let usual = Compare::default();
+        let choices = compare.choices.iter_mut().zip(usual.choices);
+        for (choice, usual) in choices.chain([(&mut compare.before, usual.before)]) {
+            let broken = match choice {
+                StackChoice::Custom(stack) => stack.check().err(),
+                _ => None,
+            };
+            if let Some(why) = broken {
+                self.warn(
+                    "session",
+                    format!("A stack to compare with cannot be used: {why}."),
+                );
+                *choice = usual;
+            }
+        }
     }
 
     /// The selected and hidden points, after the session that takes them.

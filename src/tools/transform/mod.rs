@@ -9,7 +9,7 @@ use super::typed::TypedNumber;
 use super::{Handle, Screen};
 use crate::document::session::{PoseSpace, TransformKind};
 use crate::math::Transform;
-use crate::skeleton::orientation::orientation;
+use crate::skeleton::orientation::{orientation, parent_world_of};
 use crate::skeleton::{JointIndex, Pose, Skeleton};
 use glam::{DAffine3, DMat3, DVec3, Vec2, Vec3};
 use measure::{EDGE_ON, PRECISE, tidy};
@@ -167,7 +167,7 @@ impl Transforming {
                     joint,
                     start: pose.locals[joint.get()],
                     own: orientation(world[joint.get()].matrix3),
-                    parent: orientation(parent_linear),
+                    parent: orientation(parent_world_of(skeleton, pose, joint).matrix3),
                     parent_linear,
                 }
             })

@@ -258,6 +258,8 @@ pub enum Command {
     CopyStack,
     /// Use the stack that was kept aside.
     PasteStack,
+    /// Volume and bulge over the clip.
+    MeasureVolume,
 
     // Window
     /// Choose what the left button does.

@@ -99,11 +99,21 @@ impl Arrangement {
             (WHOLE - list, panel(PanelKind::Properties)),
         ]);
         let above = Node::Row(vec![(WHOLE, panel(PanelKind::Viewport)), (side, column)]);
-        let tabs = [PanelKind::Timeline, PanelKind::Problems, PanelKind::History];
+        let tabs = [
+            PanelKind::Timeline,
+            PanelKind::Problems,
+            PanelKind::History,
+            PanelKind::Volume,
+        ];
         let tabs = Node::Tabs(0, tabs.map(panel).to_vec());
+        // It belongs to clips and comparisons; elsewhere it waits in the Window menu.
+        let closed = match workspace {
+            Workspace::Animate | Workspace::Compare => BTreeSet::new(),
+            Workspace::Rig | Workspace::Weights => [PanelKind::Volume].into(),
+        };
         Self {
             root: Node::Column(vec![(WHOLE, above), (below, tabs)]),
-            closed: BTreeSet::new(),
+            closed,
             floating: Vec::new(),
         }
     }

@@ -16,8 +16,17 @@ use egui_material_icons::{MaterialIcon, icons};
 /// Below this width the drop-downs show their icons alone.
 const NARROW: f32 = 880.0;
 
-/// The same in Paint mode, where it also says what is painted.
-const NARROW_PAINTING: f32 = 1100.0;
+/// Below this width the ways of shading are a drop-down too.
+const SMALLEST: f32 = 560.0;
+
+/// Below this width what is painted is an icon alone.
+const WORDLESS: f32 = 720.0;
+
+/// How much more it takes in Paint mode to say what is painted.
+const PAINTED: f32 = 220.0;
+
+/// Letters of what is painted, at most: bones may have long names.
+const MOST_LETTERS: usize = 24;
 
 /// What can lie over the picture, in the order of the popover.
 const OVERLAYS: [Command; 5] = [
@@ -57,20 +66,19 @@ pub fn header_ui(
     is_on: &dyn Fn(Command) -> Option<bool>,
 ) -> Vec<Command> {
     let mut asked = Vec::new();
-    let least = if view.mode == Mode::Paint {
-        NARROW_PAINTING
-    } else {
-        NARROW
-    };
-    let is_narrow = ui.available_width() < least;
+    let width = ui.available_width();
+    let is_painting = view.mode == Mode::Paint;
+    let is_narrow = width < NARROW + if is_painting { PAINTED } else { 0.0 };
+    let is_smallest = width < SMALLEST;
     let title = |text: &'static str| if is_narrow { "" } else { text };
-    ui.spacing_mut().item_spacing.x = 4.0;
+    ui.spacing_mut().item_spacing.x = if is_smallest { 2.0 } else { 4.0 };
+    let mode = if is_smallest { "" } else { view.mode.label() };
     ui.horizontal(|ui| {
         menu_ui(
             ui,
             "Mode",
             view.mode.icon(),
-            view.mode.label(),
+            mode,
             "What the left button does.",
             |ui| {
                 for mode in Mode::ALL {
@@ -78,11 +86,15 @@ pub fn header_ui(
                 }
             },
         );
-        if view.mode == Mode::Paint {
-            let target = target_label(editor.paint_target(), editor);
-            let text = if is_narrow { "" } else { target.as_str() };
+        if is_painting {
+            let mut target = target_label(editor.paint_target(), editor);
+            if target.chars().count() > MOST_LETTERS {
+                target = target.chars().take(MOST_LETTERS - 1).chain(['…']).collect();
+            }
+            let text = if width < WORDLESS { "" } else { &target };
             let about = "What the brush paints, and what can be done to a whole map.";
-            menu_ui(ui, "Paint", icons::ICON_BRUSH, text, about, |ui| {
+            let icon = icons::ICON_FORMAT_COLOR_FILL;
+            menu_ui(ui, "Painted", icon, text, about, |ui| {
                 for target in PaintTarget::ALL {
                     item_ui(ui, Command::Paint(target), editor, is_on, &mut asked);
                 }
@@ -97,16 +109,19 @@ pub fn header_ui(
             Command::Show(shading) => Some(shading),
             _ => None,
         });
-        for shading in shadings {
-            let on = view.options.shading == shading;
-            choice_ui(
-                ui,
-                Command::Show(shading),
-                shading_icon(shading),
-                on,
-                editor,
-                &mut asked,
-            );
+        let shown = view.options.shading;
+        if is_smallest {
+            let icon = shading_icon(shown);
+            menu_ui(ui, "Shading", icon, "", "How surfaces look.", |ui| {
+                for shading in shadings {
+                    item_ui(ui, Command::Show(shading), editor, is_on, &mut asked);
+                }
+            });
+        } else {
+            for shading in shadings {
+                let (command, icon) = (Command::Show(shading), shading_icon(shading));
+                choice_ui(ui, command, icon, shading == shown, editor, &mut asked);
+            }
         }
         ui.separator();
         let about = "What is drawn over the model.";
@@ -230,7 +245,7 @@ fn menu_ui(
 ) {
     let arrow = icons::ICON_ARROW_DROP_DOWN.rich_text().size(14.0);
     let icon = icon.rich_text().size(16.0);
-    ui.spacing_mut().button_padding.x = 6.0;
+    ui.spacing_mut().button_padding.x = if text.is_empty() { 4.0 } else { 6.0 };
     let response = if text.is_empty() {
         ui.menu_button((icon, arrow), content).response
     } else {

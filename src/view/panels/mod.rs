@@ -15,6 +15,7 @@ mod properties;
 mod status_bar;
 mod timeline;
 mod tool_bar;
+mod volume;
 
 pub use header::header_ui;
 pub use hierarchy::Hierarchy;
@@ -26,3 +27,4 @@ pub use properties::{brush_ui, properties_ui, target_label};
 pub use status_bar::{Status, status_bar_ui};
 pub use timeline::Timeline;
 pub use tool_bar::{TOOL_BAR_WIDTH, tool_bar_ui};
+pub use volume::VolumePanel;

@@ -5,6 +5,7 @@ use super::panes::Pane;
 use super::{Viewport, ndc, size};
 use crate::deform::StackChoice;
 use crate::deform::diagnostics::{Metric, Summary};
+use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::evaluate::Difference;
 use crate::view::commands::Command;
@@ -108,7 +109,13 @@ impl Viewport {
     }
 
     /// The numbers of a pane at its lower right, and a ring around its worst place.
-    pub(super) fn heat_figures_ui(&mut self, ui: &mut Ui, pane: &Pane, editor: &Editor) {
+    pub(super) fn heat_figures_ui(
+        &mut self,
+        ui: &mut Ui,
+        pane: &Pane,
+        layout: PaneLayout,
+        editor: &Editor,
+    ) {
         if self.options.shading != Shading::HeatMap || pane.clip.width() < LEAST_WIDTH {
             return;
         }
@@ -144,7 +151,13 @@ impl Viewport {
         let width = widths.fold(0.0, f32::max).max(96.0) + 16.0;
         let button = theme::ROW;
         let size = Vec2::new(width, button + rows.len() as f32 * line + 12.0);
-        let corner = pane.clip.right_bottom() - Vec2::splat(MARGIN);
+        // The names beside the line of a wipe stand below.
+        let below = if layout == PaneLayout::Wipe {
+            32.0
+        } else {
+            0.0
+        };
+        let corner = pane.clip.right_bottom() - Vec2::new(MARGIN, MARGIN + below);
         let plate = Rect::from_min_max(corner - size, corner);
         if !pane.clip.contains_rect(plate) {
             return;
@@ -171,9 +184,9 @@ impl Viewport {
         }
         let spoken: Vec<String> = rows.iter().map(|(n, v)| format!("{n} {v}")).collect();
         let spoken = format!("{}: {}", figures.metric.label(), spoken.join(", "));
-        let below = plate.with_min_y(plate.top() + 4.0 + button);
+        let numbers = plate.with_min_y(plate.top() + 4.0 + button);
         let id = ui.scope_id().with(("heat numbers", pane.index));
-        let response = ui.interact(below, id, Sense::hover());
+        let response = ui.interact(numbers, id, Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &spoken));
         response.on_hover_text(about(figures.metric));
     }

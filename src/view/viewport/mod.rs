@@ -161,7 +161,7 @@ impl Viewport {
             })
             .collect();
         let active = self.active_in(panes.len());
-        let response = self.acting(layout, &responses, active);
+        let response = Self::acting(layout, &responses, active);
         editor.point_in(panes[active].view);
         self.act(ui, &response, editor);
         for (pane, response) in panes.iter().zip(&responses) {
@@ -181,7 +181,7 @@ impl Viewport {
             }
         }
         for pane in &panes {
-            self.heat_figures_ui(ui, pane, editor);
+            self.heat_figures_ui(ui, pane, layout, editor);
         }
         self.frame_worst_of_pane(editor);
         self.heat_probe_ui(ui, &response, editor);
@@ -223,7 +223,7 @@ impl Viewport {
 
     /// The response that the mouse acts through: that of the active pane. A drag over the line of a wipe goes on in the
     /// side it began in, however far it goes.
-    fn acting(&self, layout: PaneLayout, responses: &[Response], active: usize) -> Response {
+    fn acting(layout: PaneLayout, responses: &[Response], active: usize) -> Response {
         let dragged = responses
             .iter()
             .find(|r| layout == PaneLayout::Wipe && r.is_pointer_button_down_on());

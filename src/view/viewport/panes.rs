@@ -21,6 +21,8 @@ const GAP: f32 = 2.0;
 const HEAD: f32 = 28.0;
 /// Half the size of the cross that marks the pointer's place in other panes.
 const ECHO: f32 = 5.0;
+/// What the name of the view takes at the top left.
+const VIEW_NAME: f32 = 150.0;
 /// Below this width a head names stacks in short.
 const NARROW: f32 = 300.0;
 
@@ -333,7 +335,12 @@ impl Viewport {
         let middle = match pane.head {
             // Not over what is looked at, where the row has room.
             Some(head) if room.min <= room.max => Pos2::new(room.clamp(middle), head.center().y),
-            _ => Pos2::new(middle, pane.picture.top() + 10.0 + 0.5 * size.y),
+            _ => {
+                // In a small picture below the name of the view.
+                let is_small = pane.picture.width() < 2.0 * VIEW_NAME + size.x;
+                let gap = if is_small { 30.0 } else { 10.0 };
+                Pos2::new(middle, pane.picture.top() + gap + 0.5 * size.y)
+            }
         };
         let plate = Rect::from_center_size(middle, size);
         let plate = plate.round_to_pixels(ui.pixels_per_point());

@@ -90,11 +90,11 @@ impl Viewport {
             }
         });
         let lit = response.hovered() || response.dragged() || response.has_focus();
-        self.paint_line(ui, picture, line, lit);
+        Self::paint_line(ui, picture, line, lit);
         self.name_sides(ui, left, right, editor);
     }
 
-    fn paint_line(&self, ui: &Ui, picture: Rect, line: f32, lit: bool) {
+    fn paint_line(ui: &Ui, picture: Rect, line: f32, lit: bool) {
         let palette = theme::palette(ui);
         let painter = ui.painter().with_clip_rect(picture);
         painter.vline(

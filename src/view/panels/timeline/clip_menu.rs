@@ -36,7 +36,7 @@ pub(super) fn in_betweens_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Comma
     let label = chosen.unwrap_or_default().label();
     ui.add_enabled_ui(chosen.is_some(), |ui| {
         let combo = ComboBox::from_id_salt("in-betweens")
-            .width(104.0)
+            .width(112.0)
             .selected_text(label)
             .show_ui(ui, |ui| {
                 for way in InBetweens::ALL {

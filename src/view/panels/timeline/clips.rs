@@ -4,7 +4,8 @@ use crate::document::ClipId;
 use crate::editor::Editor;
 use crate::view::theme;
 use egui::{
-    ComboBox, Key, PopupCloseBehavior, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo,
+    AtomExt as _, ComboBox, Key, PopupCloseBehavior, RichText, Role, ScrollArea, TextEdit, Ui,
+    WidgetInfo,
 };
 
 /// What the pose without a clip is called.
@@ -12,7 +13,11 @@ const MY_POSE: &str = "My pose";
 /// With more clips than this there is a filter.
 const FEW: usize = 8;
 /// How wide the choice is, arrow included.
-pub(super) const WIDTH: f32 = 168.0;
+pub(super) const WIDTH: f32 = 190.0;
+/// What the arrow and the edges take of it.
+const ARROW: f32 = 38.0;
+/// What the mark of a preview takes.
+const BADGE: f32 = 50.0;
 
 /// What was chosen of the list.
 #[derive(Clone, Copy)]
@@ -80,10 +85,12 @@ impl ClipPicker {
         } else {
             "The clip on screen, or the pose you made without one."
         };
+        // However long the name: what stands beside it stays in its place.
+        let room = WIDTH - ARROW - if preview { BADGE } else { 0.0 };
         let combo = ComboBox::from_id_salt("clip")
             .width(WIDTH)
             .truncate()
-            .selected_text((label.as_str(), badge(ui, preview)))
+            .selected_text((label.as_str().atom_max_width(room), badge(ui, preview)))
             .height(f32::INFINITY)
             .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
             .show_ui(ui, |ui| self.list_ui(ui, editor, shown));

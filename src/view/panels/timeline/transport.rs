@@ -55,7 +55,7 @@ pub(super) fn transport_ui(
         gap_ui(ui);
         room_ui(ui, WIDTH);
         picker.show_ui(ui, editor);
-        room_ui(ui, 112.0);
+        room_ui(ui, 114.0);
         clip_menu::in_betweens_ui(ui, editor, asked);
         room_ui(ui, 5.0 * (BUTTON.x + 2.0));
         for (command, icon) in [

@@ -51,7 +51,7 @@ pub(super) fn deformation_ui(ui: &mut Ui, editor: &mut Editor) -> Option<Command
     let mut asked = None;
     if stack.method == SkinningMethod::Blend {
         let setting = Setting {
-            name: "Dual share",
+            name: "DQS share",
             full: "Share of dual quaternion skinning",
             step: "Set share of dual quaternions",
             about: "0: linear, 1: dual quaternion, as painted points take it.",

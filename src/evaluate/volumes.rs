@@ -1,0 +1,209 @@
+//! Volume and bulge over a clip.
+
+use super::{Comparison, Gauge};
+use crate::deform::diagnostics::{
+    Enclosure, JointVolume, Metric, Summary, Volume, VolumeReport, measure_into,
+};
+use crate::document::{ClipId, Document, InstanceId, MeshId};
+use crate::skeleton::{JointIndex, Pose};
+use crate::task::{Cancelled, Task};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Most moments of a clip that are measured; a longer one is measured at fewer frames.
+const MOST_MOMENTS: usize = 600;
+
+/// What a surface encloses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Closure {
+    /// It has holes everywhere: volume has no meaning.
+    #[default]
+    Open,
+    /// Some parts are closed: their volume counts.
+    Partly,
+    /// All of it is closed.
+    Closed,
+}
+
+/// Volume over the moments of a study. All are 0 or NaN where volume has no meaning.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VolumeTrack {
+    /// At rest, cubic metres.
+    pub rest: f64,
+    /// One a moment: how much more or less, as a share; NaN without a meaning.
+    pub changes: Vec<f32>,
+}
+
+impl VolumeTrack {
+    /// The moment and the value of the largest change.
+    pub fn worst(&self) -> Option<(usize, f32)> {
+        let known = self.changes.iter().enumerate().filter(|(_, v)| !v.is_nan());
+        let worst = known.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+        Some((worst.0, *worst.1))
+    }
+}
+
+/// One instance of a study.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InstanceVolumes {
+    /// Whether it encloses anything.
+    pub closure: Closure,
+    /// Of all closed parts.
+    pub whole: VolumeTrack,
+    /// Approximate shares of its joints, by the skeleton's index.
+    pub joints: BTreeMap<JointIndex, VolumeTrack>,
+    /// One a moment: the largest bulge, as a share of the distance at rest; NaN without bones.
+    pub bulges: Vec<f32>,
+}
+
+/// Volume and bulge of everything over the moments of a clip, or in one pose.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VolumeStudy {
+    /// What was measured; `None`: the pose on screen, a single moment.
+    pub clip: Option<ClipId>,
+    /// The moments, seconds, ascending.
+    pub times_secs: Vec<f64>,
+    /// All that is drawn.
+    pub instances: BTreeMap<InstanceId, InstanceVolumes>,
+    /// All closed parts together.
+    pub whole: VolumeTrack,
+    /// One a moment: the largest bulge of all.
+    pub bulges: Vec<f32>,
+}
+
+impl VolumeStudy {
+    /// The moment nearest to a time.
+    pub fn moment(&self, time_secs: f64) -> usize {
+        let gap = |i: &usize| (self.times_secs[*i] - time_secs).abs();
+        (0..self.times_secs.len())
+            .min_by(|a, b| gap(a).total_cmp(&gap(b)))
+            .unwrap_or(0)
+    }
+}
+
+/// Measures `document` at every frame of the clip on screen, `fps` a second, or in the pose on screen where there is
+/// none.
+pub fn study(document: &Document, fps: u32, task: &Task) -> Result<VolumeStudy, Cancelled> {
+    let session = document.session();
+    let clip = session
+        .playback
+        .clip
+        .and_then(|id| Some((id, document.clips().get(&id)?)));
+    let (times, poses): (Vec<f64>, Vec<Arc<Pose>>) = match clip {
+        None => (vec![0.0], vec![document.shown_pose()]),
+        Some((_, clip)) => {
+            let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
+            // A clip's ends are rounded: what is a frame but for that is no frame more.
+            let frames = ((end - start).max(0.0) * f64::from(fps.max(1)) - 1e-3).ceil();
+            let n = (frames as usize).clamp(1, MOST_MOMENTS - 1);
+            let time = |i: usize| start + (end - start) * i as f64 / n as f64;
+            let times: Vec<f64> = (0..=n).map(time).collect();
+            (times, Vec::new())
+        }
+    };
+    let mut study = VolumeStudy {
+        clip: clip.map(|(id, _)| id),
+        ..VolumeStudy::default()
+    };
+    let meshes = document.meshes().iter();
+    let enclosures: BTreeMap<MeshId, Enclosure> = meshes
+        .map(|(&id, item)| task.check().map(|()| (id, Enclosure::of(&item.geometry))))
+        .collect::<Result<_, _>>()?;
+    let mut gauge = Gauge::default();
+    let mut values = Vec::new();
+    let mut known = Vec::new();
+    for (i, &time) in times.iter().enumerate() {
+        task.step("Measuring", i as f32 / times.len() as f32)?;
+        let pose = match (clip, poses.first()) {
+            (Some((_, clip)), _) => Arc::new(document.pose_of_clip(clip, time)),
+            (None, Some(pose)) => pose.clone(),
+            (None, None) => document.shown_pose(),
+        };
+        gauge.evaluate(document, &pose, &Comparison::default());
+        let mut whole = [0.0; 2];
+        let mut bulge = f32::NAN;
+        for (&id, instance) in document.instances() {
+            task.check()?;
+            let (Some(shape), Some(enclosure)) =
+                (gauge.shape(document, id), enclosures.get(&instance.mesh))
+            else {
+                continue;
+            };
+            let of = study.instances.entry(id).or_default();
+            let report = VolumeReport::of(&shape, enclosure);
+            of.closure = match report.closed_parts {
+                Volume::Open => Closure::Open,
+                Volume::Closed { .. } if report.is_closed => Closure::Closed,
+                Volume::Closed { .. } => Closure::Partly,
+            };
+            if let Volume::Closed { rest, posed } = report.closed_parts {
+                of.whole.rest = rest;
+                whole[0] += rest;
+                whole[1] += posed;
+            }
+            let change = report.closed_parts.change();
+            of.whole.changes.push(change.map_or(f32::NAN, |c| c as f32));
+            let skin = instance.skin.and_then(|skin| document.skins().get(&skin));
+            let joints = skin.map_or(&[][..], |skin| &skin.joints);
+            for share in &report.joints {
+                push_joint(of, joints, share, i);
+            }
+            measure_into(Metric::Bulge, &shape, &mut values);
+            let summary = Summary::of_in(&values, &mut known);
+            let largest = if summary.n > 0 { summary.max } else { f32::NAN };
+            of.bulges.push(largest);
+            bulge = bulge.max(largest);
+        }
+        study.whole.rest = whole[0];
+        let change = (whole[0] > 0.0).then(|| whole[1] / whole[0] - 1.0);
+        let change = change.map_or(f32::NAN, |c| c as f32);
+        study.whole.changes.push(change);
+        study.bulges.push(bulge);
+        study.times_secs.push(time);
+    }
+    Ok(study)
+}
+
+/// Adds what a joint's share is at a moment; what was not known of it before has no value.
+fn push_joint(of: &mut InstanceVolumes, joints: &[JointIndex], share: &JointVolume, moment: usize) {
+    let Some(&joint) = joints.get(usize::from(share.joint)) else {
+        return;
+    };
+    let track = of.joints.entry(joint).or_default();
+    track.rest = share.rest;
+    track.changes.resize(moment, f32::NAN);
+    track
+        .changes
+        .push(share.change.map_or(f32::NAN, |c| c as f32));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_moment_is_the_one_of_the_largest_magnitude() {
+        let track = VolumeTrack {
+            rest: 1.0,
+            changes: vec![0.0, f32::NAN, 0.02, -0.05, 0.04],
+        };
+        assert_eq!(track.worst(), Some((3, -0.05)));
+        assert_eq!(VolumeTrack::default().worst(), None);
+        let study = VolumeStudy {
+            times_secs: vec![0.0, 0.5, 1.0],
+            ..VolumeStudy::default()
+        };
+        assert_eq!([-9.0, 0.2, 0.3, 9.0].map(|t| study.moment(t)), [0, 0, 1, 2]);
+        assert_eq!(VolumeStudy::default().moment(1.0), 0);
+    }
+
+    #[test]
+    fn an_empty_document_is_measured_and_a_cancelled_study_ends() {
+        let task = Task::new();
+        let found = study(&Document::default(), 30, &task).unwrap();
+        assert_eq!(found.times_secs, [0.0]);
+        assert!(found.whole.changes[0].is_nan());
+        task.cancel();
+        assert_eq!(study(&Document::default(), 30, &task), Err(Cancelled));
+    }
+}

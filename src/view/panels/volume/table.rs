@@ -1,0 +1,130 @@
+//! The numbers.
+
+use super::rows::{Row, Subject};
+use crate::view::theme;
+use egui::{
+    Align2, Color32, Rect, Role, ScrollArea, Sense, TextStyle, TextWrapMode, Ui, Vec2, WidgetInfo,
+    WidgetText,
+};
+
+const ROW: f32 = 20.0;
+/// Widths of the columns after the name.
+const COLUMNS: [f32; 3] = [72.0, 66.0, 66.0];
+const TITLES: [&str; 3] = ["At rest", "Now", "Worst"];
+
+/// The rows under their heading, of which one is shown in the plots; another one that was chosen.
+pub(super) fn table_ui(ui: &mut Ui, rows: &[Row], shown: Subject) -> Option<Subject> {
+    let dim = theme::palette(ui).text_dim;
+    let (head, _) = ui.allocate_exact_size(Vec2::new(ui.available_width(), ROW), Sense::hover());
+    cells_ui(ui, head, "Object, bone", TITLES, [dim; 2], 0.0);
+    let mut chosen = None;
+    ui.spacing_mut().item_spacing.y = 0.0;
+    ScrollArea::vertical()
+        .id_salt("volume rows")
+        .auto_shrink([false, false])
+        .show_rows(ui, ROW, rows.len(), |ui, range| {
+            for row in &rows[range] {
+                if row_ui(ui, row, row.subject == shown) {
+                    chosen = Some(row.subject);
+                }
+            }
+        });
+    chosen
+}
+
+/// One row; whether it was clicked.
+fn row_ui(ui: &mut Ui, row: &Row, is_shown: bool) -> bool {
+    let size = Vec2::new(ui.available_width(), ROW);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let palette = theme::palette(ui);
+    if is_shown {
+        ui.painter().rect_filled(rect, 3.0, palette.selected);
+    } else if response.hovered() {
+        ui.painter().rect_filled(rect, 3.0, palette.stripe);
+    }
+    if response.has_focus() {
+        let stroke = ui.visuals().selection.stroke;
+        ui.painter()
+            .rect_stroke(rect, 3.0, stroke, egui::StrokeKind::Inside);
+    }
+    let is_joint = matches!(row.subject, Subject::Joint(..));
+    let name = if is_joint {
+        palette.text_dim
+    } else {
+        palette.text
+    };
+    // A remark stands where the numbers have no meaning.
+    let numbers = match row.remark {
+        "open" => ["open", "", ""],
+        _ => [row.rest.as_str(), row.now.as_str(), row.worst.as_str()],
+    };
+    let indent = if is_joint { 14.0 } else { 0.0 };
+    cells_ui(ui, rect, &row.name, numbers, [name, palette.text], indent);
+    let spoken = match row.remark {
+        "open" => format!("{}: open", row.name),
+        remark => {
+            let remark = if remark.is_empty() {
+                String::new()
+            } else {
+                format!(", {remark}")
+            };
+            format!(
+                "{}{remark}: {} at rest, now {}, worst {}",
+                row.name, row.rest, row.now, row.worst
+            )
+        }
+    };
+    response.widget_info(|| WidgetInfo::selected(Role::ListBoxOption, true, is_shown, &spoken));
+    response.on_hover_text(about(row)).clicked()
+}
+
+/// What the numbers of a row are.
+fn about(row: &Row) -> String {
+    let name = &row.name;
+    let what = match (row.subject, row.remark) {
+        (_, "open") => {
+            "It has holes, so it encloses nothing: volume has no meaning here.".to_owned()
+        }
+        (_, "partly open") => {
+            "Some of its parts have holes; the volume is that of the closed ones.".to_owned()
+        }
+        (Subject::Joint(..), _) => {
+            "Approximately the share that this bone moves. Click to select it and see it over time."
+                .to_owned()
+        }
+        _ => {
+            "How much more or less it encloses than at rest. Click to see it over time.".to_owned()
+        }
+    };
+    if row.worst_about.is_empty() {
+        format!("{name}\n{what}")
+    } else {
+        format!("{name}\n{what}\nWorst: {} {}", row.worst, row.worst_about)
+    }
+}
+
+/// A name, cut to its room, and three numbers at the right of their columns.
+fn cells_ui(
+    ui: &Ui,
+    rect: Rect,
+    name: &str,
+    numbers: [&str; 3],
+    [name_colour, colour]: [Color32; 2],
+    indent: f32,
+) {
+    let font = TextStyle::Body.resolve(ui.style());
+    let mut right = rect.right() - 10.0;
+    for (number, width) in numbers.iter().zip(COLUMNS).rev() {
+        let at = egui::pos2(right, rect.center().y);
+        ui.painter()
+            .text(at, Align2::RIGHT_CENTER, number, font.clone(), colour);
+        right -= width;
+    }
+    let left = rect.left() + 4.0 + indent;
+    let room = (right - left).max(16.0);
+    let galley =
+        WidgetText::from(name).into_galley(ui, Some(TextWrapMode::Truncate), room, TextStyle::Body);
+    let at = egui::pos2(left, rect.center().y - galley.size().y * 0.5);
+    ui.painter()
+        .galley_with_override_text_color(at, galley, name_colour);
+}
