@@ -28,6 +28,7 @@ const NARROW: f32 = 300.0;
 
 /// What the viewport remembers of its panes between frames.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // what is going on, each on its own
 pub(super) struct Panes {
     /// Whether the layout is the Compare workspace's.
     pub(super) compares: bool,
