@@ -33,9 +33,8 @@ pub enum PieAnswer {
 impl Pie {
     /// A pie around the pointer, or in the middle of the window; all of it is inside of the window.
     pub fn new(title: &'static str, commands: &[Command], ctx: &egui::Context) -> Self {
-        let screen = ctx
-            .content_rect()
-            .shrink2(Vec2::new(RADIUS + 90.0, RADIUS + 30.0));
+        let room = reach(commands.len()) + Vec2::new(90.0, 30.0);
+        let screen = ctx.content_rect().shrink2(room);
         let at = ctx.pointer_latest_pos().unwrap_or(screen.center());
         let centre = Pos2::new(
             at.x.clamp(screen.left(), screen.right().max(screen.left())),
@@ -91,7 +90,7 @@ impl Pie {
                 ui.allocate_response(screen.size(), egui::Sense::click());
             });
         for (i, &command) in self.commands.iter().enumerate() {
-            let at = self.centre + direction(i, n) * RADIUS;
+            let at = self.centre + direction(i, n) * reach(n);
             Area::new(Id::unique(("pie", i)))
                 .order(Order::Tooltip)
                 .pivot(egui::Align2::CENTER_CENTER)
@@ -148,6 +147,15 @@ impl Pie {
             _ if escape || secondary || clicked => PieAnswer::Closed,
             _ => PieAnswer::Open,
         }
+    }
+}
+
+/// How far `n` labels are from the middle, across and up: many stand wider, so that those at one height do not meet.
+fn reach(n: usize) -> Vec2 {
+    if n > 4 {
+        Vec2::new(1.9 * RADIUS, 1.3 * RADIUS)
+    } else {
+        Vec2::splat(RADIUS)
     }
 }
 
