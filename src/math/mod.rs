@@ -2,12 +2,18 @@
 //!
 //! Invariant: right-handed, column vectors, quaternions (x, y, z, w); rotations are unit or guarded.
 
+pub mod axis;
 pub mod camera;
 pub mod dual_quaternion;
+pub mod laplace;
 pub mod polar;
+pub mod sparse;
 pub mod transform;
 
+pub use axis::Axis;
 pub use camera::{Camera, Ray, View};
 pub use dual_quaternion::DualQuat;
+pub use laplace::SurfaceLaplacian;
 pub use polar::polar;
+pub use sparse::{Factor, FactorError, Symmetric};
 pub use transform::Transform;

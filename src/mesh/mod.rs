@@ -10,13 +10,17 @@
 pub mod islands;
 pub mod normals;
 pub mod point_set;
+pub mod point_tree;
 pub mod rings;
 pub mod spatial;
+pub mod symmetry;
 pub mod topology;
 
 pub use point_set::PointSet;
+pub use point_tree::PointTree;
 pub use rings::Rings;
-pub use spatial::{SurfaceHit, SurfaceIndex};
+pub use spatial::{SurfaceHit, SurfaceIndex, SurfacePlace};
+pub use symmetry::{FoundBy, Symmetry, SymmetryCounts};
 pub use topology::Topology;
 
 use glam::{Vec2, Vec3};

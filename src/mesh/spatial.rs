@@ -4,7 +4,8 @@ use crate::math::Ray;
 use glam::Vec3;
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Vector;
-use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
+use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, BvhWorkspace};
+use parry3d::query::PointQuery;
 use rayon::prelude::*;
 
 /// A bounding volume hierarchy over the triangles of a surface that moves: built once, refitted to new positions.
@@ -53,6 +54,34 @@ impl SurfaceIndex {
         self.bvh.refit(&mut self.workspace);
     }
 
+    /// Follows some triangles to new positions, at a cost of their number; queries stay exact, only slower.
+    pub fn move_triangles(
+        &mut self,
+        moved: impl IntoIterator<Item = u32>,
+        triangles: &[[u32; 3]],
+        positions: &[Vec3],
+    ) {
+        for t in moved {
+            self.bvh.insert(bounds(triangles[t as usize], positions), t);
+        }
+    }
+
+    /// Finds the triangles for which `may_hold` is true, asked of the middle and half the diagonal of boxes around
+    /// them: some more than really are there.
+    pub fn visit(&self, may_hold: impl Fn(Vec3, f32) -> bool, mut found: impl FnMut(u32)) {
+        let asks = |node: &BvhNode| {
+            let (low, high) = (node.mins(), node.maxs());
+            let (low, high) = (
+                Vec3::new(low.x, low.y, low.z),
+                Vec3::new(high.x, high.y, high.z),
+            );
+            may_hold((low + high) * 0.5, (high - low).length() * 0.5)
+        };
+        for triangle in self.bvh.leaves(asks) {
+            found(triangle);
+        }
+    }
+
     /// The nearest triangle that `ray` meets, from either side; of equals the lowest. Those that are not `shown` let it
     /// through.
     pub fn cast_ray(
@@ -69,6 +98,78 @@ impl SurfaceIndex {
         })?;
         let hit = intersect(ray, corners(triangles[triangle as usize], positions))?;
         Some(SurfaceHit { triangle, ..hit })
+    }
+
+    /// The closest place of the surface within `reach` of `point`: triangle, weights of its corners (sum 1), distance.
+    /// Only triangles that are `wanted` count; degenerate ones count as their edges.
+    pub fn closest(
+        &self,
+        point: Vec3,
+        reach: f32,
+        triangles: &[[u32; 3]],
+        positions: &[Vec3],
+        wanted: impl Fn(u32) -> bool,
+    ) -> Option<SurfacePlace> {
+        let target = vector(point);
+        let (triangle, _) = self.bvh.find_best(
+            reach,
+            |node, _| node.aabb().distance_to_local_point(target, true),
+            |leaf, _| {
+                wanted(leaf).then(|| {
+                    let corners = corners(triangles[leaf as usize], positions);
+                    closest_on_triangle(point, corners).1
+                })
+            },
+        )?;
+        let corners = corners(triangles[triangle as usize], positions);
+        let (barycentric, distance) = closest_on_triangle(point, corners);
+        Some(SurfacePlace {
+            triangle,
+            barycentric,
+            distance,
+        })
+    }
+}
+
+/// A place on a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SurfacePlace {
+    /// The triangle.
+    pub triangle: u32,
+    /// Weights of its corners, sum 1.
+    pub barycentric: Vec3,
+    /// How far it is from the point asked about.
+    pub distance: f32,
+}
+
+/// Weights of the corners of the place of a triangle that is closest to `p` (Ericson 2005, 5.1.5), and its distance.
+fn closest_on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> (Vec3, f32) {
+    let on_edge = |a: Vec3, b: Vec3| {
+        let ab = b - a;
+        let t = (p - a).dot(ab) / ab.length_squared();
+        let t = if t.is_finite() {
+            t.clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        (t, p.distance(a + ab * t))
+    };
+    let (ab, ac, ap) = (b - a, c - a, p - a);
+    let normal = ab.cross(ac);
+    let square = normal.length_squared();
+    let v = ap.cross(ac).dot(normal) / square;
+    let w = ab.cross(ap).dot(normal) / square;
+    if v >= 0.0 && w >= 0.0 && v + w <= 1.0 {
+        let place = a + ab * v + ac * w;
+        return (Vec3::new(1.0 - v - w, v, w), p.distance(place));
+    }
+    let (on_ab, on_bc, on_ca) = (on_edge(a, b), on_edge(b, c), on_edge(c, a));
+    if on_ab.1 <= on_bc.1 && on_ab.1 <= on_ca.1 {
+        (Vec3::new(1.0 - on_ab.0, on_ab.0, 0.0), on_ab.1)
+    } else if on_bc.1 <= on_ca.1 {
+        (Vec3::new(0.0, 1.0 - on_bc.0, on_bc.0), on_bc.1)
+    } else {
+        (Vec3::new(on_ca.0, 0.0, 1.0 - on_ca.0), on_ca.1)
     }
 }
 
@@ -194,6 +295,40 @@ mod tests {
     }
 
     #[test]
+    fn the_closest_place_is_that_of_all_triangles() {
+        let (mut triangles, mut positions) = strip(60);
+        for p in &mut positions {
+            p.z = (p.x * 0.7).sin() * 2.0;
+        }
+        triangles.push([4, 4, 7]);
+        let index = SurfaceIndex::new(&triangles, &positions);
+        for i in 0..200 {
+            let i = i as f32;
+            let p = Vec3::new(
+                i * 0.31 - 1.0,
+                (i * 0.9).sin() * 2.0,
+                (i * 0.37).cos() * 3.0,
+            );
+            let found = index
+                .closest(p, f32::MAX, &triangles, &positions, |_| true)
+                .unwrap();
+            let all = triangles
+                .iter()
+                .map(|&t| closest_on_triangle(p, corners(t, &positions)).1);
+            assert_eq!(found.distance, all.fold(f32::MAX, f32::min));
+            let [a, b, c] = corners(triangles[found.triangle as usize], &positions);
+            let w = found.barycentric;
+            let place = a * w.x + b * w.y + c * w.z;
+            assert!((p.distance(place) - found.distance).abs() < 1e-4);
+            assert!(
+                index
+                    .closest(p, found.distance * 0.9, &triangles, &positions, |_| true)
+                    .is_none()
+            );
+        }
+    }
+
+    #[test]
     fn a_refitted_index_answers_as_a_new_one() {
         let (triangles, mut positions) = strip(300);
         let mut index = SurfaceIndex::new(&triangles, &positions);
@@ -227,5 +362,39 @@ mod tests {
             );
             assert!(a.is_some());
         }
+    }
+
+    #[test]
+    fn triangles_that_moved_are_found_where_they_are_and_visits_leave_none_out() {
+        let (triangles, mut positions) = strip(300);
+        let mut index = SurfaceIndex::new(&triangles, &positions);
+        for p in &mut positions[100..120] {
+            p.z += 3.0;
+        }
+        index.move_triangles(96..122, &triangles, &positions);
+        for i in 0..600 {
+            let ray = Ray {
+                origin: Vec3::new(i as f32 * 0.5, 0.4, 9.0),
+                direction: Vec3::NEG_Z,
+            };
+            let a = index
+                .cast_ray(&ray, &triangles, &positions, |_| true)
+                .map(|h| h.distance);
+            let all = cast_ray_at_all(&ray, &triangles, &positions, |_| true).map(|h| h.distance);
+            assert_eq!(a, all);
+        }
+        let (centre, radius) = (Vec3::new(55.0, 0.5, 3.0), 4.0);
+        let mut found = Vec::new();
+        index.visit(
+            |middle, size| middle.distance(centre) <= radius + size,
+            |t| found.push(t),
+        );
+        let reaches = |t: &[u32; 3]| {
+            t.iter()
+                .any(|&p| positions[p as usize].distance(centre) <= radius)
+        };
+        let expected = (0..).zip(&triangles).filter(|(_, t)| reaches(t));
+        assert!(expected.map(|(t, _)| t).all(|t: u32| found.contains(&t)));
+        assert!(found.len() < 60, "{}", found.len());
     }
 }

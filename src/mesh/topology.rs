@@ -1,6 +1,6 @@
 //! Triangles as points, and which faces and points meet at each.
 
-use super::Mesh;
+use super::{Mesh, PointSet};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -19,6 +19,8 @@ pub struct Topology {
     normal_starts: Vec<u32>,
     /// For each point that shares its bind position, the next one there: a ring, however many there are.
     coincident: HashMap<u32, u32>,
+    /// The points that `coincident` knows.
+    on_seams: PointSet,
     /// Filled by the first call of [`Topology::islands`].
     islands: OnceLock<Vec<u32>>,
 }
@@ -58,6 +60,7 @@ impl Topology {
         let normal_starts = (0..=mesh.n_points() as u32)
             .map(|p| mesh.point_of_normal.partition_point(|&q| q < p) as u32)
             .collect();
+        let coincident = coincident(mesh);
         Self {
             triangles,
             face_starts,
@@ -67,7 +70,8 @@ impl Topology {
             normal_face_starts,
             normal_faces,
             normal_starts,
-            coincident: coincident(mesh),
+            on_seams: coincident.keys().copied().collect(),
+            coincident,
             islands: OnceLock::new(),
         }
     }
@@ -84,8 +88,12 @@ impl Topology {
 
     /// Another point at the same bind position, the far side of a seam whose weights differ; following on from it goes
     /// around all of them.
+    #[inline]
     pub fn next_coincident(&self, point: u32) -> Option<u32> {
-        self.coincident.get(&point).copied()
+        // Most points have none, and some ask in their inner loop.
+        self.on_seams
+            .contains(point)
+            .then(|| self.coincident.get(&point).copied())?
     }
 
     /// Each point that shares its bind position, with the next one there; in no order.

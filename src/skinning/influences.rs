@@ -3,10 +3,14 @@
 //! Rows live in chunks of [`CHUNK`] points behind `Arc`s: an edit copies only the chunks it touches, and a cook
 //! compares chunk pointers to find what changed.
 
-use std::sync::Arc;
+use rayon::prelude::*;
+use std::sync::{Arc, OnceLock};
 
 /// Points in one chunk; also the unit of parallel and incremental skinning.
 pub const CHUNK: usize = 1024;
+
+/// Fewer touched chunks than this are swapped on one thread.
+const PARALLEL: usize = 16;
 
 /// The influences of one point, borrowed: skin joint indices and their weights, same length.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -106,6 +110,27 @@ impl Rows {
         (0..self.len()).map(|i| self.row(i))
     }
 
+    /// `n_rows` rows without influences.
+    pub fn silent(n_rows: usize) -> Self {
+        Self {
+            ends: vec![0; n_rows],
+            ..Self::default()
+        }
+    }
+
+    /// Whether no row has an influence.
+    pub fn is_silent(&self) -> bool {
+        self.joints.is_empty()
+    }
+
+    /// Whether both are the same, bit for bit.
+    pub fn same_bits(&self, other: &Self) -> bool {
+        let bits = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
+        self.ends == other.ends
+            && self.joints == other.joints
+            && self.weights.iter().zip(&other.weights).all(bits)
+    }
+
     /// The largest row's length.
     pub fn max_len(&self) -> usize {
         self.iter().map(RowRef::len).max().unwrap_or(0)
@@ -128,10 +153,20 @@ impl FromIterator<Vec<(u16, f32)>> for Rows {
 }
 
 /// The influences of all points of a mesh, in chunks of [`CHUNK`]. Cloning shares the chunks.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Influences {
     chunks: Vec<Arc<Rows>>,
     n_points: usize,
+}
+
+/// Chunks that copies share are equal without a look.
+impl PartialEq for Influences {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Arc<Rows>, &Arc<Rows>)| Arc::ptr_eq(a, b) || a == b;
+        self.n_points == other.n_points
+            && self.chunks.len() == other.chunks.len()
+            && self.chunks.iter().zip(&other.chunks).all(same)
+    }
 }
 
 impl Influences {
@@ -154,6 +189,23 @@ impl Influences {
             chunks.push(Arc::new(current));
         }
         Self { chunks, n_points }
+    }
+
+    /// `n_points` rows without influences; its chunks take no memory of their own.
+    pub fn silent(n_points: usize) -> Self {
+        let lengths = (0..n_points)
+            .step_by(CHUNK)
+            .map(|first| CHUNK.min(n_points - first));
+        Self {
+            chunks: lengths.map(silent_chunk).collect(),
+            n_points,
+        }
+    }
+
+    /// Puts another chunk of the same length in place of one.
+    pub fn set_chunk(&mut self, chunk: usize, rows: Arc<Rows>) {
+        debug_assert_eq!(self.chunks[chunk].len(), rows.len());
+        self.chunks[chunk] = rows;
     }
 
     /// How many points there are.
@@ -193,40 +245,121 @@ impl Influences {
             .map(|(i, &p)| (p, i as u32))
             .collect();
         by_chunk.sort_unstable();
-        let mut old = vec![RowRange::default(); points.len()];
-        let mut old_rows = Rows::with_capacity(points.len());
-        let mut rest = by_chunk.as_slice();
-        while let Some(&(first, _)) = rest.first() {
-            let chunk_index = first as usize / CHUNK;
-            let end = rest.partition_point(|&(p, _)| p as usize / CHUNK == chunk_index);
-            let (touched, later) = rest.split_at(end);
-            rest = later;
-            let before = &self.chunks[chunk_index];
+        let chunk_of = |entry: &(u32, u32)| entry.0 as usize / CHUNK;
+        let touched: Vec<&[(u32, u32)]> = by_chunk
+            .chunk_by(|a, b| chunk_of(a) == chunk_of(b))
+            .collect();
+        let given = &*rows;
+        let swap = |touched: &&[(u32, u32)]| {
+            let before = &self.chunks[chunk_of(&touched[0])];
             let mut after = Rows::with_capacity(before.len());
+            let mut old = Rows::with_capacity(touched.len());
             let mut next = touched.iter().peekable();
             for i in 0..before.len() {
                 match next.next_if(|&&(p, _)| p as usize % CHUNK == i) {
                     Some(&(_, source)) => {
-                        old[source as usize] = RowRange(old_rows.len() as u32);
-                        old_rows.push(before.row(i));
-                        after.push(rows.row(source as usize));
+                        old.push(before.row(i));
+                        after.push(given.row(source as usize));
                     }
                     None => after.push(before.row(i)),
                 }
             }
-            self.chunks[chunk_index] = Arc::new(after);
+            (after, old)
+        };
+        let swapped_chunks: Vec<(Rows, Rows)> = if touched.len() < PARALLEL {
+            touched.iter().map(swap).collect()
+        } else {
+            touched.par_iter().map(swap).collect()
+        };
+        let mut old_places = vec![(0, 0); points.len()];
+        for (t, entries) in touched.iter().enumerate() {
+            for (i, &(_, source)) in entries.iter().enumerate() {
+                old_places[source as usize] = (t as u32, i as u32);
+            }
         }
         let mut swapped = Rows::with_capacity(points.len());
-        for RowRange(i) in old {
-            swapped.push(old_rows.row(i as usize));
+        for (t, i) in old_places {
+            swapped.push(swapped_chunks[t as usize].1.row(i as usize));
+        }
+        for (entries, (after, _)) in touched.iter().zip(swapped_chunks) {
+            self.chunks[chunk_of(&entries[0])] = Arc::new(after);
         }
         *rows = swapped;
     }
+
+    /// [`Influences::swap_rows`] where most rows have no influence: a chunk that has none left gives its memory back.
+    pub fn swap_few_rows(&mut self, points: &[u32], rows: &mut Rows) {
+        self.swap_rows(points, rows);
+        let mut previous = usize::MAX;
+        for chunk in points.iter().map(|&p| p as usize / CHUNK) {
+            if chunk != previous && self.chunks[chunk].is_silent() {
+                self.chunks[chunk] = silent_chunk(self.chunks[chunk].len());
+            }
+            previous = chunk;
+        }
+    }
+
+    /// Bytes on the heap of the chunks that `other` does not share at the same place.
+    pub fn bytes_beside(&self, other: Option<&Self>) -> usize {
+        let shared = |i: usize, chunk: &Arc<Rows>| {
+            let theirs = other.and_then(|other| other.chunks.get(i));
+            theirs.is_some_and(|theirs| Arc::ptr_eq(theirs, chunk))
+        };
+        let own = self.chunks.iter().enumerate();
+        let own = own.filter(|(i, chunk)| !chunk.is_silent() && !shared(*i, chunk));
+        own.map(|(_, chunk)| chunk.heap_bytes()).sum::<usize>() + self.chunks.capacity() * 8
+    }
 }
 
-/// Where a swapped row waits until all are known.
-#[derive(Clone, Copy, Default)]
-struct RowRange(u32);
+/// A chunk of `n_rows` rows without influences; whole ones are one and the same.
+fn silent_chunk(n_rows: usize) -> Arc<Rows> {
+    static WHOLE: OnceLock<Arc<Rows>> = OnceLock::new();
+    if n_rows == CHUNK {
+        WHOLE.get_or_init(|| Arc::new(Rows::silent(CHUNK))).clone()
+    } else {
+        Arc::new(Rows::silent(n_rows))
+    }
+}
+
+/// What painting and operations start from at each point: the row of the layer that is edited, or where that has none,
+/// what is shown below it.
+#[derive(Clone, Copy, Debug)]
+pub struct PaintRows<'a> {
+    /// The edited layer; an empty row says nothing.
+    pub layer: &'a Influences,
+    /// What the layers below it show; of the lowest layer it is the layer itself.
+    pub below: &'a Influences,
+}
+
+impl<'a> PaintRows<'a> {
+    /// The rows of a mesh without layers.
+    pub fn plain(influences: &'a Influences) -> Self {
+        Self {
+            layer: influences,
+            below: influences,
+        }
+    }
+
+    /// The row of `point`.
+    pub fn row(self, point: u32) -> RowRef<'a> {
+        let own = self.layer.row(point);
+        if own.is_empty() {
+            self.below.row(point)
+        } else {
+            own
+        }
+    }
+
+    /// How many points there are.
+    pub fn len(self) -> usize {
+        self.layer.len()
+    }
+
+    /// Whether there is no point.
+    pub fn is_empty(self) -> bool {
+        self.layer.is_empty()
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -270,6 +403,17 @@ mod tests {
         edited.swap_rows(&points, &mut rows);
         assert_eq!(edited, original);
         assert_eq!(rows, new_rows);
+
+        let silent = Influences::silent(3000);
+        let mut few = silent.clone();
+        let mut rows: Rows = [vec![(9, 1.0)]].into_iter().collect();
+        few.swap_few_rows(&[1500], &mut rows);
+        assert_eq!(
+            (few.row(1500).len(), few.iter().map(RowRef::len).sum()),
+            (1, 1)
+        );
+        few.swap_few_rows(&[1500], &mut rows);
+        assert!(Arc::ptr_eq(&few.chunks()[1], &silent.chunks()[0]));
 
         let mut one = original.clone();
         one.swap_rows(&[1500], &mut [vec![(9, 1.0)]].into_iter().collect());

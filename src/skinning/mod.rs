@@ -28,7 +28,7 @@ pub use centres::Centres;
 pub use compensation::{Compensation, JointPairs, Polynomial, TwistDamping, Variant};
 pub use cooked::CookedChunk;
 pub use corrections::{ChunkCorrections, CorrectionPose, CorrectionSettings, correct};
-pub use influences::{CHUNK, Influences, RowRef, Rows};
+pub use influences::{CHUNK, Influences, PaintRows, RowRef, Rows};
 pub use input::{SkinError, SkinInput};
 pub use kernels::{
     blended_linear, blended_rotations, dqs, dqs_with_normals, inflate, inflate_with_normals, lbs,
