@@ -3,7 +3,8 @@
 //! An [`Edit`] *swaps* its payload with the document: applied twice it restores the document bit for bit. So the same
 //! value serves do, undo and redo.
 
-use super::{ClipId, Document, MeshId, invariants};
+use super::layers::{LayerStack, LayersEdit};
+use super::{ClipId, Document, LayerId, MeshId, MeshItem, invariants};
 use crate::deform::{DeformStack, MaskKind};
 use crate::math::Transform;
 use crate::mesh::PointSet;
@@ -41,6 +42,8 @@ pub enum Edit {
     },
     /// New values of a painted map for some points.
     Mask(MaskEdit),
+    /// Other layers of weights, or none.
+    Layers(LayersEdit),
     /// A clip added (the document has none of this id), replaced, or removed (`None`).
     Clip {
         /// Which clip.
@@ -71,22 +74,93 @@ pub enum Edit {
 pub struct InfluenceEdit {
     /// The mesh.
     pub mesh: MeshId,
+    /// The layer whose rows they are; `None`: the base, which without layers is all there is.
+    pub layer: Option<LayerId>,
     /// Distinct points, in any order.
     pub points: Vec<u32>,
     /// One row a point.
     pub rows: Rows,
+    /// Points that were asked for too and are left as they are, for locked bones; forgotten when the step is closed.
+    pub left_alone: Vec<u32>,
     /// The points as a set, while a drag is open and edits are folded into this one.
     touched: Option<PointSet>,
 }
 
 impl InfluenceEdit {
-    /// An edit that gives each of `points` its row.
+    /// An edit that gives each of `points` its row, in the base.
     pub fn new(mesh: MeshId, points: Vec<u32>, rows: Rows) -> Self {
         Self {
             mesh,
+            layer: None,
             points,
             rows,
+            left_alone: Vec::new(),
             touched: None,
+        }
+    }
+
+    /// The same in a layer.
+    #[must_use]
+    pub fn in_layer(mut self, layer: LayerId) -> Self {
+        self.layer = (layer != LayerStack::BASE).then_some(layer);
+        self
+    }
+}
+
+/// A painted map of a mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MaskOf {
+    /// How much of a part of the stack points take.
+    Stack(MaskKind),
+    /// How much of a layer of weights they take.
+    Layer(LayerId),
+}
+
+impl From<MaskKind> for MaskOf {
+    fn from(kind: MaskKind) -> Self {
+        Self::Stack(kind)
+    }
+}
+
+impl From<LayerId> for MaskOf {
+    fn from(layer: LayerId) -> Self {
+        Self::Layer(layer)
+    }
+}
+
+impl MaskOf {
+    /// The largest value of the map; the smallest is 0.
+    pub fn limit(self) -> f32 {
+        match self {
+            Self::Stack(kind) => kind.limit(),
+            Self::Layer(_) => 1.0,
+        }
+    }
+
+    /// What lists call it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Stack(kind) => kind.label(),
+            Self::Layer(_) => "Layer mask",
+        }
+    }
+
+    /// The value of a point of `item`.
+    pub fn value(self, item: &MeshItem, point: u32) -> f32 {
+        match self {
+            Self::Stack(kind) => item.masks.value(kind, point),
+            Self::Layer(id) => {
+                let layer = item.layers.get(id);
+                layer.map_or(MaskKind::UNPAINTED, |layer| layer.mask.get(point))
+            }
+        }
+    }
+
+    /// The values of a chunk of points of `item`; `None` where none was painted.
+    pub fn chunk(self, item: &MeshItem, chunk: usize) -> Option<&Arc<[f32; CHUNK]>> {
+        match self {
+            Self::Stack(kind) => item.masks.chunk(kind, chunk),
+            Self::Layer(id) => item.layers.get(id)?.mask.chunk(chunk),
         }
     }
 }
@@ -97,10 +171,10 @@ pub struct MaskEdit {
     /// The mesh.
     pub mesh: MeshId,
     /// Which of its maps.
-    pub mask: MaskKind,
+    pub mask: MaskOf,
     /// Distinct points, in any order.
     pub points: Vec<u32>,
-    /// One a point: 0 - [`MaskKind::limit`].
+    /// One a point: 0 - [`MaskOf::limit`].
     pub values: Vec<f32>,
     /// The points as a set, while a drag is open and edits are folded into this one.
     touched: Option<PointSet>,
@@ -108,10 +182,10 @@ pub struct MaskEdit {
 
 impl MaskEdit {
     /// An edit that gives each of `points` its value.
-    pub fn new(mesh: MeshId, mask: MaskKind, points: Vec<u32>, values: Vec<f32>) -> Self {
+    pub fn new(mesh: MeshId, mask: impl Into<MaskOf>, points: Vec<u32>, values: Vec<f32>) -> Self {
         Self {
             mesh,
-            mask,
+            mask: mask.into(),
             points,
             values,
             touched: None,
@@ -162,11 +236,17 @@ pub enum EditError {
     /// A number of a stack is out of its range.
     #[error("{0}")]
     Stack(String),
+    /// The mesh has no such layer.
+    #[error("there is no layer {}", .0.0)]
+    NoLayer(LayerId),
+    /// Layers do not fit the mesh or each other.
+    #[error("the layers are not valid: {0}")]
+    Layers(String),
     /// A value of a painted map is out of its range.
     #[error("{value} is not a {}: 0 - {} is", .mask.label().to_lowercase(), .mask.limit())]
     MaskValue {
         /// The map.
-        mask: MaskKind,
+        mask: MaskOf,
         /// The value.
         value: f32,
     },
@@ -200,7 +280,9 @@ pub struct Dirty {
     /// For each mesh, the chunks of points whose influences changed, ascending.
     pub influences: BTreeMap<MeshId, BTreeSet<u32>>,
     /// For each mesh, the painted maps whose values changed, with the chunks of points, ascending.
-    pub masks: BTreeMap<(MeshId, MaskKind), BTreeSet<u32>>,
+    pub masks: BTreeMap<(MeshId, MaskOf), BTreeSet<u32>>,
+    /// Meshes whose layers changed, also where that is not seen.
+    pub layers: BTreeSet<MeshId>,
     /// The artist's pose or morph weights.
     pub pose: bool,
     /// Names or locks of joints.
@@ -220,6 +302,7 @@ impl Dirty {
         for (map, chunks) in other.masks {
             self.masks.entry(map).or_default().extend(chunks);
         }
+        self.layers.extend(other.layers);
         self.pose |= other.pose;
         self.joints |= other.joints;
         self.stacks.extend(other.stacks);
@@ -238,15 +321,7 @@ impl Document {
         edit.check(self)?;
         let mut dirty = Dirty::default();
         match edit {
-            Edit::Influences(InfluenceEdit {
-                mesh, points, rows, ..
-            }) => {
-                if let Some(item) = self.meshes.get_mut(mesh) {
-                    Arc::make_mut(item).influences.swap_rows(points, rows);
-                }
-                let chunks = points.iter().map(|&p| p / CHUNK as u32).collect();
-                dirty.influences.insert(*mesh, chunks);
-            }
+            Edit::Influences(edit) => edit.swap(self, &mut dirty),
             Edit::Pose { joints, locals } => {
                 let pose = Arc::make_mut(&mut self.pose);
                 for (joint, local) in joints.iter().zip(locals) {
@@ -267,18 +342,15 @@ impl Document {
                 }
                 dirty.stacks.insert(*mesh);
             }
-            Edit::Mask(MaskEdit {
-                mesh,
-                mask,
-                points,
-                values,
-                ..
-            }) => {
-                if let Some(item) = self.meshes.get_mut(mesh) {
-                    Arc::make_mut(item).masks.swap(*mask, points, values);
+            Edit::Mask(edit) => edit.swap(self, &mut dirty),
+            Edit::Layers(edit) => {
+                if let Some(item) = self.meshes.get_mut(&edit.mesh) {
+                    let chunks = edit.swap(Arc::make_mut(item));
+                    dirty.layers.insert(edit.mesh);
+                    if !chunks.is_empty() {
+                        dirty.influences.insert(edit.mesh, chunks);
+                    }
                 }
-                let chunks = points.iter().map(|&p| p / CHUNK as u32).collect();
-                dirty.masks.insert((*mesh, *mask), chunks);
             }
             Edit::Clip { id, clip } => {
                 let before = match clip.take() {
@@ -322,13 +394,13 @@ impl Document {
 }
 
 impl Edit {
-    /// An edit that gives each of `points` its row.
+    /// An edit that gives each of `points` its row, in the base: [`Document::paint_edit`] is about the active layer.
     pub fn influences(mesh: MeshId, points: Vec<u32>, rows: Rows) -> Self {
         Self::Influences(InfluenceEdit::new(mesh, points, rows))
     }
 
     /// An edit that gives each of `points` its value of a painted map.
-    pub fn mask(mesh: MeshId, mask: MaskKind, points: Vec<u32>, values: Vec<f32>) -> Self {
+    pub fn mask(mesh: MeshId, mask: impl Into<MaskOf>, points: Vec<u32>, values: Vec<f32>) -> Self {
         Self::Mask(MaskEdit::new(mesh, mask, points, values))
     }
 
@@ -403,6 +475,7 @@ impl Edit {
                 })
             }),
             Self::Mask(edit) => edit.check(document),
+            Self::Layers(edit) => edit.check(document),
             Self::JointName { joint, .. } => has_joint(*joint),
             Self::JointRule { joint, rule } => {
                 has_joint(*joint)?;
@@ -421,7 +494,9 @@ impl Edit {
     /// Both hold what the document had before them, so of a thing that both changed the earlier value is kept.
     pub fn absorb(&mut self, later: Self) -> Option<Self> {
         match (self, later) {
-            (Self::Influences(a), Self::Influences(b)) if a.mesh == b.mesh => {
+            (Self::Influences(a), Self::Influences(b))
+                if (a.mesh, a.layer) == (b.mesh, b.layer) =>
+            {
                 a.absorb(&b);
                 None
             }
@@ -459,7 +534,29 @@ impl Edit {
             (Self::Stack { mesh: a, .. }, Self::Stack { mesh: b, .. }) if *a == b => None,
             (Self::Clip { id: a, .. }, Self::Clip { id: b, .. }) if *a == b => None,
             (Self::Locks(_), Self::Locks(_)) => None,
+            // Of two stacks of layers the earlier one is what was there before both.
+            (Self::Layers(a), Self::Layers(b)) if a.mesh == b.mesh => None,
             (_, later) => Some(later),
+        }
+    }
+
+    /// Whether this edit and `later` may be applied in either order.
+    pub(super) fn commutes(&self, later: &Self) -> bool {
+        match (self.layered_mesh(), later.layered_mesh()) {
+            (Some(a), Some(b)) => {
+                a != b || !(matches!(self, Self::Layers(_)) || matches!(later, Self::Layers(_)))
+            }
+            _ => true,
+        }
+    }
+
+    /// The mesh of whose layers the edit is a change.
+    fn layered_mesh(&self) -> Option<MeshId> {
+        match self {
+            Self::Influences(edit) => Some(edit.mesh),
+            Self::Mask(edit) => matches!(edit.mask, MaskOf::Layer(_)).then_some(edit.mesh),
+            Self::Layers(edit) => Some(edit.mesh),
+            _ => None,
         }
     }
 
@@ -470,6 +567,13 @@ impl Edit {
                 document.meshes.get(mesh).map(|item| &item.stack) == Some(stack)
             }
             Self::Locks(locked) => document.locked == *locked,
+            Self::Layers(edit) => document.meshes.get(&edit.mesh).is_some_and(|item| {
+                let same_rows = edit
+                    .plain
+                    .as_ref()
+                    .is_none_or(|rows| *rows == item.influences);
+                item.layers == edit.stack && same_rows
+            }),
             _ => false,
         }
     }
@@ -479,6 +583,7 @@ impl Edit {
         match self {
             Self::Influences(edit) => {
                 edit.touched = None;
+                edit.left_alone = Vec::new();
                 edit.points.shrink_to_fit();
             }
             Self::Mask(edit) => {
@@ -487,6 +592,15 @@ impl Edit {
                 edit.values.shrink_to_fit();
             }
             _ => {}
+        }
+    }
+
+    /// Whether the edit names no point of a mesh: it changes nothing.
+    pub fn is_of_no_point(&self) -> bool {
+        match self {
+            Self::Influences(edit) => edit.points.is_empty(),
+            Self::Mask(edit) => edit.points.is_empty(),
+            _ => false,
         }
     }
 
@@ -502,6 +616,7 @@ impl Edit {
                 (edit.points.capacity() + edit.values.capacity()) * 4
                     + edit.touched.as_ref().map_or(0, PointSet::heap_bytes)
             }
+            Self::Layers(edit) => edit.heap_bytes(),
             Self::JointRule { .. } => size_of::<JointRule>(),
             Self::Pose { joints, .. } => joints.len() * (4 + size_of::<Transform>()),
             Self::MorphWeights { weights, .. } => weights.len() * 4,
@@ -524,6 +639,7 @@ impl InfluenceEdit {
             .meshes
             .get(&self.mesh)
             .ok_or(EditError::NoMesh(self.mesh))?;
+        layer_index(item, self.layer)?;
         let n_points = item.influences.len();
         length("rows", self.rows.len(), self.points.len())?;
         let n_joints = document.n_skin_joints(self.mesh).unwrap_or(0);
@@ -535,6 +651,28 @@ impl InfluenceEdit {
             invariants::check_row(row, n_joints).map_err(|why| EditError::Row { point, why })?;
         }
         Ok(())
+    }
+
+    fn swap(&mut self, document: &mut Document, dirty: &mut Dirty) {
+        let Some(item) = document.meshes.get_mut(&self.mesh) else {
+            return;
+        };
+        let item = Arc::make_mut(item);
+        let chunks = if item.layers.is_plain() {
+            item.influences.swap_rows(&self.points, &mut self.rows);
+            self.points.iter().map(|&p| p / CHUNK as u32).collect()
+        } else {
+            let Ok(index) = layer_index(item, self.layer) else {
+                return;
+            };
+            dirty.layers.insert(self.mesh);
+            let before = &item.influences;
+            let chunks = item
+                .layers
+                .swap_rows(index, &self.points, &mut self.rows, before);
+            show(item, chunks)
+        };
+        dirty.influences.insert(self.mesh, chunks);
     }
 
     fn absorb(&mut self, later: &Self) {
@@ -556,6 +694,12 @@ impl MaskEdit {
             .meshes
             .get(&self.mesh)
             .ok_or(EditError::NoMesh(self.mesh))?;
+        if let MaskOf::Layer(layer) = self.mask {
+            // The base is always shown, all of it.
+            if layer_index(item, Some(layer))? == 0 {
+                return Err(EditError::NoLayer(layer));
+            }
+        }
         let n_points = item.influences.len();
         length("values", self.values.len(), self.points.len())?;
         let mut seen = PointSet::default();
@@ -573,6 +717,32 @@ impl MaskEdit {
         Ok(())
     }
 
+    fn swap(&mut self, document: &mut Document, dirty: &mut Dirty) {
+        let Some(item) = document.meshes.get_mut(&self.mesh) else {
+            return;
+        };
+        let item = Arc::make_mut(item);
+        match self.mask {
+            MaskOf::Stack(kind) => item.masks.swap(kind, &self.points, &mut self.values),
+            MaskOf::Layer(layer) => {
+                let Ok(index) = layer_index(item, Some(layer)) else {
+                    return;
+                };
+                dirty.layers.insert(self.mesh);
+                let before = &item.influences;
+                let chunks = item
+                    .layers
+                    .swap_mask(index, &self.points, &mut self.values, before);
+                let chunks = show(item, chunks);
+                if !chunks.is_empty() {
+                    dirty.influences.insert(self.mesh, chunks);
+                }
+            }
+        }
+        let chunks = self.points.iter().map(|&p| p / CHUNK as u32).collect();
+        dirty.masks.insert((self.mesh, self.mask), chunks);
+    }
+
     fn absorb(&mut self, later: &Self) {
         let touched = self
             .touched
@@ -584,6 +754,31 @@ impl MaskEdit {
             }
         }
     }
+}
+
+/// The place of `layer`, or of the base, in the stack of `item`; 0 without layers.
+fn layer_index(item: &MeshItem, layer: Option<LayerId>) -> Result<usize, EditError> {
+    match layer {
+        None => Ok(0),
+        Some(layer) => item.layers.position(layer).ok_or(EditError::NoLayer(layer)),
+    }
+}
+
+/// Makes the composition of the layers the influences of `item`, in chunks that may have changed. Returns those that
+/// did.
+fn show(item: &mut MeshItem, chunks: BTreeSet<usize>) -> BTreeSet<u32> {
+    let Some(result) = item.layers.result() else {
+        return BTreeSet::new();
+    };
+    let mut changed = BTreeSet::new();
+    for chunk in chunks {
+        let rows = &result.chunks()[chunk];
+        if !Arc::ptr_eq(rows, &item.influences.chunks()[chunk]) {
+            item.influences.set_chunk(chunk, rows.clone());
+            changed.insert(chunk as u32);
+        }
+    }
+    changed
 }
 
 fn length(what: &'static str, found: usize, expected: usize) -> Result<(), EditError> {

@@ -95,11 +95,22 @@ pub fn fix(
     }
     let (points, rows): (Vec<u32>, Vec<_>) = rows.into_iter().unzip();
     let rows: Rows = rows.into_iter().collect();
-    Ok(Fixed {
-        edit: (!points.is_empty()).then(|| Edit::influences(mesh, points, rows)),
-        label,
-        said,
-    })
+    let edit = if points.is_empty() {
+        None
+    } else if item.layers.is_plain() {
+        Some(Edit::influences(mesh, points, rows))
+    } else if item.layers.solo().is_some() {
+        return Ok(Fixed {
+            edit: None,
+            label,
+            said: "Only one layer is shown; show all of them first. Nothing was changed.".into(),
+        });
+    } else {
+        // What is wrong is what all layers show together: it is mended over them.
+        said.push_str(" The fix is a layer of its own.");
+        document.add_filled_layer(mesh, label, &points, rows)
+    };
+    Ok(Fixed { edit, label, said })
 }
 
 /// The points that `new_row` changes, in order.

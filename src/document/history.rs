@@ -1,10 +1,10 @@
 //! Undo and redo.
 
 use super::session::PointsOfMeshes;
-use super::{Dirty, Document, Edit, EditError, MeshId};
+use super::{Dirty, Document, Edit, EditError, LayerId, MeshId};
 use crate::mesh::PointSet;
 use crate::skeleton::JointIndex;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// What was selected, and whether the pose was keyed: restored with the step it belongs to.
@@ -15,6 +15,7 @@ struct Selection {
     joints: BTreeSet<JointIndex>,
     unkeyed: bool,
     points: PointsOfMeshes,
+    layers: BTreeMap<MeshId, LayerId>,
 }
 
 impl Selection {
@@ -26,6 +27,7 @@ impl Selection {
             joints: session.selected_joints.clone(),
             unkeyed: session.playback.unkeyed,
             points: session.selected_points.clone(),
+            layers: session.active_layers.clone(),
         }
     }
 
@@ -39,6 +41,7 @@ impl Selection {
         session.active_mesh = self.active_mesh;
         session.selected_joints.clone_from(&self.joints);
         session.selected_points.clone_from(&self.points);
+        session.active_layers.clone_from(&self.layers);
         // What was hidden meanwhile stays hidden, and nothing hidden is selected.
         session.deselect_hidden();
     }
@@ -175,10 +178,13 @@ impl History {
         self.revision += 1;
         if let Some(step) = &mut self.open {
             // A drag may change several things in turn, such as the stacks of all objects; edits of different things
-            // can be exchanged.
+            // can be exchanged, but for layers and what is painted on them.
             let mut rest = Some(edit);
             for earlier in step.edits.iter_mut().rev() {
                 rest = rest.and_then(|edit| earlier.absorb(edit));
+                if rest.as_ref().is_none_or(|edit| !earlier.commutes(edit)) {
+                    break;
+                }
             }
             step.edits.extend(rest);
         }
@@ -275,6 +281,22 @@ impl History {
         self.position -= 1;
         self.revision += 1;
         self.redo.push(step);
+        Some(dirty)
+    }
+
+    /// Undoes the newest step for good: neither undo nor redo know of it any more. `None`: there is none.
+    pub fn drop_newest(&mut self, document: &mut Document) -> Option<Dirty> {
+        self.commit(document);
+        let mut step = self.undo.pop_back()?;
+        let dirty = revert(document, &mut step.edits);
+        step.before.restore(document, step.poses());
+        self.bytes -= step.bytes;
+        // The state that was saved after it is never met again.
+        if self.saved_position == Some(self.position) {
+            self.saved_position = None;
+        }
+        self.position -= 1;
+        self.revision += 1;
         Some(dirty)
     }
 

@@ -27,3 +27,7 @@ id!(
     /// A clip; the glTF animation index for imported ones.
     ClipId
 );
+id!(
+    /// A layer of weights, within its mesh; 0 is the base.
+    LayerId
+);

@@ -1,6 +1,6 @@
 //! What must hold of every document, before and after every edit.
 
-use super::Document;
+use super::{Document, LayerStack, LayersEdit};
 use crate::finding::Finding;
 use crate::skeleton::{Clip, Interpolation, JointIndex, Pose, Property};
 use crate::skinning::RowRef;
@@ -12,6 +12,7 @@ pub fn check(document: &Document) -> Vec<Finding> {
     check_references(document, &mut findings);
     check_influences(document, &mut findings);
     check_masks(document, &mut findings);
+    check_layers(document, &mut findings);
     check_rules(document, &mut findings);
     for (id, clip) in &document.clips {
         if let Err(why) = check_clip(clip, &document.rest_pose) {
@@ -151,6 +152,40 @@ fn check_masks(document: &Document, findings: &mut Vec<Finding>) {
                     format!("Point {point} of {n_points} has the value {value}."),
                 ));
             }
+        }
+    }
+}
+
+fn check_layers(document: &Document, findings: &mut Vec<Finding>) {
+    for (id, item) in &document.meshes {
+        let layers = item.layers.layers();
+        if layers.is_empty() {
+            continue;
+        }
+        let place = format!("layers of mesh {} \"{}\"", id.0, item.geometry.name);
+        if item.influences.len() != item.geometry.n_points() {
+            continue;
+        }
+        let edit = LayersEdit::layered(*id, layers.to_vec(), item.layers.solo());
+        let refused = edit.check(document).err().map(|why| format!("{why}."));
+        let wrong = refused.or_else(|| {
+            let n_joints = document.n_skin_joints(*id).unwrap_or(0);
+            let mut rows = layers.iter().flat_map(|layer| layer.rows.iter());
+            rows.find_map(|row| check_row(row, n_joints).err())
+        });
+        if let Some(why) = wrong {
+            findings.push(Finding::error(place, why));
+            continue;
+        }
+        let mut stack = LayerStack::new(layers.to_vec(), item.layers.solo());
+        stack.compose(&LayerStack::default(), &item.influences);
+        let shown = stack.result().map_or(&[][..], |shown| shown.chunks());
+        let pairs = shown.iter().zip(item.influences.chunks());
+        if !pairs.into_iter().all(|(a, b)| a.same_bits(b)) {
+            findings.push(Finding::error(
+                place,
+                "The weights are not what the layers show.",
+            ));
         }
     }
 }

@@ -7,6 +7,7 @@
 //! Invariant: an edit swaps: applied twice it restores the document bit for bit; on `Err` nothing changed.
 //! Invariant: cloning is cheap: everything large sits behind an `Arc`.
 
+pub mod brush;
 pub mod checks;
 pub mod compare;
 pub mod edit;
@@ -14,16 +15,22 @@ pub mod fixes;
 pub mod history;
 pub mod ids;
 pub mod invariants;
+pub mod joint_colour;
+pub mod layers;
 pub mod mesh_source;
 mod model;
+mod painting;
 pub mod parts;
 pub mod session;
 pub mod source;
+pub mod subject;
+pub mod transfer_source;
 
 pub use compare::{Compare, PaneLayout};
-pub use edit::{Dirty, Edit, EditError, InfluenceEdit, MaskEdit};
+pub use edit::{Dirty, Edit, EditError, InfluenceEdit, MaskEdit, MaskOf};
 pub use history::History;
-pub use ids::{ClipId, InstanceId, MeshId, SkinId};
+pub use ids::{ClipId, InstanceId, LayerId, MeshId, SkinId};
+pub use layers::{Layer, LayerStack, LayersEdit};
 pub use mesh_source::{BuiltMesh, MeshSource, PrimitiveSource};
 pub use model::{Document, InvalidParts};
 pub use parts::{Image, Instance, Material, MeshItem, Parts, Skin};

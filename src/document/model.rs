@@ -6,7 +6,7 @@ use super::{
 };
 use crate::finding::{Finding, Severity};
 use crate::skeleton::{Clip, JointIndex, Pose, Skeleton};
-use crate::skinning::RowRef;
+use crate::skinning::{Influences, RowRef};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -250,6 +250,7 @@ impl Document {
         let same_mesh = |a: &MeshItem, b: &MeshItem| {
             Arc::ptr_eq(&a.geometry, &b.geometry)
                 && a.influences == b.influences
+                && a.layers == b.layers
                 && a.stack == b.stack
                 && a.masks == b.masks
         };
@@ -269,10 +270,20 @@ impl Document {
 }
 
 impl MeshItem {
+    /// The rows of the base; without layers all there are.
+    pub fn base_rows(&self) -> &Influences {
+        self.layers
+            .base()
+            .map_or(&self.influences, |base| &base.rows)
+    }
+
     /// Indices of the chunks whose influences differ from the source's.
     pub fn edited_chunks(&self) -> Vec<usize> {
-        let pairs = self
-            .influences
+        self.chunks_unlike_source(&self.influences)
+    }
+
+    fn chunks_unlike_source(&self, influences: &Influences) -> Vec<usize> {
+        let pairs = influences
             .chunks()
             .iter()
             .zip(self.source_influences.chunks());
@@ -285,11 +296,20 @@ impl MeshItem {
 
     /// Points whose influences differ from the source's, ascending.
     pub fn edited_points(&self) -> Vec<u32> {
+        self.points_unlike_source(&self.influences)
+    }
+
+    /// Points whose rows in the base differ from the source's, ascending.
+    pub fn edited_base_points(&self) -> Vec<u32> {
+        self.points_unlike_source(self.base_rows())
+    }
+
+    fn points_unlike_source(&self, influences: &Influences) -> Vec<u32> {
         let mut points = Vec::new();
-        for chunk in self.edited_chunks() {
+        for chunk in self.chunks_unlike_source(influences) {
             let first = (chunk * crate::skinning::influences::CHUNK) as u32;
             let (now, before) = (
-                &self.influences.chunks()[chunk],
+                &influences.chunks()[chunk],
                 &self.source_influences.chunks()[chunk],
             );
             points.extend(

@@ -1,5 +1,6 @@
 //! What a document is made of.
 
+use super::layers::LayerStack;
 use super::{ClipId, InstanceId, MeshId, SkinId, Source};
 use crate::deform::{DeformStack, Masks};
 use crate::mesh::Mesh;
@@ -14,8 +15,11 @@ use std::sync::Arc;
 pub struct MeshItem {
     /// Points, vertices, faces, morph targets.
     pub geometry: Arc<Mesh>,
-    /// One row a point, indices into the joint list of the skins that draw this mesh.
+    /// One row a point, indices into the joint list of the skins that draw this mesh. Where there are layers: what they
+    /// show together.
     pub influences: Influences,
+    /// The layers that `influences` are made of; empty where what is painted is the result.
+    pub layers: LayerStack,
     /// The influences as imported. Unedited chunks are shared with `influences`, so this costs nothing and a
     /// pointer comparison finds what the artist changed.
     pub source_influences: Influences,

@@ -1,11 +1,15 @@
 //! Where the artist was: camera, playback, selection, tool options. Saved with the project, never part of undo.
 
-use super::{ClipId, Compare, InstanceId, MeshId};
+pub use super::brush::{
+    BrushKind, BrushOptions, Normalising, PaintMask, PaintedBones, Pressure, Projection,
+    RadiusUnit, SmoothedBones,
+};
+
+use super::{ClipId, Compare, InstanceId, LayerId, MeshId};
 use crate::deform::MaskKind;
 use crate::math::Camera;
 use crate::mesh::PointSet;
 use crate::skeleton::{InBetweens, JointIndex};
-use crate::weights::falloff::Falloff;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -171,24 +175,32 @@ pub enum PaintTarget {
     Weights,
     /// A painted map of the stack.
     Mask(MaskKind),
+    /// The mask of the active layer.
+    LayerMask,
 }
 
 impl PaintTarget {
     /// All of them, as lists show them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Weights,
+        Self::LayerMask,
         Self::Mask(MaskKind::Blend),
         Self::Mask(MaskKind::Compensation),
         Self::Mask(MaskKind::Projection),
         Self::Mask(MaskKind::Smooth),
     ];
 
-    /// The map, where it is one.
+    /// The map of the stack, where it is one.
     pub fn mask(self) -> Option<MaskKind> {
         match self {
-            Self::Weights => None,
+            Self::Weights | Self::LayerMask => None,
             Self::Mask(kind) => Some(kind),
         }
+    }
+
+    /// Whether it is a map, and not weights.
+    pub fn is_map(self) -> bool {
+        self != Self::Weights
     }
 
     /// The largest value that can be painted; the smallest is 0.
@@ -206,6 +218,8 @@ pub struct MaskValues {
     compensation: f32,
     projection: f32,
     smooth: f32,
+    #[serde(skip_serializing_if = "is_default")]
+    layer: f32,
 }
 
 impl MaskValues {
@@ -229,68 +243,15 @@ impl MaskValues {
             MaskKind::Smooth => &mut self.smooth,
         }
     }
-}
 
-/// The brush, for weights and for painted maps.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct BrushOptions {
-    /// What is painted. The editor's own way to choose it also brings its colours on screen.
-    #[serde(skip_serializing_if = "is_default")]
-    pub target: PaintTarget,
-    /// What a stroke at full strength makes of a painted map.
-    #[serde(skip_serializing_if = "is_default")]
-    pub mask_values: MaskValues,
-    /// What a stroke at full strength adds to weights, 0 - 1.
-    pub weight: f32,
-    /// How much of the way one stroke goes, 0 - 1.
-    pub strength: f32,
-    /// Radius on the screen, logical pixels.
-    pub radius_px: f32,
-    /// How the effect fades.
-    pub falloff: Falloff,
-    /// Distance between dabs as a fraction of the radius.
-    pub spacing: f32,
-    /// Leave points alone that face away from the eye.
-    pub front_faces_only: bool,
-    /// Keep each point's sum at 1 while painting.
-    pub normalise: bool,
-    /// Most influences a point may keep when edited.
-    pub max_influences: usize,
-}
-
-impl Default for BrushOptions {
-    fn default() -> Self {
-        Self {
-            target: PaintTarget::Weights,
-            mask_values: MaskValues::default(),
-            weight: 1.0,
-            strength: 0.5,
-            radius_px: 50.0,
-            falloff: Falloff::Smooth,
-            spacing: 0.1,
-            front_faces_only: true,
-            normalise: true,
-            max_influences: 4,
-        }
-    }
-}
-
-impl BrushOptions {
-    /// The weight or the value of the map that is painted.
-    pub fn value(&self) -> f32 {
-        match self.target {
-            PaintTarget::Weights => self.weight,
-            PaintTarget::Mask(kind) => self.mask_values.get(kind),
-        }
+    /// The value for masks of layers, 0 - 1.
+    pub fn layer(&self) -> f32 {
+        self.layer.clamp(0.0, 1.0)
     }
 
-    /// The same, to change: 0 - [`PaintTarget::limit`].
-    pub fn value_mut(&mut self) -> &mut f32 {
-        match self.target {
-            PaintTarget::Weights => &mut self.weight,
-            PaintTarget::Mask(kind) => self.mask_values.get_mut(kind),
-        }
+    /// The same, to change.
+    pub fn layer_mut(&mut self) -> &mut f32 {
+        &mut self.layer
     }
 }
 
@@ -315,12 +276,16 @@ pub struct Session {
     pub camera: Camera,
     /// Clip and time.
     pub playback: Playback,
-    /// The weight brush.
+    /// The brush.
+    #[serde(deserialize_with = "BrushOptions::read")]
     pub brush: BrushOptions,
     /// The joint that is painted and shown in the heat map.
     pub active_joint: Option<JointIndex>,
     /// The mesh that is painted.
     pub active_mesh: Option<MeshId>,
+    /// The layer that is painted, of meshes that have layers.
+    #[serde(skip_serializing_if = "is_default")]
+    pub active_layers: BTreeMap<MeshId, LayerId>,
     /// The selection.
     pub selected_joints: BTreeSet<JointIndex>,
     /// The posing tools.
@@ -351,6 +316,9 @@ pub struct Session {
     /// Colours that the artist gave to bones, sRGB; the others have one by default.
     #[serde(skip_serializing_if = "is_default")]
     pub joint_colours: BTreeMap<JointIndex, [u8; 3]>,
+    /// Which bone is which other one's on the other side, where the artist knows better than the names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub joint_pairs: BTreeMap<JointIndex, JointIndex>,
     /// Panes, what they show, and what "before" is.
     #[serde(skip_serializing_if = "is_default")]
     pub compare: Compare,

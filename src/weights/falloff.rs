@@ -1,5 +1,6 @@
 //! How a brush's effect fades from its centre to its rim.
 
+use super::curve::Curve;
 use serde::{Deserialize, Serialize};
 
 /// The shape of a brush's effect over the distance from its centre.
@@ -16,26 +17,38 @@ pub enum Falloff {
     Root,
     /// 1.
     Constant,
+    /// The artist's own curve.
+    Custom,
 }
 
 impl Falloff {
     /// All shapes, in the order menus show them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Smooth,
         Self::Linear,
         Self::Sharp,
         Self::Root,
         Self::Constant,
+        Self::Custom,
     ];
 
-    /// The effect at `x`, the distance as a fraction of the radius: 1 in the centre, 0 outside.
-    pub fn at(self, x: f32) -> f32 {
+    /// The effect at `x`, the distance as a fraction of the radius: 1 in the centre, 0 outside. `own` is the curve of
+    /// [`Falloff::Custom`], which may be anything inside.
+    pub fn at(self, x: f32, own: &Curve) -> f32 {
         if !(0.0..=1.0).contains(&x) {
             return 0.0;
         }
         match self {
+            Self::Custom => own.at(x),
+            _ => self.shape(x),
+        }
+    }
+
+    /// The shape at `x`, 0 - 1; of the artist's own a straight line.
+    pub(super) fn shape(self, x: f32) -> f32 {
+        match self {
             Self::Smooth => 1.0 - x * x * (3.0 - 2.0 * x),
-            Self::Linear => 1.0 - x,
+            Self::Linear | Self::Custom => 1.0 - x,
             Self::Sharp => (1.0 - x) * (1.0 - x),
             Self::Root => (1.0 - x).sqrt(),
             Self::Constant => 1.0,
@@ -50,6 +63,7 @@ impl Falloff {
             Self::Sharp => "Sharp",
             Self::Root => "Root",
             Self::Constant => "Constant",
+            Self::Custom => "Custom",
         }
     }
 }
@@ -60,13 +74,14 @@ mod tests {
 
     #[test]
     fn every_shape_is_full_in_the_centre_and_nothing_outside() {
+        let own = Curve::default();
         for falloff in Falloff::ALL {
             assert_eq!(
-                (falloff.at(0.0), falloff.at(1.01)),
+                (falloff.at(0.0, &own), falloff.at(1.01, &own)),
                 (1.0, 0.0),
                 "{falloff:?}"
             );
         }
-        assert_eq!(Falloff::Smooth.at(0.5), 0.5);
+        assert_eq!(Falloff::Smooth.at(0.5, &own), 0.5);
     }
 }

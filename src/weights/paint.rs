@@ -1,4 +1,4 @@
-//! Giving one joint a weight at one point.
+//! Giving joints their weights at one point.
 
 use crate::skinning::RowRef;
 
@@ -14,19 +14,26 @@ pub struct PaintRules<'a> {
 }
 
 impl PaintRules<'_> {
-    fn is_locked(&self, joint: u16) -> bool {
+    /// Whether `joint` keeps its weight.
+    pub fn is_locked(&self, joint: u16) -> bool {
         self.locked
             .get(usize::from(joint))
             .copied()
             .unwrap_or(false)
     }
+
+    /// What locked joints leave of 1.
+    fn room(&self, row: RowRef<'_>) -> f32 {
+        let locked = row.iter().filter(|&(j, _)| self.is_locked(j));
+        let locked_sum: f32 = locked.map(|(_, w)| w).sum();
+        (1.0 - locked_sum).max(0.0)
+    }
 }
 
-/// Writes to `out` the row in which `joint` has `weight`, clamped to what locks leave; `false` where nothing changes.
-///
-/// With `normalise` the other unlocked joints share what is left in their old proportion. Where there is no such joint
-/// the painted one takes all that locked ones leave, so that the sum stays 1. The smallest unlocked influences beyond
-/// the limit go; locked ones and the painted one stay even above it.
+/// Less than this is not worth an influence that was not there.
+const DUST: f32 = 1e-5;
+
+/// [`set_weights`] of one joint.
 pub fn set_weight(
     row: RowRef<'_>,
     joint: u16,
@@ -34,27 +41,89 @@ pub fn set_weight(
     rules: &PaintRules<'_>,
     out: &mut Vec<(u16, f32)>,
 ) -> bool {
-    out.clear();
-    if rules.is_locked(joint) {
-        return false;
-    }
-    let locked_sum: f32 = row
-        .iter()
-        .filter(|&(j, _)| rules.is_locked(j))
-        .map(|(_, w)| w)
-        .sum();
-    let room = (1.0 - locked_sum).max(0.0);
-    let mut weight = weight.clamp(0.0, if rules.normalise { room } else { 1.0 });
+    set_weights(row, &[(joint, weight)], rules, out)
+}
 
-    if weight == row.weight_of(joint) {
-        // Nothing is asked of this point: its other weights keep every bit.
-        return false;
+/// Writes to `out` the row in which each joint of `wanted` (distinct) has its weight, clamped to what locks leave; `false`
+/// where nothing changes. Locked ones among them are left out.
+///
+/// With `normalise` the other unlocked joints share what is left in their old proportion. Where there is no such joint
+/// the wanted ones take all that locked ones leave, so that the sum stays 1. The smallest unlocked influences beyond
+/// the limit go: of the others, or a wanted one that was not there before. Locked ones, and wanted ones that were there,
+/// stay even above it, and so does the last of the others while it is larger than what is wanted: a faint touch must not
+/// take all that it has.
+pub fn set_weights(
+    row: RowRef<'_>,
+    wanted: &[(u16, f32)],
+    rules: &PaintRules<'_>,
+    out: &mut Vec<(u16, f32)>,
+) -> bool {
+    out.clear();
+    let most = if rules.normalise {
+        rules.room(row)
+    } else {
+        1.0
+    };
+    // Nothing is asked of a point where all have what they should: its other weights keep every bit.
+    let asked = wanted.iter().any(|&(joint, weight)| {
+        !rules.is_locked(joint) && weight.clamp(0.0, most) != row.weight_of(joint)
+    });
+    asked && write_row(row, wanted, most, rules, out)
+}
+
+/// Writes to `out` the row whose sum is 1, as far as locks let it: the joints of `kept` keep their weights before the
+/// others do. `false` where nothing changes.
+pub fn settle_row(
+    row: RowRef<'_>,
+    kept: &[u16],
+    rules: &PaintRules<'_>,
+    out: &mut Vec<(u16, f32)>,
+) -> bool {
+    out.clear();
+    let rules = PaintRules {
+        normalise: true,
+        ..*rules
+    };
+    let room = rules.room(row);
+    let kept: Vec<(u16, f32)> = kept
+        .iter()
+        .map(|&joint| (joint, row.weight_of(joint)))
+        .collect();
+    write_row(row, &kept, room, &rules, out)
+}
+
+fn write_row(
+    row: RowRef<'_>,
+    wanted: &[(u16, f32)],
+    most: f32,
+    rules: &PaintRules<'_>,
+    out: &mut Vec<(u16, f32)>,
+) -> bool {
+    let mut wanted: Vec<(u16, f32)> = wanted
+        .iter()
+        .filter(|(joint, _)| !rules.is_locked(*joint))
+        .map(|&(joint, weight)| (joint, weight.clamp(0.0, most)))
+        .collect();
+    let sum: f32 = wanted.iter().map(|(_, w)| w).sum();
+    let is_all = rules.normalise && sum > most && wanted.len() > 1;
+    if is_all {
+        scale(&mut wanted, most / sum);
     }
+    let is_wanted = |joint: u16| wanted.iter().any(|(j, _)| *j == joint);
     out.extend(
         row.iter()
-            .filter(|&(j, w)| j != joint && (w > 0.0 || rules.is_locked(j))),
+            .filter(|&(j, w)| !is_wanted(j) && (w > 0.0 || rules.is_locked(j))),
     );
-    limit(out, rules, usize::from(weight > 0.0));
+    let refused = make_room(row, &mut wanted, most, rules, out);
+    if refused && wanted.is_empty() {
+        out.clear();
+        return false;
+    }
+    let sum = if is_all && !refused {
+        most
+    } else {
+        wanted.iter().map(|(_, w)| w).sum()
+    };
     if rules.normalise {
         let others: f32 = out
             .iter()
@@ -62,36 +131,147 @@ pub fn set_weight(
             .map(|&(_, w)| w)
             .sum();
         if others > 0.0 {
-            let scale = (room - weight) / others;
+            let factor = (most - sum).max(0.0) / others;
             for (j, w) in out.iter_mut() {
                 if !rules.is_locked(*j) {
-                    *w *= scale;
+                    *w *= factor;
                 }
             }
         } else {
-            weight = room;
+            fill(&mut wanted, row, sum, most);
         }
     }
     out.retain(|&(j, w)| w > 0.0 || rules.is_locked(j));
-    // The painted joint keeps its place in the row, so that painting and taking it back is no change.
-    if weight > 0.0 {
-        let place = row
-            .joints
-            .iter()
-            .position(|&j| j == joint)
-            .unwrap_or(row.len());
-        let place = row.joints[..place]
-            .iter()
-            .filter(|j| out.iter().any(|(k, _)| k == *j))
-            .count();
+    // A painted joint keeps its place in the row, so that painting and taking it back is no change.
+    let place_of = |joint: u16| row.joints.iter().position(|&j| j == joint);
+    wanted.sort_by_key(|&(joint, _)| place_of(joint).unwrap_or(usize::MAX));
+    for (joint, weight) in wanted.into_iter().filter(|(_, w)| *w > 0.0) {
+        let before = &row.joints[..place_of(joint).unwrap_or(row.len())];
+        let is_new = before.len() == row.len();
+        let place = if is_new {
+            out.len()
+        } else {
+            let is_kept = |j: &&u16| out.iter().any(|(k, _)| k == *j);
+            before.iter().filter(is_kept).count()
+        };
         out.insert(place, (joint, weight));
     }
     !out.iter().copied().eq(row.iter())
 }
 
-/// Drops the smallest unlocked entries until `reserved` more fit below the limit.
-fn limit(row: &mut Vec<(u16, f32)>, rules: &PaintRules<'_>, reserved: usize) {
-    while row.len() + reserved > rules.max_influences.max(1) {
+/// Drops the smallest of what does not fit below the limit, as it would be if all fitted: others from `out`, or such of
+/// `wanted` as are new in the row. Whether some of `wanted` went.
+fn make_room(
+    row: RowRef<'_>,
+    wanted: &mut Vec<(u16, f32)>,
+    most: f32,
+    rules: &PaintRules<'_>,
+    out: &mut Vec<(u16, f32)>,
+) -> bool {
+    let mut refused = false;
+    loop {
+        let n_wanted = wanted.iter().filter(|(_, w)| *w > 0.0).count();
+        if out.len() + n_wanted <= rules.max_influences.max(1) {
+            return refused;
+        }
+        let free = || out.iter().filter(|(j, _)| !rules.is_locked(*j));
+        let (n_free, others) = (free().count(), free().map(|(_, w)| w).sum::<f32>());
+        let sum: f32 = wanted.iter().map(|(_, w)| w).sum();
+        let factor = if rules.normalise && others > 0.0 {
+            (most - sum).max(0.0) / others
+        } else {
+            1.0
+        };
+        let by_weight = |a: &(usize, f32), b: &(usize, f32)| a.1.total_cmp(&b.1);
+        let places = out.iter().enumerate();
+        let places = places.filter(|(_, (j, _))| !rules.is_locked(*j));
+        let smallest = places.map(|(i, (_, w))| (i, w * factor)).min_by(by_weight);
+        let Some((other, weight)) = smallest else {
+            return refused;
+        };
+        let newcomers = wanted.iter().enumerate();
+        let newcomers = newcomers.filter(|(_, (j, w))| *w > 0.0 && row.weight_of(*j) <= 0.0);
+        let newcomer = newcomers.map(|(i, (_, w))| (i, *w)).min_by(by_weight);
+        match newcomer {
+            Some((i, new)) if new <= DUST || new <= weight => {
+                wanted.remove(i);
+                refused = true;
+            }
+            None if rules.normalise && n_free == 1 && sum <= weight => return refused,
+            _ => {
+                out.remove(other);
+            }
+        }
+    }
+}
+
+/// Makes `wanted` fill `room` alone: in their proportion, else in that of `row`, else equally.
+fn fill(wanted: &mut [(u16, f32)], row: RowRef<'_>, sum: f32, room: f32) {
+    if let [(_, weight)] = wanted {
+        *weight = room;
+    } else if sum > 0.0 {
+        scale(wanted, room / sum);
+    } else {
+        let before: f32 = wanted.iter().map(|&(j, _)| row.weight_of(j)).sum();
+        let equal = room / wanted.len().max(1) as f32;
+        for (joint, weight) in wanted {
+            *weight = if before > 0.0 {
+                row.weight_of(*joint) / before * room
+            } else {
+                equal
+            };
+        }
+    }
+}
+
+fn scale(weights: &mut [(u16, f32)], factor: f32) {
+    for (_, weight) in weights {
+        *weight *= factor;
+    }
+}
+
+/// Writes to `out` the row whose unlocked joints went `share` of the way to `mean`, or, where it is negative, away from
+/// it; `false` where nothing changes. Joints may come from `mean`. With `normalise` the sum is 1 again.
+pub fn blend_row(
+    row: RowRef<'_>,
+    mean: &[(u16, f32)],
+    share: f32,
+    rules: &PaintRules<'_>,
+    out: &mut Vec<(u16, f32)>,
+) -> bool {
+    out.clear();
+    let in_mean = |joint: u16| mean.iter().find(|(j, _)| *j == joint).map_or(0.0, |e| e.1);
+    out.extend(row.iter().map(|(j, w)| {
+        let moved = (w + (in_mean(j) - w) * share).clamp(0.0, 1.0);
+        (j, if rules.is_locked(j) { w } else { moved })
+    }));
+    if share > 0.0 {
+        let is_new = |j: u16| !rules.is_locked(j) && !row.joints.contains(&j);
+        let new = mean.iter().map(|&(j, m)| (j, m * share));
+        out.extend(new.filter(|&(j, w)| w > DUST && is_new(j)));
+    }
+    out.retain(|&(j, w)| w > 0.0 || rules.is_locked(j));
+    limit(out, rules);
+    if rules.normalise {
+        let room = rules.room(row);
+        let free = out.iter().filter(|(j, _)| !rules.is_locked(*j));
+        let sum: f32 = free.map(|(_, w)| w).sum();
+        if sum <= 0.0 {
+            return false;
+        }
+        for (joint, weight) in out.iter_mut() {
+            if !rules.is_locked(*joint) {
+                *weight *= room / sum;
+            }
+        }
+        out.retain(|&(j, w)| w > 0.0 || rules.is_locked(j));
+    }
+    !out.iter().copied().eq(row.iter())
+}
+
+/// Drops the smallest unlocked entries above the limit.
+fn limit(row: &mut Vec<(u16, f32)>, rules: &PaintRules<'_>) {
+    while row.len() > rules.max_influences.max(1) {
         let smallest = row
             .iter()
             .enumerate()
@@ -148,6 +328,37 @@ mod tests {
     }
 
     #[test]
+    fn a_faint_touch_takes_no_place_from_a_real_influence() {
+        let row = [(0, 0.3), (1, 0.3), (2, 0.2), (3, 0.2)];
+        for faint in [1e-6, 0.01, 0.1] {
+            assert_eq!(painted(&row, 9, faint, &[], 4), None, "{faint}");
+        }
+        let strong = painted(&row, 9, 0.5, &[], 4).unwrap();
+        assert!(
+            strong.contains(&(9, 0.5)) && strong.len() == 4,
+            "{strong:?}"
+        );
+        let free = painted(&row[..3], 9, 0.01, &[], 4).unwrap();
+        assert!(free.contains(&(9, 0.01)), "{free:?}");
+    }
+
+    #[test]
+    fn a_faint_touch_does_not_take_the_last_place_that_locks_leave() {
+        let row = [(0, 0.2), (1, 0.2), (2, 0.2), (3, 0.4)];
+        let locked = [true, true, true, false, false];
+        assert_eq!(painted(&row, 4, 0.01, &locked, 4), None);
+        let all = painted(&row, 4, 1.0, &locked, 4).unwrap();
+        assert_eq!(all[..3], row[..3]);
+        assert!(all[3].0 == 4 && (all[3].1 - 0.4).abs() < 1e-6, "{all:?}");
+        // The same with a limit of 1, and where the touched one was there and the row is too long.
+        assert_eq!(painted(&[(3, 1.0)], 4, 0.1, &[], 1), None);
+        assert_eq!(painted(&[(3, 1.0)], 4, 0.9, &[], 1).unwrap(), [(4, 1.0)]);
+        let long = [(0, 0.2), (1, 0.2), (2, 0.2), (3, 0.3), (4, 0.1)];
+        let kept = painted(&long, 4, 0.12, &locked, 4).unwrap();
+        assert!(kept.contains(&(4, 0.12)) && kept.len() == 5, "{kept:?}");
+    }
+
+    #[test]
     fn locked_joints_keep_every_bit() {
         let locked = [false, true, false];
         let row = painted(&[(0, 0.5), (1, 0.3), (2, 0.2)], 0, 1.0, &locked, 4).unwrap();
@@ -170,5 +381,96 @@ mod tests {
     #[test]
     fn an_unweighted_point_takes_the_whole_weight() {
         assert_eq!(painted(&[], 3, 0.4, &[], 4).unwrap(), [(3, 1.0)]);
+    }
+
+    fn painted_all(
+        row: &[(u16, f32)],
+        wanted: &[(u16, f32)],
+        locked: &[bool],
+        normalise: bool,
+    ) -> Vec<(u16, f32)> {
+        let rows: Rows = [row.to_vec()].into_iter().collect();
+        let rules = PaintRules {
+            locked,
+            normalise,
+            max_influences: 8,
+        };
+        let mut out = Vec::new();
+        if set_weights(rows.row(0), wanted, &rules, &mut out) {
+            out
+        } else {
+            row.to_vec()
+        }
+    }
+
+    #[test]
+    fn several_joints_are_set_at_once_and_the_others_share_the_rest() {
+        let row = [(0, 0.5), (1, 0.25), (2, 0.25)];
+        assert_eq!(
+            painted_all(&row, &[(2, 0.5), (1, 0.25)], &[], true),
+            [(0, 0.25), (1, 0.25), (2, 0.5)]
+        );
+        // More than there is: in their proportion.
+        assert_eq!(
+            painted_all(&row, &[(0, 0.9), (1, 0.9)], &[], true),
+            [(0, 0.5), (1, 0.5)]
+        );
+        assert_eq!(
+            painted_all(&row, &[(0, 0.9), (1, 0.9)], &[], false),
+            [(0, 0.9), (1, 0.9), (2, 0.25)]
+        );
+        // Nobody else is there: they keep all of it.
+        assert_eq!(
+            painted_all(&[(0, 0.75), (1, 0.25)], &[(0, 0.0), (1, 0.0)], &[], true),
+            [(0, 0.75), (1, 0.25)]
+        );
+        assert_eq!(
+            painted_all(&[], &[(3, 0.1), (4, 0.3)], &[], true),
+            [(3, 0.25), (4, 0.75)]
+        );
+        let locked = [true, false, false];
+        assert_eq!(
+            painted_all(&row, &[(0, 0.0), (1, 0.5)], &locked, true),
+            [(0, 0.5), (1, 0.5)]
+        );
+    }
+
+    #[test]
+    fn a_settled_row_has_a_sum_of_1_and_keeps_what_was_painted() {
+        let rows: Rows = [vec![(0, 0.5), (1, 0.75), (2, 0.5)]].into_iter().collect();
+        let rules = PaintRules {
+            locked: &[],
+            normalise: false,
+            max_influences: 8,
+        };
+        let mut out = Vec::new();
+        assert!(settle_row(rows.row(0), &[1], &rules, &mut out));
+        assert_eq!(out, [(0, 0.125), (1, 0.75), (2, 0.125)]);
+        assert!(settle_row(rows.row(0), &[], &rules, &mut out));
+        let sum: f32 = out.iter().map(|e| e.1).sum();
+        assert!((sum - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_blended_row_goes_towards_its_neighbours_and_away_from_them() {
+        let rows: Rows = [vec![(0, 0.75), (1, 0.25)]].into_iter().collect();
+        let rules = PaintRules {
+            locked: &[],
+            normalise: true,
+            max_influences: 8,
+        };
+        let mean = [(0, 0.25), (2, 0.75)];
+        let mut out = Vec::new();
+        assert!(blend_row(rows.row(0), &mean, 0.5, &rules, &mut out));
+        assert_eq!(out, [(0, 0.5), (1, 0.125), (2, 0.375)]);
+        assert!(blend_row(rows.row(0), &mean, -0.5, &rules, &mut out));
+        assert!(out.iter().all(|e| e.0 != 2), "{out:?}");
+        assert!(out[0].1 > 0.7 && (out[0].1 + out[1].1 - 1.0).abs() < 1e-6);
+        let locked = PaintRules {
+            locked: &[true],
+            ..rules
+        };
+        assert!(blend_row(rows.row(0), &mean, 0.5, &locked, &mut out));
+        assert_eq!(out[0], (0, 0.75));
     }
 }

@@ -28,6 +28,8 @@ pub struct ModelReport {
     pub badges: Vec<Badges>,
     /// Figures of each mesh that has a skin.
     pub meshes: BTreeMap<MeshId, MeshFigures>,
+    /// Points whose weights do not sum to 1, ascending; meshes without such a point are not listed.
+    pub off_sum: BTreeMap<MeshId, Arc<[u32]>>,
     /// Problems, the worst first.
     pub findings: Vec<Finding>,
 }
@@ -59,6 +61,8 @@ struct MeshChecks {
     figures: MeshFigures,
     /// n_skin_joints: points that each moves.
     n_moved: Vec<u32>,
+    /// Points whose weights do not sum to 1.
+    off_sum: Arc<[u32]>,
 }
 
 impl ModelChecks {
@@ -79,6 +83,9 @@ impl ModelChecks {
             let before = self.meshes.remove(&id);
             let checked = MeshChecks::after(before, document, id, item, task)?;
             report.meshes.insert(id, checked.figures);
+            if !checked.off_sum.is_empty() {
+                report.off_sum.insert(id, checked.off_sum.clone());
+            }
             report.findings.extend(checked.findings.iter().cloned());
             count_moved(document, id, &checked.n_moved, &mut report.n_moved);
             self.meshes.insert(id, checked);
@@ -148,6 +155,8 @@ impl MeshChecks {
             figures.most = figures.most.max(chunk.most);
             figures.n_unweighted += chunk.unweighted.len();
         }
+        let off_sum: Vec<u32> = chunks.iter().flat_map(|c| &c.off_sum).copied().collect();
+        let off_sum = off_sum.into();
         figures.mean = total as f64 / item.influences.len().max(1) as f64;
         Ok(Self {
             geometry: item.geometry.clone(),
@@ -157,6 +166,7 @@ impl MeshChecks {
             findings,
             figures,
             n_moved,
+            off_sum,
         })
     }
 

@@ -21,7 +21,7 @@ pub(super) struct ChunkReport {
     /// How many points each skin joint moves; only those that move some.
     pub(super) n_moved: Vec<(u16, u32)>,
     pub(super) unweighted: Vec<u32>,
-    off_sum: Vec<u32>,
+    pub(super) off_sum: Vec<u32>,
     over_few: Vec<u32>,
     over_many: Vec<u32>,
     pub(super) n_influences: usize,

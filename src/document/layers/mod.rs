@@ -1,0 +1,324 @@
+//! Layers of weights: changes that can be faded, muted and thrown away.
+//!
+//! The way of the data: the rows of each [`Layer`] over what lies below it (`composite`), in the order of the
+//! [`LayerStack`] -> the influences of the mesh, which is all that everything else reads.
+//!
+//! Invariant: a mesh without layers has an empty stack, which takes no memory; a stack that is not empty has a base and at
+//! least one layer over it.
+//! Invariant: what is shown is a pure function of the layers: taking an edit back restores every bit of it.
+//! Locks are about what is shown: painting, operations, masks and erasing leave points alone at which they would change
+//! the weight of a locked bone, also through a mirror effect ([`super::Document::spare_locked`]). Changes of the stack
+//! itself - adding, muting, showing alone, fading, ordering, deleting, merging and mirroring layers - are decisions about
+//! whole layers and go through locks; the editor says how many points of locked bones they changed
+//! ([`super::Document::n_locked_changes`]).
+//!
+//! Invariant: where a layer shows all of a row, it shows it bit for bit; where it shows nothing, so does what lies below;
+//! a weight that is the same in both stays the same.
+
+pub mod change;
+mod composite;
+mod edit;
+mod mirror;
+
+pub use edit::LayersEdit;
+pub use mirror::{MirrorEffect, MirrorJoints};
+
+use super::LayerId;
+use crate::deform::PointMask;
+use crate::skinning::influences::CHUNK;
+use crate::skinning::{Influences, Rows};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Weights of some points, over what lies below.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    /// Distinct within the stack.
+    pub id: LayerId,
+    /// What the artist calls it.
+    pub name: String,
+    /// One row a point; an empty one says nothing. Those of the base are complete.
+    pub rows: Influences,
+    /// How much of it is shown, 0 - 1. The base is always shown.
+    pub opacity: f32,
+    /// Whether it is not shown.
+    pub muted: bool,
+    /// How much of it each point takes, 0 - 1.
+    pub mask: PointMask,
+    /// Whether it shows one side on the other one too.
+    pub mirror: Option<Arc<MirrorEffect>>,
+}
+
+/// What copies share is equal without a look: an opacity that is dragged compares layers many times a second.
+impl PartialEq for Layer {
+    fn eq(&self, other: &Self) -> bool {
+        let Self {
+            id,
+            name,
+            rows,
+            opacity,
+            muted,
+            mask,
+            mirror,
+        } = self;
+        let same_mirror = match (mirror, &other.mirror) {
+            (None, None) => true,
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a == b,
+            _ => false,
+        };
+        *id == other.id
+            && *opacity == other.opacity
+            && *muted == other.muted
+            && *name == other.name
+            && same_mirror
+            && *mask == other.mask
+            && *rows == other.rows
+    }
+}
+
+impl Layer {
+    /// A layer that says nothing yet.
+    pub fn new(id: LayerId, name: impl Into<String>, n_points: usize) -> Self {
+        Self {
+            id,
+            name: name.into(),
+            rows: Influences::silent(n_points),
+            opacity: 1.0,
+            muted: false,
+            mask: PointMask::default(),
+            mirror: None,
+        }
+    }
+
+    /// The base of a stack: what the mesh had before it got layers.
+    pub fn base(rows: Influences) -> Self {
+        Self {
+            rows,
+            ..Self::new(LayerStack::BASE, "Base", 0)
+        }
+    }
+
+    /// Whether nothing is painted on its mask.
+    pub fn takes_all(&self) -> bool {
+        self.mask.is_unpainted()
+    }
+
+    /// How many points have a row.
+    pub fn n_rows(&self) -> usize {
+        let chunks = self.rows.chunks().iter();
+        let chunks = chunks.filter(|chunk| !chunk.is_silent());
+        chunks
+            .map(|chunk| chunk.iter().filter(|row| !row.is_empty()).count())
+            .sum()
+    }
+}
+
+/// The layers of a mesh, from the bottom to the top; empty where the mesh has none.
+#[derive(Clone, Debug, Default)]
+pub struct LayerStack {
+    layers: Vec<Arc<Layer>>,
+    solo: Option<LayerId>,
+    /// What is shown with all layers up to the second one, the third one and so on: derived from `layers`.
+    shown: Vec<Influences>,
+}
+
+impl PartialEq for LayerStack {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Arc<Layer>, &Arc<Layer>)| Arc::ptr_eq(a, b) || a == b;
+        self.solo == other.solo
+            && self.layers.len() == other.layers.len()
+            && self.layers.iter().zip(&other.layers).all(same)
+    }
+}
+
+impl LayerStack {
+    /// The layer at the bottom.
+    pub const BASE: LayerId = LayerId(0);
+
+    /// A stack whose composition is still to be computed, as an edit carries it.
+    pub fn new(layers: Vec<Arc<Layer>>, solo: Option<LayerId>) -> Self {
+        Self {
+            layers,
+            solo,
+            shown: Vec::new(),
+        }
+    }
+
+    /// Whether there are no layers: what is painted is the result.
+    pub fn is_plain(&self) -> bool {
+        self.layers.is_empty()
+    }
+
+    /// From the bottom to the top.
+    pub fn layers(&self) -> &[Arc<Layer>] {
+        &self.layers
+    }
+
+    /// The only layer that is shown over the base.
+    pub fn solo(&self) -> Option<LayerId> {
+        self.solo
+    }
+
+    /// The place of a layer, counted from the bottom.
+    pub fn position(&self, id: LayerId) -> Option<usize> {
+        self.layers.iter().position(|layer| layer.id == id)
+    }
+
+    /// A layer.
+    pub fn get(&self, id: LayerId) -> Option<&Arc<Layer>> {
+        self.layers.get(self.position(id)?)
+    }
+
+    /// The base; `None` without layers.
+    pub fn base(&self) -> Option<&Arc<Layer>> {
+        self.layers.first()
+    }
+
+    /// A number that no layer has.
+    pub fn free_id(&self) -> LayerId {
+        let largest = self.layers.iter().map(|layer| layer.id.0).max();
+        LayerId(largest.map_or(Self::BASE.0 + 1, |id| id.saturating_add(1)))
+    }
+
+    /// Whether the layer at `index` takes part in what is shown.
+    pub fn is_visible(&self, index: usize) -> bool {
+        let Some(layer) = self.layers.get(index) else {
+            return false;
+        };
+        index == 0
+            || (layer.opacity > 0.0
+                && match self.solo {
+                    Some(solo) => solo == layer.id,
+                    None => !layer.muted,
+                })
+    }
+
+    /// What is shown below the layer at `index`, at least 1.
+    pub fn below(&self, index: usize) -> Option<&Influences> {
+        match index.checked_sub(2) {
+            Some(upper) => self.shown.get(upper),
+            None => self.base().map(|base| &base.rows),
+        }
+    }
+
+    /// What is shown with all layers; `None` without layers.
+    pub fn result(&self) -> Option<&Influences> {
+        self.shown.last()
+    }
+
+    /// Bytes of what the layers keep beside `result`.
+    pub fn heap_bytes(&self, result: &Influences) -> usize {
+        let rows = self.layers.iter().map(|layer| &layer.rows);
+        let rows = rows.chain(&self.shown);
+        rows.map(|rows| rows.bytes_beside(Some(result))).sum()
+    }
+
+    /// Computes what is shown. What is the same as in `earlier`, or in `before`, which was shown until now, is shared with
+    /// it.
+    pub(super) fn compose(&mut self, earlier: &Self, before: &Influences) {
+        self.shown.clear();
+        let Some(base) = self.base() else { return };
+        let n_chunks = base.rows.chunks().len();
+        let same_base = earlier.base().is_some_and(|other| Arc::ptr_eq(base, other));
+        let is_same = |&i: &usize| {
+            let both = self.layers.get(i).zip(earlier.layers.get(i));
+            same_base
+                && earlier.shown.len() >= i
+                && both.is_some_and(|(a, b)| Arc::ptr_eq(a, b))
+                && self.is_visible(i) == earlier.is_visible(i)
+        };
+        let n_same = (1..self.layers.len()).take_while(is_same).count();
+        let mut shown = earlier.shown[..n_same].to_vec();
+        let below = shown.last().unwrap_or(&base.rows).clone();
+        shown.resize(self.layers.len() - 1, below);
+        self.shown = shown;
+        self.compose_chunks(n_same + 1, (0..n_chunks).collect(), before);
+    }
+
+    /// Exchanges rows of the layer at `index` as [`Influences::swap_rows`] does. Returns the chunks of the result that
+    /// may have changed.
+    pub(super) fn swap_rows(
+        &mut self,
+        index: usize,
+        points: &[u32],
+        rows: &mut Rows,
+        before: &Influences,
+    ) -> BTreeSet<usize> {
+        let layer = Arc::make_mut(&mut self.layers[index]);
+        if index == 0 {
+            layer.rows.swap_rows(points, rows);
+        } else {
+            layer.rows.swap_few_rows(points, rows);
+        }
+        self.recompose(index, points, before)
+    }
+
+    /// Exchanges values of the mask of the layer at `index` as [`PointMask::swap`] does. Returns the chunks of the result
+    /// that may have changed.
+    pub(super) fn swap_mask(
+        &mut self,
+        index: usize,
+        points: &[u32],
+        values: &mut [f32],
+        before: &Influences,
+    ) -> BTreeSet<usize> {
+        Arc::make_mut(&mut self.layers[index])
+            .mask
+            .swap(points, values);
+        self.recompose(index, points, before)
+    }
+
+    /// Brings what is shown up to date with a change of the layer at `index` at `points`.
+    fn recompose(&mut self, index: usize, points: &[u32], before: &Influences) -> BTreeSet<usize> {
+        if !self.is_visible(index) {
+            return BTreeSet::new();
+        }
+        let mut chunks = BTreeSet::new();
+        let mut add = |point: u32| {
+            chunks.insert(point as usize / CHUNK);
+        };
+        let mirror = self.layers[index].mirror.as_deref();
+        for &point in points {
+            add(point);
+            let images = mirror.map_or(&[][..], |mirror| mirror.images(point));
+            for &(_, image) in images {
+                add(image);
+            }
+        }
+        self.compose_chunks(index.max(1), chunks.iter().copied().collect(), before);
+        chunks
+    }
+
+    /// Computes some chunks of what is shown with the layer at `first`, at least 1, and those above it. A chunk of the
+    /// result that is as in `before` is that one: its identity says that nothing is to be done.
+    fn compose_chunks(&mut self, first: usize, chunks: Vec<usize>, before: &Influences) {
+        let visible: Vec<bool> = (0..self.layers.len()).map(|i| self.is_visible(i)).collect();
+        let compose = |&chunk: &usize| {
+            let Some(below) = self.below(first) else {
+                return Vec::new();
+            };
+            let mut below = below.chunks()[chunk].clone();
+            let mut composed = Vec::with_capacity(self.layers.len() - first);
+            for (index, layer) in self.layers.iter().enumerate().skip(first) {
+                if visible[index] {
+                    below = composite::over(&below, layer, chunk);
+                }
+                composed.push(below.clone());
+            }
+            if let Some(result) = composed.last_mut() {
+                let old = &before.chunks()[chunk];
+                if !Arc::ptr_eq(old, result) && old.same_bits(result) {
+                    *result = old.clone();
+                }
+            }
+            composed
+        };
+        let composed: Vec<Vec<Arc<Rows>>> = chunks.par_iter().map(compose).collect();
+        for (chunk, composed) in chunks.into_iter().zip(composed) {
+            for (shown, rows) in self.shown[first - 1..].iter_mut().zip(composed) {
+                shown.set_chunk(chunk, rows);
+            }
+        }
+    }
+}

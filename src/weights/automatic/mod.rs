@@ -1,0 +1,115 @@
+//! Weights computed from the bones and the surface.
+//!
+//! The way of the data: a subject -> `places` (seams joined) and `bones` (who takes weight, and where) -> a method:
+//! `heat` over the surface, `voxel` through the inside (`grid` -> `solid` -> `geodesic`), or `biharmonic` on
+//! a coarse copy of the inside (`proxy`) -> `rows`: the largest few weights of each place -> an outcome that keeps
+//! locked weights.
+//!
+//! Invariant: memory grows with points x influences, never with points x joints.
+//! Invariant: what a method cannot do is done another way, and the report's notes name where and how.
+
+mod biharmonic;
+mod bones;
+mod geodesic;
+mod grid;
+mod heat;
+mod places;
+mod proxy;
+mod rows;
+mod solid;
+mod voxel;
+
+pub(crate) use bones::some;
+pub(crate) use heat::islands_note;
+pub(crate) use places::Places;
+pub(crate) use rows::{TopRows, finish};
+
+use super::operation::{OperationError, Outcome, Subject};
+use crate::math::FactorError;
+use crate::task::Task;
+use bones::Deformers;
+use geodesic::away;
+use solid::Solid;
+
+/// Cells along the longest side of the bounds that the blocks of [`Automatic::Biharmonic`] are made of, at most.
+const FINEST: u32 = 256;
+
+/// How automatic weights are computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Automatic {
+    /// Bone heat (Baran and Popovic 2007).
+    Heat,
+    /// Geodesic voxel binding (Dionne and de Lasa 2013).
+    Voxel {
+        /// Cells along the longest side of the bounds, 32 - 512.
+        resolution: u32,
+        /// How fast weight falls with distance, 0 - 1: 0 far-reaching, 1 close to the nearest bone.
+        falloff: f32,
+    },
+    /// Bounded biharmonic weights (Jacobson et al. 2011) on a voxel proxy.
+    Biharmonic {
+        /// Cells along the longest side of the bounds, 16 - 256.
+        resolution: u32,
+    },
+}
+
+impl Automatic {
+    /// The rows it makes of `subject`.
+    ///
+    /// Unlocked joints of the skin take weight, all but those that carry none now and look like helpers (see the report's
+    /// notes). Fails where no joint can.
+    pub fn run(&self, subject: &Subject<'_>, task: &Task) -> Result<Outcome, OperationError> {
+        task.step("Reading the mesh", 0.0)?;
+        let places = Places::new(subject);
+        let index = places.index();
+        task.check()?;
+        let mut deformers = Deformers::new(subject, &places, &index);
+        if deformers.list.is_empty() {
+            return Err(OperationError::Refused(format!(
+                "No bone of \"{}\" may take weight: {}.",
+                subject.mesh.name,
+                if subject.joints.is_empty() {
+                    "it has no skin"
+                } else {
+                    "all are locked"
+                }
+            )));
+        }
+        let (rows, more) = match *self {
+            Self::Heat => heat::weights(subject, &places, &deformers, &index, task)?,
+            Self::Voxel {
+                resolution,
+                falloff,
+            } => {
+                let solid = Solid::new(&places, &index, resolution.clamp(32, 512), task)?;
+                deformers.leave_out(subject, &away(&solid, &places, &index, &deformers));
+                let bend = falloff.clamp(0.0, 1.0);
+                voxel::weights(subject, &places, &deformers, &solid, bend, task)?
+            }
+            Self::Biharmonic { resolution } => {
+                let resolution = resolution.clamp(16, FINEST);
+                let side = (FINEST / resolution).clamp(1, 4);
+                let solid = Solid::new(&places, &index, resolution * side, task)?;
+                deformers.leave_out(subject, &away(&solid, &places, &index, &deformers));
+                biharmonic::weights(subject, &places, &deformers, &solid, side as usize, task)?
+            }
+        };
+        task.step("Writing rows", 0.97)?;
+        let mut notes = deformers.notes;
+        notes.extend(more);
+        Ok(finish(subject, &places, &rows, notes))
+    }
+}
+
+/// A system that could not be solved, as a sentence.
+pub(crate) fn solved(error: FactorError) -> OperationError {
+    match error {
+        FactorError::Cancelled(cancelled) => cancelled.into(),
+        failed @ FactorError::Failed { .. } => {
+            let sentence = failed.to_string();
+            let mut letters = sentence.chars();
+            let first = letters.next().map(|c| c.to_ascii_uppercase());
+            OperationError::Refused(first.into_iter().chain(letters).chain(['.']).collect())
+        }
+    }
+}

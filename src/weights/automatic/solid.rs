@@ -1,0 +1,261 @@
+//! The inside of a mesh and its surface as one graph: what distances from bones are measured in.
+//!
+//! Nodes are the inside cells of the grid, then the patches: the places of one cell that hang together by edges. Patches
+//! are joined along edges and with the inside cells around them that they can see, so that open sheets and parts thinner
+//! than a cell are reached over their surface.
+
+use super::grid::Grid;
+use super::heat::sees;
+use super::places::Places;
+use crate::mesh::SurfaceIndex;
+use crate::task::{Cancelled, Task};
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// Patches handed to a thread at a time.
+const RUN: usize = 256;
+
+/// The graph.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Solid {
+    /// Its cells.
+    pub(crate) grid: Grid,
+    /// n_places: the patch of each.
+    pub(crate) patch_of_place: Vec<u32>,
+    /// n_patches: a place in the middle of each.
+    pub(crate) middles: Vec<u32>,
+    /// n_patches: where that is.
+    pub(crate) positions: Vec<Vec3>,
+    /// Inside cells that a patch sees, as nodes.
+    cells: Links,
+    /// Patches beside a patch.
+    beside: Links,
+    /// Patches that see an inside cell: (cell's node, patch), ascending.
+    patches_of_cell: Vec<(u32, u32)>,
+}
+
+/// Compressed rows.
+#[derive(Clone, Debug, Default)]
+struct Links {
+    starts: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Links {
+    /// From (row, item), ascending.
+    fn new(n: usize, pairs: &[(u32, u32)]) -> Self {
+        let mut starts = vec![0; n + 1];
+        for &(row, _) in pairs {
+            starts[row as usize + 1] += 1;
+        }
+        for i in 0..n {
+            starts[i + 1] += starts[i];
+        }
+        Self {
+            starts,
+            items: pairs.iter().map(|p| p.1).collect(),
+        }
+    }
+
+    fn row(&self, row: u32) -> &[u32] {
+        let range = self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize;
+        &self.items[range]
+    }
+}
+
+impl Solid {
+    /// Of a mesh, in cells of which the longest side of the bounds has `resolution`.
+    pub(crate) fn new(
+        places: &Places,
+        index: &SurfaceIndex,
+        resolution: u32,
+        task: &Task,
+    ) -> Result<Self, Cancelled> {
+        let grid = Grid::new(places, resolution, task)?;
+        let mut solid = Self {
+            grid,
+            ..Self::default()
+        };
+        task.step("Joining the surface to the cells", 0.25)?;
+        solid.gather_patches(places);
+        let runs: Vec<Vec<(u32, u32)>> = (0..solid.middles.len().div_ceil(RUN))
+            .into_par_iter()
+            .map(|run| {
+                let mut links = Vec::new();
+                if task.is_cancelled() {
+                    return links;
+                }
+                let last = ((run + 1) * RUN).min(solid.middles.len());
+                for patch in run * RUN..last {
+                    solid.link_cells(places, index, patch as u32, &mut links);
+                }
+                links
+            })
+            .collect();
+        task.check()?;
+        let links = runs.concat();
+        let mut patches_of_cell: Vec<(u32, u32)> = links.iter().map(|&(p, c)| (c, p)).collect();
+        patches_of_cell.sort_unstable();
+        solid.cells = Links::new(solid.middles.len(), &links);
+        solid.patches_of_cell = patches_of_cell;
+        Ok(solid)
+    }
+
+    /// How many nodes there are: cells, then patches.
+    pub(crate) fn n_nodes(&self) -> usize {
+        self.grid.n_nodes() + self.middles.len()
+    }
+
+    /// The first patch's node.
+    pub(crate) fn first_patch(&self) -> u32 {
+        self.grid.n_nodes() as u32
+    }
+
+    /// Where a node is.
+    pub(crate) fn position(&self, node: u32) -> Vec3 {
+        match node.checked_sub(self.first_patch()) {
+            Some(patch) => self.positions[patch as usize],
+            None => self.grid.centre_of_node(node),
+        }
+    }
+
+    /// The inside cells that a patch sees, as nodes.
+    pub(crate) fn cells_of_patch(&self, patch: u32) -> &[u32] {
+        self.cells.row(patch)
+    }
+
+    /// The patches beside a patch.
+    pub(crate) fn patches_beside(&self, patch: u32) -> &[u32] {
+        self.beside.row(patch)
+    }
+
+    /// Calls `visit` with each node joined to `node`.
+    pub(crate) fn each_neighbour(&self, node: u32, mut visit: impl FnMut(u32)) {
+        let first_patch = self.first_patch();
+        if let Some(patch) = node.checked_sub(first_patch) {
+            self.cells.row(patch).iter().for_each(|&c| visit(c));
+            self.beside
+                .row(patch)
+                .iter()
+                .for_each(|&p| visit(first_patch + p));
+            return;
+        }
+        let cell = self.grid.coordinates(self.grid.cells[node as usize]);
+        for axis in 0..3 {
+            for forward in [false, true] {
+                if self.grid.is_open(cell, axis, forward)
+                    && let Some(beside) = self.grid.beside(cell, axis, forward)
+                    && let Some(next) = self.grid.node(beside)
+                {
+                    visit(next);
+                }
+            }
+        }
+        let start = self.patches_of_cell.partition_point(|l| l.0 < node);
+        let links = self.patches_of_cell[start..].iter();
+        links
+            .take_while(|l| l.0 == node)
+            .for_each(|l| visit(first_patch + l.1));
+    }
+
+    /// Joins the places of a cell that hang together.
+    fn gather_patches(&mut self, places: &Places) {
+        let n = places.n();
+        let cell_of: Vec<[u16; 3]> = places
+            .positions
+            .iter()
+            .map(|&p| self.grid.cell_of(p).unwrap_or_default().map(|x| x as u16))
+            .collect();
+        let mut parent: Vec<u32> = (0..n as u32).collect();
+        for place in 0..n as u32 {
+            for &q in places.neighbours(place) {
+                if q > place && cell_of[q as usize] == cell_of[place as usize] {
+                    let (a, b) = (find(&mut parent, place), find(&mut parent, q));
+                    parent[a.max(b) as usize] = a.min(b);
+                }
+            }
+        }
+        self.patch_of_place = vec![0; n];
+        let mut sums: Vec<(Vec3, f32)> = Vec::new();
+        for place in 0..n as u32 {
+            let root = find(&mut parent, place);
+            let patch = if root == place {
+                sums.push((Vec3::ZERO, 0.0));
+                sums.len() as u32 - 1
+            } else {
+                self.patch_of_place[root as usize]
+            };
+            self.patch_of_place[place as usize] = patch;
+            let sum = &mut sums[patch as usize];
+            sum.0 += places.positions[place as usize];
+            sum.1 += 1.0;
+        }
+        let mut best = vec![(f32::INFINITY, 0u32); sums.len()];
+        for place in 0..n as u32 {
+            let patch = self.patch_of_place[place as usize] as usize;
+            let middle = sums[patch].0 / sums[patch].1;
+            let distance = middle.distance_squared(places.positions[place as usize]);
+            if distance < best[patch].0 {
+                best[patch] = (distance, place);
+            }
+        }
+        self.middles = best.into_iter().map(|b| b.1).collect();
+        self.positions = self
+            .middles
+            .iter()
+            .map(|&m| places.positions[m as usize])
+            .collect();
+        let mut pairs = Vec::new();
+        for place in 0..n as u32 {
+            let patch = self.patch_of_place[place as usize];
+            for &q in places.neighbours(place) {
+                let other = self.patch_of_place[q as usize];
+                if other != patch {
+                    pairs.push((patch, other));
+                }
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        self.beside = Links::new(self.middles.len(), &pairs);
+    }
+
+    /// The inside cells in and around the cell of a patch that its middle sees.
+    fn link_cells(
+        &self,
+        places: &Places,
+        index: &SurfaceIndex,
+        patch: u32,
+        links: &mut Vec<(u32, u32)>,
+    ) {
+        let place = self.middles[patch as usize] as usize;
+        let p = places.positions[place];
+        let Some(cell) = self.grid.cell_of(p) else {
+            return;
+        };
+        let first = links.len();
+        for z in cell[2].saturating_sub(1)..=cell[2] + 1 {
+            for y in cell[1].saturating_sub(1)..=cell[1] + 1 {
+                for x in cell[0].saturating_sub(1)..=cell[0] + 1 {
+                    let Some(node) = self.grid.node([x, y, z]) else {
+                        continue;
+                    };
+                    let centre = self.grid.centre([x, y, z]);
+                    if sees(places, index, place, p, centre) {
+                        links.push((patch, node));
+                    }
+                }
+            }
+        }
+        links[first..].sort_unstable();
+    }
+}
+
+fn find(parent: &mut [u32], mut node: u32) -> u32 {
+    while parent[node as usize] != node {
+        let above = parent[parent[node as usize] as usize];
+        parent[node as usize] = above;
+        node = above;
+    }
+    node
+}

@@ -1,0 +1,146 @@
+//! Geodesic voxel binding (Dionne and de Lasa 2013): weights from distances through the inside of the mesh.
+
+use super::super::operation::{OperationError, Subject};
+use super::bones::Deformers;
+use super::geodesic::{Distances, REACH};
+use super::heat::{by_distance, islands_note};
+use super::places::Places;
+use super::rows::TopRows;
+use super::solid::Solid;
+use crate::task::Task;
+
+/// Most rounds of smoothing over the surface.
+const MOST_ROUNDS: f32 = 12.0;
+
+/// The weight of a bone `times` as far as the nearest one, which weighs 1: equation 1 of the paper,
+/// (1 / ((1 - a) x + a x^2))^2.
+///
+/// The paper's x is the distance in sizes of the whole model, so that a finger's falloff is not that of a thigh and all
+/// weights reach far. Here x is the cube of `times`: of the powers tried (1, 2, 3) it comes closest to artists' weights,
+/// with an elbow's transition about as wide as its limb; and the falloff fades to nothing at [`REACH`], where the search
+/// ends.
+pub(crate) fn falloff(times: f32, falloff: f32) -> f32 {
+    let times = times.max(1.0);
+    let x = times * times * times;
+    let fade = 1.0 - ((times - 1.0) / (REACH - 1.0)).min(1.0).powi(2);
+    let share = 1.0 / ((1.0 - falloff) * x + falloff * x * x);
+    share * share * fade * fade
+}
+
+/// The weights of each place, and what was done where no bone reaches.
+pub(crate) fn weights(
+    subject: &Subject<'_>,
+    places: &Places,
+    deformers: &Deformers,
+    solid: &Solid,
+    bend: f32,
+    task: &Task,
+) -> Result<(TopRows, Vec<String>), OperationError> {
+    let distances = Distances::new(solid, deformers, task)?;
+    let mut notes = Vec::new();
+    if !distances.outside.is_empty() {
+        notes.push(format!(
+            "Outside of the mesh: {}. Distances were measured from the nearest surface.",
+            deformers.labels(subject, &distances.outside)
+        ));
+    }
+    task.step("Sharing weight", 0.92)?;
+    let mut rows = TopRows::new(places.n(), subject.max_influences);
+    let unreached = share(places, deformers, solid, &distances, bend, &mut rows, None);
+    notes.extend(unreached_note(places, &unreached));
+    // A bend of the distances is as sharp as a cell is wide at most.
+    let rounds = (solid.grid.cell / mean_edge(places))
+        .powi(2)
+        .clamp(1.0, MOST_ROUNDS);
+    rows.smooth(places, rounds as usize, 0.5, task)?;
+    Ok((rows, notes))
+}
+
+/// Shares weight at each place, or at those that `only` names; returns the places that no bone reaches, which take the
+/// plain distance.
+pub(crate) fn share(
+    places: &Places,
+    deformers: &Deformers,
+    solid: &Solid,
+    distances: &Distances,
+    bend: f32,
+    rows: &mut TopRows,
+    only: Option<&[u32]>,
+) -> Vec<u32> {
+    let mut unreached = Vec::new();
+    let least = solid.grid.cell.max(f32::MIN_POSITIVE) * 0.25;
+    let mut near: Vec<(u16, f32)> = Vec::new();
+    let mut visit = |place: u32| {
+        let p = places.positions[place as usize];
+        let labels = distances.of_patch(solid.patch_of_place[place as usize]);
+        near.clear();
+        near.extend(
+            labels
+                .iter()
+                .map(|l| (l.deformer, l.distance(deformers, p).hypot(least))),
+        );
+        let nearest = near.iter().map(|n| n.1).fold(f32::MAX, f32::min);
+        for &(deformer, distance) in &near {
+            let joint = deformers.list[usize::from(deformer)].joint;
+            rows.offer(place, joint, falloff(distance / nearest, bend));
+        }
+        if near.is_empty() {
+            unreached.push(place);
+            by_distance(
+                deformers,
+                p,
+                |d| falloff(d, bend),
+                |j, w| rows.offer(place, j, w),
+            );
+        }
+    };
+    match only {
+        Some(only) => only.iter().for_each(|&p| visit(p)),
+        None => (0..places.n() as u32).for_each(visit),
+    }
+    unreached
+}
+
+/// Names the islands of places that no bone reaches.
+pub(crate) fn unreached_note(places: &Places, unreached: &[u32]) -> Option<String> {
+    let mut counts = vec![0; places.n_islands];
+    for &place in unreached {
+        counts[places.islands[place as usize] as usize] += 1;
+    }
+    counts.retain(|&n| n > 0);
+    (!counts.is_empty()).then(|| {
+        islands_note(
+            &counts,
+            "is not joined to the inside that bones lie in",
+            "took the plain distance to the nearest bones",
+        )
+    })
+}
+
+fn mean_edge(places: &Places) -> f32 {
+    let (mut sum, mut n) = (0.0f64, 0);
+    for &[a, b, c] in &places.triangles {
+        for (i, j) in [(a, b), (b, c), (c, a)] {
+            let (p, q) = (places.positions[i as usize], places.positions[j as usize]);
+            sum += f64::from(p.distance(q));
+            n += 1;
+        }
+    }
+    ((sum / f64::from(n.max(1))) as f32).max(f32::MIN_POSITIVE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weight_falls_with_distance_to_nothing_and_faster_with_more_falloff() {
+        for bend in [0.0, 0.2, 1.0] {
+            assert_eq!(falloff(1.0, bend), 1.0);
+            assert_eq!(falloff(REACH, bend), 0.0);
+            let steps = (10..30).map(|i| falloff(i as f32 * 0.1, bend));
+            assert!(steps.collect::<Vec<_>>().windows(2).all(|w| w[1] < w[0]));
+        }
+        assert!(falloff(2.0, 1.0) < falloff(2.0, 0.0));
+    }
+}

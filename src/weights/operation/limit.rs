@@ -1,0 +1,43 @@
+//! Fewer influences.
+
+use super::each_point::each_point;
+use super::settle::{Rules, Sum, Verdict, drop_smallest};
+use super::{OperationError, Outcome, Subject};
+use crate::task::Task;
+
+/// Too many influences cannot go.
+const KEPT: &str = "with more locked or unasked bones than that";
+
+/// Drops the smallest influences of the joints that are asked about until `most` are left.
+pub(super) fn run(
+    most: usize,
+    subject: &Subject<'_>,
+    task: &Task,
+) -> Result<Outcome, OperationError> {
+    if most == 0 {
+        return Err(OperationError::Refused(
+            "A point keeps at least 1 influence.".into(),
+        ));
+    }
+    // What is asked for here is the limit.
+    let rules = Rules {
+        subject,
+        most: usize::MAX,
+    };
+    let tally = each_point(&rules, task, "Limiting influences", |_, before, pen| {
+        let row = &mut pen.row;
+        row.clear();
+        row.extend(before.iter());
+        drop_smallest(row, most, |joint| subject.acts_on(joint));
+        if row.len() > most {
+            pen.remarks.push(KEPT);
+        }
+        if row.len() == before.len() {
+            return Verdict::Same;
+        }
+        rules.settle(before, row, Sum::Kept, |joint| {
+            u8::from(!subject.acts_on(joint))
+        })
+    })?;
+    Ok(tally.outcome(Vec::new()))
+}

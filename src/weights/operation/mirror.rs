@@ -1,0 +1,371 @@
+//! One side like the other, or both exchanged.
+
+use super::each_point::{Pen, each_of};
+use super::plane;
+use super::settle::{Rules, Sum, Verdict};
+use super::{Mirroring, OperationError, Outcome, Subject};
+use crate::mesh::Symmetry;
+use crate::skeleton::JointIndex;
+use crate::skinning::RowRef;
+use crate::task::Task;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// There is nothing on the other side.
+const NO_PARTNER: &str = "without a partner on the other side";
+/// Locks were in the way.
+const LOCKED: &str = "whose locked bones keep other weights than on the other side";
+
+/// Half of a pair would not be symmetric.
+const TOO_MANY: &str = "of the middle line that need more influences than they may have";
+
+/// Locked weights that differ by less are alike.
+const ALIKE: f32 = 1e-4;
+
+/// Which joint of the skin stands for which in the mirror.
+struct Sides {
+    /// n_skin_joints: an involution; an unpaired joint is its own.
+    other: Vec<u16>,
+    /// n_skin_joints: who takes the weight of an unpaired joint on the other side, its own image for all others.
+    heir: Vec<u16>,
+    unpaired: Vec<bool>,
+    /// n_skin_joints: whether the operation is about the joint or its image.
+    asked: Vec<bool>,
+    /// n_skin_joints: unpaired joints whose weight was met.
+    met: Vec<AtomicBool>,
+}
+
+impl Sides {
+    fn new(subject: &Subject<'_>) -> Self {
+        let n = subject.joints.len();
+        // A joint may be listed more than once: its first entry is that of the other's first.
+        let mut entries: BTreeMap<JointIndex, Vec<u16>> = BTreeMap::new();
+        for (i, &joint) in subject.joints.iter().enumerate() {
+            entries.entry(joint).or_default().push(i as u16);
+        }
+        let image = |i: usize| {
+            let joint = subject.joints[i];
+            let rank = entries[&joint].iter().position(|&e| usize::from(e) == i)?;
+            let partner = subject.pairs.partner(joint)?;
+            entries.get(&partner)?.get(rank).copied()
+        };
+        let mut other: Vec<u16> = (0..n as u16).collect();
+        let mut unpaired = vec![false; n];
+        for i in 0..n {
+            match image(i) {
+                Some(k) if image(usize::from(k)) == Some(i as u16) => other[i] = k,
+                _ => unpaired[i] = true,
+            }
+        }
+        let heir_of = |i: usize| {
+            if !unpaired[i] {
+                return other[i];
+            }
+            let above = subject.skeleton.ancestors(subject.joints[i]);
+            let known = above.filter_map(|joint| Some(usize::from(*entries.get(&joint)?.first()?)));
+            let mut paired = known.filter(|&k| k != i && !unpaired[k]);
+            paired.next().map_or(i as u16, |k| other[k])
+        };
+        Self {
+            heir: (0..n).map(heir_of).collect(),
+            asked: (0..n as u16)
+                .map(|i| {
+                    let image = other[usize::from(i)];
+                    !subject.is_locked(i) && (subject.acts_on(i) || subject.acts_on(image))
+                })
+                .collect(),
+            met: unpaired.iter().map(|_| AtomicBool::new(false)).collect(),
+            unpaired,
+            other,
+        }
+    }
+
+    fn is_asked(&self, joint: u16) -> bool {
+        self.asked.get(usize::from(joint)).copied().unwrap_or(false)
+    }
+
+    /// Writes a row as it is in the mirror. `hand_on`: unpaired joints hand their weight to the one above.
+    fn image(&self, row: RowRef<'_>, hand_on: bool, out: &mut Vec<(u16, f32)>) {
+        out.clear();
+        for (joint, weight) in row.iter() {
+            let i = usize::from(joint);
+            if weight > 0.0 && self.unpaired.get(i) == Some(&true) {
+                self.met[i].store(true, Ordering::Relaxed);
+            }
+            let map = if hand_on { &self.heir } else { &self.other };
+            let image = map.get(i).copied().unwrap_or(joint);
+            match out.iter_mut().find(|(j, _)| *j == image) {
+                Some((_, sum)) => *sum += weight,
+                None => out.push((image, weight)),
+            }
+        }
+    }
+
+    fn notes(&self, subject: &Subject<'_>, handed_on: bool) -> Vec<String> {
+        let met = self.met.iter().enumerate();
+        let met: Vec<usize> = met
+            .filter(|(_, met)| met.load(Ordering::Relaxed))
+            .map(|(i, _)| i)
+            .collect();
+        let name = |i: usize| format!("\"{}\"", subject.skeleton.label(subject.joints[i]));
+        let few = 8;
+        if met.len() > few {
+            let names: Vec<String> = met.iter().take(few).map(|&i| name(i)).collect();
+            return vec![format!(
+                "{} bones have no bone on the other side; their weight {}: {} ...",
+                met.len(),
+                if handed_on {
+                    "goes to the one above there"
+                } else {
+                    "stays on them"
+                },
+                names.join(", ")
+            )];
+        }
+        met.into_iter()
+            .map(|i| {
+                let heir = usize::from(self.heir[i]);
+                if handed_on && heir != i {
+                    format!(
+                        "{} has no bone on the other side: there its weight goes to {}.",
+                        name(i),
+                        name(heir)
+                    )
+                } else {
+                    format!(
+                        "{} has no bone on the other side: its weight stays on it.",
+                        name(i)
+                    )
+                }
+            })
+            .collect()
+    }
+}
+
+/// n_skin_joints: the joint that takes a joint's weight on the other side, where one without a partner hands it to the
+/// one above; and the joints without a partner, ascending.
+pub fn joints_in_mirror(subject: &Subject<'_>) -> (Vec<u16>, Vec<u16>) {
+    let sides = Sides::new(subject);
+    let unpaired = (0..).zip(&sides.unpaired);
+    let unpaired = unpaired.filter(|(_, unpaired)| **unpaired);
+    let unpaired = unpaired.map(|(joint, _)| joint).collect();
+    (sides.heir, unpaired)
+}
+
+fn check(mirroring: Mirroring) -> Result<(), OperationError> {
+    if (0.0..=1.0).contains(&mirroring.tolerance) {
+        Ok(())
+    } else {
+        Err(OperationError::Refused(format!(
+            "The tolerance must be 0 - 1 of the model's size, not {}.",
+            mirroring.tolerance
+        )))
+    }
+}
+
+/// Whether the operation is about a point or what it takes its weights from.
+fn is_included(subject: &Subject<'_>, symmetry: &Symmetry, point: u32) -> bool {
+    subject.includes(point)
+        || symmetry
+            .source(point)
+            .is_some_and(|source| subject.includes(source))
+}
+
+/// Copies one side to the other. Points of the middle line become symmetric.
+pub(super) fn mirror(
+    mirroring: Mirroring,
+    subject: &Subject<'_>,
+    task: &Task,
+) -> Result<Outcome, OperationError> {
+    check(mirroring)?;
+    let symmetry = subject.symmetry(mirroring.axis, mirroring.tolerance, task)?;
+    let sides = Sides::new(subject);
+    let rules = Rules::new(subject);
+    let axis = mirroring.axis.index();
+    let across = |point: u32| subject.mesh.positions[point as usize][axis] - symmetry.centre();
+    // Of a pair the one further to the positive side is of that side.
+    let is_given = |point: u32, partner: Option<u32>| {
+        let (here, there) = (across(point), partner.map_or(0.0, across));
+        let positive = match here.total_cmp(&there) {
+            std::cmp::Ordering::Equal => partner.is_none_or(|q| point < q),
+            order => order.is_gt(),
+        };
+        positive == mirroring.from_positive
+    };
+    let tally = each_of(
+        &rules,
+        task,
+        "Mirroring",
+        |point| is_included(subject, &symmetry, point),
+        |point, before, pen| {
+            let partner = symmetry.partner(point);
+            if partner == Some(point) {
+                return centred(&rules, &sides, before, pen);
+            }
+            let Some(source) = symmetry.source(point) else {
+                return Verdict::Left(NO_PARTNER);
+            };
+            if is_given(point, partner) {
+                return Verdict::Same;
+            }
+            // What a point without a partner takes must not itself change.
+            let other = symmetry.partner(source);
+            if partner.is_none() && (other == Some(source) || !is_given(source, other)) {
+                return Verdict::Left(NO_PARTNER);
+            }
+            take(&rules, &sides, before, subject.row(source), true, pen)
+        },
+    )?;
+    let mut notes = plane::told(&symmetry);
+    notes.extend(sides.notes(subject, true));
+    Ok(tally.outcome(notes))
+}
+
+/// Exchanges the two sides.
+pub(super) fn flip(
+    mirroring: Mirroring,
+    subject: &Subject<'_>,
+    task: &Task,
+) -> Result<Outcome, OperationError> {
+    check(mirroring)?;
+    let symmetry = subject.symmetry(mirroring.axis, mirroring.tolerance, task)?;
+    let sides = Sides::new(subject);
+    let rules = Rules::new(subject);
+    let tally = each_of(
+        &rules,
+        task,
+        "Flipping",
+        |point| is_included(subject, &symmetry, point),
+        |point, before, pen| match symmetry.source(point) {
+            Some(source) => take(&rules, &sides, before, subject.row(source), false, pen),
+            None => Verdict::Left(NO_PARTNER),
+        },
+    )?;
+    let mut notes = plane::told(&symmetry);
+    notes.extend(sides.notes(subject, false));
+    Ok(tally.outcome(notes))
+}
+
+/// Gives a point the image of another row.
+fn take(
+    rules: &Rules<'_>,
+    sides: &Sides,
+    before: RowRef<'_>,
+    source: RowRef<'_>,
+    hand_on: bool,
+    pen: &mut Pen,
+) -> Verdict {
+    let Pen {
+        row,
+        other,
+        remarks,
+    } = pen;
+    sides.image(source, hand_on, other);
+    let differs = |&(joint, weight): &(u16, f32)| {
+        rules.subject.is_locked(joint) && (before.weight_of(joint) - weight).abs() > ALIKE
+    };
+    let is_kept = |(joint, weight): (u16, f32)| {
+        rules.subject.is_locked(joint)
+            && weight > ALIKE
+            && other.iter().all(|(image, _)| *image != joint)
+    };
+    if other.iter().any(differs) || before.iter().any(is_kept) {
+        remarks.push(LOCKED);
+    }
+    rules.adopt(before, other, |joint| sides.is_asked(joint), row)
+}
+
+/// Gives a point of the middle line the same weight on both sides. Where one side is locked the other follows it.
+fn centred(rules: &Rules<'_>, sides: &Sides, before: RowRef<'_>, pen: &mut Pen) -> Verdict {
+    let row = &mut pen.row;
+    row.clear();
+    row.extend(before.iter());
+    // (joint, its image's weight) of what is not there yet
+    let image = |joint: u16| {
+        let i = usize::from(joint);
+        sides.other.get(i).copied().unwrap_or(joint)
+    };
+    for (joint, weight) in before.iter() {
+        let other = image(joint);
+        if other == joint {
+            if sides.unpaired.get(usize::from(joint)) == Some(&true) && weight > 0.0 {
+                sides.met[usize::from(joint)].store(true, Ordering::Relaxed);
+            }
+            continue;
+        }
+        if weight > 0.0 && !before.joints.contains(&other) {
+            row.push((other, 0.0));
+        }
+    }
+    let follows = |joint: u16| sides.is_asked(joint) && rules.subject.is_locked(image(joint));
+    for (joint, weight) in row.iter_mut().filter(|e| sides.is_asked(e.0)) {
+        let there = before.weight_of(image(*joint));
+        *weight = if follows(*joint) {
+            there
+        } else {
+            // Halves first: the sum of two equal halves is the whole, whatever the order.
+            0.5 * *weight + 0.5 * there
+        };
+    }
+    row.retain(|&(joint, weight)| weight > 0.0 || before.joints.contains(&joint));
+    if super::settle::is_same(before, row) {
+        return Verdict::Same;
+    }
+    row.retain(|&(joint, weight)| weight > 0.0 || rules.subject.is_locked(joint));
+    let lost = row.len() > rules.most;
+    if lost && !keep_largest(rules, sides, row, image, follows) {
+        return Verdict::Left(TOO_MANY);
+    }
+    match rules.settle(before, row, Sum::Kept, |joint| {
+        if follows(joint) {
+            2
+        } else {
+            u8::from(sides.is_asked(joint))
+        }
+    }) {
+        Verdict::New { lost: more } => Verdict::New { lost: lost || more },
+        other => other,
+    }
+}
+
+/// Of too many influences keeps the largest by pairs, so that what is left is symmetric; what follows a locked joint
+/// before all others. `false` where there is no room for that, or for any.
+fn keep_largest(
+    rules: &Rules<'_>,
+    sides: &Sides,
+    row: &mut Vec<(u16, f32)>,
+    image: impl Fn(u16) -> u16,
+    follows: impl Fn(u16) -> bool,
+) -> bool {
+    // (whether it must stay, the larger weight, the lower joint, how many)
+    let mut groups: Vec<(bool, f32, u16, usize)> = Vec::new();
+    for &(joint, weight) in row.iter().filter(|e| sides.is_asked(e.0)) {
+        let name = joint.min(image(joint));
+        match groups.iter_mut().find(|g| g.2 == name) {
+            Some(group) => {
+                group.1 = group.1.max(weight);
+                group.3 += 1;
+            }
+            None => groups.push((follows(joint), weight, name, 1)),
+        }
+    }
+    groups.sort_by(|a, b| {
+        let by_need = b.0.cmp(&a.0).then(b.1.total_cmp(&a.1));
+        by_need.then(a.2.cmp(&b.2))
+    });
+    let n_asked = groups.iter().map(|g| g.3).sum::<usize>();
+    let mut room = rules.most.saturating_sub(row.len() - n_asked);
+    let mut all_needed = true;
+    groups.retain(|&(needed, _, _, n)| {
+        let fits = n <= room;
+        room -= if fits { n } else { 0 };
+        all_needed &= fits || !needed;
+        fits
+    });
+    let is_kept = |joint: u16| {
+        let name = joint.min(image(joint));
+        groups.iter().any(|g| g.2 == name)
+    };
+    row.retain(|&(joint, _)| !sides.is_asked(joint) || is_kept(joint));
+    all_needed && !groups.is_empty()
+}

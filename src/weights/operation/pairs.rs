@@ -1,0 +1,181 @@
+//! Which bone is the other one's on the other side.
+
+use crate::math::Axis;
+use crate::skeleton::mirror::Mirror;
+use crate::skeleton::{JointIndex, Skeleton};
+use glam::DAffine3;
+use std::collections::BTreeMap;
+
+/// Left and right joints: by their names and places, with the artist's own pairs before those.
+///
+/// Invariant: the partner of a joint's partner is the joint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointPairs {
+    mirror: Mirror,
+    own: BTreeMap<JointIndex, JointIndex>,
+    n_joints: usize,
+}
+
+/// Who paired a joint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairedBy {
+    /// The artist.
+    Artist,
+    /// Names and places.
+    Name,
+}
+
+/// One joint in the table of pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairRow {
+    /// Which joint.
+    pub joint: JointIndex,
+    /// The joint on the other side: itself for one of the middle, `None` for an unpaired one.
+    pub partner: Option<JointIndex>,
+    /// Who said so.
+    pub by: PairedBy,
+}
+
+impl JointPairs {
+    /// The pairs of a skeleton. `own`: what the artist chose, in one direction at least; a joint paired with itself is one
+    /// of the middle. Of choices that contradict each other the one of the lowest joint counts.
+    pub fn new(skeleton: &Skeleton, own: &BTreeMap<JointIndex, JointIndex>) -> Self {
+        let mut both: BTreeMap<JointIndex, JointIndex> = BTreeMap::new();
+        for (&a, &b) in own {
+            let is_free = |x, y| both.get(&x).is_none_or(|&z| z == y);
+            if is_free(a, b) && is_free(b, a) {
+                both.insert(a, b);
+                both.insert(b, a);
+            }
+        }
+        Self {
+            mirror: Mirror::new(skeleton),
+            own: both,
+            n_joints: skeleton.len(),
+        }
+    }
+
+    /// The joint on the other side: itself for a joint of the middle, `None` for an unpaired one.
+    pub fn partner(&self, joint: JointIndex) -> Option<JointIndex> {
+        if let Some(&own) = self.own.get(&joint) {
+            return Some(own);
+        }
+        // A partner by name that the artist gave to another joint is none.
+        let by_name = self.mirror.partner(joint);
+        by_name.filter(|other| *other == joint || !self.own.contains_key(other))
+    }
+
+    /// The table of all joints, in their order.
+    pub fn rows(&self) -> impl Iterator<Item = PairRow> + '_ {
+        (0..self.n_joints as u32).map(JointIndex).map(|joint| {
+            let by = if self.own.contains_key(&joint) {
+                PairedBy::Artist
+            } else {
+                PairedBy::Name
+            };
+            PairRow {
+                joint,
+                partner: self.partner(joint),
+                by,
+            }
+        })
+    }
+
+    /// Joints of one side without one on the other, ascending.
+    pub fn unmatched(&self) -> impl Iterator<Item = JointIndex> + '_ {
+        self.rows()
+            .filter(|row| row.partner.is_none())
+            .map(|row| row.joint)
+    }
+
+    /// Where the plane between left and right joints cuts `axis`, as most pairs of a skin have it; `None` without pairs
+    /// that lie across it. `bind`: n_skin_joints, joint space -> mesh space.
+    pub fn centre(&self, axis: Axis, joints: &[JointIndex], bind: &[DAffine3]) -> Option<f64> {
+        let of = axis.unit();
+        let places: BTreeMap<JointIndex, glam::DVec3> = joints
+            .iter()
+            .zip(bind)
+            .map(|(&joint, bind)| (joint, bind.translation))
+            .collect();
+        let mut middles: Vec<f64> = Vec::new();
+        for (&joint, place) in &places {
+            let other = self.partner(joint).filter(|&other| other > joint);
+            let Some(other) = other.and_then(|other| places.get(&other)) else {
+                continue;
+            };
+            let between = *place - *other;
+            // Two eyes one above the other tell nothing of a plane across X.
+            if between.is_finite() && between.dot(of).abs() > 0.5 * between.length() {
+                middles.push((*place + *other).dot(of) * 0.5);
+            }
+        }
+        middles.sort_by(f64::total_cmp);
+        (!middles.is_empty()).then(|| middles[middles.len() / 2])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Transform;
+    use crate::skeleton::{Joint, JointRule};
+    use glam::DVec3;
+
+    fn skeleton(names: &[&str]) -> Skeleton {
+        let joints = names.iter().enumerate().map(|(i, name)| {
+            let x = [1.0, -1.0, 0.0][i % 3];
+            Joint {
+                name: (*name).into(),
+                parent: None,
+                rest: Transform {
+                    translation: DVec3::new(x, i as f64, 0.0),
+                    ..Transform::IDENTITY
+                },
+                source_node: None,
+                rule: JointRule::default(),
+            }
+        });
+        Skeleton::new(joints.collect()).unwrap()
+    }
+
+    fn partners(pairs: &JointPairs) -> Vec<Option<u32>> {
+        pairs.rows().map(|r| r.partner.map(|p| p.0)).collect()
+    }
+
+    #[test]
+    fn what_the_artist_paired_comes_before_names() {
+        let skeleton = skeleton(&["Arm.L", "Arm.R", "Spine", "Fin.L", "Tail", "Wing"]);
+        let by_name = JointPairs::new(&skeleton, &BTreeMap::new());
+        assert_eq!(
+            partners(&by_name),
+            [Some(1), Some(0), Some(2), None, Some(4), Some(5)]
+        );
+        assert_eq!(by_name.unmatched().collect::<Vec<_>>(), [JointIndex(3)]);
+        let own = [(4, 5), (0, 3)].map(|(a, b)| (JointIndex(a), JointIndex(b)));
+        let pairs = JointPairs::new(&skeleton, &own.into_iter().collect());
+        assert_eq!(
+            partners(&pairs),
+            [Some(3), None, Some(2), Some(0), Some(5), Some(4)]
+        );
+        assert_eq!(pairs.rows().next().unwrap().by, PairedBy::Artist);
+        assert_eq!(pairs.rows().nth(1).unwrap().by, PairedBy::Name);
+    }
+
+    #[test]
+    fn choices_that_contradict_each_other_stay_pairs() {
+        let skeleton = skeleton(&["a", "b", "c"]);
+        let own = [(0, 1), (2, 1)].map(|(a, b)| (JointIndex(a), JointIndex(b)));
+        let pairs = JointPairs::new(&skeleton, &own.into_iter().collect());
+        assert_eq!(partners(&pairs), [Some(1), Some(0), Some(2)]);
+    }
+
+    #[test]
+    fn the_plane_lies_half_way_between_left_and_right() {
+        let skeleton = skeleton(&["Arm.L", "Arm.R", "Spine"]);
+        let pairs = JointPairs::new(&skeleton, &BTreeMap::new());
+        let joints: Vec<JointIndex> = (0..3).map(JointIndex).collect();
+        let bind = [5.0, 3.0, 9.0].map(|x| DAffine3::from_translation(DVec3::X * x));
+        assert_eq!(pairs.centre(Axis::X, &joints, &bind), Some(4.0));
+        assert_eq!(pairs.centre(Axis::Y, &joints, &bind), None);
+    }
+}

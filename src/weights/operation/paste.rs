@@ -1,0 +1,100 @@
+//! Rows that were copied, put in again.
+
+use super::each_point::each_point;
+use super::foreign::{ForeignSurface, Names};
+use super::settle::{Rules, Verdict};
+use super::{Copied, OperationError, Outcome, PasteBy, Subject};
+use crate::finding::thousands;
+use crate::mesh::SurfaceIndex;
+use crate::task::Task;
+use glam::Vec3;
+
+/// A corner of a triangle with a smaller share has no say in what lies on it.
+const AT_CORNER: f32 = 1e-3;
+
+/// The point was not copied.
+const NOT_COPIED: &str = "that were not copied";
+/// What was copied says nothing of this skin's bones.
+const NO_BONES: &str = "whose copied weights are all of bones that are not in this skin";
+
+/// Gives points the rows of the same number, or those of the closest places.
+pub(super) fn run(
+    copied: &Copied,
+    by: PasteBy,
+    subject: &Subject<'_>,
+    task: &Task,
+) -> Result<Outcome, OperationError> {
+    let refused = |why: String| Err(OperationError::Refused(why));
+    if copied.points.is_empty() || copied.rows.len() != copied.points.len() {
+        return refused("No weights were copied.".into());
+    }
+    let names = Names::new(subject, &copied.joints);
+    if names.none_known() {
+        return refused(format!(
+            "None of the bones copied from \"{}\" is in the skin of \"{}\".",
+            copied.mesh_name, subject.mesh.name
+        ));
+    }
+    let single = copied.points.len() == 1;
+    if by == PasteBy::Point && !single && copied.n_points != subject.n_points() {
+        return refused(format!(
+            "\"{}\" has {} points and \"{}\" {}: paste by the closest surface instead.",
+            copied.mesh_name,
+            thousands(copied.n_points),
+            subject.mesh.name,
+            thousands(subject.n_points())
+        ));
+    }
+    let surface = (by == PasteBy::Surface && !single).then(|| {
+        let (positions, triangles) = &*copied.surface;
+        ForeignSurface::new(positions, triangles, Some(&copied.points), &copied.rows)
+    });
+    // Without a scope only what lies on the copied part is asked about.
+    let is_part = copied.points.len() < copied.n_points;
+    let whole = (surface.is_some() && is_part && subject.points.is_none()).then(|| {
+        let (positions, triangles) = &*copied.surface;
+        SurfaceIndex::new(triangles, positions)
+    });
+    let is_beside = |at: Vec3| {
+        let (positions, triangles) = &*copied.surface;
+        let index = whole.as_ref();
+        let place = index.and_then(|i| i.closest(at, f32::MAX, triangles, positions, |_| true));
+        place.is_some_and(|place| {
+            let corners = triangles[place.triangle as usize].into_iter();
+            let mut shares = corners.zip(place.barycentric.to_array());
+            shares.any(|(corner, share)| {
+                share > AT_CORNER && copied.points.binary_search(&corner).is_err()
+            })
+        })
+    };
+    let rules = Rules::new(subject);
+    let tally = each_point(&rules, task, "Pasting", |point, before, pen| {
+        let wanted = &mut pen.other;
+        wanted.clear();
+        if let Some(surface) = &surface {
+            let at = subject.mesh.positions[point as usize];
+            if is_beside(at) {
+                return Verdict::Same;
+            }
+            if !surface.row_at(at, &names, wanted) {
+                return Verdict::Left(NOT_COPIED);
+            }
+        } else {
+            let found = copied.points.binary_search(&point);
+            let row = match found {
+                _ if single => 0,
+                Ok(row) => row,
+                // Without a scope only the copied points are asked about.
+                Err(_) if subject.points.is_none() => return Verdict::Same,
+                Err(_) => return Verdict::Left(NOT_COPIED),
+            };
+            names.add(copied.rows.row(row), 1.0, wanted);
+        }
+        if wanted.is_empty() {
+            return Verdict::Left(NO_BONES);
+        }
+        rules.adopt(before, wanted, |joint| subject.acts_on(joint), &mut pen.row)
+    })?;
+    let notes = names.notes(&format!("\"{}\"", copied.mesh_name));
+    Ok(tally.outcome(notes))
+}

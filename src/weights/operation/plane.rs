@@ -1,0 +1,87 @@
+//! The plane between left and right.
+
+use super::Subject;
+use crate::finding::counted;
+use crate::math::Axis;
+use crate::mesh::{Symmetry, SymmetryCounts};
+use crate::task::{Cancelled, Task};
+use glam::Vec3;
+
+/// The plane must be this far from the origin, as a fraction of the diagonal of the bounds, for joints to move it.
+const BESIDE: f32 = 0.02;
+
+impl Subject<'_> {
+    /// Where the mirror plane across an axis lies in bind pose, metres: at 0, unless the mesh and the pairs of joints both
+    /// lie around another place.
+    pub fn mirror_centre(&self, axis: Axis) -> f32 {
+        let i = axis.index();
+        let (low, high) = bounds(&self.mesh.positions);
+        let (middle, size) = ((low + high) * 0.5, low.distance(high));
+        let Some(centre) = self.pairs.centre(axis, self.joints, self.bind) else {
+            return 0.0;
+        };
+        let centre = centre as f32;
+        let agrees = (middle[i] - centre).abs() < middle[i].abs();
+        if size.is_finite() && centre.abs() > BESIDE * size && agrees {
+            centre
+        } else {
+            0.0
+        }
+    }
+
+    /// The mirrored points across that plane. `tolerance` is a fraction of the diagonal of the bounds.
+    pub fn symmetry(&self, axis: Axis, tolerance: f32, task: &Task) -> Result<Symmetry, Cancelled> {
+        let (low, high) = bounds(&self.mesh.positions);
+        let reach = tolerance * low.distance(high);
+        let centre = self.mirror_centre(axis);
+        Symmetry::find_about(self.mesh, axis, centre, reach, task)
+    }
+}
+
+fn bounds(positions: &[Vec3]) -> (Vec3, Vec3) {
+    positions
+        .iter()
+        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), &p| {
+            (low.min(p), high.max(p))
+        })
+}
+
+/// What to tell of how points were matched.
+pub(super) fn told(symmetry: &Symmetry) -> Vec<String> {
+    let SymmetryCounts {
+        centre,
+        position,
+        topology,
+        nearest,
+        stand_in,
+        ..
+    } = symmetry.counts();
+    let mut parts = Vec::new();
+    let mut add = |n: usize, how: &str| {
+        if n > 0 {
+            parts.push(format!("{} {how}", counted(n, "point")));
+        }
+    };
+    add(position, "by position");
+    add(topology, "by the edges around");
+    add(nearest, "by nearness");
+    add(centre, "on the middle line");
+    let mut notes = Vec::new();
+    if !parts.is_empty() {
+        notes.push(format!("Matched {}.", parts.join(", ")));
+    }
+    if stand_in > 0 {
+        notes.push(format!(
+            "{} of the side with more points follow the nearest of the other side.",
+            counted(stand_in, "point")
+        ));
+    }
+    if symmetry.centre() != 0.0 {
+        notes.push(format!(
+            "The plane lies at {} = {:.4} m, half way between left and right bones.",
+            symmetry.axis().letter(),
+            symmetry.centre()
+        ));
+    }
+    notes
+}

@@ -1,0 +1,99 @@
+//! Filling in rows over a surface from those that are known.
+//!
+//! Abdrashitov et al. 2023, "Robust skin weights transfer via weight inpainting", equation 2: the unknown weights
+//! minimise tr(W' Q W) with Q = -L + L M^-1 L, which is as smooth as the surface allows and keeps slopes at the rim.
+
+use crate::math::{Factor, FactorError, SurfaceLaplacian, Symmetric};
+use crate::task::Task;
+use crate::weights::automatic::{Places, TopRows};
+use rayon::prelude::*;
+
+/// More unknowns than this are filled in without the second part of Q, whose factor would take too much memory.
+const MOST_BENT: usize = 200_000;
+
+/// Right-hand sides solved together by one thread.
+const COLUMNS: usize = 4;
+
+/// Fills in the rows of places that are not `known` and on whose island one is; returns whether slopes were kept.
+///
+/// `wanted`: n_places: what is filled in. `rows` hold the known ones.
+pub(super) fn in_paint(
+    places: &Places,
+    known: &[bool],
+    wanted: &[bool],
+    rows: &mut TopRows,
+    task: &Task,
+) -> Result<bool, FactorError> {
+    let mut index = vec![u32::MAX; places.n()];
+    let mut unknown = Vec::new();
+    for place in 0..places.n() {
+        if wanted[place] && !known[place] {
+            index[place] = unknown.len() as u32;
+            unknown.push(place as u32);
+        }
+    }
+    let n = unknown.len();
+    if n == 0 {
+        return Ok(true);
+    }
+    task.step("Measuring the surface", 0.5)?;
+    let laplacian = SurfaceLaplacian::new(&places.positions, &places.triangles);
+    let keeps_slopes = n <= MOST_BENT;
+    let zeros = vec![0.0; places.n()];
+    let stiffness = Symmetric::laplacian(&zeros, &laplacian.edges);
+    // Per area, so that both parts of Q weigh the same at any scale and density.
+    let mean = laplacian.areas.iter().sum::<f64>() / places.n().max(1) as f64;
+    let (mut matrix, mut to_known) = stiffness.split(&index, n);
+    if keeps_slopes {
+        let inverse: Vec<f64> = laplacian.areas.iter().map(|a| mean / a).collect();
+        let (bent, bent_to_known) = stiffness.squared(&inverse).split(&index, n);
+        matrix = matrix.plus(&bent);
+        to_known.extend(bent_to_known);
+    }
+    task.step("Filling in over the surface", 0.6)?;
+    let factor = Factor::new(matrix, task)?;
+    let mut joints: Vec<u16> = to_known
+        .iter()
+        .flat_map(|&(_, place, _)| rows.row(place).iter().map(|e| e.0))
+        .collect();
+    joints.sort_unstable();
+    joints.dedup();
+    let shares: Vec<f32> = (0..places.n() as u32)
+        .map(|p| {
+            rows.row(p)
+                .iter()
+                .map(|e| e.1)
+                .sum::<f32>()
+                .max(f32::MIN_POSITIVE)
+        })
+        .collect();
+    let mut filled = Vec::new();
+    for (done, some) in joints.chunks(2 * COLUMNS).enumerate() {
+        let fraction = (done * 2 * COLUMNS) as f32 / joints.len() as f32;
+        task.step("Filling in over the surface", 0.65 + 0.3 * fraction)?;
+        let solve = |joints: &[u16]| {
+            let mut columns = vec![0.0; n * joints.len()];
+            for (column, &joint) in columns.chunks_mut(n).zip(joints) {
+                for &(row, place, value) in &to_known {
+                    let entry = rows.row(place).iter().find(|e| e.0 == joint);
+                    let weight = entry.map_or(0.0, |e| e.1 / shares[place as usize]);
+                    column[row as usize] -= value * f64::from(weight);
+                }
+            }
+            factor.solve(&mut columns);
+            columns
+        };
+        let solutions: Vec<Vec<f64>> = some.par_chunks(COLUMNS).map(solve).collect();
+        for (joints, columns) in some.chunks(COLUMNS).zip(solutions) {
+            for (&joint, column) in joints.iter().zip(columns.chunks(n)) {
+                let weights = unknown.iter().zip(column);
+                let weights = weights.filter(|w| *w.1 > 1e-4);
+                filled.extend(weights.map(|(&place, &w)| (place, joint, w.min(1.0) as f32)));
+            }
+        }
+    }
+    for (place, joint, weight) in filled {
+        rows.offer(place, joint, weight);
+    }
+    Ok(keeps_slopes)
+}
