@@ -152,6 +152,7 @@ impl Editor {
             Some(colour) => colours.insert(joint, colour),
             None => colours.remove(&joint),
         };
+        self.refresh_heat();
     }
 
     /// Makes the mesh of an object the active one.

@@ -53,13 +53,19 @@ impl CentreSearch {
 }
 
 impl Editor {
-    /// The job that the status bar shows: the file job, or else the search for centres of rotation.
+    /// The job that the status bar shows: the file job, then an operation on weights, then the search for centres of
+    /// rotation, then those for mirror images.
     pub fn running(&self) -> Option<(&str, &Task)> {
         let of_centres = self.centres.job.as_ref();
+        let of_mirrors = self.mirrors.running();
         self.job
             .as_ref()
             .map(|job| (job.label(), job.task()))
+            .or_else(|| self.operations.running())
             .or_else(|| of_centres.map(|(_, job)| (job.label.as_str(), &job.task)))
+            .or(of_mirrors)
+            .or_else(|| self.mirrored_running())
+            .or_else(|| self.mirroring_running())
     }
 
     /// Stops the job that the status bar shows.
@@ -152,7 +158,7 @@ impl Editor {
         }
     }
 
-    fn mesh_label(&self, mesh: MeshId) -> String {
+    pub(super) fn mesh_label(&self, mesh: MeshId) -> String {
         let item = self.document.meshes().get(&mesh);
         item.map(|item| item.geometry.name.clone())
             .filter(|name| !name.is_empty())

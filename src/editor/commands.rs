@@ -1,12 +1,25 @@
 //! What the artist can do besides pointing.
 
-use super::{Editor, Heat, HeatOf};
+use super::weight_colours::Ink;
+use super::{Editor, Heat, HeatOf, WeightView};
+use crate::document::joint_colour::joint_colour;
 use crate::document::session::{BrushOptions, PaintTarget, SelectKind};
 use crate::document::{Edit, MeshId};
 use crate::math::Camera;
 use crate::skeleton::JointIndex;
 use glam::Vec3;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// What colours of weights depend on, besides the weights.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct HeatKey {
+    view: WeightView,
+    target: PaintTarget,
+    joint: Option<JointIndex>,
+    locked: BTreeSet<JointIndex>,
+    colours: BTreeMap<JointIndex, [u8; 3]>,
+}
 
 impl Editor {
     /// Takes the newest step back, or cancels the stroke under way.
@@ -148,15 +161,39 @@ impl Editor {
         }
     }
 
-    fn wanted_heat(&self) -> (PaintTarget, Option<JointIndex>) {
-        match self.paint_target() {
-            PaintTarget::Weights => (PaintTarget::Weights, self.document.session().active_joint),
-            mask @ PaintTarget::Mask(_) => (mask, None),
-        }
+    /// Chooses what colours of weights show.
+    pub fn show_weights(&mut self, view: WeightView) {
+        self.weight_view = view;
+        self.refresh_heat();
     }
 
-    /// What colours show again: the weights of the active bone, for every mesh whose skin has it, or the painted map of
-    /// every skinned mesh.
+    /// What colours of weights show.
+    pub fn weight_view(&self) -> WeightView {
+        self.weight_view
+    }
+
+    fn wanted_heat(&self) -> HeatKey {
+        let session = self.document.session();
+        let view = self.weight_view;
+        let mut key = HeatKey {
+            view,
+            ..HeatKey::default()
+        };
+        if view == WeightView::Painted {
+            key.target = self.paint_target();
+        }
+        if key.target == PaintTarget::Weights {
+            key.locked.clone_from(self.document.locked());
+        }
+        match (view, key.target) {
+            (WeightView::Painted, PaintTarget::Weights) => key.joint = session.active_joint,
+            (WeightView::Bones, _) => key.colours.clone_from(&session.joint_colours),
+            _ => {}
+        }
+        key
+    }
+
+    /// What colours show again: of weights for every mesh whose skin has the bone, else for every skinned mesh.
     pub(super) fn rebuild_heat(&mut self) {
         // Never a number again that was on the GPU before.
         let newest = self.heat.values().map(|h| h.generation).max();
@@ -164,19 +201,45 @@ impl Editor {
         let generation = self.heat_generation;
         self.heat.clear();
         self.heat_key = self.wanted_heat();
+        let key = &self.heat_key;
         for (&mesh, item) in self.document.meshes() {
-            let of = match self.heat_key {
-                (PaintTarget::Mask(kind), _) => {
-                    let skin = self.document.skin_of_mesh(mesh);
-                    skin.map(|_| HeatOf::Mask(kind))
-                }
-                (PaintTarget::Weights, joint) => joint
-                    .and_then(|joint| self.document.skin_joint(mesh, joint))
-                    .map(HeatOf::Weights),
+            let Some((_, skin)) = self.document.skin_of_mesh(mesh) else {
+                continue;
             };
-            if let Some(of) = of {
-                self.heat.insert(mesh, Heat::new(item, of, generation));
+            let of = match (key.view, key.target) {
+                (WeightView::Painted, PaintTarget::Mask(_) | PaintTarget::LayerMask) => {
+                    match self.document.map_seen(mesh) {
+                        Some(map) => HeatOf::from(map),
+                        None => continue,
+                    }
+                }
+                (WeightView::Painted, PaintTarget::Weights) => {
+                    let index = key
+                        .joint
+                        .and_then(|joint| self.document.skin_joint(mesh, joint));
+                    match index {
+                        Some(index) => HeatOf::Weights(index),
+                        None => continue,
+                    }
+                }
+                (WeightView::Bones, _) => HeatOf::Bones,
+                (WeightView::Count, _) => HeatOf::Count,
+                (WeightView::Sum, _) => HeatOf::Sum,
+            };
+            let mut ink = Ink::default();
+            if !key.locked.is_empty() {
+                let locked = skin.joints.iter().map(|joint| key.locked.contains(joint));
+                ink.locked = locked.collect();
             }
+            if of == HeatOf::Bones {
+                let session = self.document.session();
+                let colours = skin
+                    .joints
+                    .iter()
+                    .map(|&joint| joint_colour(session, joint));
+                ink.colours = colours.map(Ink::mixable).collect();
+            }
+            self.heat.insert(mesh, Heat::new(item, of, ink, generation));
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What is on screen: deformed meshes and weight colours.
+//! What is on screen: deformed meshes.
 
 use super::views::DisplayedMeshes;
-use crate::deform::MaskKind;
-use crate::document::{Document, MeshItem};
+use super::weight_colours::{HeatChange, MOST_CHANGES};
+use crate::document::Document;
 use crate::evaluate::{InstanceUpdate, Updated, Worker};
 use crate::mesh::{Mesh, SurfaceIndex};
 use crate::skinning::influences::CHUNK;
@@ -21,85 +21,77 @@ pub struct Displayed {
     pub normals: Arc<Vec<Vec3>>,
     /// Grows whenever positions or normals change.
     pub generation: u64,
+    /// Which chunks of positions changed last, by generation, without gaps; what is not in it changed everything.
+    pub position_changes: Arc<Vec<HeatChange>>,
+    /// The same of normals.
+    pub normal_changes: Arc<Vec<HeatChange>>,
     pub(super) index: Option<SurfaceIndex>,
     pub(super) index_stale: bool,
 }
 
-/// What the colours on a mesh stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum HeatOf {
-    /// The weights of a bone, by its index in the influences of the mesh.
-    Weights(u16),
-    /// A painted map.
-    Mask(MaskKind),
+/// Notes the chunks of what changed, ascending, on the way to `generation`.
+fn note(changes: &mut Vec<HeatChange>, generation: u64, changed: &[(u32, Vec3)]) {
+    let mut chunks: Vec<u32> = changed.iter().map(|(i, _)| i / CHUNK as u32).collect();
+    chunks.dedup();
+    if changes.len() == MOST_CHANGES {
+        changes.remove(0);
+    }
+    changes.push((generation, chunks.into()));
 }
 
-/// The weight of the active bone, or the value of the map that is painted, at every point of a mesh.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Heat {
-    /// What it shows.
-    pub of: HeatOf,
-    /// n_points. Of weights 0 - 1, or -1 where the bone has no influence at all; of a map the part of its largest value,
-    /// 0 - 1.
-    pub values: Arc<Vec<f32>>,
-    /// How many points the bone moves, or were painted.
-    pub n_marked: usize,
-    /// Grows whenever a value changes.
-    pub generation: u64,
+/// Whether two vectors have the same bits.
+fn is_same(a: Vec3, b: Vec3) -> bool {
+    a.to_array().map(f32::to_bits) == b.to_array().map(f32::to_bits)
 }
 
-impl Heat {
-    /// What `of` says at the points of `item`.
-    pub(super) fn new(item: &MeshItem, of: HeatOf, generation: u64) -> Self {
-        let mut heat = Self {
-            of,
-            values: Arc::default(),
-            n_marked: 0,
-            generation,
-        };
-        heat.values = Arc::new(vec![heat.plain(); item.influences.len()]);
-        heat.update(item, 0..item.influences.chunks().len() as u32);
-        heat
-    }
+/// Where more than this part of the triangles moved, refitting the whole index is quicker.
+const FEW: usize = 8;
 
-    /// The value that is hatched, because it says nothing: no influence, or never painted.
-    pub fn plain(&self) -> f32 {
-        match self.of {
-            HeatOf::Weights(_) => -1.0,
-            HeatOf::Mask(kind) => MaskKind::UNPAINTED / kind.limit(),
-        }
-    }
-
-    /// Reads some chunks of points again.
-    pub(super) fn update(&mut self, item: &MeshItem, chunks: impl Iterator<Item = u32>) {
-        self.generation += 1;
-        let plain = self.plain();
-        let n_marked = &mut self.n_marked;
-        let values = Arc::make_mut(&mut self.values);
-        let mut set = |value: &mut f32, new: f32| {
-            *n_marked -= usize::from(*value != plain);
-            *n_marked += usize::from(new != plain);
-            *value = new;
-        };
-        for chunk in chunks {
-            let Some(rows) = item.influences.chunks().get(chunk as usize) else {
-                continue;
-            };
-            let values = values[chunk as usize * CHUNK..].iter_mut();
-            match self.of {
-                HeatOf::Weights(joint) => {
-                    for (value, row) in values.zip(rows.iter()) {
-                        let weight = row.weight_of(joint);
-                        set(value, if weight > 0.0 { weight } else { plain });
-                    }
-                }
-                HeatOf::Mask(kind) => {
-                    let painted = item.masks.chunk(kind, chunk as usize);
-                    for (i, value) in values.take(CHUNK).enumerate() {
-                        set(value, painted.map_or(plain, |c| c[i] / kind.limit()));
-                    }
-                }
+impl Displayed {
+    /// Takes what changed; what did not is neither copied nor drawn again.
+    fn take(&mut self, mut points: Vec<(u32, Vec3)>, mut normals: Vec<(u32, Vec3)>) {
+        points.retain(|(point, position)| !is_same(self.positions[*point as usize], *position));
+        normals.retain(|(normal, direction)| !is_same(self.normals[*normal as usize], *direction));
+        if !points.is_empty() {
+            let positions = Arc::make_mut(&mut self.positions);
+            for &(point, position) in &points {
+                positions[point as usize] = position;
             }
+        }
+        if !normals.is_empty() {
+            let shown = Arc::make_mut(&mut self.normals);
+            for &(normal, direction) in &normals {
+                shown[normal as usize] = direction;
+            }
+        }
+        if !points.is_empty() || !normals.is_empty() {
+            self.generation += 1;
+            let changes = Arc::make_mut(&mut self.position_changes);
+            note(changes, self.generation, &points);
+            let changes = Arc::make_mut(&mut self.normal_changes);
+            note(changes, self.generation, &normals);
+        }
+        let moved: Vec<u32> = points.into_iter().map(|(point, _)| point).collect();
+        self.follow(&moved);
+    }
+
+    /// Keeps the index up to date where some points moved, so that a stroke finds its place however large the mesh is.
+    fn follow(&mut self, moved: &[u32]) {
+        let Some(index) = self.index.as_mut().filter(|_| !self.index_stale) else {
+            self.index_stale |= !moved.is_empty();
+            return;
+        };
+        let topology = self.mesh.topology();
+        let mut faces: Vec<u32> = moved
+            .iter()
+            .flat_map(|&point| topology.faces(point).iter().copied())
+            .collect();
+        faces.sort_unstable();
+        faces.dedup();
+        if faces.len() > topology.triangles.len() / FEW {
+            self.index_stale = true;
+        } else {
+            index.move_triangles(faces, &topology.triangles, &self.positions);
         }
     }
 }
@@ -134,6 +126,8 @@ pub(super) fn apply(
                 positions: Arc::default(),
                 normals: Arc::default(),
                 generation: 0,
+                position_changes: Arc::default(),
+                normal_changes: Arc::default(),
                 index: None,
                 index_stale: false,
             });
@@ -154,6 +148,8 @@ pub(super) fn apply(
                 }
             }
             shown.generation += 1;
+            shown.position_changes = Arc::default();
+            shown.normal_changes = Arc::default();
             shown.index_stale = true;
         }
         InstanceUpdate::Sparse { points, normals } => {
@@ -163,18 +159,45 @@ pub(super) fn apply(
             else {
                 return;
             };
-            let (shown_positions, shown_normals) = (
-                Arc::make_mut(&mut shown.positions),
-                Arc::make_mut(&mut shown.normals),
-            );
-            for (point, position) in points {
-                shown_positions[point as usize] = position;
-            }
-            for (normal, direction) in normals {
-                shown_normals[normal as usize] = direction;
-            }
-            shown.generation += 1;
-            shown.index_stale = true;
+            shown.take(points, normals);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_did_not_move_is_neither_copied_nor_drawn_again() {
+        let mut shown = Displayed {
+            key: 1,
+            mesh: Arc::default(),
+            positions: Arc::new(vec![Vec3::ZERO, Vec3::X]),
+            normals: Arc::new(vec![Vec3::Y]),
+            generation: 7,
+            position_changes: Arc::default(),
+            normal_changes: Arc::default(),
+            index: None,
+            index_stale: false,
+        };
+        let (positions, normals) = (shown.positions.clone(), shown.normals.clone());
+        shown.take(vec![(1, Vec3::X)], vec![(0, Vec3::Y)]);
+        assert_eq!((shown.generation, shown.index_stale), (7, false));
+        assert!(Arc::ptr_eq(&positions, &shown.positions));
+        assert!(Arc::ptr_eq(&normals, &shown.normals));
+        shown.take(vec![(0, Vec3::ZERO), (1, Vec3::Z)], vec![(0, Vec3::Y)]);
+        assert_eq!((shown.generation, shown.index_stale), (8, true));
+        assert_eq!(*shown.positions, [Vec3::ZERO, Vec3::Z]);
+        assert!(Arc::ptr_eq(&normals, &shown.normals));
+        shown.take(Vec::new(), vec![(0, Vec3::Z)]);
+        assert_eq!((shown.generation, shown.normals[0]), (9, Vec3::Z));
+        let changes = |changes: &[HeatChange]| -> Vec<(u64, Vec<u32>)> {
+            changes.iter().map(|(g, c)| (*g, c.to_vec())).collect()
+        };
+        let moved = [(8, vec![0]), (9, vec![])];
+        assert_eq!(changes(&shown.position_changes), moved);
+        let turned = [(8, vec![]), (9, vec![0])];
+        assert_eq!(changes(&shown.normal_changes), turned);
     }
 }

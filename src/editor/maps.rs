@@ -3,7 +3,7 @@
 use super::Editor;
 use crate::deform::{MaskKind, SkinningMethod};
 use crate::document::session::{PaintTarget, SelectKind};
-use crate::document::{Edit, MeshId};
+use crate::document::{Edit, MaskOf, MeshId};
 use crate::finding::counted;
 use crate::mesh::PointSet;
 
@@ -58,40 +58,56 @@ impl Editor {
     /// Turns the map that is painted about the middle of its range, at the selected points, else on the whole active
     /// object.
     pub fn invert_map(&mut self) {
-        self.change_map("Invert", |kind, value| {
-            (kind.limit() - value).clamp(0.0, kind.limit())
+        self.change_map("Invert", |map, value| {
+            (map.limit() - value).clamp(0.0, map.limit())
         });
     }
 
     /// One undo step; says what it changed.
-    fn change_map(&mut self, verb: &str, new: impl Fn(MaskKind, f32) -> f32) {
+    fn change_map(&mut self, verb: &str, new: impl Fn(MaskOf, f32) -> f32) {
         self.finish_tool();
-        let Some(kind) = self.paint_target().mask() else {
-            self.say("Choose a map to paint first; this does nothing to weights.");
-            return;
+        let what = match self.paint_target() {
+            PaintTarget::Weights => {
+                self.say("Choose a map to paint first; this does nothing to weights.");
+                return;
+            }
+            PaintTarget::Mask(kind) => kind.label().to_lowercase(),
+            PaintTarget::LayerMask => "layer mask".to_owned(),
         };
-        let label = format!("{verb} {}", kind.label().to_lowercase());
+        let label = format!("{verb} {what}");
         let (chosen, is_selection) = self.points_to_change();
         if chosen.is_empty() {
             self.say("What is chosen is not skinned: there is nothing that the map could change.");
             return;
         }
         let mut edits = Vec::new();
-        let mut n_changed = 0;
+        let (mut n_changed, mut refused) = (0, false);
         for (mesh, points) in chosen {
+            let map = match self.document.painted_map(mesh) {
+                Some(Ok(map)) => map,
+                Some(Err(why)) => {
+                    self.say(why);
+                    refused = true;
+                    continue;
+                }
+                None => continue,
+            };
             let Some(item) = self.document.meshes().get(&mesh) else {
                 continue;
             };
             let changes = points.iter().filter_map(|point| {
-                let before = item.masks.value(kind, point);
-                let after = new(kind, before);
+                let before = map.value(item, point);
+                let after = new(map, before);
                 (after.to_bits() != before.to_bits()).then_some((point, after))
             });
             let (points, values): (Vec<u32>, Vec<f32>) = changes.unzip();
             if !points.is_empty() {
                 n_changed += points.len();
-                edits.push(Edit::mask(mesh, kind, points, values));
+                edits.push(Edit::mask(mesh, map, points, values));
             }
+        }
+        if refused && edits.is_empty() {
+            return;
         }
         self.begin_step(&label);
         for edit in edits {
@@ -112,7 +128,7 @@ impl Editor {
     }
 
     /// The selected points, and `true`; else those of the active object. Of skinned meshes, without hidden ones.
-    fn points_to_change(&self) -> (Vec<(MeshId, PointSet)>, bool) {
+    pub(super) fn points_to_change(&self) -> (Vec<(MeshId, PointSet)>, bool) {
         let session = self.document.session();
         let is_skinned = |mesh: &MeshId| self.document.skin_of_mesh(*mesh).is_some();
         let is_selection =

@@ -17,8 +17,12 @@ mod deforming;
 pub mod display;
 mod files;
 mod heat_maps;
+pub mod influence_table;
+mod layers;
 mod maps;
 mod measuring;
+mod mirrors;
+pub mod operations;
 pub mod playback;
 mod pointer;
 mod posing;
@@ -29,17 +33,21 @@ mod rules;
 pub mod selecting;
 mod sight;
 pub mod views;
+pub mod weight_colours;
 
 pub use deforming::StackScope;
-pub use display::{Displayed, Heat, HeatOf};
+pub use display::Displayed;
 pub use files::{FileJob, OpenRequest, Relink};
 pub use heat_maps::HeatMap;
+pub use operations::OperationKind;
 pub use posing::ResetPart;
+pub use probing::PointInfluences;
+pub use probing::SurfacePlace;
 pub use problems::Message;
 pub use selecting::BonesSeen;
 pub use views::DisplayedMeshes;
+pub use weight_colours::{Heat, HeatOf, WeightView};
 
-use crate::document::session::PaintTarget;
 use crate::document::{Dirty, Document, Edit, EditError, History, MeshId};
 use crate::evaluate::{Lane, Request, Worker};
 use crate::finding::Finding;
@@ -78,12 +86,16 @@ pub struct Editor {
     views: views::Views,
     heat: BTreeMap<MeshId, Heat>,
     heat_maps: heat_maps::HeatMaps,
-    /// What `heat` shows: the painted target and the active bone.
-    heat_key: (PaintTarget, Option<JointIndex>),
+    /// What `heat` shows.
+    heat_key: commands::HeatKey,
+    /// What the artist wants to see of weights.
+    weight_view: WeightView,
+    layering: layers::Layering,
     heat_generation: u64,
     world: Vec<DAffine3>,
     problems: Problems,
     measuring: measuring::Measuring,
+    table: influence_table::Tables,
     notices: VecDeque<Notice>,
     job: Option<FileJob>,
     project_path: Option<PathBuf>,
@@ -91,6 +103,8 @@ pub struct Editor {
     saved_at: Option<Instant>,
     state: EvaluationState,
     centres: centres::CentreSearch,
+    operations: operations::Operations,
+    mirrors: mirrors::Mirrors,
     relink: Option<Relink>,
     /// A model that is ready but would take the place of edits made while it was loading.
     opened: Option<(OpenRequest, OpenedModel)>,
@@ -129,6 +143,9 @@ impl Drop for Editor {
             self.cancel_job();
         }
         self.centres.clear();
+        self.operations.forget_model();
+        self.mirrors.clear();
+        self.layering.forget_model();
     }
 }
 
@@ -140,7 +157,9 @@ impl Editor {
         wake: impl Fn() + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let wake = Arc::new(wake);
-        let (theirs, of_checks, of_measures) = (wake.clone(), wake.clone(), wake.clone());
+        let (theirs, of_checks) = (wake.clone(), wake.clone());
+        let (of_measures, of_tables) = (wake.clone(), wake.clone());
+        let of_operations = wake.clone();
         Ok(Self {
             document: Document::default(),
             history: History::default(),
@@ -153,17 +172,22 @@ impl Editor {
             views: views::Views::default(),
             heat: BTreeMap::new(),
             heat_maps: heat_maps::HeatMaps::default(),
-            heat_key: (PaintTarget::Weights, None),
+            heat_key: commands::HeatKey::default(),
+            weight_view: WeightView::default(),
+            layering: layers::Layering::default(),
             heat_generation: 0,
             world: Vec::new(),
             problems: Problems::new(Lane::spawn(move || of_checks())?),
             measuring: measuring::Measuring::new(Lane::spawn(move || of_measures())?),
+            table: influence_table::Tables::new(Lane::spawn(move || of_tables())?),
             notices: VecDeque::new(),
             job: None,
             project_path: None,
             saved_at: None,
             state: EvaluationState::default(),
             centres: centres::CentreSearch::default(),
+            operations: operations::Operations::new(Lane::spawn(move || of_operations())?),
+            mirrors: mirrors::Mirrors::default(),
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
@@ -187,8 +211,7 @@ impl Editor {
         &self.history
     }
 
-    /// The weights of the active bone, for each mesh that it may move; where a map is painted, the map of each skinned
-    /// mesh.
+    /// What colours of weights show ([`Editor::show_weights`]), for each mesh that has something to show.
     pub fn heat(&self) -> &BTreeMap<MeshId, Heat> {
         &self.heat
     }
@@ -285,7 +308,13 @@ impl Editor {
     /// Whether everything asked of the threads is on screen.
     pub fn is_idle(&self) -> bool {
         self.job.is_none()
+            && !self.brush.is_ending()
             && self.centres.is_idle()
+            && self.operations_are_idle()
+            && !self.is_mirroring_selection()
+            && self.table.is_idle()
+            && self.mirrors.is_idle()
+            && self.layering.is_idle()
             && !self.state.stale
             && self.state.received == self.state.posted
             && self.problems.is_idle(self.history.is_open())
@@ -294,8 +323,12 @@ impl Editor {
     /// Does what waits: results, jobs, playback by `dt_secs`, autosave; posts the newest snapshot. Once a frame.
     /// Returns whether the picture changed.
     pub fn poll(&mut self, dt_secs: f64) -> bool {
+        self.end_stroke(false);
         self.poll_file_job();
         self.poll_measuring();
+        self.poll_operation();
+        self.poll_layering();
+        self.say_of_layers();
         let mut changed = self.advance_playback(dt_secs);
         while let Some(mut result) = self.worker.try_result() {
             self.state.received = result.generation;
@@ -329,6 +362,10 @@ impl Editor {
             self.picture_serial += 1;
         }
         self.poll_centres();
+        self.poll_mirrored();
+        self.poll_influence_table();
+        self.fix_next();
+        self.poll_mirrors();
         self.post();
         self.poll_problems();
         self.poll_autosave();
@@ -358,6 +395,16 @@ impl Editor {
 
     /// Applies an edit as part of the open step, or as a step called `label`.
     pub fn apply(&mut self, edit: Edit, label: &str) -> Result<(), EditError> {
+        let edit = self.watch_layers(edit);
+        // Who opened a step counts on what was applied in it.
+        if edit.is_of_no_point() && !self.history.is_open() {
+            return Ok(());
+        }
+        self.apply_watched(edit, label)
+    }
+
+    /// The same for an edit that [`Editor::watch_layers`] has seen.
+    fn apply_watched(&mut self, edit: Edit, label: &str) -> Result<(), EditError> {
         let dirty = self.history.apply(&mut self.document, edit, label)?;
         self.refresh(&dirty);
         Ok(())
@@ -369,21 +416,25 @@ impl Editor {
         for (mesh, chunks) in &dirty.influences {
             let heat = self.heat.get_mut(mesh);
             if let (Some(heat), Some(item)) = (
-                heat.filter(|heat| matches!(heat.of, HeatOf::Weights(_))),
+                heat.filter(|heat| heat.reads_influences()),
                 self.document.meshes().get(mesh),
             ) {
                 heat.update(item, chunks.iter().copied());
             }
         }
-        for ((mesh, kind), chunks) in &dirty.masks {
+        for ((mesh, map), chunks) in &dirty.masks {
             let heat = self.heat.get_mut(mesh);
             if let (Some(heat), Some(item)) = (
-                heat.filter(|heat| heat.of == HeatOf::Mask(*kind)),
+                heat.filter(|heat| heat.of.map() == Some(*map)),
                 self.document.meshes().get(mesh),
             ) {
                 heat.update(item, chunks.iter().copied());
             }
         }
+        if dirty.joints {
+            self.refresh_heat();
+        }
+        self.follow_layers(dirty);
         self.state.stale |= !dirty.is_empty();
         if !dirty.is_empty() {
             self.problems.mark_stale();
@@ -399,6 +450,11 @@ impl Editor {
                 "The history is full: the {n} oldest steps can no longer be undone."
             ));
         }
+    }
+
+    /// Tells the artist something that a panel noticed.
+    pub fn tell(&mut self, text: impl Into<String>) {
+        self.say(text);
     }
 
     fn say(&mut self, text: impl Into<String>) {
@@ -432,8 +488,12 @@ impl Editor {
         self.model_serial += 1;
         self.views.clear();
         self.centres.clear();
+        self.operations.forget_model();
+        self.mirrors.clear();
         self.heat_maps.clear();
+        self.layering.forget_model();
         self.measuring.forget();
+        self.table.forget();
         self.world.clear();
         self.state.stale = true;
         self.state.reset = true;

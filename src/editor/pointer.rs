@@ -1,9 +1,10 @@
 //! Pointer events on their way to the tool, and its wishes on their way to the document.
 
 use super::{Displayed, Editor};
+use crate::document::session::BrushKind;
 use crate::document::{Document, InstanceId};
 use crate::skeleton::{JointIndex, bones};
-use crate::tools::{PointerEvent, PointerKind, SurfaceView, ToolAction, ToolContext};
+use crate::tools::{Brush, PointerEvent, PointerKind, SurfaceView, ToolAction, ToolContext};
 use glam::{Vec2, Vec3};
 use std::collections::BTreeMap;
 
@@ -13,14 +14,41 @@ pub(super) const PICK_REACH_PX: f32 = 8.0;
 impl Editor {
     /// Hands a pointer event to the brush and does what it asks for.
     pub fn pointer(&mut self, event: &PointerEvent) {
-        let camera = self.document.session().camera;
+        if event.kind == PointerKind::Press {
+            self.end_stroke(true);
+        }
+        if self.sample_with_brush(event) {
+            return;
+        }
+        self.with_brush(|brush, context| brush.pointer(event, context));
+    }
+
+    /// Whether a stroke whose button came up is still being painted.
+    pub fn is_ending_stroke(&self) -> bool {
+        self.brush.is_ending()
+    }
+
+    /// Paints more of a stroke whose button came up before all of its way was painted; all of it where it `is_urgent`.
+    pub(super) fn end_stroke(&mut self, is_urgent: bool) {
+        if self.brush.is_ending() {
+            self.with_brush(|brush, context| brush.end(is_urgent, context));
+        }
+    }
+
+    fn with_brush(
+        &mut self,
+        work: impl FnOnce(&mut Brush, &mut ToolContext<'_>) -> Vec<ToolAction>,
+    ) {
+        let seen_from = self.brush.seen_from();
+        let camera = seen_from.unwrap_or(self.document.session().camera);
         let mut surfaces = surfaces(self.views.pointed_mut(), &self.document);
         let mut context = ToolContext {
             document: &self.document,
             camera: &camera,
             surfaces: &mut surfaces,
+            mirrors: self.mirrors.known(),
         };
-        let actions = self.brush.pointer(event, &mut context);
+        let actions = work(&mut self.brush, &mut context);
         self.perform(actions);
     }
 
@@ -42,7 +70,8 @@ impl Editor {
     /// Ends what the tool is in the middle of, as if the button had been released.
     pub fn finish_tool(&mut self) {
         self.end_key_drag();
-        let actions = self.brush.finish(&self.document.session().brush);
+        self.end_stroke(true);
+        let actions = self.brush.finish(&self.document);
         self.perform(actions);
         self.confirm_transform();
         // A step that a slider holds open.
@@ -56,7 +85,31 @@ impl Editor {
             ndc: Vec2::ZERO,
             size_px: Vec2::ONE,
             invert: false,
+            smooth: false,
+            pressure: None,
         });
+    }
+
+    /// Notes a place that the pointer passed since the last event of a stroke.
+    pub fn trace_stroke(&mut self, event: &PointerEvent) {
+        self.brush.trace(event);
+    }
+
+    /// The Sample brush changes nothing: it takes what is under the pointer. Whether it is the one at hand.
+    fn sample_with_brush(&mut self, event: &PointerEvent) -> bool {
+        let is_sample = self.document.session().brush.kind() == BrushKind::Sample;
+        if !is_sample || event.smooth || self.brush.is_active() {
+            return false;
+        }
+        match event.kind {
+            PointerKind::Press if event.invert => self.pick_bone_in_skin(event.ndc, event.size_px),
+            PointerKind::Press => self.sample_value(event.ndc, event.size_px),
+            PointerKind::Drag if !event.invert => {
+                self.take_value(event.ndc, event.size_px);
+            }
+            _ => {}
+        }
+        true
     }
 
     /// Whether a stroke is under way.
@@ -78,15 +131,27 @@ impl Editor {
     fn perform(&mut self, actions: Vec<ToolAction>) {
         for action in actions {
             match action {
-                ToolAction::Begin(label) => self.history.begin(&self.document, label),
+                ToolAction::Begin(label) => {
+                    self.say_of_layers();
+                    self.history.begin(&self.document, label);
+                }
                 ToolAction::Apply(edit) => {
-                    if let Err(error) = self.apply(edit, "Paint") {
+                    let edit = self.watch_layers(edit);
+                    // A stroke that locked bones forbid leaves no step.
+                    if edit.is_of_no_point() {
+                        continue;
+                    }
+                    if let Err(error) = self.apply_watched(edit, "Paint") {
                         self.say_error(error.to_string());
                     }
                 }
-                ToolAction::Commit => self.history.commit(&self.document),
+                ToolAction::Commit => {
+                    self.history.commit(&self.document);
+                    self.say_of_layers();
+                }
                 ToolAction::Cancel => {
                     let dirty = self.history.cancel(&mut self.document);
+                    self.forget_of_layers();
                     self.refresh(&dirty);
                     self.refresh_heat();
                 }

@@ -1,10 +1,72 @@
 //! What the skin under a place of the viewport says: its weights and the bone that moves it most.
 
 use super::Editor;
+use crate::deform::MaskKind;
+use crate::document::MeshId;
 use crate::document::session::PaintTarget;
-use glam::Vec2;
+use crate::skeleton::JointIndex;
+use glam::{Vec2, Vec3};
+
+/// What moves a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointInfluences {
+    /// Its mesh.
+    pub mesh: MeshId,
+    /// Which point.
+    pub point: u32,
+    /// Where it is shown, world.
+    pub place: Vec3,
+    /// Bones and their weights, the largest first; none of 0.
+    pub weights: Vec<(JointIndex, f32)>,
+}
+
+/// A place on a displayed surface, and how it lies there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SurfacePlace {
+    /// World.
+    pub position: Vec3,
+    /// Unit, world.
+    pub normal: Vec3,
+}
 
 impl Editor {
+    /// Where the brush lies on the displayed surface under a place of the viewport, and where its mirror image does.
+    pub fn brush_places(
+        &mut self,
+        ndc: Vec2,
+        size_px: Vec2,
+    ) -> Option<(SurfacePlace, Option<SurfacePlace>)> {
+        let (instance, hit) = self.hit(ndc, size_px)?;
+        let mesh = self.document.instances().get(&instance)?.mesh;
+        let shown = self.views.of(self.views.pointed()).get(&instance)?;
+        let topology = shown.mesh.topology();
+        let corners = *topology.triangles.get(hit.triangle as usize)?;
+        let normal_of = |point: u32| {
+            let normals = topology.normals_of_point(point);
+            let sum: Vec3 = normals.map(|n| shown.normals[n as usize]).sum();
+            sum.normalize_or(Vec3::Y)
+        };
+        let shares = corners.into_iter().zip(hit.barycentric.to_array());
+        let normal: Vec3 = shares.map(|(p, share)| normal_of(p) * share).sum();
+        let here = SurfacePlace {
+            position: hit.position,
+            normal: normal.normalize_or(Vec3::Y),
+        };
+        let images = corners.map(|point| self.mirror_image(mesh, point));
+        let image = match images {
+            [Some(a), Some(b), Some(c)] => {
+                let share = hit.barycentric;
+                let [a_at, b_at, c_at] = [a, b, c].map(|p| shown.positions[p as usize]);
+                Some(SurfacePlace {
+                    position: a_at * share.x + b_at * share.y + c_at * share.z,
+                    normal: (normal_of(a) + normal_of(b) + normal_of(c)).normalize_or(Vec3::Y),
+                })
+            }
+            _ => None,
+        };
+        Some((here, image))
+    }
+
     /// What is painted, under a place of the viewport: the weight of the active bone, or the value of the map,
     /// interpolated over the face.
     pub fn value_at(&mut self, ndc: Vec2, size_px: Vec2) -> Option<f32> {
@@ -18,11 +80,14 @@ impl Editor {
         let item = self.document.meshes().get(&mesh)?;
         let index = match target {
             PaintTarget::Weights => self.document.skin_joint(mesh, joint?)?,
-            PaintTarget::Mask(_) => 0,
+            PaintTarget::Mask(_) | PaintTarget::LayerMask => 0,
         };
+        let map = self.document.map_seen(mesh);
         let value = |point: u32| match target {
             PaintTarget::Weights => item.influences.row(point).weight_of(index),
-            PaintTarget::Mask(kind) => item.masks.value(kind, point),
+            PaintTarget::Mask(_) | PaintTarget::LayerMask => {
+                map.map_or(MaskKind::UNPAINTED, |map| map.value(item, point))
+            }
         };
         let corners = item
             .geometry
@@ -33,14 +98,46 @@ impl Editor {
         Some(corners.map(|(&point, share)| value(point) * share).sum())
     }
 
-    /// Gives the brush what is painted under a place of the viewport: a weight, or the value of the map.
+    /// What moves the point that is nearest to a place of the viewport, on the face there.
+    pub fn influences_at(&mut self, ndc: Vec2, size_px: Vec2) -> Option<PointInfluences> {
+        let (instance, hit) = self.hit(ndc, size_px)?;
+        let shown = self.displayed_in(self.pointed_view()).get(&instance)?;
+        let corners = shown.mesh.topology().triangles.get(hit.triangle as usize)?;
+        let shares = hit.barycentric.to_array();
+        let nearest = (0..3).max_by(|&a, &b| shares[a].total_cmp(&shares[b]))?;
+        let point = corners[nearest];
+        let place = *shown.positions.get(point as usize)?;
+        let drawn = self.document.instances().get(&instance)?;
+        let skin = self.document.skins().get(&drawn.skin?)?;
+        let item = self.document.meshes().get(&drawn.mesh)?;
+        let row = item.influences.row(point).iter();
+        let mut weights: Vec<(JointIndex, f32)> = row
+            .filter(|(_, weight)| *weight > 0.0)
+            .filter_map(|(joint, weight)| Some((*skin.joints.get(usize::from(joint))?, weight)))
+            .collect();
+        weights.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        Some(PointInfluences {
+            mesh: drawn.mesh,
+            point,
+            place,
+            weights,
+        })
+    }
+
+    /// Gives the brush what is painted under a place of the viewport, where something is.
+    pub(super) fn take_value(&mut self, ndc: Vec2, size_px: Vec2) -> Option<f32> {
+        let limit = self.paint_target().limit();
+        let value = self.value_at(ndc, size_px)?.clamp(0.0, limit);
+        *self.brush_mut().value_mut() = value;
+        Some(value)
+    }
+
+    /// Gives the brush what is painted under a place of the viewport: a weight, or the value of the map. Says what it
+    /// took.
     pub fn sample_value(&mut self, ndc: Vec2, size_px: Vec2) {
         let target = self.paint_target();
-        match self.value_at(ndc, size_px) {
-            Some(value) => {
-                *self.brush_mut().value_mut() = value.clamp(0.0, target.limit());
-                self.say(format!("The brush paints {value:.2} now."));
-            }
+        match self.take_value(ndc, size_px) {
+            Some(value) => self.say(format!("The brush paints {value:.2} now.")),
             None if target != PaintTarget::Weights => {
                 self.say("There is no surface under the pointer.");
             }

@@ -43,6 +43,8 @@ pub(super) struct Problems {
     report: Arc<ModelReport>,
     findings: Arc<Vec<Finding>>,
     messages: VecDeque<Message>,
+    /// Fixes that wait for the one under way.
+    waiting: VecDeque<(MeshId, Arc<[u32]>, Fix)>,
 }
 
 struct Running {
@@ -62,6 +64,7 @@ impl Problems {
             report: Arc::default(),
             findings: Arc::default(),
             messages: VecDeque::new(),
+            waiting: VecDeque::new(),
         }
     }
 
@@ -74,6 +77,7 @@ impl Problems {
         imported.retain(|finding| finding.fix.is_none());
         imported.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         self.imported = imported;
+        self.waiting.clear();
         self.report = Arc::default();
         self.stale = true;
         self.gather();
@@ -192,6 +196,48 @@ impl Editor {
         }
         self.finish_tool();
         self.start_fix(MeshId(*mesh), points.clone(), fix);
+    }
+
+    /// How many points have weights that do not sum to 1, as of the last check.
+    pub fn n_off_sum(&self) -> usize {
+        let points = self.problems.report.off_sum.values();
+        points.map(|points| points.len()).sum()
+    }
+
+    /// Selects the points whose weights do not sum to 1, as of the last check, and brings them into view.
+    pub fn select_off_sum(&mut self) {
+        let report = self.problems.report.clone();
+        if report.off_sum.is_empty() {
+            self.say("The weights of every point sum to 1.");
+            return;
+        }
+        self.select_points_of(
+            report
+                .off_sum
+                .iter()
+                .map(|(&mesh, points)| (mesh, points.iter().copied().collect())),
+        );
+        self.frame_selected();
+    }
+
+    /// Scales the weights of the points that do not sum to 1, one undo step a mesh.
+    pub fn normalise_off_sum(&mut self) {
+        let off = self.problems.report.off_sum.iter();
+        let fixes = off.map(|(&mesh, points)| (mesh, points.clone(), Fix::Normalise));
+        self.problems.waiting = fixes.collect();
+        self.finish_tool();
+        self.fix_next();
+    }
+
+    /// Starts a fix that waits, once nothing else runs and the artist is in the middle of nothing.
+    pub(super) fn fix_next(&mut self) {
+        let is_busy = self.history.is_open() || self.is_painting() || self.is_posing();
+        if self.job.is_some() || is_busy {
+            return;
+        }
+        if let Some((mesh, points, fix)) = self.problems.waiting.pop_front() {
+            self.start_fix(mesh, points, fix);
+        }
     }
 
     fn start_fix(&mut self, mesh: MeshId, points: Arc<[u32]>, fix: Fix) {

@@ -1,9 +1,12 @@
 //! What a tool is told, and what it asks for.
 
 use super::SurfaceView;
-use crate::document::{Document, Edit, InstanceId};
+use crate::document::{Document, Edit, InstanceId, MeshId};
 use crate::math::{Camera, Ray};
+use crate::mesh::Symmetry;
 use glam::Vec2;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What the pointer did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +32,10 @@ pub struct PointerEvent {
     pub size_px: Vec2,
     /// Ctrl: the opposite of what the tool does.
     pub invert: bool,
+    /// Shift: smooth, whatever the tool does.
+    pub smooth: bool,
+    /// How hard a pen presses, 0 - 1; `None` for what knows no pressure.
+    pub pressure: Option<f32>,
 }
 
 impl PointerEvent {
@@ -46,6 +53,8 @@ pub struct ToolContext<'a> {
     pub camera: &'a Camera,
     /// The displayed surfaces of the instances that can be hit.
     pub surfaces: &'a mut [(InstanceId, SurfaceView<'a>)],
+    /// Mirror images across the plane of the brush's symmetry, as far as they are known.
+    pub mirrors: &'a BTreeMap<MeshId, Arc<Symmetry>>,
 }
 
 /// What a tool asks the editor to do.

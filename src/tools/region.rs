@@ -1,6 +1,6 @@
 //! What a box, a circle or a lasso encloses on the screen.
 
-use crate::math::Camera;
+use crate::math::{Camera, Ray};
 use crate::mesh::PointSet;
 use crate::skeleton::{Bone, JointIndex};
 use crate::tools::{DepthBuffer, SurfaceView};
@@ -57,6 +57,22 @@ impl ScreenView {
             0.0
         };
         Some(screen)
+    }
+
+    /// The world ray under a pixel.
+    pub(super) fn ray_at(&self, at: Vec2) -> Ray {
+        let ndc = at / self.size_px * 2.0 - 1.0;
+        self.camera.ray(ndc, self.size_px.x / self.size_px.y)
+    }
+
+    /// How much longer a pixel is in the corner of the screen, across the ray, than in the middle: at most.
+    pub(super) fn widening(&self) -> f32 {
+        if self.camera.orthographic {
+            return 1.0;
+        }
+        let up = (self.camera.fov_y * 0.5).tan();
+        let side = up * self.size_px.x / self.size_px.y;
+        1.0 + up * up + side * side
     }
 
     /// World length of a pixel at `point`.

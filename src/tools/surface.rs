@@ -1,10 +1,11 @@
 //! The displayed, deformed surface of an instance, as tools see it.
 
+use super::{ScreenView, Stamped};
 use crate::math::Ray;
 use crate::mesh::{Mesh, PointSet, SurfaceHit, SurfaceIndex, spatial};
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 /// A path along edges is longer than the way across the faces, on a regular grid by up to a quarter: this much of it is
 /// taken for the distance, though never less than the straight line.
@@ -12,6 +13,23 @@ const ACROSS_EDGES: f32 = 0.8;
 
 /// Above this size an index out of date is not refitted for a click: that would hold up the frame.
 const BRUTE_FORCE_TRIANGLES: usize = 100_000;
+
+/// The points that a touch reaches, and the memory for finding them: kept from touch to touch.
+#[derive(Debug, Default)]
+pub struct Reach {
+    /// Points and their distances.
+    pub found: Vec<(u32, f32)>,
+    best: Stamped<f32>,
+    queue: BinaryHeap<Reverse<u64>>,
+}
+
+impl Reach {
+    fn start(&mut self, n_points: usize) {
+        self.found.clear();
+        self.queue.clear();
+        self.best.start(n_points);
+    }
+}
 
 /// A displayed surface and its spatial index, built or refitted when first asked.
 pub struct SurfaceView<'a> {
@@ -55,58 +73,106 @@ impl SurfaceView<'_> {
             .cast_ray(ray, triangles, self.positions, shown)
     }
 
-    /// The points within `radius` of `hit` along the surface, with their distances.
+    /// Brings the index up to date, whatever the size: for what asks many times, such as a stroke.
+    pub fn prepare(&mut self) {
+        let triangles = &self.mesh.topology().triangles;
+        match self.index {
+            Some(index) if *self.index_stale => index.refit(triangles, self.positions),
+            Some(_) => {}
+            None => *self.index = Some(SurfaceIndex::new(triangles, self.positions)),
+        }
+        *self.index_stale = false;
+    }
+
+    /// Finds the points within `radius` of `hit` along the surface, with their distances.
     ///
     /// Distances run along edges (Dijkstra 1959) from the hit place; seams of equal bind position count as joined.
-    pub fn within(&self, hit: &SurfaceHit, radius: f32) -> Vec<(u32, f32)> {
+    pub fn within(&self, hit: &SurfaceHit, radius: f32, reach: &mut Reach) {
         let topology = self.mesh.topology();
-        let mut best: HashMap<u32, f32> = HashMap::new();
-        let mut queue = BinaryHeap::new();
-        let mut reached = Vec::new();
-        let push = |queue: &mut BinaryHeap<_>,
-                    best: &mut HashMap<u32, f32>,
-                    point: u32,
-                    path: f32| {
-            if self.hidden.is_some_and(|hidden| hidden.contains(point)) {
-                return;
-            }
-            if path * ACROSS_EDGES <= radius && best.get(&point).is_none_or(|&known| path < known) {
-                best.insert(point, path);
+        reach.start(self.mesh.n_points());
+        let push = |reach: &mut Reach, point: u32, path: f32| {
+            // Comparisons that NaN fails.
+            let is_nearer = path * ACROSS_EDGES <= radius
+                && reach.best.get(point).is_none_or(|known| path < known);
+            if is_nearer && !self.hidden.is_some_and(|hidden| hidden.contains(point)) {
+                reach.best.set(point, path);
                 // Non-negative floats order as their bits.
-                queue.push(Reverse((path.to_bits(), point)));
+                let key = u64::from(path.to_bits()) << 32 | u64::from(point);
+                reach.queue.push(Reverse(key));
             }
         };
         for corner in topology.triangles[hit.triangle as usize] {
-            push(
-                &mut queue,
-                &mut best,
-                corner,
-                self.positions[corner as usize].distance(hit.position),
-            );
+            let path = self.positions[corner as usize].distance(hit.position);
+            push(reach, corner, path);
         }
-        while let Some(Reverse((bits, point))) = queue.pop() {
-            let path = f32::from_bits(bits);
-            if best.get(&point) != Some(&path) {
+        while let Some(Reverse(key)) = reach.queue.pop() {
+            let (path, point) = (f32::from_bits((key >> 32) as u32), key as u32);
+            if reach.best.get(point) != Some(path) {
                 continue;
             }
             let here = self.positions[point as usize];
             let distance = here.distance(hit.position).max(path * ACROSS_EDGES);
             if distance <= radius {
-                reached.push((point, distance));
+                reach.found.push((point, distance));
             }
             if let Some(twin) = topology.next_coincident(point) {
-                push(&mut queue, &mut best, twin, path);
+                push(reach, twin, path);
             }
             for &next in topology.neighbours(point) {
-                push(
-                    &mut queue,
-                    &mut best,
-                    next,
-                    path + here.distance(self.positions[next as usize]),
-                );
+                let step = here.distance(self.positions[next as usize]);
+                push(reach, next, path + step);
             }
         }
-        reached
+    }
+
+    /// Finds the points of faces within `radius` of `centre` through the air, with their distances. Needs
+    /// [`SurfaceView::prepare`].
+    pub fn in_ball(&self, centre: Vec3, radius: f32, reach: &mut Reach) {
+        reach.start(self.mesh.n_points());
+        let Some(index) = &*self.index else { return };
+        let holds = |middle: Vec3, size: f32| middle.distance(centre) <= radius + size;
+        index.visit(holds, |triangle| {
+            self.add_corners(triangle, reach, |p| {
+                let distance = self.positions[p as usize].distance(centre);
+                (distance <= radius).then_some(distance)
+            });
+        });
+    }
+
+    /// Finds the points of faces within `radius_px` of the pixel `at`, through everything, with their distances in
+    /// pixels. Needs [`SurfaceView::prepare`].
+    pub fn in_circle(&self, view: &ScreenView, at: Vec2, radius_px: f32, reach: &mut Reach) {
+        reach.start(self.mesh.n_points());
+        let Some(index) = &*self.index else { return };
+        let ray = view.ray_at(at);
+        let holds = |middle: Vec3, size: f32| {
+            let along = (middle - ray.origin).dot(ray.direction).max(0.0);
+            let off = middle.distance(ray.origin + ray.direction * along);
+            // The circle is widest at the far end of what is asked about; pixels off the middle of the screen see
+            // a little more than those there.
+            let far = ray.origin + ray.direction * (along + size);
+            off <= radius_px * view.metres_per_pixel(far) * view.widening() + size
+        };
+        index.visit(holds, |triangle| {
+            self.add_corners(triangle, reach, |p| {
+                let on_screen = view.project(self.positions[p as usize])?;
+                let distance = on_screen.truncate().distance(at);
+                (distance <= radius_px).then_some(distance)
+            });
+        });
+    }
+
+    fn add_corners(&self, triangle: u32, reach: &mut Reach, distance: impl Fn(u32) -> Option<f32>) {
+        let corners = self.mesh.topology().triangles[triangle as usize];
+        if !self.shows(corners) {
+            return;
+        }
+        for point in corners {
+            if reach.best.get(point).is_none() {
+                reach.best.set(point, 0.0);
+                reach.found.extend(distance(point).map(|d| (point, d)));
+            }
+        }
     }
 
     /// Whether the face of these points is drawn and hit: none of them is hidden.

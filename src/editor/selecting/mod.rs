@@ -16,9 +16,11 @@ use super::pointer::surfaces;
 use super::{Displayed, Editor};
 use crate::document::session::{PointsOfMeshes, SelectKind};
 use crate::document::{Document, InstanceId};
+use crate::evaluate::Job;
 use crate::math::Camera;
 use crate::mesh::PointSet;
 use crate::skeleton::JointIndex;
+use crate::task::Cancelled;
 use crate::tools::{
     DepthBuffer, PointerKind, Region, ScreenView, SelectAction, SelectEvent, SelectOp, SelectShape,
     SelectTool, region,
@@ -41,6 +43,9 @@ pub(super) struct Selecting {
     depth: Option<(DepthKey, DepthBuffer)>,
     /// The points that are seen in a view, asked for once and used by every event of a box or a lasso.
     seen: Option<(DepthKey, BTreeMap<InstanceId, PointSet>)>,
+    /// The other side of the selection that had this serial, being looked for.
+    mirroring: Option<(u64, Job<Result<operations::Mirrored, Cancelled>>)>,
+    symmetry: operations::Symmetries,
     /// What only isolating hid, and nothing has shown since; never empty.
     isolated_from: Option<visibility::Hidden>,
     /// Grows with every change of points or of what is hidden.
@@ -190,6 +195,7 @@ impl Editor {
 
     /// Forgets what belongs to the document that was open.
     pub(super) fn reset_selecting(&mut self) {
+        self.cancel_mirrored();
         self.selecting = Selecting {
             serial: self.selecting.serial + 1,
             hidden_serial: self.selecting.hidden_serial + 1,

@@ -1,13 +1,21 @@
-//! Selection commands: all, none, inverse, linked, more, less, moved by the active bone.
+//! Selection commands: all, none, inverse, linked, more, less, by weights, the other side.
 
 use super::{Editor, SelectKind, Selection};
 use crate::document::session::PointsOfMeshes;
-use crate::document::{MeshId, MeshItem};
-use crate::mesh::{PointSet, Topology, islands};
+use crate::document::{Document, MeshId, MeshItem};
+use crate::evaluate::JobError;
+use crate::finding::counted;
+use crate::math::Axis;
+use crate::mesh::symmetry::Symmetry;
+use crate::mesh::{Mesh, PointSet, Topology, islands};
 use crate::skeleton::JointIndex;
+use crate::skeleton::mirror::Mirror;
+use crate::skinning::RowRef;
 use crate::skinning::influences::CHUNK;
+use crate::task::{Cancelled, Task};
+use glam::Vec3;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl Editor {
@@ -110,24 +118,178 @@ impl Editor {
         });
     }
 
-    /// Selects the points that the active bone moves, and makes points what is picked.
+    /// Selects the points that the selected bones move, or the active one, and makes points what is picked.
     pub fn select_moved_points(&mut self) {
-        let Some(joint) = self.document.session().active_joint else {
+        let session = self.document.session();
+        let mut joints: Vec<JointIndex> = session.selected_joints.iter().copied().collect();
+        if joints.is_empty() {
+            joints.extend(session.active_joint);
+        }
+        if joints.is_empty() {
             self.say("No bone is active. Click one, then its points can be selected.");
             return;
-        };
-        let mut points = PointsOfMeshes::new();
+        }
+        let mut points = Vec::new();
         for (&id, item) in self.document.meshes() {
-            if let Some(index) = self.document.skin_joint(id, joint) {
-                points.insert(id, moved_by(item, index).into());
+            let indices = joints
+                .iter()
+                .filter_map(|&joint| self.document.skin_joint(id, joint));
+            let indices: BTreeSet<u16> = indices.collect();
+            if !indices.is_empty() {
+                let moves = |row: RowRef<'_>| {
+                    let mut weights = row.iter();
+                    weights.any(|(joint, weight)| weight > 0.0 && indices.contains(&joint))
+                };
+                points.push((id, points_where(item, moves)));
             }
         }
+        self.select_points_of(points);
+        if self.n_selected() == 0 {
+            let what = match joints[..] {
+                [joint] => format!("\"{}\" moves", self.document.skeleton().label(joint)),
+                _ => "The selected bones move".to_owned(),
+            };
+            self.say(format!("{what} no point that can be seen."));
+        }
+    }
+
+    /// Selects the points in which the active bone has a weight from `low` to `high`; from 0 on also those that it does
+    /// not move.
+    pub fn select_by_weight(&mut self, low: f32, high: f32) {
+        let Some(joint) = self.document.session().active_joint else {
+            self.say("No bone is active. Click one, then points can be selected by its weights.");
+            return;
+        };
+        let mut points = Vec::new();
+        for (&id, item) in self.document.meshes() {
+            if let Some(index) = self.document.skin_joint(id, joint) {
+                let range = low..=high;
+                let is_in = |row: RowRef<'_>| range.contains(&row.weight_of(index));
+                points.push((id, points_where(item, is_in)));
+            }
+        }
+        self.select_points_of(points);
+    }
+
+    /// Selects the points of skins that no bone moves.
+    pub fn select_unweighted(&mut self) {
+        self.select_where(|row| row.weights.iter().all(|w| *w <= 0.0));
+        if self.n_selected() == 0 {
+            self.say("Every point follows a bone.");
+        }
+    }
+
+    /// Selects the points that more bones move than the brush allows.
+    pub fn select_over_influenced(&mut self) {
+        let most = self.document.session().brush.max_influences;
+        self.select_where(|row| row.weights.iter().filter(|w| **w > 0.0).count() > most);
+        if self.n_selected() == 0 {
+            self.say(format!("No point follows more than {most} bones."));
+        }
+    }
+
+    /// Selects the points of skins whose rows are so, and makes points what is picked.
+    fn select_where(&mut self, is_meant: impl Fn(RowRef<'_>) -> bool + Sync) {
+        let mut points = Vec::new();
+        for (&id, item) in self.document.meshes() {
+            if self.document.skin_of_mesh(id).is_some() {
+                points.push((id, points_where(item, &is_meant)));
+            }
+        }
+        self.select_points_of(points);
+    }
+
+    /// Selects exactly `points`, as far as they are shown; from now on points are picked.
+    pub(in crate::editor) fn select_points_of(
+        &mut self,
+        points: impl IntoIterator<Item = (MeshId, PointSet)>,
+    ) {
+        let points = points.into_iter().map(|(id, set)| (id, Arc::new(set)));
+        let points: PointsOfMeshes = points.collect();
         self.set_select_kind(SelectKind::Points);
         self.select_by(|_, selection| selection.points = points);
-        if self.n_selected() == 0 {
-            let label = self.document.skeleton().label(joint);
-            self.say(format!("\"{label}\" moves no point that can be seen."));
+    }
+
+    /// Selects the other side of what is selected, across the plane between left and right of the bind pose: of points by
+    /// the symmetry of each mesh, of bones by their names and places.
+    pub fn select_mirrored(&mut self) {
+        if self.select_kind() == SelectKind::Bones {
+            let mirror = Mirror::new(self.document.skeleton());
+            let visible = self.visible_joints();
+            self.select_by(|_, selection| {
+                let others = selection.joints.iter().map(|&joint| {
+                    let partner = mirror.partner(joint).filter(|p| visible.contains(p));
+                    partner.unwrap_or(joint)
+                });
+                selection.joints = others.collect();
+                let active = selection
+                    .active_joint
+                    .and_then(|joint| mirror.partner(joint));
+                selection.active_joint = active.or(selection.active_joint);
+            });
+            return;
         }
+        let selected = self.document.session().selected_points.clone();
+        let meshes: Vec<(MeshId, Arc<Mesh>)> = selected
+            .keys()
+            .filter_map(|id| Some((*id, self.document.meshes().get(id)?.geometry.clone())))
+            .collect();
+        let known = self.selecting.symmetry.clone();
+        self.cancel_mirrored();
+        let document = self.document.clone();
+        self.selecting.mirroring = Some((
+            self.selecting.serial,
+            self.lane.submit("Mirror selection", move |task| {
+                mirrored(&selected, &meshes, &document, known, task)
+            }),
+        ));
+    }
+
+    /// Stops looking for the other side.
+    pub(in crate::editor) fn cancel_mirrored(&mut self) {
+        if let Some((_, job)) = self.selecting.mirroring.take() {
+            job.task.cancel();
+        }
+    }
+
+    /// The search for the other side, where one is under way.
+    pub(in crate::editor) fn mirrored_running(&self) -> Option<(&str, &Task)> {
+        let job = self.selecting.mirroring.as_ref();
+        job.map(|(_, job)| (job.label.as_str(), &job.task))
+    }
+
+    /// Selects the other side once it is found.
+    pub(in crate::editor) fn poll_mirrored(&mut self) {
+        let Some((serial, job)) = &self.selecting.mirroring else {
+            return;
+        };
+        // A newer selection stays, and so does one of another model.
+        let is_current = *serial == self.selecting.serial;
+        let found = match job.try_result() {
+            Err(JobError::NotReady) => return,
+            Err(JobError::Failed) => None,
+            Ok(found) => found.ok(),
+        };
+        self.selecting.mirroring = None;
+        let Some(found) = found.filter(|_| is_current) else {
+            return;
+        };
+        self.selecting.symmetry = found.symmetry;
+        self.select_by(|_, selection| selection.points = found.points);
+        if found.n_unmatched > 0 {
+            let has = if found.n_unmatched == 1 {
+                "has"
+            } else {
+                "have"
+            };
+            let points = counted(found.n_unmatched, "selected point");
+            self.say(format!("{points} {has} no partner on the other side."));
+        }
+    }
+
+    /// Whether the other side of a selection is being looked for.
+    pub(in crate::editor) fn is_mirroring_selection(&self) -> bool {
+        self.selecting.mirroring.is_some()
     }
 
     /// Changes the selection; a drag under way is taken back first.
@@ -209,18 +371,79 @@ impl Editor {
     }
 }
 
-/// The points of `item` in which skin joint `joint` has influence.
-fn moved_by(item: &MeshItem, joint: u16) -> PointSet {
+/// The points of `item` whose rows are so.
+fn points_where(item: &MeshItem, is_meant: impl Fn(RowRef<'_>) -> bool + Sync) -> PointSet {
+    let is_meant = &is_meant;
     let chunks = item.influences.chunks().par_iter();
     let words = chunks.flat_map_iter(|rows| {
         (0..rows.len().div_ceil(64)).map(move |word| {
             let rows_of_word = word * 64..(word * 64 + 64).min(rows.len());
             rows_of_word.fold(0, |bits, i| {
-                bits | u64::from(rows.row(i).weight_of(joint) > 0.0) << (i % 64)
+                bits | u64::from(is_meant(rows.row(i))) << (i % 64)
             })
         })
     });
     // Chunks are whole words, so their words follow each other.
     const { assert!(CHUNK.is_multiple_of(64)) };
     PointSet::from_words(words.collect())
+}
+
+/// The symmetry of each mesh, as long as it has the same geometry.
+pub(super) type Symmetries = BTreeMap<MeshId, (Arc<Mesh>, Arc<Symmetry>)>;
+
+/// The other side of a selection.
+#[derive(Debug)]
+pub(super) struct Mirrored {
+    points: PointsOfMeshes,
+    n_unmatched: usize,
+    symmetry: Symmetries,
+}
+
+/// How far a partner may be from the mirrored place, as a part of the diagonal of the bounds.
+const TOLERANCE: f32 = 0.01;
+
+fn mirrored(
+    selected: &PointsOfMeshes,
+    meshes: &[(MeshId, Arc<Mesh>)],
+    document: &Document,
+    mut symmetry: Symmetries,
+    task: &Task,
+) -> Result<Mirrored, Cancelled> {
+    let mut points = PointsOfMeshes::new();
+    let mut n_unmatched = 0;
+    for (id, mesh) in meshes {
+        let centre = document.mirror_centre(*id, Axis::X);
+        let is_known = |(m, table): &&(Arc<Mesh>, Arc<Symmetry>)| {
+            Arc::ptr_eq(m, mesh) && table.centre() == centre
+        };
+        let known = symmetry.get(id).filter(is_known);
+        let table = match known {
+            Some((_, table)) => table.clone(),
+            None => {
+                let places = mesh.positions.iter().filter(|p| p.is_finite());
+                let (low, high) = places.fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |b, p| {
+                    (b.0.min(*p), b.1.max(*p))
+                });
+                let diagonal = (high - low).max(Vec3::ZERO).length();
+                let reach = diagonal * TOLERANCE;
+                Arc::new(Symmetry::find_about(mesh, Axis::X, centre, reach, task)?)
+            }
+        };
+        symmetry.insert(*id, (mesh.clone(), table.clone()));
+        let mut others = PointSet::default();
+        for point in selected.get(id).iter().flat_map(|set| set.iter()) {
+            match table.partner(point) {
+                Some(partner) => {
+                    others.insert(partner);
+                }
+                None => n_unmatched += 1,
+            }
+        }
+        points.insert(*id, Arc::new(others));
+    }
+    Ok(Mirrored {
+        points,
+        n_unmatched,
+        symmetry,
+    })
 }

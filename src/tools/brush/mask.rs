@@ -1,24 +1,26 @@
-//! Painting a map of the stack: takes points towards the brush's value, or towards 0.
+//! Painting a map: of the stack, or the mask of a layer.
 
+use super::action::Action;
+use super::ring;
+use super::touched::Touched;
 use crate::deform::MaskKind;
-use crate::document::session::BrushOptions;
-use crate::document::{Document, Edit, InstanceId, MeshId, MeshItem};
-use std::collections::{BTreeMap, HashMap};
-
-/// Nearer than this to the brush's value, a point has it: halving the way for ever would never arrive, and a point that is
-/// as unpainted again takes no place in a file.
-const ARRIVED: f32 = 1e-3;
+use crate::document::{Document, Edit, InstanceId, MaskOf, MeshId, MeshItem};
+use crate::tools::Stamped;
 
 /// A stroke on a painted map.
 #[derive(Debug)]
 pub(super) struct MaskPaint {
-    kind: MaskKind,
-    /// What each touched point had before the stroke.
-    before: HashMap<u32, f32>,
-    /// New values by point, of this event.
-    values: BTreeMap<u32, f32>,
-    /// Whether some point changed.
-    changed: bool,
+    mask: MaskOf,
+    action: Action,
+    /// Each touch goes on from what the last one made.
+    accumulate: bool,
+    /// What each slot had before the stroke.
+    before: Vec<f32>,
+    /// What it has now.
+    now: Vec<f32>,
+    /// Slots that changed since the last edit.
+    changed: Vec<u32>,
+    any: bool,
 }
 
 impl MaskPaint {
@@ -26,7 +28,7 @@ impl MaskPaint {
     pub(super) fn begin(
         document: &Document,
         instance: InstanceId,
-        kind: MaskKind,
+        action: Action,
     ) -> Result<(MeshId, Self), String> {
         let Some(drawn) = document.instances().get(&instance) else {
             return Err("The mesh is gone.".into());
@@ -38,102 +40,114 @@ impl MaskPaint {
                 "\"{name}\" is not skinned: it follows one bone, so there is nothing that the map could change."
             ));
         }
+        let Some(mask) = document.painted_map(drawn.mesh) else {
+            return Err("Choose a map to paint first.".into());
+        };
         let paint = Self {
-            kind,
-            before: HashMap::new(),
-            values: BTreeMap::new(),
-            changed: false,
+            mask: mask?,
+            action,
+            accumulate: document.session().brush.accumulate,
+            before: Vec::new(),
+            now: Vec::new(),
+            changed: Vec::new(),
+            any: false,
         };
         Ok((drawn.mesh, paint))
     }
 
     pub(super) fn label(&self) -> &'static str {
-        match self.kind {
-            MaskKind::Blend => "Paint dual quaternion share",
-            MaskKind::Compensation => "Paint compensation strength",
-            MaskKind::Projection => "Paint projection strength",
-            MaskKind::Smooth => "Paint smoothing strength",
+        match self.mask {
+            MaskOf::Stack(MaskKind::Blend) => "Paint dual quaternion share",
+            MaskOf::Stack(MaskKind::Compensation) => "Paint compensation strength",
+            MaskOf::Stack(MaskKind::Projection) => "Paint projection strength",
+            MaskOf::Stack(MaskKind::Smooth) => "Paint smoothing strength",
+            MaskOf::Layer(_) => "Paint layer mask",
         }
     }
 
-    pub(super) fn touch(
+    /// Notes what a point has before the stroke.
+    pub(super) fn add_slot(&mut self, item: &MeshItem, point: u32) {
+        let value = self.mask.value(item, point);
+        self.before.push(value);
+        self.now.push(value);
+    }
+
+    /// Works out what the slots become.
+    pub(super) fn update(
         &mut self,
         item: &MeshItem,
-        point: u32,
-        effect: f32,
-        brush: &BrushOptions,
-        invert: bool,
+        touched: &Touched,
+        slots: &Stamped<u32>,
+        dirty: &[u32],
     ) {
-        let now = || item.masks.value(self.kind, point);
-        let before = *self.before.entry(point).or_insert_with(now);
-        let value = toward(before, goal(self.kind, brush, invert), effect);
-        if value.to_bits() != before.to_bits() {
-            self.values.insert(point, value);
-            self.changed = true;
-        }
-    }
-
-    pub(super) fn take_edit(&mut self, mesh: MeshId) -> Option<Edit> {
-        let (points, values): (Vec<u32>, Vec<f32>) =
-            std::mem::take(&mut self.values).into_iter().unzip();
-        (!points.is_empty()).then(|| Edit::mask(mesh, self.kind, points, values))
-    }
-
-    pub(super) fn say(&self, brush: &BrushOptions, invert: bool) -> Option<String> {
-        let goal = goal(self.kind, brush, invert);
-        (!self.changed).then(|| {
-            format!(
-                "All points under the brush are at {goal:.2} already; X paints with 1 or 0, Ctrl the other way."
-            )
-        })
-    }
-}
-
-/// What points go towards: the brush's value, and with Ctrl 0, or 1 where the brush already paints 0.
-fn goal(kind: MaskKind, brush: &BrushOptions, invert: bool) -> f32 {
-    match brush.mask_values.get(kind) {
-        value if !invert => value,
-        value if value > 0.0 => 0.0,
-        _ => MaskKind::UNPAINTED,
-    }
-}
-
-/// `effect` of the way from `before` to `goal`; never beyond either.
-fn toward(before: f32, goal: f32, effect: f32) -> f32 {
-    let value = before + (goal - before) * effect;
-    if effect >= 1.0 || (goal - value).abs() < ARRIVED {
-        goal
-    } else {
-        value.clamp(before.min(goal), before.max(goal))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_point_arrives_and_never_passes() {
-        for (before, goal) in [(1.0, 0.0), (0.3, 1.0), (0.1, 2.0), (1.7, 0.4)] {
-            assert_eq!(toward(before, goal, 1.0), goal);
-            assert_eq!(toward(before, goal, 0.0), before);
-            let mut value = before;
-            for _ in 0..20 {
-                value = toward(value, goal, 0.5);
-                assert!((before.min(goal)..=before.max(goal)).contains(&value));
+        let base = if self.accumulate {
+            &self.now
+        } else {
+            &self.before
+        };
+        let mut near = Vec::new();
+        let new: Vec<f32> = dirty
+            .iter()
+            .map(|&slot| {
+                let point = touched.points[slot as usize];
+                let before = base[slot as usize];
+                let mean = if self.action.kind.averages() {
+                    ring(item, point, &mut near);
+                    let value = |&q: &u32| {
+                        let slot = slots.get(q);
+                        slot.map_or_else(|| self.mask.value(item, q), |s| base[s as usize])
+                    };
+                    let sum: f32 = near.iter().map(value).sum();
+                    if near.is_empty() {
+                        before
+                    } else {
+                        sum / near.len() as f32
+                    }
+                } else {
+                    before
+                };
+                let [direct, mirrored] = touched.effects[slot as usize];
+                match direct.max(mirrored) {
+                    effect if effect > 0.0 => self.action.of(before, mean, effect),
+                    _ => before,
+                }
+            })
+            .collect();
+        for (&slot, value) in dirty.iter().zip(new) {
+            let now = &mut self.now[slot as usize];
+            if now.to_bits() != value.to_bits() {
+                *now = value;
+                self.changed.push(slot);
+                self.any = true;
             }
-            assert_eq!(value, goal, "half of the way again and again");
         }
     }
 
-    #[test]
-    fn ctrl_goes_to_0_and_from_0_back_to_1() {
-        let mut brush = BrushOptions::default();
-        let kind = MaskKind::Compensation;
-        assert_eq!(goal(kind, &brush, false), 0.0);
-        assert_eq!(goal(kind, &brush, true), 1.0);
-        *brush.mask_values.get_mut(kind) = 1.5;
-        assert_eq!(goal(kind, &brush, false), 1.5);
-        assert_eq!(goal(kind, &brush, true), 0.0);
+    pub(super) fn take_edit(&mut self, mesh: MeshId, touched: &Touched) -> Option<Edit> {
+        let mut changed = std::mem::take(&mut self.changed);
+        changed.sort_unstable();
+        changed.dedup();
+        let of = |slot: &u32| {
+            let slot = *slot as usize;
+            (touched.points[slot], self.now[slot])
+        };
+        let (points, values): (Vec<u32>, Vec<f32>) = changed.iter().map(of).unzip();
+        (!points.is_empty()).then(|| Edit::mask(mesh, self.mask, points, values))
+    }
+
+    pub(super) fn say(&self) -> Option<String> {
+        if self.any {
+            return None;
+        }
+        if let Some(why) = self.action.idle() {
+            return Some(why.to_owned());
+        }
+        if self.action.kind.averages() {
+            return Some("All points under the brush are as their neighbours already.".to_owned());
+        }
+        let goal = self.action.goal();
+        Some(format!(
+            "All points under the brush are at {goal:.2} already; X paints with 1 or 0, Ctrl the other way."
+        ))
     }
 }

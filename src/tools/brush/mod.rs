@@ -1,61 +1,129 @@
 //! The brush: one stroke for everything that is painted on points, under the pointer, along the surface.
 //!
-//! What it makes of a point is up to what is painted: `weights` of the active bone, or a `mask` of the stack.
+//! The way of the data: the places of the pointer wait in the stroke's `way` -> touches, evenly spaced along it, find the
+//! points they reach (`dab`), or a `gradient` goes from the first place to the last -> `touched` keeps the effect on each
+//! point and on its mirror image -> `action` says what a value becomes, `weights` of the painted bones or a `mask` of the
+//! stack -> one edit an event.
 //!
 //! Invariant: without accumulation: however often the pointer passes, a point goes no further than the strength in one
-//! stroke.
+//! stroke; a smoothing one no further than that towards what its neighbours were when the stroke began.
+//! Invariant: what is painted does not depend on how fast the pointer goes or on how many events tell of it.
+//! Invariant: a touch costs as much as the points it reaches, whatever the size of the mesh.
 
+mod action;
+mod dab;
+mod gradient;
 mod mask;
+mod touched;
 mod weights;
 
-use super::{PointerEvent, PointerKind, SurfaceView, ToolAction, ToolContext};
-use crate::document::session::{BrushOptions, PaintTarget};
+use super::{PointerEvent, PointerKind, Reach, Stamped, SurfaceView, ToolAction, ToolContext};
+use crate::document::session::{BrushOptions, PaintMask, PaintTarget};
 use crate::document::{Document, Edit, InstanceId, MeshId, MeshItem};
-use crate::math::Ray;
-use crate::mesh::SurfaceHit;
+use crate::math::{Camera, Ray};
+use crate::mesh::{PointSet, SurfaceHit, Symmetry};
+use action::Action;
+use dab::Sight;
 use glam::Vec2;
+use gradient::Gradient;
 use mask::MaskPaint;
-use std::collections::HashMap;
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-use weights::WeightPaint;
+use touched::Touched;
+use weights::{Ground, WeightPaint};
 
-/// What the dabs of one pointer event may take; the rest of the way is painted at the next one.
+/// What the dabs of one pointer event may take; the rest of the way is painted at the next one, or once a frame after the
+/// button came up.
 const EVENT_BUDGET: Duration = Duration::from_millis(8);
+
+/// As many touches are painted when the button comes up, whatever they take: most strokes end there.
+const AT_ONCE: usize = 16;
 
 /// The brush.
 #[derive(Debug, Default)]
 pub struct Brush {
     stroke: Option<Stroke>,
+    reach: Reach,
+    slots: Stamped<u32>,
+}
+
+/// A place on the way of the pointer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Place {
+    ndc: Vec2,
+    pressure: Option<f32>,
+}
+
+impl Place {
+    fn of(event: &PointerEvent) -> Self {
+        Self {
+            ndc: event.ndc,
+            pressure: event.pressure,
+        }
+    }
 }
 
 #[derive(Debug)]
 struct Stroke {
+    /// As they were when it began, so that a point never jumps both ways.
+    options: BrushOptions,
+    action: Action,
+    /// Where the button went down.
+    start: Place,
+    /// How far the way is painted.
+    at: Place,
+    /// Pixels from the last touch to there; `None` before the first one.
+    since: Option<f32>,
+    /// Where it goes on.
+    way: VecDeque<Place>,
+    /// The radius of the last touch, pixels.
+    radius_px: f32,
+    /// What it is painted on, once it has met it.
+    begun: Option<Begun>,
+    /// Nothing can be painted: the artist was told why.
+    refused: bool,
+    /// The button came up: the event, and from where the artist looked.
+    ending: Option<(PointerEvent, Camera)>,
+}
+
+/// What a stroke is painted on, with what it has reached.
+#[derive(Debug)]
+struct Begun {
     instance: InstanceId,
     mesh: MeshId,
-    /// Whether it does the opposite: as the stroke began, so that a point never jumps both ways.
-    invert: bool,
-    last_dab: Vec2,
-    /// The largest effect on each touched point so far.
-    reached: HashMap<u32, f32>,
     paint: Paint,
+    touched: Touched,
+    /// Points that may change; `None`: all.
+    mask: Option<PointSet>,
+    hidden: Option<Arc<PointSet>>,
+    mirror: Option<Arc<Symmetry>>,
+    /// How many points under the brush have no mirror image.
+    n_unmatched: usize,
+    /// What the eye sees; found when first asked.
+    sight: Option<Sight>,
+    gradient: Option<Gradient>,
 }
 
 /// What is painted, with what it knows of the stroke.
 #[derive(Debug)]
 enum Paint {
-    Weights(WeightPaint),
+    Weights(Box<WeightPaint>),
     Mask(MaskPaint),
 }
 
 impl Paint {
     /// What can be painted on `instance`, or why nothing can.
-    fn begin(document: &Document, instance: InstanceId) -> Result<(MeshId, Self), String> {
+    fn begin(
+        document: &Document,
+        instance: InstanceId,
+        action: Action,
+    ) -> Result<(MeshId, Self), String> {
         match document.session().brush.target {
-            PaintTarget::Weights => {
-                WeightPaint::begin(document, instance).map(|(mesh, p)| (mesh, Self::Weights(p)))
-            }
-            PaintTarget::Mask(kind) => {
-                MaskPaint::begin(document, instance, kind).map(|(mesh, p)| (mesh, Self::Mask(p)))
+            PaintTarget::Weights => WeightPaint::begin(document, instance, action)
+                .map(|(mesh, p)| (mesh, Self::Weights(Box::new(p)))),
+            PaintTarget::Mask(_) | PaintTarget::LayerMask => {
+                MaskPaint::begin(document, instance, action).map(|(mesh, p)| (mesh, Self::Mask(p)))
             }
         }
     }
@@ -68,34 +136,11 @@ impl Paint {
         }
     }
 
-    /// Goes `effect`, 0 - 1, of the way at a point; of several times in one event the last counts.
-    fn touch(
-        &mut self,
-        item: &MeshItem,
-        point: u32,
-        effect: f32,
-        brush: &BrushOptions,
-        invert: bool,
-    ) {
-        match self {
-            Self::Weights(paint) => paint.touch(item, point, effect, brush, invert),
-            Self::Mask(paint) => paint.touch(item, point, effect, brush, invert),
-        }
-    }
-
-    /// What changed since it was last asked.
-    fn take_edit(&mut self, mesh: MeshId) -> Option<Edit> {
-        match self {
-            Self::Weights(paint) => paint.take_edit(mesh),
-            Self::Mask(paint) => paint.take_edit(mesh),
-        }
-    }
-
     /// What the artist should know of a stroke that touched points.
-    fn say(&self, brush: &BrushOptions, invert: bool) -> Option<String> {
+    fn say(&mut self) -> Option<String> {
         match self {
             Self::Weights(paint) => paint.say(),
-            Self::Mask(paint) => paint.say(brush, invert),
+            Self::Mask(paint) => paint.say(),
         }
     }
 }
@@ -112,13 +157,24 @@ impl Brush {
         event: &PointerEvent,
         context: &mut ToolContext<'_>,
     ) -> Vec<ToolAction> {
+        let place = Place::of(event);
         match event.kind {
-            PointerKind::Press => self.press(event, context),
-            PointerKind::Drag => self.drag(event, context, Some(EVENT_BUDGET)),
+            PointerKind::Press => {
+                self.press(event, place, context);
+                self.advance(event, context, Some(EVENT_BUDGET), 0)
+            }
+            // It goes its way alone.
+            PointerKind::Drag | PointerKind::Release if self.is_ending() => Vec::new(),
+            PointerKind::Drag => {
+                self.note(place);
+                self.advance(event, context, Some(EVENT_BUDGET), 0)
+            }
             PointerKind::Release => {
-                let mut actions = self.drag(event, context, None);
-                actions.extend(self.finish(&context.document.session().brush));
-                actions
+                self.note(place);
+                if let Some(stroke) = &mut self.stroke {
+                    stroke.ending = Some((*event, *context.camera));
+                }
+                self.go_on(context, Some(EVENT_BUDGET), AT_ONCE)
             }
             PointerKind::Cancel => self
                 .stroke
@@ -129,116 +185,376 @@ impl Brush {
         }
     }
 
-    /// Ends the stroke as it is.
-    pub fn finish(&mut self, brush: &BrushOptions) -> Vec<ToolAction> {
-        let Some(stroke) = self.stroke.take() else {
+    /// Whether the button came up and the way is not painted to its end.
+    pub fn is_ending(&self) -> bool {
+        let stroke = self.stroke.as_ref();
+        stroke.is_some_and(|stroke| stroke.ending.is_some())
+    }
+
+    /// From where the artist looked when the button came up, while that stroke is ending.
+    pub fn seen_from(&self) -> Option<Camera> {
+        let ending = self.stroke.as_ref().and_then(|stroke| stroke.ending);
+        ending.map(|(_, camera)| camera)
+    }
+
+    /// Paints more of a stroke that is ending, and ends it where all is painted: once a frame, with a context that is
+    /// [seen](Self::seen_from) as when the button came up. `is_urgent`: all at once.
+    pub fn end(&mut self, is_urgent: bool, context: &mut ToolContext<'_>) -> Vec<ToolAction> {
+        self.go_on(context, (!is_urgent).then_some(EVENT_BUDGET), 0)
+    }
+
+    fn go_on(
+        &mut self,
+        context: &mut ToolContext<'_>,
+        budget: Option<Duration>,
+        n_at_least: usize,
+    ) -> Vec<ToolAction> {
+        let ending = self.stroke.as_ref().and_then(|stroke| stroke.ending);
+        let Some((event, _)) = ending else {
             return Vec::new();
         };
-        let mut actions = vec![ToolAction::Commit];
-        if stroke.reached.is_empty() {
-            actions.push(ToolAction::Say(
-                "No point lies under the brush; ] makes it larger.".into(),
-            ));
-        } else {
-            let said = stroke.paint.say(brush, stroke.invert);
-            actions.extend(said.map(ToolAction::Say));
+        let mut actions = self.advance(&event, context, budget, n_at_least);
+        let is_done = self.stroke.as_ref().is_none_or(|s| s.way.is_empty());
+        if is_done {
+            actions.extend(self.finish(context.document));
         }
         actions
     }
 
-    fn press(&mut self, event: &PointerEvent, context: &mut ToolContext<'_>) -> Vec<ToolAction> {
-        self.stroke = None;
-        let ray = event.ray(context.camera);
-        let Some((instance, hit)) = nearest(context.surfaces, &ray) else {
+    /// Ends the stroke as it is.
+    pub fn finish(&mut self, document: &Document) -> Vec<ToolAction> {
+        let Some(stroke) = self.stroke.take() else {
             return Vec::new();
         };
-        match Paint::begin(context.document, instance) {
-            Ok((mesh, paint)) => {
-                let stroke = self.stroke.insert(Stroke {
-                    instance,
-                    mesh,
-                    invert: event.invert,
-                    last_dab: event.ndc,
-                    reached: HashMap::new(),
-                    paint,
-                });
-                let mut actions = vec![ToolAction::Begin(stroke.paint.label())];
-                stroke.dab(event, &ray, &hit, context);
-                actions.extend(stroke.paint.take_edit(stroke.mesh).map(ToolAction::Apply));
-                actions
-            }
-            Err(why) => vec![ToolAction::Say(why)],
+        let Some(mut begun) = stroke.begun else {
+            return Vec::new();
+        };
+        let mut actions = Vec::new();
+        if let Paint::Weights(paint) = &mut begun.paint {
+            paint.settle();
+            let edit = paint.take_edit(document, begun.mesh, &begun.touched);
+            actions.extend(edit.map(ToolAction::Apply));
+        }
+        actions.push(ToolAction::Commit);
+        if begun.touched.is_empty() {
+            actions.push(ToolAction::Say(nothing_under(&stroke.options).into()));
+        } else if let Some(said) = begun.paint.say() {
+            actions.push(ToolAction::Say(said));
+        } else if begun.n_unmatched > 0 {
+            actions.push(ToolAction::Say(format!(
+                "{} have no mirror image: only this side of them was painted.",
+                crate::finding::counted(begun.n_unmatched, "point")
+            )));
+        }
+        actions
+    }
+
+    fn press(&mut self, event: &PointerEvent, place: Place, context: &ToolContext<'_>) {
+        let options = context.document.session().brush;
+        self.stroke = Some(Stroke {
+            options,
+            action: Action::new(&options, event.smooth, event.invert),
+            start: place,
+            at: place,
+            since: None,
+            way: [place].into(),
+            radius_px: options.radius_px,
+            begun: None,
+            refused: false,
+            ending: None,
+        });
+    }
+
+    /// Notes a place that the pointer passed, to be painted with the next event.
+    pub fn trace(&mut self, event: &PointerEvent) {
+        self.note(Place::of(event));
+    }
+
+    /// Notes where the pointer went.
+    fn note(&mut self, place: Place) {
+        if let Some(stroke) = &mut self.stroke
+            && stroke.ending.is_none()
+            && stroke.way.back().unwrap_or(&stroke.at).ndc != place.ndc
+        {
+            stroke.way.push_back(place);
         }
     }
 
-    fn drag(
+    /// Paints along the way, as far as time allows, `n_at_least` touches whatever the time.
+    fn advance(
         &mut self,
         event: &PointerEvent,
         context: &mut ToolContext<'_>,
         budget: Option<Duration>,
+        n_at_least: usize,
     ) -> Vec<ToolAction> {
+        let mut actions = Vec::new();
         let Some(stroke) = &mut self.stroke else {
-            return Vec::new();
+            return actions;
         };
-        let brush = &context.document.session().brush;
-        let spacing_px = (brush.radius_px * brush.spacing).max(1.0);
-        let travelled = (event.ndc - stroke.last_dab) * event.size_px * 0.5;
-        let n_dabs = (travelled.length() / spacing_px) as usize;
-        let (start, began) = (stroke.last_dab, Instant::now());
-        for i in 1..=n_dabs {
-            let ndc = start + (event.ndc - start) * (i as f32 / n_dabs as f32);
-            let at = PointerEvent { ndc, ..*event };
-            let ray = at.ray(context.camera);
-            stroke.last_dab = ndc;
-            let surface = context
-                .surfaces
-                .iter_mut()
-                .find(|(id, _)| *id == stroke.instance);
-            if let Some(hit) = surface.and_then(|(_, surface)| surface.cast_ray(&ray)) {
-                stroke.dab(&at, &ray, &hit, context);
-            }
-            if budget.is_some_and(|budget| began.elapsed() > budget) {
-                break;
+        if stroke.refused {
+            stroke.way.clear();
+            return actions;
+        }
+        let (began, slots, reach) = (Instant::now(), &mut self.slots, &mut self.reach);
+        if stroke.action.kind.is_gradient() {
+            stroke.draw_gradient(event, context, slots, &mut actions);
+        } else {
+            let mut n_touches = 0;
+            while let Some(place) = stroke.next_place(event.size_px) {
+                stroke.touch(place, event, context, slots, reach, &mut actions);
+                n_touches += 1;
+                let is_late =
+                    || budget.is_some_and(|b| n_touches >= n_at_least && began.elapsed() > b);
+                if stroke.refused || is_late() {
+                    break;
+                }
             }
         }
-        let edit = stroke.paint.take_edit(stroke.mesh);
-        edit.map(ToolAction::Apply).into_iter().collect()
+        if let Some(begun) = &mut stroke.begun {
+            let edit = begun.take_edit(context.document, slots);
+            actions.extend(edit.map(ToolAction::Apply));
+        }
+        actions
+    }
+}
+
+/// Why no point was reached.
+fn nothing_under(options: &BrushOptions) -> &'static str {
+    if options.mask != PaintMask::Off {
+        "No point that the paint mask lets through lies under the brush."
+    } else if options.kind().is_gradient() {
+        "Drag to draw the gradient: its line or circle held no point."
+    } else {
+        "No point lies under the brush; ] makes it larger."
     }
 }
 
 impl Stroke {
-    /// One touch of the brush.
-    fn dab(
-        &mut self,
-        event: &PointerEvent,
-        ray: &Ray,
-        hit: &SurfaceHit,
-        context: &ToolContext<'_>,
-    ) {
-        let brush = &context.document.session().brush;
-        let Some(item) = context.document.meshes().get(&self.mesh) else {
-            return;
-        };
-        let mut surfaces = context.surfaces.iter();
-        let Some((_, surface)) = surfaces.find(|(id, _)| *id == self.instance) else {
-            return;
-        };
-        let radius = brush.radius_px
-            * context
-                .camera
-                .metres_per_pixel(hit.position, event.size_px.y);
-        for (point, distance) in surface.within(hit, radius) {
-            let effect = brush.strength * brush.falloff.at(distance / radius);
-            if effect <= 0.0 || (brush.front_faces_only && !surface.faces(point, ray.direction)) {
+    /// Where the next touch is: evenly spaced along the way, whatever the events that told of it.
+    fn next_place(&mut self, size_px: Vec2) -> Option<Place> {
+        let spacing = (self.radius_px * self.options.spacing).max(1.0);
+        loop {
+            let to = *self.way.front()?;
+            let Some(since) = self.since else {
+                self.way.pop_front();
+                (self.since, self.at) = (Some(0.0), to);
+                return Some(to);
+            };
+            let length = ((to.ndc - self.at.ndc) * size_px * 0.5).length();
+            if since + length < spacing {
+                self.way.pop_front();
+                (self.since, self.at) = (Some(since + length), to);
                 continue;
             }
-            let reached = self.reached.entry(point).or_insert(0.0);
-            if effect <= *reached {
-                continue;
-            }
-            *reached = effect;
-            self.paint.touch(item, point, effect, brush, self.invert);
+            let share = ((spacing - since) / length.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+            let pressure = match (self.at.pressure, to.pressure) {
+                (Some(a), Some(b)) => Some(a + (b - a) * share),
+                (a, b) => b.or(a),
+            };
+            self.at = Place {
+                ndc: self.at.ndc.lerp(to.ndc, share),
+                pressure,
+            };
+            self.since = Some(0.0);
+            return Some(self.at);
         }
+    }
+
+    /// Begins on `instance`; whether it can.
+    fn begin(
+        &mut self,
+        instance: InstanceId,
+        context: &mut ToolContext<'_>,
+        slots: &mut Stamped<u32>,
+        actions: &mut Vec<ToolAction>,
+    ) -> bool {
+        match Begun::new(instance, self, context) {
+            Ok(begun) => {
+                let n_points = context.document.meshes().get(&begun.mesh);
+                slots.start(n_points.map_or(0, |item| item.geometry.n_points()));
+                actions.push(ToolAction::Begin(begun.paint.label()));
+                self.begun = Some(begun);
+                true
+            }
+            Err(why) => {
+                self.refused = true;
+                actions.push(ToolAction::Say(why));
+                false
+            }
+        }
+    }
+}
+
+impl Begun {
+    /// What a stroke paints on `instance`, or why there can be none.
+    fn new(
+        instance: InstanceId,
+        stroke: &Stroke,
+        context: &mut ToolContext<'_>,
+    ) -> Result<Self, String> {
+        let document = context.document;
+        let (mesh, paint) = Paint::begin(document, instance, stroke.action)?;
+        let item = document.meshes().get(&mesh).ok_or("The mesh is gone.")?;
+        let name = &item.geometry.name;
+        let mirror = match stroke.options.symmetry {
+            None => None,
+            Some(axis) => {
+                let known = context.mirrors.get(&mesh);
+                let known = known.filter(|mirror| mirror.axis() == axis);
+                Some(known.cloned().ok_or_else(|| {
+                    format!(
+                        "The mirror image of \"{name}\" across {} is still being worked out: try again in a moment, or switch symmetry off.",
+                        axis.letter()
+                    )
+                })?)
+            }
+        };
+        let mask = paint_mask(document, mesh, item, stroke.options.mask);
+        if mask.as_ref().is_some_and(PointSet::is_empty) {
+            let what = if stroke.options.mask == PaintMask::Faces {
+                "face"
+            } else {
+                "point"
+            };
+            return Err(format!(
+                "The paint mask is on and no {what} of \"{name}\" is selected, so nothing can be painted."
+            ));
+        }
+        if let Some((_, surface)) = context.surfaces.iter_mut().find(|(id, _)| *id == instance) {
+            surface.prepare();
+        }
+        Ok(Self {
+            instance,
+            mesh,
+            paint,
+            touched: Touched::default(),
+            mask,
+            hidden: document.session().hidden_points.get(&mesh).cloned(),
+            mirror,
+            n_unmatched: 0,
+            sight: None,
+            gradient: None,
+        })
+    }
+
+    /// Whether a point may be painted at all.
+    fn may_paint(&self, point: u32) -> bool {
+        let is_in = |set: &PointSet| set.contains(point);
+        self.mask.as_ref().is_none_or(is_in) && !self.hidden.as_deref().is_some_and(is_in)
+    }
+
+    /// Notes the effect on a point and on its mirror image: the largest one, or with `exactly` this one.
+    fn affect(
+        &mut self,
+        point: u32,
+        effect: f32,
+        exactly: bool,
+        item: &MeshItem,
+        document: &Document,
+        slots: &mut Stamped<u32>,
+    ) {
+        let image = match &self.mirror {
+            None => None,
+            Some(mirror) => {
+                let partner = mirror.partner(point);
+                self.n_unmatched += usize::from(partner.is_none() && slots.get(point).is_none());
+                partner
+            }
+        };
+        for (side, point) in [(0, Some(point)), (1, image)] {
+            let Some(point) = point.filter(|&p| self.may_paint(p)) else {
+                continue;
+            };
+            let (slot, is_new) = self.touched.slot(slots, point);
+            if is_new {
+                match &mut self.paint {
+                    Paint::Mask(paint) => paint.add_slot(item, point),
+                    Paint::Weights(paint) => {
+                        if let Some(rows) = document.paint_rows(self.mesh) {
+                            paint.add_slot(rows, point);
+                        }
+                    }
+                }
+            }
+            if exactly {
+                self.touched.set(slot, side, effect);
+            } else {
+                self.touched.raise(slot, side, effect);
+            }
+        }
+    }
+
+    /// Works out what the slots become whose effect changed.
+    fn update(&mut self, item: &MeshItem, document: &Document, slots: &Stamped<u32>) -> Vec<u32> {
+        let dirty = self.touched.take_dirty();
+        if dirty.is_empty() {
+            return dirty;
+        }
+        match &mut self.paint {
+            Paint::Mask(paint) => paint.update(item, &self.touched, slots, &dirty),
+            Paint::Weights(paint) => {
+                if let Some(rows) = document.paint_rows(self.mesh) {
+                    let ground = Ground {
+                        item,
+                        rows,
+                        touched: &self.touched,
+                        slots,
+                    };
+                    paint.update(ground, &dirty);
+                }
+            }
+        }
+        dirty
+    }
+
+    /// What changed since it was last asked.
+    fn take_edit(&mut self, document: &Document, slots: &Stamped<u32>) -> Option<Edit> {
+        let item = document.meshes().get(&self.mesh)?;
+        self.update(item, document, slots);
+        match &mut self.paint {
+            Paint::Weights(paint) => paint.take_edit(document, self.mesh, &self.touched),
+            Paint::Mask(paint) => paint.take_edit(self.mesh, &self.touched),
+        }
+    }
+}
+
+/// The points that may change; `None`: all.
+fn paint_mask(
+    document: &Document,
+    mesh: MeshId,
+    item: &MeshItem,
+    mask: PaintMask,
+) -> Option<PointSet> {
+    let selected = document.session().selected_points.get(&mesh);
+    let selected = || selected.map(|set| PointSet::clone(set)).unwrap_or_default();
+    match mask {
+        PaintMask::Off => None,
+        PaintMask::Points => Some(selected()),
+        PaintMask::Faces => {
+            let (selected, topology) = (selected(), item.geometry.topology());
+            let faces = selected.iter().flat_map(|p| topology.faces(p));
+            let corners = faces.map(|&face| topology.triangles[face as usize]);
+            let whole = corners.filter(|face| face.iter().all(|&p| selected.contains(p)));
+            Some(whole.flatten().collect())
+        }
+    }
+}
+
+/// The points around a point, over seams too.
+fn ring(item: &MeshItem, point: u32, near: &mut Vec<u32>) {
+    let topology = item.geometry.topology();
+    near.clear();
+    near.extend_from_slice(topology.neighbours(point));
+    let mut twin = topology.next_coincident(point);
+    let has_twin = twin.is_some();
+    while let Some(other) = twin.filter(|&other| other != point) {
+        near.extend_from_slice(topology.neighbours(other));
+        twin = topology.next_coincident(other);
+    }
+    if has_twin {
+        near.sort_unstable();
+        near.dedup();
     }
 }
 

@@ -1,24 +1,58 @@
-//! Painting weights: gives the active bone more under the pointer, or less.
+//! Painting weights: gives the painted bones more under the pointer, or less.
 
-use crate::document::session::BrushOptions;
-use crate::document::{Document, Edit, InstanceId, MeshId, MeshItem};
-use crate::skinning::RowRef;
-use crate::weights::{PaintRules, set_weight};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use super::action::Action;
+use super::ring;
+use super::touched::{SIDES, Touched};
+use crate::document::session::{BrushKind, Normalising, PaintedBones, SmoothedBones};
+use crate::document::{Document, Edit, InstanceId, MeshId, MeshItem, Skin};
+use crate::finding::counted;
+use crate::mesh::PointSet;
+use crate::skeleton::JointIndex;
+use crate::skinning::{PaintRows, RowRef, Rows};
+use crate::tools::Stamped;
+use crate::weights::{JointPairs, PaintRules, blend_row, set_weights, settle_row};
+use rayon::prelude::*;
 
-/// A stroke on the weights of a bone.
+type Row = Vec<(u16, f32)>;
+
+/// A stroke on the weights of one bone, or of several together.
 #[derive(Debug)]
 pub(super) struct WeightPaint {
-    /// Index of the painted bone in the influences.
-    joint: u16,
+    action: Action,
+    /// The painted bones, as indices of the influences: under the pointer, and on the other side.
+    joints: [Vec<u16>; SIDES],
     /// n_skin_joints.
     locked: Vec<bool>,
-    /// What each touched point had before the stroke.
-    before: HashMap<u32, Vec<(u16, f32)>>,
-    /// New rows by point, of this event.
-    rows: BTreeMap<u32, Vec<(u16, f32)>>,
+    /// Whether all unlocked bones are smoothed.
+    all: bool,
+    /// Each touch goes on from what the last one made.
+    accumulate: bool,
+    normalise: Normalising,
+    max_influences: usize,
+    /// What each slot had before the stroke.
+    before: Rows,
+    /// Whether the layer had nothing at each slot: `before` is what shows from below.
+    was_empty: Vec<bool>,
+    /// What the touches made of slots, where that is something else.
+    now: Made,
+    /// Why the last touch of each slot made nothing of it.
+    stuck: Vec<Option<Stuck>>,
+    /// Slots that changed since the last edit.
+    changed: Vec<u32>,
+    any: bool,
     /// Points that lost influences to the limit.
-    limited: HashSet<u32>,
+    limited: PointSet,
+    /// What else to tell when the stroke ends.
+    note: Option<String>,
+}
+
+/// What a stroke is painted on.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    pub(super) item: &'a MeshItem,
+    pub(super) rows: PaintRows<'a>,
+    pub(super) touched: &'a Touched,
+    pub(super) slots: &'a Stamped<u32>,
 }
 
 impl WeightPaint {
@@ -26,8 +60,9 @@ impl WeightPaint {
     pub(super) fn begin(
         document: &Document,
         instance: InstanceId,
+        action: Action,
     ) -> Result<(MeshId, Self), String> {
-        let skeleton = document.skeleton();
+        let (skeleton, brush) = (document.skeleton(), &document.session().brush);
         let Some(drawn) = document.instances().get(&instance) else {
             return Err("The mesh is gone.".into());
         };
@@ -56,10 +91,8 @@ impl WeightPaint {
             .iter()
             .map(|j| document.locked().contains(j))
             .collect();
-        if document
-            .n_skin_joints(drawn.mesh)
-            .is_some_and(|n| joint >= n)
-        {
+        let n_shared = document.n_skin_joints(drawn.mesh).unwrap_or(0);
+        if joint >= n_shared {
             return Err(format!(
                 "Not every skin that moves \"{name}\" has the bone \"{label}\", so it cannot be painted."
             ));
@@ -67,75 +100,529 @@ impl WeightPaint {
         if locked[joint] {
             return Err(format!("\"{label}\" is locked. Unlock it to paint."));
         }
-        if document.session().brush.normalise
-            && locked.len() > 1
-            && locked.iter().filter(|l| !**l).count() == 1
-        {
-            return Err(format!(
-                "All bones but \"{label}\" are locked, so no weight can move. Unlock another one."
-            ));
+        if let Some(why) = document.why_not_paintable(drawn.mesh) {
+            return Err(why);
         }
+        let painted = painted_joints(document, skin, active, |j| j < n_shared && !locked[j]);
+        let n_free = locked.iter().filter(|l| !**l).count();
+        if brush.normalise != Normalising::Off && locked.len() > 1 {
+            if n_free == 1 {
+                return Err(format!(
+                    "All bones but \"{label}\" are locked, so no weight can move. Unlock another one."
+                ));
+            }
+            if n_free <= painted.len() && action.kind.has_value() {
+                return Err(
+                    "All bones that are not locked are painted together, so no weight can move. Select fewer bones."
+                        .to_owned(),
+                );
+            }
+        }
+        let index = |j: JointIndex| skin.joints.iter().position(|&k| k == j);
+        let all = brush.smoothed == SmoothedBones::All && action.kind.averages();
+        let (other_side, note) = match brush.symmetry {
+            // Smoothing all bones asks for none by name.
+            Some(_) if !all => {
+                let pairs = JointPairs::new(skeleton, &document.session().joint_pairs);
+                mirrored_joints(document, &painted, &pairs, |j| {
+                    index(j).filter(|&i| i < n_shared && !locked[i])
+                })
+            }
+            _ => (Vec::new(), None),
+        };
+        let indices = |joints: Vec<JointIndex>| -> Vec<u16> {
+            let found = joints.into_iter().filter_map(index);
+            found.map(|i| i as u16).collect()
+        };
         let paint = Self {
-            joint: joint as u16,
+            action,
+            joints: [indices(painted), other_side],
             locked,
-            before: HashMap::new(),
-            rows: BTreeMap::new(),
-            limited: HashSet::new(),
+            all,
+            accumulate: brush.accumulate,
+            normalise: brush.normalise,
+            max_influences: brush.max_influences,
+            before: Rows::default(),
+            was_empty: Vec::new(),
+            now: Made::default(),
+            stuck: Vec::new(),
+            changed: Vec::new(),
+            any: false,
+            limited: PointSet::default(),
+            note,
         };
         Ok((drawn.mesh, paint))
     }
 
-    pub(super) fn touch(
-        &mut self,
-        item: &MeshItem,
-        point: u32,
-        effect: f32,
-        brush: &BrushOptions,
-        invert: bool,
-    ) {
-        let rules = PaintRules {
+    fn rules(&self) -> PaintRules<'_> {
+        PaintRules {
             locked: &self.locked,
-            normalise: brush.normalise,
-            max_influences: brush.max_influences,
-        };
-        let before = self
-            .before
-            .entry(point)
-            .or_insert_with(|| item.influences.row(point).iter().collect());
-        let (joints, weights): (Vec<u16>, Vec<f32>) = before.iter().copied().unzip();
-        let before = RowRef {
-            joints: &joints,
-            weights: &weights,
-        };
-        // To add nothing is not what anybody wants: weight 0 takes away.
-        let (adds, weight) = if brush.weight > 0.0 {
-            (!invert, brush.weight)
-        } else {
-            (invert, 1.0)
-        };
-        let amount = if adds { effect } else { -effect } * weight;
-        let weight = before.weight_of(self.joint) + amount;
-        let mut row = Vec::new();
-        if set_weight(before, self.joint, weight, &rules, &mut row) {
-            if before.len() > brush.max_influences && row.len() < before.len() {
-                self.limited.insert(point);
-            }
-            self.rows.insert(point, row);
+            normalise: self.normalise == Normalising::Live,
+            max_influences: self.max_influences,
         }
     }
 
-    pub(super) fn take_edit(&mut self, mesh: MeshId) -> Option<Edit> {
-        let rows = std::mem::take(&mut self.rows);
-        let (points, rows): (Vec<u32>, Vec<_>) = rows.into_iter().unzip();
-        (!points.is_empty()).then(|| Edit::influences(mesh, points, rows.into_iter().collect()))
+    /// Notes what a point has before the stroke.
+    pub(super) fn add_slot(&mut self, rows: PaintRows<'_>, point: u32) {
+        self.before.push(rows.row(point));
+        self.was_empty.push(rows.layer.row(point).is_empty());
+        self.now.push();
+        self.stuck.push(None);
     }
 
-    pub(super) fn say(&self) -> Option<String> {
-        (!self.limited.is_empty()).then(|| {
+    /// Works out what the slots become.
+    pub(super) fn update(&mut self, ground: Ground<'_>, dirty: &[u32]) {
+        let this = &*self;
+        let parts: Vec<Part> = if dirty.len() <= PART {
+            vec![this.part_of(dirty, ground)]
+        } else {
+            let parts = dirty.par_chunks(PART);
+            parts.map(|dirty| this.part_of(dirty, ground)).collect()
+        };
+        for (dirty, part) in dirty.chunks(PART).zip(parts) {
+            let mut begin = 0;
+            for (&slot, (end, what)) in dirty.iter().zip(part.ends) {
+                let row = &part.entries[begin..end];
+                begin = end;
+                self.take(slot, what, row, ground);
+            }
+        }
+    }
+
+    /// What some slots become.
+    fn part_of(&self, dirty: &[u32], ground: Ground<'_>) -> Part {
+        let (mut scratch, mut out) = (Scratch::default(), Row::new());
+        let mut part = Part::default();
+        for &slot in dirty {
+            let what = self.row_of(slot, ground, &mut scratch, &mut out);
+            if what == What::New {
+                part.entries.extend_from_slice(&out);
+            }
+            part.ends.push((part.entries.len(), what));
+        }
+        part
+    }
+
+    /// Keeps what a slot becomes.
+    fn take(&mut self, slot: u32, what: What, row: &[(u16, f32)], ground: Ground<'_>) {
+        let place = slot as usize;
+        self.stuck[place] = match what {
+            What::Stuck(why) => Some(why),
+            What::New | What::Same => None,
+        };
+        let now = self.now.get(place);
+        if what == What::New {
+            self.any = true;
+            let n_before = self.before.row(place).len();
+            if n_before > self.max_influences && row.len() < n_before {
+                self.limited.insert(ground.touched.points[place]);
+            }
+            if now != Some(row) {
+                self.now.set(place, row);
+                self.changed.push(slot);
+            }
+        } else if now.is_some() && !self.accumulate {
+            self.now.clear(place);
+            self.changed.push(slot);
+        }
+    }
+
+    /// Writes to `out` what a slot becomes, where that is not what it starts from.
+    fn row_of(&self, slot: u32, ground: Ground<'_>, scratch: &mut Scratch, out: &mut Row) -> What {
+        let point = ground.touched.points[slot as usize];
+        let effects = ground.touched.effects[slot as usize];
+        let rules = self.rules();
+        let Scratch {
+            joints,
+            weights,
+            near,
+            mean,
+            wanted,
+        } = scratch;
+        self.base(slot, joints, weights);
+        let base = RowRef { joints, weights };
+        if self.action.kind.averages() {
+            ring(ground.item, point, near);
+            self.mean_of(near, ground, mean);
+            if mean.is_empty() {
+                return What::Same;
+            }
+        }
+        if self.all {
+            let effect = effects[0].max(effects[1]);
+            let share = if self.action.kind == BrushKind::Smooth {
+                effect
+            } else {
+                -effect
+            };
+            let is_new = effect > 0.0 && blend_row(base, mean, share, &rules, out);
+            return if is_new { What::New } else { What::Same };
+        }
+        wanted.clear();
+        for (side, &effect) in effects.iter().enumerate() {
+            if effect > 0.0 {
+                self.want(side, effect, base, mean, effects, wanted);
+            }
+        }
+        if set_weights(base, wanted, &rules, out) {
+            What::New
+        } else {
+            why_stuck(base, wanted, &rules).map_or(What::Same, What::Stuck)
+        }
+    }
+
+    /// Adds what the bones of a side should have at a point.
+    fn want(
+        &self,
+        side: usize,
+        effect: f32,
+        base: RowRef<'_>,
+        mean: &[(u16, f32)],
+        effects: [f32; SIDES],
+        wanted: &mut Row,
+    ) {
+        let group = &self.joints[side];
+        let mut put = |joint: u16, weight: f32| match wanted.iter_mut().find(|w| w.0 == joint) {
+            // A bone of the middle belongs to both halves: the stronger touch counts.
+            Some(known) if effect > effects[0] => known.1 = weight,
+            Some(_) => {}
+            None => wanted.push((joint, weight)),
+        };
+        if self.action.kind.averages() {
+            for &joint in group {
+                let of_mean = mean.iter().find(|(j, _)| *j == joint);
+                let weight = self.action.of(
+                    base.weight_of(joint),
+                    of_mean.map_or(0.0, |(_, w)| *w),
+                    effect,
+                );
+                put(joint, weight);
+            }
+            return;
+        }
+        let before: f32 = group.iter().map(|&j| base.weight_of(j)).sum();
+        let after = self.action.of(before.min(1.0), 0.0, effect);
+        for &joint in group {
+            let share = if group.len() == 1 {
+                1.0
+            } else if before > 0.0 {
+                base.weight_of(joint) / before
+            } else {
+                1.0 / group.len() as f32
+            };
+            put(joint, after * share);
+        }
+    }
+
+    /// What a touch starts from at a slot.
+    fn base(&self, slot: u32, joints: &mut Vec<u16>, weights: &mut Vec<f32>) {
+        joints.clear();
+        weights.clear();
+        match self.now.get(slot as usize).filter(|_| self.accumulate) {
+            Some(row) => {
+                joints.extend(row.iter().map(|e| e.0));
+                weights.extend(row.iter().map(|e| e.1));
+            }
+            None => {
+                let row = self.before.row(slot as usize);
+                joints.extend_from_slice(row.joints);
+                weights.extend_from_slice(row.weights);
+            }
+        }
+    }
+
+    /// The mean of the rows of some points, as they are where a touch starts from.
+    fn mean_of(&self, points: &[u32], ground: Ground<'_>, mean: &mut Row) {
+        mean.clear();
+        let share = 1.0 / points.len().max(1) as f32;
+        let mut add = |joint: u16, weight: f32| match mean.iter_mut().find(|m| m.0 == joint) {
+            Some((_, sum)) => *sum += weight * share,
+            None => mean.push((joint, weight * share)),
+        };
+        for &point in points {
+            let slot = ground.slots.get(point).map(|slot| slot as usize);
+            match (slot, slot.and_then(|slot| self.now.get(slot))) {
+                (Some(_), Some(row)) if self.accumulate => {
+                    for &(joint, weight) in row {
+                        add(joint, weight);
+                    }
+                }
+                (Some(slot), _) => {
+                    self.before.row(slot).iter().for_each(|(j, w)| add(j, w));
+                }
+                (None, _) => {
+                    let row = ground.rows.row(point);
+                    row.iter().for_each(|(j, w)| add(j, w));
+                }
+            }
+        }
+    }
+
+    /// Brings sums to 1 where that was left for the end.
+    pub(super) fn settle(&mut self) {
+        if self.normalise != Normalising::OnRelease {
+            return;
+        }
+        let painted: Vec<u16> = if self.all {
+            Vec::new()
+        } else {
+            self.joints.iter().flatten().copied().collect()
+        };
+        let mut kept = painted;
+        kept.sort_unstable();
+        kept.dedup();
+        let mut out = Row::new();
+        for slot in 0..self.now.len() {
+            let Some(row) = self.now.get(slot) else {
+                continue;
+            };
+            let (joints, weights): (Vec<u16>, Vec<f32>) = row.iter().copied().unzip();
+            let raw = RowRef {
+                joints: &joints,
+                weights: &weights,
+            };
+            if settle_row(raw, &kept, &self.rules(), &mut out) {
+                self.now.set(slot, &out);
+                self.changed.push(slot as u32);
+            }
+        }
+    }
+
+    pub(super) fn take_edit(
+        &mut self,
+        document: &Document,
+        mesh: MeshId,
+        touched: &Touched,
+    ) -> Option<Edit> {
+        let mut changed = std::mem::take(&mut self.changed);
+        if changed.is_empty() {
+            return None;
+        }
+        changed.sort_unstable();
+        changed.dedup();
+        let mut rows = Rows::with_capacity(changed.len());
+        let mut points = Vec::with_capacity(changed.len());
+        let is_over = document.paints_over(mesh);
+        for slot in changed {
+            points.push(touched.points[slot as usize]);
+            let before = self.before.row(slot as usize);
+            match (self.now.get(slot as usize), before.joints.first()) {
+                // Nothing, said on purpose.
+                (Some([]), Some(&joint)) if is_over => rows.push_pairs([(joint, 0.0)]),
+                (Some(row), _) => rows.push_pairs(row.iter().copied()),
+                (None, _) if self.was_empty[slot as usize] => rows.push_pairs([]),
+                (None, _) => rows.push(before),
+            }
+        }
+        Some(document.layer_edit(mesh, points, rows))
+    }
+
+    pub(super) fn say(&mut self) -> Option<String> {
+        let n = self.limited.count();
+        if let Some(note) = self.note.take() {
+            return Some(note);
+        }
+        if n > 0 {
+            return Some(format!(
+                "{n} points had more influences than the brush allows; their smallest ones went."
+            ));
+        }
+        if let Some(idle) = self.action.idle().filter(|_| !self.any) {
+            return Some(idle.to_owned());
+        }
+        let count = |why: Stuck| {
+            let slots = self.stuck.iter().enumerate();
+            let stuck =
+                slots.filter(|(slot, stuck)| **stuck == Some(why) && self.now.get(*slot).is_none());
+            stuck.count()
+        };
+        let alone = count(Stuck::Alone);
+        if alone > 0 {
+            let follow = if alone == 1 { "follows" } else { "follow" };
+            return Some(format!(
+                "{} {follow} only this bone: paint another bone there instead.",
+                counted(alone, "point")
+            ));
+        }
+        let locked = count(Stuck::Locked);
+        if locked > 0 {
+            return Some(format!(
+                "Locked bones take all at {}: unlock one to move weight there.",
+                counted(locked, "point")
+            ));
+        }
+        let full = count(Stuck::Full);
+        (full > 0 && !self.any).then(|| {
             format!(
-                "{} points had more influences than the brush allows; their smallest ones went.",
-                self.limited.len()
+                "{} have {} stronger influences already, which is the brush's limit: paint with more strength or raise it.",
+                counted(full, "point"),
+                self.max_influences
             )
         })
     }
+}
+
+/// Why a point stays as it is though something else is asked of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stuck {
+    /// No bone but the painted one could take its weight.
+    Alone,
+    /// Locked bones leave no other weight.
+    Locked,
+    /// All places are taken by stronger influences.
+    Full,
+}
+
+/// What a touch makes of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    New,
+    Same,
+    Stuck(Stuck),
+}
+
+/// What the touches make of some slots.
+#[derive(Debug, Default)]
+struct Part {
+    /// One new row after the other.
+    entries: Row,
+    /// For each slot where its row ends, and what became of it.
+    ends: Vec<(usize, What)>,
+}
+
+/// Slots that one thread works out at a time.
+const PART: usize = 512;
+
+/// A change of a weight that an artist would miss.
+const NOTICEABLE: f32 = 1e-3;
+
+/// Why the row `base` stays as it is, where something else is asked of it.
+fn why_stuck(base: RowRef<'_>, wanted: &[(u16, f32)], rules: &PaintRules<'_>) -> Option<Stuck> {
+    let is_asked = |&(joint, weight): &(u16, f32)| {
+        let change = weight.clamp(0.0, 1.0) - base.weight_of(joint);
+        !rules.is_locked(joint) && change.abs() > NOTICEABLE
+    };
+    if !rules.normalise || !wanted.iter().any(is_asked) {
+        return None;
+    }
+    let is_wanted = |joint: u16| wanted.iter().any(|w| w.0 == joint);
+    let weighted = || base.iter().filter(|e| e.1 > 0.0);
+    Some(
+        if weighted().any(|(j, _)| !rules.is_locked(j) && !is_wanted(j)) {
+            Stuck::Full
+        } else if weighted().any(|(j, _)| rules.is_locked(j)) {
+            Stuck::Locked
+        } else {
+            Stuck::Alone
+        },
+    )
+}
+
+/// The rows that slots have now, where a touch made something of them; in one piece of memory, as whole-mesh gradients make
+/// a million.
+#[derive(Debug, Default)]
+struct Made {
+    spans: Vec<Span>,
+    entries: Row,
+}
+
+/// Where the row of a slot lies.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    first: usize,
+    room: usize,
+    /// `None`: nothing was made of the slot.
+    len: Option<usize>,
+}
+
+impl Made {
+    fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Adds a slot of which nothing was made.
+    fn push(&mut self) {
+        self.spans.push(Span::default());
+    }
+
+    fn get(&self, slot: usize) -> Option<&[(u16, f32)]> {
+        let span = self.spans[slot];
+        Some(&self.entries[span.first..][..span.len?])
+    }
+
+    fn set(&mut self, slot: usize, row: &[(u16, f32)]) {
+        let span = &mut self.spans[slot];
+        if row.len() > span.room {
+            (span.first, span.room) = (self.entries.len(), row.len().next_multiple_of(4));
+            self.entries.resize(span.first + span.room, (0, 0.0));
+        }
+        self.entries[span.first..][..row.len()].copy_from_slice(row);
+        span.len = Some(row.len());
+    }
+
+    fn clear(&mut self, slot: usize) {
+        self.spans[slot].len = None;
+    }
+}
+
+/// Memory for one row after the other.
+#[derive(Default)]
+struct Scratch {
+    joints: Vec<u16>,
+    weights: Vec<f32>,
+    near: Vec<u32>,
+    mean: Row,
+    wanted: Row,
+}
+
+/// The active bone and, where they are painted together, the other selected ones that `can` be painted: by their place in
+/// the skin.
+fn painted_joints(
+    document: &Document,
+    skin: &Skin,
+    active: JointIndex,
+    can: impl Fn(usize) -> bool,
+) -> Vec<JointIndex> {
+    let session = document.session();
+    let mut painted = vec![active];
+    if session.brush.bones == PaintedBones::Selected && session.selected_joints.contains(&active) {
+        let others = session.selected_joints.iter().copied();
+        painted.extend(others.filter(|&joint| {
+            let place = skin.joints.iter().position(|&j| j == joint);
+            joint != active && place.is_some_and(&can)
+        }));
+    }
+    painted
+}
+
+/// The bones of the other side that can be painted, and what to tell of those that cannot.
+fn mirrored_joints(
+    document: &Document,
+    painted: &[JointIndex],
+    pairs: &JointPairs,
+    index: impl Fn(JointIndex) -> Option<usize>,
+) -> (Vec<u16>, Option<String>) {
+    let skeleton = document.skeleton();
+    let mut found = Vec::new();
+    let mut note = None;
+    for &joint in painted {
+        let label = skeleton.label(joint);
+        match pairs.partner(joint) {
+            None => {
+                note = Some(format!(
+                    "No bone is that of the other side for \"{label}\": only this side was painted."
+                ));
+            }
+            Some(partner) => match index(partner) {
+                Some(index) => found.push(index as u16),
+                None => {
+                    note = Some(format!(
+                        "\"{}\" is locked or no bone of this skin: only this side was painted.",
+                        skeleton.label(partner)
+                    ));
+                }
+            },
+        }
+    }
+    (found, note)
 }

@@ -8,23 +8,13 @@ mod measure;
 use super::typed::TypedNumber;
 use super::{Handle, Screen};
 use crate::document::session::{PoseSpace, TransformKind};
+pub use crate::math::Axis;
 use crate::math::Transform;
 use crate::skeleton::orientation::{orientation, parent_world_of};
 use crate::skeleton::{JointIndex, Pose, Skeleton};
-use glam::{DAffine3, DMat3, DVec3, Vec2, Vec3};
+use glam::{DAffine3, DMat3, Vec2, Vec3};
 use measure::{EDGE_ON, PRECISE, tidy};
 use std::collections::BTreeSet;
-
-/// An axis of a space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Axis {
-    /// Red.
-    X,
-    /// Green.
-    Y,
-    /// Blue.
-    Z,
-}
 
 /// What is left free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,31 +36,6 @@ pub struct Finesse {
     pub snap: bool,
     /// Shift: a tenth.
     pub precise: bool,
-}
-
-impl Axis {
-    /// All three.
-    pub const ALL: [Self; 3] = [Self::X, Self::Y, Self::Z];
-
-    /// Its index.
-    pub fn index(self) -> usize {
-        self as usize
-    }
-
-    /// The letter of the axis.
-    pub fn letter(self) -> &'static str {
-        ["X", "Y", "Z"][self.index()]
-    }
-
-    /// Its direction.
-    pub fn unit(self) -> DVec3 {
-        [DVec3::X, DVec3::Y, DVec3::Z][self.index()]
-    }
-
-    /// The letters of the two others.
-    pub fn others(self) -> &'static str {
-        ["YZ", "XZ", "XY"][self.index()]
-    }
 }
 
 impl TransformKind {

@@ -3,6 +3,7 @@ use crate::math::Camera;
 use crate::math::camera::View;
 use crate::skeleton::Joint;
 use glam::DQuat;
+use glam::DVec3;
 
 const SIZE: Vec2 = Vec2::new(800.0, 600.0);
 

@@ -1,0 +1,151 @@
+//! One touch of the brush: which points it reaches, and how strongly.
+
+use super::{Begun, Place, Stroke, nearest};
+use crate::document::session::{BrushOptions, Pressure, Projection};
+use crate::math::Camera;
+use crate::tools::{
+    DepthBuffer, PointerEvent, Reach, ScreenView, Stamped, SurfaceView, ToolAction, ToolContext,
+};
+use glam::Vec2;
+
+/// What the eye sees of everything on screen, as a stroke began.
+pub(super) struct Sight {
+    pub(super) view: ScreenView,
+    depth: DepthBuffer,
+}
+
+impl std::fmt::Debug for Sight {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sight").finish_non_exhaustive()
+    }
+}
+
+impl Sight {
+    /// What `camera` sees in a viewport of `size_px`.
+    pub(super) fn new(camera: &Camera, size_px: Vec2, context: &ToolContext<'_>) -> Self {
+        let view = ScreenView::new(camera, size_px);
+        let surfaces = context.surfaces.iter().map(|(_, surface)| surface);
+        let depth = DepthBuffer::new(&view, surfaces);
+        Self { view, depth }
+    }
+
+    /// Whether nothing hides `point` of `surface`.
+    pub(super) fn sees(&self, surface: &SurfaceView<'_>, point: u32) -> bool {
+        self.depth.sees(&self.view, surface, point)
+    }
+}
+
+impl Stroke {
+    /// Touches the surface under `place`: that which the stroke began on, or, before it has begun, the nearest.
+    pub(super) fn touch(
+        &mut self,
+        place: Place,
+        event: &PointerEvent,
+        context: &mut ToolContext<'_>,
+        slots: &mut Stamped<u32>,
+        reach: &mut Reach,
+        actions: &mut Vec<ToolAction>,
+    ) {
+        let at = PointerEvent {
+            ndc: place.ndc,
+            ..*event
+        };
+        let ray = at.ray(context.camera);
+        let hit = match &self.begun {
+            Some(begun) => {
+                let on = begun.instance;
+                let surface = context.surfaces.iter_mut().find(|(id, _)| *id == on);
+                surface.and_then(|(_, surface)| surface.cast_ray(&ray))
+            }
+            None => {
+                let Some((instance, hit)) = nearest(context.surfaces, &ray) else {
+                    return;
+                };
+                if !self.begin(instance, context, slots, actions) {
+                    return;
+                }
+                Some(hit)
+            }
+        };
+        let options = self.options;
+        let Some(begun) = &mut self.begun else { return };
+        let (strength, size) = pressed(&options, place.pressure);
+        let metres_per_px = hit.map(|hit| {
+            context
+                .camera
+                .metres_per_pixel(hit.position, event.size_px.y)
+        });
+        if let Some(metres) = metres_per_px {
+            self.radius_px = (options.radius_on_screen(metres) * size).max(1e-3);
+        }
+        let needs_sight = options.projection != Projection::Surface && !options.xray;
+        if needs_sight && begun.sight.is_none() {
+            begun.sight = Some(Sight::new(context.camera, event.size_px, context));
+        }
+        let on = begun.instance;
+        let surface = context.surfaces.iter_mut().find(|(id, _)| *id == on);
+        let Some((_, surface)) = surface else { return };
+        let radius = match (options.projection, hit, metres_per_px) {
+            (Projection::Surface, Some(hit), Some(metres)) => {
+                let radius = options.radius_in_world(metres) * size;
+                surface.within(&hit, radius, reach);
+                radius
+            }
+            (Projection::Volume, Some(hit), Some(metres)) => {
+                let radius = options.radius_in_world(metres) * size;
+                surface.prepare();
+                surface.in_ball(hit.position, radius, reach);
+                radius
+            }
+            (Projection::Screen, ..) => {
+                surface.prepare();
+                let view = ScreenView::new(context.camera, event.size_px);
+                surface.in_circle(&view, view.pixel_of(place.ndc), self.radius_px, reach);
+                self.radius_px
+            }
+            _ => return,
+        };
+        let Some(item) = context.document.meshes().get(&begun.mesh) else {
+            return;
+        };
+        for &(point, distance) in &reach.found {
+            let effect = options.strength * strength * options.fades_to(distance / radius);
+            // Comparisons that NaN fails.
+            let reaches = effect > 0.0
+                && begun.may_paint(point)
+                && (!options.front_faces_only || surface.faces(point, ray.direction))
+                && (options.xray || begun.is_seen(surface, point));
+            if reaches {
+                begun.affect(point, effect, false, item, context.document, slots);
+            }
+        }
+        if options.accumulate {
+            let dirty = begun.update(item, context.document, slots);
+            begun.touched.forget(&dirty);
+        }
+    }
+}
+
+impl Begun {
+    /// Whether nothing hides a point, as far as that was asked for.
+    pub(super) fn is_seen(&self, surface: &SurfaceView<'_>, point: u32) -> bool {
+        self.sight.as_ref().is_none_or(|s| s.sees(surface, point))
+    }
+}
+
+/// What a pen's pressure makes of strength and radius.
+fn pressed(options: &BrushOptions, pressure: Option<f32>) -> (f32, f32) {
+    /// The lightest touch still has a brush.
+    const SMALLEST: f32 = 0.05;
+    let Some(force) = pressure.filter(|f| f.is_finite()) else {
+        return (1.0, 1.0);
+    };
+    let force = force.clamp(0.0, 1.0);
+    let size = force.max(SMALLEST);
+    match options.pressure {
+        Pressure::Off => (1.0, 1.0),
+        Pressure::Strength => (force, 1.0),
+        Pressure::Size => (1.0, size),
+        Pressure::Both => (force, size),
+    }
+}

@@ -1,0 +1,126 @@
+//! Gradients: from where the drag began to where the pointer is, over everything that is seen.
+
+use super::dab::Sight;
+use super::{Stroke, nearest};
+use crate::document::InstanceId;
+use crate::document::session::BrushKind;
+use crate::tools::{PointerEvent, ScreenView, Stamped, ToolAction, ToolContext};
+use glam::Vec2;
+use rayon::prelude::*;
+
+/// Shorter than this a drag is no line yet, pixels.
+const SHORTEST_PX: f32 = 2.0;
+
+/// What a gradient may change.
+#[derive(Debug)]
+pub(super) struct Gradient {
+    /// The points, with their places on the screen when the drag began.
+    points: Vec<(u32, Vec2)>,
+    /// Where it ended when it was last drawn.
+    drawn_to: Option<Vec2>,
+}
+
+/// Points that one thread looks at, at least.
+const PART: usize = 4096;
+
+impl Stroke {
+    /// Draws the gradient to where the pointer is now; what an earlier place had reached and this one does not is as it
+    /// was.
+    pub(super) fn draw_gradient(
+        &mut self,
+        event: &PointerEvent,
+        context: &mut ToolContext<'_>,
+        slots: &mut Stamped<u32>,
+        actions: &mut Vec<ToolAction>,
+    ) {
+        if let Some(&newest) = self.way.back() {
+            self.at = newest;
+        }
+        self.way.clear();
+        if self.begun.is_none() {
+            let Some(instance) = self.object_of(event, context) else {
+                return;
+            };
+            if !self.begin(instance, context, slots, actions) {
+                return;
+            }
+        }
+        let options = self.options;
+        let Some(begun) = &mut self.begun else { return };
+        let view = ScreenView::new(context.camera, event.size_px);
+        if begun.gradient.is_none() {
+            if !options.xray {
+                begun.sight = Some(Sight::new(context.camera, event.size_px, context));
+            }
+            let on = begun.instance;
+            let surface = context.surfaces.iter().find(|(id, _)| *id == on);
+            let Some((_, surface)) = surface else { return };
+            let places = (0..)
+                .zip(surface.positions)
+                .filter_map(|(point, &position)| {
+                    let at = view.project(position)?.truncate();
+                    let reaches = begun.may_paint(point)
+                        && (!options.front_faces_only
+                            || surface.faces(point, view.sight(position)))
+                        && begun.is_seen(surface, point);
+                    reaches.then_some((point, at))
+                });
+            begun.gradient = Some(Gradient {
+                points: places.collect(),
+                drawn_to: None,
+            });
+        }
+        let Some(item) = context.document.meshes().get(&begun.mesh) else {
+            return;
+        };
+        let (from, to) = (view.pixel_of(self.start.ndc), view.pixel_of(self.at.ndc));
+        let line = to - from;
+        let length = line.length();
+        let Some(mut gradient) = begun.gradient.take_if(|gradient| {
+            // What is drawn already, or nothing at all, need not be drawn.
+            gradient.drawn_to != Some(to) && !(length < SHORTEST_PX && begun.touched.is_empty())
+        }) else {
+            return;
+        };
+        gradient.drawn_to = Some(to);
+        let kind = self.action.kind;
+        let effect_at = |&(_, at): &(u32, Vec2)| {
+            let share = if length < SHORTEST_PX {
+                f32::INFINITY
+            } else if kind == BrushKind::Radial {
+                at.distance(from) / length
+            } else {
+                ((at - from).dot(line) / (length * length)).max(0.0)
+            };
+            options.strength * options.fades_to(share)
+        };
+        let points = gradient.points.par_iter().with_min_len(PART);
+        let effects: Vec<f32> = points.map(effect_at).collect();
+        for (&(point, _), effect) in gradient.points.iter().zip(effects) {
+            // A point that was never reached is none of its business.
+            if effect > 0.0 || slots.get(point).is_some() {
+                begun.affect(point, effect, true, item, context.document, slots);
+            }
+        }
+        begun.gradient = Some(gradient);
+    }
+
+    /// The object under the place where the drag began, else the active one, else that under the pointer.
+    fn object_of(&self, event: &PointerEvent, context: &mut ToolContext<'_>) -> Option<InstanceId> {
+        let mut under = |ndc: Vec2| {
+            let at = PointerEvent { ndc, ..*event };
+            let ray = at.ray(context.camera);
+            nearest(context.surfaces, &ray).map(|(instance, _)| instance)
+        };
+        let found = under(self.start.ndc);
+        let here = found.or_else(|| under(self.at.ndc));
+        let document = context.document;
+        let active = document.session().active_mesh;
+        let is_active = |id: &InstanceId| {
+            let instance = document.instances().get(id);
+            instance.is_some_and(|i| Some(i.mesh) == active)
+        };
+        let mut ids = context.surfaces.iter().map(|(id, _)| *id);
+        found.or_else(|| ids.find(is_active)).or(here)
+    }
+}
