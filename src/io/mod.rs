@@ -15,6 +15,7 @@ pub mod gltf_build;
 pub mod gltf_export;
 mod open;
 pub mod project;
+pub mod weights_file;
 
 pub use atomic::write_atomically;
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};

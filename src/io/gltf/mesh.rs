@@ -207,6 +207,7 @@ fn read_mesh(
         source_influences: built.influences.clone(),
         influences: built.influences,
         stack: Arc::new(DeformStack::default()),
+        layers: crate::document::LayerStack::default(),
         masks: Masks::default(),
         morph_weights,
     });

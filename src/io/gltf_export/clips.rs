@@ -4,11 +4,13 @@
 //! accessors, and so do channels Sinew does not read (pointers of extensions, targets without a node).
 
 use super::ExportError;
+use super::corrections::Storage;
 use super::keys::{Keys, fit};
 use super::nodes::{make_animatable, node_of};
 use super::patch::{FLOAT, NewAccessor, Patch, entry_mut, place};
 use super::report::ExportReport;
 use super::uses::{each, index};
+use crate::bake::Baked;
 use crate::document::{ClipId, Document};
 use crate::finding::Finding;
 use crate::skeleton::{Channel, Clip, Interpolation, Property};
@@ -21,6 +23,7 @@ use std::sync::Arc;
 /// Writes all changes of clips; `clips` are those that the file is to have.
 pub(super) fn patch_clips(
     document: &Document,
+    baked: Option<&Baked>,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
     patch: &mut Patch,
     report: &mut ExportReport,
@@ -40,7 +43,7 @@ pub(super) fn patch_clips(
             continue;
         }
         let source = source.map(|source| (id.0 as usize, source.as_ref()));
-        let animation = prepare(document, clip, source, patch, report, &mut jobs)?;
+        let animation = prepare(document, baked, clip, source, patch, report, &mut jobs)?;
         match animation {
             Some(_) => report.n_clips_written += 1,
             None => report.findings.push(Finding::warning(
@@ -108,6 +111,7 @@ struct Job {
     /// Whether the times are the source's, whose accessor stays.
     keep_times: bool,
     keys: Keys,
+    storage: Storage,
 }
 
 /// Which node and property a channel moves.
@@ -144,6 +148,7 @@ impl<'a> Targets<'a> {
 /// Makes the channels of an animation those of `clip`; gives its index, or `None` where no channel is left.
 fn prepare(
     document: &Document,
+    baked: Option<&Baked>,
     clip: &Clip,
     source: Option<(usize, &Clip)>,
     patch: &mut Patch,
@@ -235,6 +240,7 @@ fn prepare(
             old_output,
             keep_times,
             keys,
+            storage: Storage::of(document, baked, channel),
         });
     }
     let kept = drop_unused(&mut channels, &mut samplers, &was_used);
@@ -286,13 +292,14 @@ impl Job {
             Property::Rotation => ("VEC4", 4),
             Property::MorphWeights => ("SCALAR", 1),
         };
+        let (component, normalized, bytes) = self.storage.encode(&self.keys.values);
         let output = patch.put(NewAccessor {
             replaces: self.old_output,
-            component: FLOAT,
+            component,
             kind: kind.into(),
-            normalized: false,
+            normalized,
             count: self.keys.values.len() / width,
-            bytes: Bytes::copy_from_slice(bytemuck::cast_slice(&self.keys.values)),
+            bytes,
             target: None,
             bounds: None,
         });

@@ -47,6 +47,34 @@ pub enum ExportError {
         /// Vertices in the document.
         expected: usize,
     },
+    /// The source's JSON has no such skin.
+    #[error("The source has no skin {skin} to add joints to.")]
+    SkinMissing {
+        /// Its index.
+        skin: u32,
+    },
+    /// The source has another number of nodes than the document.
+    #[error(
+        "The source has {found} nodes, but the document {expected}; helper joints cannot be added to it."
+    )]
+    Nodes {
+        /// In the source.
+        found: usize,
+        /// In the document.
+        expected: usize,
+    },
+    /// What correction was asked for makes no sense.
+    #[error("{why}")]
+    Correction {
+        /// A sentence.
+        why: String,
+    },
+    /// The corrected file could not be read again.
+    #[error("The corrected file could not be read again, so it was not kept: {why}")]
+    Unreadable {
+        /// Why.
+        why: String,
+    },
     /// Compressed data of an edited primitive could not be read again.
     #[error(
         "The compressed data of primitive {primitive} of mesh {mesh} cannot be written uncompressed: {why}"

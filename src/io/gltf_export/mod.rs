@@ -1,8 +1,10 @@
 //! Export: the source model with what the artist changed, and nothing else.
 //!
 //! The way of the data: [`Document`] -> `package` (the source's JSON and buffers in the wanted container) -> `patch`
-//! (what changed: `weights` and their `rows`, `clips` (with `in_betweens`) and their `keys`, `nodes`) -> `text` (JSON that keeps the source's
+//! (what changed: `weights` and their `rows`, `clips` (with `in_betweens`) and their `keys`, `nodes`, what was baked: `corrections`) -> `text` (JSON that keeps the source's
 //! own text where nothing changed) -> files in memory ([`export`]) or on the disk ([`export_to_file`]).
+//!
+//! A corrected file is read again and compared with what the stacks show (`verify`).
 //!
 //! Invariant: nothing edited and the same container: the source's bytes, verbatim.
 //! Invariant: data of the source is never overwritten, only no longer referred to: views may overlap, and extensions
@@ -10,6 +12,7 @@
 //! Invariant: the pose on screen stays out of the file unless asked for, and so do preview clips.
 
 mod clips;
+mod corrections;
 mod error;
 mod external;
 mod glb;
@@ -23,12 +26,15 @@ mod rows;
 mod text;
 mod uncompress;
 mod uses;
+mod verify;
 mod weights;
 
 pub use error::ExportError;
 pub use report::ExportReport;
+pub use verify::{CorrectedMesh, CorrectionReport, WorstPlace};
 
 use super::atomic::{WriteError, write_atomically};
+use crate::bake::{BakeOptions, Baked, bake};
 use crate::document::{ClipId, Document, Source, SourceKind};
 use crate::finding::Finding;
 use crate::skeleton::Clip;
@@ -39,6 +45,7 @@ use package::Package;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The two forms of a glTF model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +58,7 @@ pub enum Container {
 }
 
 /// How to export.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExportOptions {
     /// The form of the model.
     pub container: Container,
@@ -62,6 +69,8 @@ pub struct ExportOptions {
     pub influences: usize,
     /// Make the artist's pose the rest pose of the file.
     pub write_pose_as_rest: bool,
+    /// Bake what the stacks do beyond linear skinning into the file, for its clips.
+    pub correct: Option<BakeOptions>,
 }
 
 impl Default for ExportOptions {
@@ -71,6 +80,7 @@ impl Default for ExportOptions {
             name: String::new(),
             influences: 4,
             write_pose_as_rest: false,
+            correct: None,
         }
     }
 }
@@ -192,12 +202,65 @@ fn export_beside(
     is_free: &dyn Fn(&str) -> bool,
     task: &Task,
 ) -> Result<Exported, ExportError> {
+    task.step("Preparing the export", 0.0)?;
+    let mut written = WrittenClips::of(document, task)?;
+    let Some(correct) = &options.correct else {
+        return write(document, written, None, options, is_free, task);
+    };
+    correct
+        .check()
+        .map_err(|why| ExportError::Correction { why })?;
+    if options.write_pose_as_rest {
+        let why = "Corrections are made for the file's own rest pose; the pose cannot be written as rest with them.";
+        return Err(ExportError::Correction { why: why.into() });
+    }
+    let start = Instant::now();
+    let baked = bake(document, &written.clips, correct, task)?;
+    let bake_seconds = start.elapsed().as_secs_f64();
+    let source_clips = written.clips.clone();
+    if let Some(baked) = &baked {
+        written.clips = baked.clips.clone();
+    }
+    let mut exported = write(document, written, baked.as_ref(), options, is_free, task)?;
+    let start = Instant::now();
+    let after = verify::check_files(document, &exported.files, &source_clips, correct, task)?;
+    let before = match &baked {
+        Some(_) => {
+            crate::bake::compare::uncorrected(document, &source_clips, &correct.clips, task)?
+        }
+        None => after.max,
+    };
+    let mut report = CorrectionReport::new(document, correct, baked.as_ref(), before, &after);
+    report.check_seconds = start.elapsed().as_secs_f64();
+    report.bake_seconds = bake_seconds;
+    report.bytes = exported.files.iter().map(|(_, bytes)| bytes.len()).sum();
+    report.source_bytes = document.source().map_or(0, |source| size_of_source(source));
+    report.size_ratio = report.bytes as f64 / report.source_bytes.max(1) as f64;
+    exported.report.tell_correction(report);
+    Ok(exported)
+}
+
+/// Bytes of the source and of what it refers to.
+fn size_of_source(source: &Source) -> usize {
+    let mut files = vec![(String::new(), source.bytes.clone())];
+    let json = &source.json;
+    add_referenced(source, json, &mut files, &mut ExportReport::default());
+    files.iter().map(|(_, bytes)| bytes.len()).sum()
+}
+
+fn write(
+    document: &Document,
+    written: WrittenClips,
+    baked: Option<&Baked>,
+    options: &ExportOptions,
+    is_free: &dyn Fn(&str) -> bool,
+    task: &Task,
+) -> Result<Exported, ExportError> {
     let source = document.source().ok_or(ExportError::NoSource)?;
     let name = name_of(source, options);
     let mut report = ExportReport::default();
-    task.step("Preparing the export", 0.0)?;
-    let written = WrittenClips::of(document, task)?;
-    if !is_changed(document, &written.clips, options) && options.container.is_of(source.kind) {
+    let is_changed = baked.is_some() || is_changed(document, &written.clips, options);
+    if !is_changed && options.container.is_of(source.kind) {
         report.verbatim = true;
         written.report(&mut report);
         let mut files = vec![(options.container.file_name(&name), source.bytes.clone())];
@@ -213,8 +276,18 @@ fn export_beside(
     );
     let mut patch = package.patch();
     let limit = options.influences.clamp(1, 8);
-    weights::patch_weights(document, limit, &mut patch, &mut report, task)?;
-    clips::patch_clips(document, &written.clips, &mut patch, &mut report, task)?;
+    weights::patch_weights(document, baked, limit, &mut patch, &mut report, task)?;
+    if let Some(baked) = baked {
+        corrections::patch_corrections(document, baked, &mut patch, &mut report, task)?;
+    }
+    clips::patch_clips(
+        document,
+        baked,
+        &written.clips,
+        &mut patch,
+        &mut report,
+        task,
+    )?;
     written.report(&mut report);
     nodes::patch_names(document, &mut patch.json);
     if options.write_pose_as_rest {

@@ -178,6 +178,21 @@ impl Patch {
         i
     }
 
+    /// Stores plain bytes and gives the index of their buffer view.
+    pub(super) fn put_bytes(&mut self, bytes: Bytes) -> usize {
+        let plain = NewAccessor {
+            replaces: None,
+            component: UNSIGNED_BYTE,
+            kind: "SCALAR".into(),
+            normalized: false,
+            count: bytes.len(),
+            bytes,
+            target: None,
+            bounds: None,
+        };
+        self.put_view(&plain, None)
+    }
+
     fn put_view(&mut self, new: &NewAccessor, old: Option<usize>) -> usize {
         let free = old
             .filter(|i| self.free_views.remove(i))

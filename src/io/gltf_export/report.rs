@@ -1,5 +1,6 @@
 //! What an export did besides writing what the artist sees, in plain words.
 
+use super::verify::CorrectionReport;
 use crate::document::MeshId;
 use crate::finding::{Finding, counted};
 
@@ -28,6 +29,8 @@ pub struct ExportReport {
     pub n_clips_left_out: usize,
     /// Bytes appended to the source's data.
     pub n_bytes_added: usize,
+    /// What correction came to, where it was asked for.
+    pub correction: Option<CorrectionReport>,
 }
 
 impl ExportReport {
@@ -53,6 +56,25 @@ impl ExportReport {
         });
         let sentences: Vec<String> = [first, added, left_out].into_iter().flatten().collect();
         sentences.join(" ")
+    }
+
+    /// Keeps what correction came to; a miss is said first of all.
+    pub(super) fn tell_correction(&mut self, correction: CorrectionReport) {
+        if !correction.met {
+            let at = correction.worst.as_ref().map_or_else(String::new, |worst| {
+                format!(
+                    " (clip \"{}\" at {:.3} s, vertex {})",
+                    worst.clip, worst.time, worst.vertex
+                )
+            });
+            let message = format!(
+                "The tolerance of {} % is missed: at most {:.4} % of the diagonal off{at}.",
+                correction.tolerance_percent, correction.max_percent
+            );
+            self.findings
+                .insert(0, Finding::warning("correction", message));
+        }
+        self.correction = Some(correction);
     }
 
     pub(super) fn reduced(

@@ -16,6 +16,23 @@ use bytes::Bytes;
 
 const DRACO: &str = "KHR_draco_mesh_compression";
 
+/// [`uncompress`], where that was not done yet.
+pub(super) fn uncompress_once(
+    document: &Document,
+    patch: &mut Patch,
+    mesh: MeshId,
+    primitive: usize,
+    report: &mut ExportReport,
+) -> Result<(), ExportError> {
+    let entry = primitive_mut(&mut patch.json, mesh, primitive);
+    let is_compressed =
+        entry.is_some_and(|e| e.get("extensions").is_some_and(|e| e.get(DRACO).is_some()));
+    if is_compressed {
+        uncompress(document, patch, mesh, primitive, report)?;
+    }
+    Ok(())
+}
+
 /// Rewrites a compressed primitive uncompressed, all but its weights; others are left alone.
 pub(super) fn uncompress(
     document: &Document,

@@ -5,7 +5,9 @@ use super::report::ExportReport;
 use super::rows::{FittedRow, fit};
 use super::uses::index;
 use super::{ExportError, uncompress};
+use crate::bake::Baked;
 use crate::document::{Document, MeshId, MeshItem};
+use crate::skinning::{CHUNK, Influences};
 use crate::task::Task;
 use bytes::Bytes;
 use rayon::prelude::*;
@@ -19,16 +21,21 @@ type SetAccessors = (Option<usize>, Option<usize>);
 struct Job<'a> {
     mesh: MeshId,
     item: &'a MeshItem,
+    /// What to write.
+    influences: &'a Influences,
     primitive: usize,
     /// For each point whether the artist edited it.
     edited: Arc<[bool]>,
     /// Accessors of JOINTS_n and WEIGHTS_n in the source.
     old: Vec<SetAccessors>,
+    /// The weights were fitted to a tolerance: 16 bits hold them.
+    short: bool,
 }
 
-/// Replaces the influences of every primitive that shows an edited point.
+/// Replaces the influences of every primitive that shows a point that was edited or `baked` anew.
 pub(super) fn patch_weights(
     document: &Document,
+    baked: Option<&Baked>,
     limit: usize,
     patch: &mut Patch,
     report: &mut ExportReport,
@@ -37,7 +44,9 @@ pub(super) fn patch_weights(
     let mut jobs = Vec::new();
     for (&mesh, item) in document.meshes() {
         task.check()?;
-        let edited = edited_flags(item);
+        let baked = baked.and_then(|baked| baked.meshes.get(&mesh));
+        let influences = baked.map_or(&item.influences, |baked| &baked.influences);
+        let edited = edited_flags(influences, &item.source_influences);
         if edited.is_empty() {
             continue;
         }
@@ -47,9 +56,11 @@ pub(super) fn patch_weights(
             jobs.push(Job {
                 mesh,
                 item,
+                influences,
                 primitive,
                 edited: edited.clone(),
                 old,
+                short: baked.is_some_and(|baked| baked.reweighted),
             });
         }
     }
@@ -107,16 +118,18 @@ impl Cost {
     }
 }
 
-/// For each point whether its influences differ from the source's; empty where none does.
-fn edited_flags(item: &MeshItem) -> Arc<[bool]> {
-    let points = item.edited_points();
-    if points.is_empty() {
-        return Arc::default();
-    }
-    let mut flags = vec![false; item.influences.len()];
-    for point in points {
-        if let Some(flag) = flags.get_mut(point as usize) {
-            *flag = true;
+/// For each point whether its influences `now` differ from those `before`; empty where none do.
+fn edited_flags(now: &Influences, before: &Influences) -> Arc<[bool]> {
+    let mut flags = Vec::new();
+    for (c, (now_rows, rows)) in now.chunks().iter().zip(before.chunks()).enumerate() {
+        if Arc::ptr_eq(now_rows, rows) {
+            continue;
+        }
+        for i in 0..now_rows.len() {
+            if now_rows.row(i) != rows.row(i) {
+                flags.resize(now.len(), false);
+                flags[c * CHUNK + i] = true;
+            }
         }
     }
     flags.into()
@@ -130,7 +143,7 @@ fn edited_primitives(item: &MeshItem, edited: &[bool]) -> Vec<usize> {
 }
 
 /// The points of a primitive's vertices, in the order of the file.
-fn points_of(item: &MeshItem, primitive: usize) -> &[u32] {
+pub(super) fn points_of(item: &MeshItem, primitive: usize) -> &[u32] {
     let primitive = item.geometry.primitives.get(primitive);
     primitive
         .and_then(|p| {
@@ -219,7 +232,12 @@ fn write(job: &Job<'_>, limit: usize, patch: &mut Patch, cost: &mut Cost) {
         .par_iter()
         .map(|&point| {
             let is_edited = job.edited.get(point as usize) == Some(&true);
-            fit(job.item.influences.row(point), is_edited, limit)
+            let mut row = fit(job.influences.row(point), is_edited, limit);
+            if job.short {
+                // What 16 bits round to nothing names no joint.
+                row.pairs.retain(|&(_, weight)| weight >= 1.0 / 65535.0);
+            }
+            row
         })
         .collect();
     for (row, &point) in rows.iter().zip(points) {
@@ -236,7 +254,11 @@ fn write(job: &Job<'_>, limit: usize, patch: &mut Patch, cost: &mut Cost) {
     for set in 0..n_sets {
         let (old_joints, old_weights) = job.old.get(set).copied().unwrap_or_default();
         let joints = patch.put(encode_joints(&rows, set, old_joints));
-        let weights = patch.put(encode_weights(&rows, set, old_weights));
+        let weights = patch.put(if job.short && n_sets == 1 {
+            encode_short_weights(&rows, old_weights)
+        } else {
+            encode_weights(&rows, set, old_weights)
+        });
         if let Some(attributes) = attributes_mut(&mut patch.json, job.mesh, job.primitive) {
             attributes.insert(format!("JOINTS_{set}"), joints.into());
             attributes.insert(format!("WEIGHTS_{set}"), weights.into());
@@ -279,6 +301,25 @@ fn encode_weights(rows: &[FittedRow], set: usize, replaces: Option<usize>) -> Ne
     vec4(rows.len(), FLOAT, bytes, replaces)
 }
 
+/// Weights of one set as normalised u16 that sum to 65535: the largest takes up the rounding.
+fn encode_short_weights(rows: &[FittedRow], replaces: Option<usize>) -> NewAccessor {
+    let mut bytes = Vec::with_capacity(8 * rows.len());
+    for row in rows {
+        let weights = quad(row, 0).map(|(_, weight)| f64::from(weight));
+        let sum: f64 = weights.iter().sum();
+        let mut short = weights.map(|w| (w / sum * 65535.0).round() as i32);
+        let rest = 65535 - short.iter().sum::<i32>();
+        if let Some(largest) = short.iter_mut().max() {
+            *largest += rest;
+        }
+        bytes.extend(short.iter().flat_map(|&w| (w as u16).to_le_bytes()));
+    }
+    NewAccessor {
+        normalized: true,
+        ..vec4(rows.len(), UNSIGNED_SHORT, bytes, replaces)
+    }
+}
+
 fn vec4(count: usize, component: u32, bytes: Vec<u8>, replaces: Option<usize>) -> NewAccessor {
     NewAccessor {
         replaces,
@@ -308,6 +349,22 @@ mod tests {
         let weights = encode_weights(&rows, 1, None);
         assert_eq!(weights.bytes[..4], 0.2f32.to_le_bytes());
         assert_eq!(weights.bytes[4..], [0; 12]);
+    }
+
+    #[test]
+    fn weights_in_16_bits_sum_to_the_whole() {
+        let row = FittedRow {
+            pairs: vec![(1, 1.0 / 3.0), (2, 1.0 / 3.0), (3, 1.0 / 3.0)],
+            ..Default::default()
+        };
+        let weights = encode_short_weights(&[row], None);
+        let short: Vec<u16> = weights
+            .bytes
+            .chunks_exact(2)
+            .map(|b| u16::from_le_bytes([b[0], b[1]]))
+            .collect();
+        assert_eq!(short.iter().map(|&w| u32::from(w)).sum::<u32>(), 65535);
+        assert!(weights.normalized && short[3] == 0);
     }
 
     #[test]

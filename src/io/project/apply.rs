@@ -3,17 +3,20 @@
 use super::ProjectError;
 use super::clips;
 use super::format::{
-    ClipEntry, JointPose, MeshMask, MeshPoints, MeshWeights, Named, Project, Renamed, RuleEntry,
-    StackEntry,
+    ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named, Project, Renamed,
+    RuleEntry, SkinJoint, StackEntry,
 };
 use super::names::Names;
-use super::{masks, points, rows, rules};
+use super::{layers, masks, points, rows, rules};
 use crate::deform::StackChoice;
 use crate::document::session::Playback;
-use crate::document::{ClipId, Compare, Document, Edit, MeshId, Session};
+use crate::document::{
+    ClipId, Compare, Document, Edit, Layer, LayerId, LayerStack, MeshId, Session,
+};
 use crate::finding::Finding;
 use crate::math::Transform;
 use crate::skeleton::{JointIndex, Pose};
+use crate::task::Task;
 use glam::{DMat3, DQuat, DVec3};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -31,6 +34,15 @@ const TIMES_SECS: RangeInclusive<f64> = 0.0..=86_400.0;
 pub fn apply_project(
     document: Document,
     project: Project,
+) -> Result<(Document, Vec<Finding>), ProjectError> {
+    apply_within(document, project, &Task::new())
+}
+
+/// [`apply_project`] as part of a task that somebody may cancel.
+pub(super) fn apply_within(
+    document: Document,
+    project: Project,
+    task: &Task,
 ) -> Result<(Document, Vec<Finding>), ProjectError> {
     let skeleton = document.source_skeleton().clone();
     let mut opening = Opening {
@@ -56,6 +68,7 @@ pub fn apply_project(
         findings: Vec::new(),
     };
     opening.weights(project.weights)?;
+    opening.layers(project.layers, task)?;
     opening.stacks(project.stacks);
     opening.masks(project.masks)?;
     opening.pose(project.pose);
@@ -105,29 +118,13 @@ impl Opening {
                 continue;
             }
             let mesh = MeshId(mesh);
-            let skin_joint_of = self.skin_joints(mesh, &entry);
+            let skin_joint_of = self.skin_joints(mesh, &entry.joints);
             let Some(item) = self.document.meshes().get(&mesh) else {
                 continue;
             };
             let n_joints = self.document.n_skin_joints(mesh).unwrap_or(0);
             let restored = rows::restore(&entry, item, n_joints, &skin_joint_of)?;
-            let left_out = [
-                (
-                    restored.n_missing,
-                    "for vertices that the mesh does not have",
-                ),
-                (
-                    restored.n_invalid,
-                    "with bones that the skin does not have, or weights that are no numbers >= 0,",
-                ),
-                (
-                    restored.n_conflicts,
-                    "for points that other rows already set",
-                ),
-            ];
-            for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
-                self.warn(place.as_str(), format!("Rows {why} are left out ({n})."));
-            }
+            self.warn_of_rows(&place, &restored);
             for (points, rows) in restored.spans {
                 self.apply(&place, Edit::influences(mesh, points, rows));
             }
@@ -135,10 +132,164 @@ impl Opening {
         Ok(())
     }
 
+    /// What of some rows is left out.
+    fn warn_of_rows(&mut self, place: &str, restored: &rows::Restored) {
+        let left_out = [
+            (
+                restored.n_missing,
+                "for vertices that the mesh does not have",
+            ),
+            (
+                restored.n_invalid,
+                "with bones that the skin does not have, or weights that are no numbers >= 0,",
+            ),
+            (
+                restored.n_conflicts,
+                "for points that other rows already set",
+            ),
+        ];
+        for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
+            self.warn(place, format!("Rows {why} are left out ({n})."));
+        }
+    }
+
+    /// What of a painted map is left out.
+    fn warn_of_values(&mut self, place: &str, restored: &masks::Restored, limit: f32) {
+        let range = format!("that are not 0 - {limit}");
+        let left_out = [
+            (
+                restored.n_missing,
+                "for vertices that the mesh does not have",
+            ),
+            (restored.n_invalid, range.as_str()),
+            (
+                restored.n_conflicts,
+                "for points that other values already set",
+            ),
+        ];
+        for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
+            self.warn(place, format!("Values {why} are left out ({n})."));
+        }
+    }
+
+    /// The layers of weights, after the rows of the bases.
+    fn layers(&mut self, entries: Vec<LayerEntry>, task: &Task) -> Result<(), ProjectError> {
+        let mut stacks: Vec<(MeshId, Vec<LayerEntry>)> = Vec::new();
+        for entry in entries {
+            let found = self
+                .meshes
+                .find(entry.mesh, &entry.name, &mut self.findings);
+            let Some(mesh) = found.map(MeshId) else {
+                continue;
+            };
+            match stacks.iter_mut().find(|(id, _)| *id == mesh) {
+                Some((_, entries)) => entries.push(entry),
+                None => stacks.push((mesh, vec![entry])),
+            }
+        }
+        for (mesh, mut entries) in stacks {
+            self.settle_numbers(&mut entries);
+            let mut known = layers::Symmetries::new();
+            let mut layers = Vec::new();
+            let mut alone = None;
+            for entry in entries {
+                let id = LayerId(entry.layer);
+                if entry.alone {
+                    alone = Some(id);
+                }
+                let place = layers::place(&entry);
+                let layer = Arc::new(self.layer(mesh, entry, &mut known, task)?);
+                layers.push((place, layer));
+            }
+            // The base that is there has the rows.
+            let base = layers.iter().find(|(_, l)| l.id == LayerStack::BASE);
+            let base = base.map(|(_, layer)| layer.name.clone());
+            layers.retain(|(_, layer)| layer.id != LayerStack::BASE);
+            self.add_layers(mesh, base.as_ref(), &layers, alone);
+        }
+        Ok(())
+    }
+
+    /// Gives a layer whose number another one has a free number; a second base goes.
+    fn settle_numbers(&mut self, entries: &mut Vec<LayerEntry>) {
+        let said: BTreeSet<u32> = entries.iter().map(|entry| entry.layer).collect();
+        let mut free = (1..).filter(|number| !said.contains(number));
+        let mut seen = BTreeSet::new();
+        entries.retain_mut(|entry| {
+            if seen.insert(entry.layer) {
+                return true;
+            }
+            let place = layers::place(entry);
+            if entry.layer == LayerStack::BASE.0 {
+                self.warn(place, "There is a base already; this one is left out.");
+                return false;
+            }
+            self.warn(place, "Another layer has its number; it took a free one.");
+            let number = free.next();
+            if let Some(number) = number {
+                entry.layer = number;
+            }
+            number.is_some()
+        });
+    }
+
+    /// Adds `layers` over the base, each with its place in the file; leaves those out that the document refuses.
+    fn add_layers(
+        &mut self,
+        mesh: MeshId,
+        base: Option<&String>,
+        layers: &[(String, Arc<Layer>)],
+        alone: Option<LayerId>,
+    ) {
+        let with = |document: &Document, layers: &[(String, Arc<Layer>)]| {
+            document.change_layers(mesh, |there, solo| {
+                if let (Some(first), Some(name)) = (there.first_mut(), base) {
+                    Arc::make_mut(first).name.clone_from(name);
+                }
+                there.extend(layers.iter().map(|(_, layer)| layer.clone()));
+                *solo = alone;
+            })
+        };
+        let Some(mut edit) = with(&self.document, layers) else {
+            return;
+        };
+        if self.document.apply(&mut edit).is_ok() {
+            return;
+        }
+        for layer in layers.chunks(1) {
+            if let Some(edit) = with(&self.document, layer) {
+                self.apply(&layer[0].0, edit);
+            }
+        }
+    }
+
+    fn layer(
+        &mut self,
+        mesh: MeshId,
+        entry: LayerEntry,
+        known: &mut layers::Symmetries,
+        task: &Task,
+    ) -> Result<Layer, ProjectError> {
+        let place = layers::place(&entry);
+        let skin_joint_of = self.skin_joints(mesh, &entry.joints);
+        let id = LayerId(entry.layer);
+        let Some(item) = self.document.meshes().get(&mesh).cloned() else {
+            return Ok(Layer::new(id, entry.title, 0));
+        };
+        let n_joints = self.document.n_skin_joints(mesh).unwrap_or(0);
+        let restored = layers::restore(entry, &item, n_joints, &skin_joint_of, known, task)?;
+        self.warn_of_rows(&place, &restored.rows);
+        self.warn_of_values(&place, &restored.mask, 1.0);
+        if let Some(why) = restored.fault {
+            self.warn(place.as_str(), why);
+        }
+        Ok(restored.layer)
+    }
+
     /// For each skin joint index of the project, the one in this model.
-    fn skin_joints(&mut self, mesh: MeshId, entry: &MeshWeights) -> Vec<Option<u16>> {
+    fn skin_joints(&mut self, mesh: MeshId, joints: &[SkinJoint]) -> Vec<Option<u16>> {
         let mut skin_joint_of = Vec::new();
-        for joint in &entry.joints {
+        for joint in joints {
             let Some(node) = self.joints.find(joint.1, &joint.2, &mut self.findings) else {
                 continue;
             };
@@ -206,22 +357,10 @@ impl Opening {
             let Some(item) = self.document.meshes().get(&mesh) else {
                 continue;
             };
-            let restored = masks::restore(&entry, &item.geometry)?;
-            let range = format!("that are not 0 - {}", entry.map.limit());
-            let left_out = [
-                (
-                    restored.n_missing,
-                    "for vertices that the mesh does not have",
-                ),
-                (restored.n_invalid, range.as_str()),
-                (
-                    restored.n_conflicts,
-                    "for points that other values already set",
-                ),
-            ];
-            for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
-                self.warn(place.as_str(), format!("Values {why} are left out ({n})."));
-            }
+            let limit = entry.map.limit();
+            let painted = (entry.values.as_slice(), entry.blocks.as_slice());
+            let restored = masks::restore(painted, limit, &item.geometry, &place)?;
+            self.warn_of_values(&place, &restored, limit);
             let (points, values) = (restored.points, restored.values);
             if !points.is_empty() {
                 self.apply(&place, Edit::mask(mesh, entry.map, points, values));
@@ -373,6 +512,9 @@ impl Opening {
         session.active_mesh = session
             .active_mesh
             .filter(|id| self.document.meshes().contains_key(id));
+        session
+            .active_layers
+            .retain(|mesh, layer| self.document.layer(*mesh, *layer).is_some());
         session.playback.clip = session
             .playback
             .clip

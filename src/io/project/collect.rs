@@ -15,19 +15,22 @@ pub fn to_project(
     project_path: Option<&Path>,
 ) -> Result<Project, ProjectError> {
     let source = document.source().ok_or(ProjectError::NoSource)?;
-    let (mut weights, mut masks) = (Vec::new(), Vec::new());
+    let (mut weights, mut layers, mut masks) = (Vec::new(), Vec::new(), Vec::new());
     for (&id, item) in document.meshes() {
-        weights.extend(rows::collect(document, id, item)?);
+        let edited = item.edited_base_points();
+        weights.extend(rows::collect(document, id, item.base_rows(), edited)?);
+        layers.extend(super::layers::collect(document, id, item)?);
         masks.extend(super::masks::collect(id, item)?);
     }
     let (clips, removed_clips) = clips::collect(document)?;
-    Ok(Project {
+    let project = Project {
         version: VERSION,
         app: env!("CARGO_PKG_VERSION").to_owned(),
         model: model_ref(source, project_path)?,
         recovers: None,
         unsaved_steps: None,
         weights,
+        layers,
         stacks: stacks(document),
         masks,
         pose: pose(document),
@@ -49,7 +52,8 @@ pub fn to_project(
             hidden_points: PointsOfMeshes::default(),
             ..document.session().clone()
         }),
-    })
+    };
+    Ok(project.settle_version())
 }
 
 /// What to call the model of `source`.

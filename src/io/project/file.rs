@@ -1,7 +1,8 @@
 //! Saving and opening project files.
 
+use super::apply::apply_within;
 use super::format::{ModelRef, Project};
-use super::{ProjectError, apply_project, collect, migrate, paths, to_project};
+use super::{ProjectError, collect, migrate, paths, to_project};
 use crate::document::Document;
 use crate::finding::Finding;
 use crate::io::atomic;
@@ -114,7 +115,7 @@ fn finish(
         ));
     }
     let recovers = project.recovers.as_ref().map(PathBuf::from);
-    let (document, unfit) = apply_project(document, project)?;
+    let (document, unfit) = apply_within(document, project, task)?;
     findings.extend(unfit);
     task.step("Opening the project", 1.0)?;
     Ok(Opened {

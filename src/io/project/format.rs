@@ -1,7 +1,8 @@
-//! What a project file says, version 2: the words of the format and nothing else.
+//! What a project file says, version 3: the words of the format and nothing else.
 
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::Session;
+use crate::math::Axis;
 use crate::skeleton::{InBetweens, Interpolation, Property};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,10 @@ pub struct Project {
     /// Influences that differ from the source's, one entry a mesh.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) weights: Vec<MeshWeights>,
+    /// Layers of weights, one entry a layer, of each mesh from the bottom to the top. The first one is the base, whose rows
+    /// are those in `weights`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) layers: Vec<LayerEntry>,
     /// Every mesh's stack, also an untouched one: a project must look the same when defaults have changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) stacks: Vec<StackEntry>,
@@ -110,6 +115,74 @@ pub(super) struct MeshWeights {
     /// Rows encoded, where they are too many for text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) blocks: Vec<RowBlock>,
+}
+
+/// A layer of weights of one mesh.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LayerEntry {
+    pub(super) mesh: u32,
+    pub(super) name: String,
+    /// Its number, which the session names it by.
+    pub(super) layer: u32,
+    /// What the artist calls it.
+    pub(super) title: String,
+    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    pub(super) opacity: f32,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) muted: bool,
+    /// Whether only this one is shown over the base.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) alone: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mirror: Option<MirrorEntry>,
+    /// The joints that the rows and the mirror effect use, by skin index.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) joints: Vec<SkinJoint>,
+    /// Rows in text, ascending by primitive and vertex.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) rows: Vec<Row>,
+    /// Rows encoded, where they are too many for text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) blocks: Vec<RowBlock>,
+    /// Painted values of its mask in text, ascending by primitive and vertex.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) mask_values: Vec<MaskValue>,
+    /// The same encoded, where they are too many for text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) mask_blocks: Vec<MaskBlock>,
+}
+
+fn whole() -> f32 {
+    1.0
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature serde asks for"
+)]
+fn is_whole(opacity: &f32) -> bool {
+    opacity.to_bits() == 1f32.to_bits()
+}
+
+/// A layer that shows one of its sides on the other one too. The mirror images of points follow from the model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MirrorEntry {
+    /// Across the plane where this coordinate of the bind pose is `centre`.
+    pub(super) axis: Axis,
+    /// Metres; left out where it is 0.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) centre: f32,
+    pub(super) from_positive: bool,
+    /// How far mirror images may be off, as a fraction of the diagonal of the bounds.
+    pub(super) tolerance: f32,
+    /// Skin joints and who takes their weight on the other side; those that are not named do so themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) pairs: Vec<(u16, u16)>,
+    /// Skin joints that have no partner.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) unpaired: Vec<u16>,
 }
 
 /// The influences of one point.

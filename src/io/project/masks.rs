@@ -10,7 +10,7 @@ use super::ProjectError;
 use super::block;
 use super::format::{MaskBlock, MaskValue, MeshMask};
 use super::keys::{self, Key, SPAN};
-use crate::deform::{MaskKind, PointMask};
+use crate::deform::PointMask;
 use crate::document::{MeshId, MeshItem};
 use crate::mesh::Mesh;
 use rayon::prelude::*;
@@ -22,43 +22,42 @@ const MAX_TEXT_VALUES: usize = 1024;
 pub(super) fn collect(id: MeshId, item: &MeshItem) -> Result<Vec<MeshMask>, ProjectError> {
     let masks = item.masks.iter();
     masks
-        .map(|(kind, mask)| entry(id, item, kind, mask))
+        .map(|(kind, mask)| {
+            let mut entry = MeshMask {
+                mesh: id.0,
+                name: item.geometry.name.clone(),
+                map: kind,
+                values: Vec::new(),
+                blocks: Vec::new(),
+            };
+            let painted = painted(&item.geometry, mask);
+            (entry.values, entry.blocks) = painted.map_err(|why| ProjectError::Damaged {
+                place: place(&entry),
+                why,
+            })?;
+            Ok(entry)
+        })
         .collect()
 }
 
-fn entry(
-    id: MeshId,
-    item: &MeshItem,
-    kind: MaskKind,
+/// What is painted of a map, in text or encoded, or why it cannot be.
+pub(super) fn painted(
+    mesh: &Mesh,
     mask: &PointMask,
-) -> Result<MeshMask, ProjectError> {
+) -> Result<(Vec<MaskValue>, Vec<MaskBlock>), String> {
     let points = mask.painted().map(|(point, _)| point).collect();
-    let keys = keys::of_points(&item.geometry, points);
-    let mut entry = MeshMask {
-        mesh: id.0,
-        name: item.geometry.name.clone(),
-        map: kind,
-        values: Vec::new(),
-        blocks: Vec::new(),
-    };
+    let keys = keys::of_points(mesh, points);
     if keys.len() <= MAX_TEXT_VALUES {
         let values = keys.iter().map(|key| MaskValue {
             p: key.primitive,
             v: key.vertex,
             x: mask.get(key.point),
         });
-        entry.values = values.collect();
-    } else {
-        entry.blocks = keys::spans(&keys)
-            .into_par_iter()
-            .map(|keys| encode(keys, mask))
-            .collect::<Result<_, _>>()
-            .map_err(|why| ProjectError::Damaged {
-                place: place(&entry),
-                why,
-            })?;
+        return Ok((values.collect(), Vec::new()));
     }
-    Ok(entry)
+    let spans = keys::spans(&keys).into_par_iter();
+    let blocks = spans.map(|keys| encode(keys, mask));
+    Ok((Vec::new(), blocks.collect::<Result<_, _>>()?))
 }
 
 /// What [`restore`] found in a project.
@@ -76,13 +75,19 @@ pub(super) struct Restored {
     pub(super) n_conflicts: usize,
 }
 
-/// The points and values of `entry` in `mesh`. Fails for a block that does not decode.
-pub(super) fn restore(entry: &MeshMask, mesh: &Mesh) -> Result<Restored, ProjectError> {
+/// The points and values of a map in `mesh`, 0 - `limit`. Fails, for the place that it is told, for a block that does not
+/// decode.
+pub(super) fn restore(
+    (values, blocks): (&[MaskValue], &[MaskBlock]),
+    limit: f32,
+    mesh: &Mesh,
+    place: &str,
+) -> Result<Restored, ProjectError> {
     let damaged = |why: String| ProjectError::Damaged {
-        place: place(entry),
+        place: place.to_owned(),
         why,
     };
-    let n_values: u64 = entry.blocks.iter().map(|b| u64::from(b.n_values)).sum();
+    let n_values: u64 = blocks.iter().map(|b| u64::from(b.n_values)).sum();
     // Values of a model that has become smaller are findings; numbers beyond any use are damage.
     if n_values > 4 * mesh.n_vertices() as u64 + u64::from(SPAN) {
         return Err(damaged(format!(
@@ -90,11 +95,11 @@ pub(super) fn restore(entry: &MeshMask, mesh: &Mesh) -> Result<Restored, Project
             mesh.n_vertices()
         )));
     }
-    let blocks = entry.blocks.par_iter().map(decode);
+    let blocks = blocks.par_iter().map(decode);
     let blocks = blocks.collect::<Result<Vec<_>, _>>().map_err(damaged)?;
-    let text = entry.values.iter().map(|value| (value.p, value.v, value.x));
+    let text = values.iter().map(|value| (value.p, value.v, value.x));
     let mut restored = Restored::default();
-    let range = 0.0..=entry.map.limit();
+    let range = 0.0..=limit;
     let mut value_of_point: Vec<Option<f32>> = vec![None; mesh.n_points()];
     for (primitive, vertex, value) in blocks.into_iter().flatten().chain(text) {
         let slot = keys::point_of(mesh, primitive, vertex)

@@ -1,19 +1,28 @@
 //! Text <-> [`Project`], whatever version of Sinew wrote it.
 //!
-//! The version is read first, alone. Version 2 only has more words than version 1, each of which means nothing where it is
-//! not said, so both are read alike. To make a version that says a thing otherwise: copy the words of the one before into
-//! a `format_v2`, raise [`VERSION`], and let an arm of its own in [`parse`] turn a `format_v2::Project` into the next
+//! The version is read first, alone. Versions 2 and 3 only have more words than the one before, each of which means nothing
+//! where it is not said, so all are read alike. Version 3 knows layers of weights: with them the rows in `weights` are
+//! those of the base and not what is shown. The brush's falloff and normalising got values that version 2 cannot read. So
+//! a project that has any of these says that it is of version 3, which an older Sinew refuses in a sentence, and one
+//! without says what it always said, version 2 ([`Project::settle_version`]). Whoever gives a word that older versions
+//! know a meaning or a value that they do not know adds it there.
+//!
+//! To make a version that says a thing otherwise: copy the words of the one before into a `format_v2`, raise [`VERSION`], and let an arm of its own in [`parse`] turn a `format_v2::Project` into the next
 //! version's words. Each arm takes one step and hands on to the following one, so a step is written once and never touched
 //! again.
 
 use super::{Project, ProjectError};
+use crate::document::session::{Normalising, PaintTarget};
+use crate::weights::falloff::Falloff;
 use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// The version of the format that this Sinew writes.
-pub const VERSION: u32 = 2;
+/// The newest version of the format that this Sinew reads and writes.
+pub const VERSION: u32 = 3;
+/// The version that a project says which has nothing that came later.
+const WITHOUT_LAYERS: u32 = 2;
 
 /// The project that `text` holds, upgraded to [`VERSION`].
 ///
@@ -26,15 +35,36 @@ pub fn parse(text: &str) -> Result<Project, ProjectError> {
     }
     let probe: Probe = from_ron(text)?;
     match probe.version {
-        1 | 2 => Ok(Project {
+        1..=VERSION => Ok(Project {
             version: VERSION,
             ..from_ron(text)?
-        }),
+        }
+        .settle_version()),
         found if found > VERSION => Err(ProjectError::Newer { found }),
         found => Err(ProjectError::Damaged {
             place: "version".into(),
             why: format!("there never was a format {found}"),
         }),
+    }
+}
+
+impl Project {
+    /// The same, saying the oldest version whose readers understand all of it.
+    #[must_use]
+    pub(super) fn settle_version(mut self) -> Self {
+        // New values of words that version 2 knows: its readers refuse the whole file for them.
+        let is_news = self.session.as_ref().is_some_and(|session| {
+            let brush = &session.brush;
+            brush.target == PaintTarget::LayerMask
+                || brush.falloff == Falloff::Custom
+                || brush.normalise == Normalising::OnRelease
+        });
+        self.version = if self.layers.is_empty() && !is_news {
+            WITHOUT_LAYERS
+        } else {
+            VERSION
+        };
+        self
     }
 }
 

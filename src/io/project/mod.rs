@@ -21,6 +21,7 @@ mod error;
 mod file;
 mod format;
 mod keys;
+mod layers;
 mod masks;
 mod migrate;
 mod names;

@@ -13,7 +13,7 @@ use super::keys::{self, Key, SPAN};
 use crate::document::{Document, MeshId, MeshItem, invariants};
 use crate::mesh::Mesh;
 use crate::skinning::influences::CHUNK;
-use crate::skinning::{RowRef, Rows};
+use crate::skinning::{Influences, RowRef, Rows};
 use rayon::prelude::*;
 
 /// More rows of a mesh than this are encoded.
@@ -23,20 +23,21 @@ const POINTS_PER_EDIT: usize = 64 * CHUNK;
 /// A mesh with more influences a row than this (on average) is written as text, so that a reader can bound a block.
 const MAX_MEAN_INFLUENCES: usize = 16;
 
-/// The rows of `item` that differ from its source; `None` where all are the source's.
+/// The rows that `influences` of a mesh have at `points`; `None` where there are no points.
 pub(super) fn collect(
     document: &Document,
     id: MeshId,
-    item: &MeshItem,
+    influences: &Influences,
+    points: Vec<u32>,
 ) -> Result<Option<MeshWeights>, ProjectError> {
-    let keys = keys::of_points(&item.geometry, item.edited_points());
-    if keys.is_empty() {
+    let Some(item) = document.meshes().get(&id).filter(|_| !points.is_empty()) else {
         return Ok(None);
-    }
+    };
+    let keys = keys::of_points(&item.geometry, points);
     let mut used = vec![false; 1 << 16];
     let mut n_influences = 0;
     for key in &keys {
-        let row = item.influences.row(key.point);
+        let row = influences.row(key.point);
         n_influences += row.len();
         for &joint in row.joints {
             used[usize::from(joint)] = true;
@@ -65,13 +66,13 @@ pub(super) fn collect(
             .map(|key| Row {
                 p: key.primitive,
                 v: key.vertex,
-                w: item.influences.row(key.point).iter().collect(),
+                w: influences.row(key.point).iter().collect(),
             })
             .collect();
     } else {
         weights.blocks = keys::spans(&keys)
             .into_par_iter()
-            .map(|keys| encode(keys, item))
+            .map(|keys| encode(keys, influences))
             .collect::<Result<_, _>>()
             .map_err(|why| ProjectError::Damaged {
                 place: place(&weights),
@@ -145,8 +146,8 @@ pub(super) fn place(weights: &MeshWeights) -> String {
     format!("weights of mesh {} \"{}\"", weights.mesh, weights.name)
 }
 
-fn encode(keys: &[Key], item: &MeshItem) -> Result<RowBlock, String> {
-    let rows = || keys.iter().map(|key| item.influences.row(key.point));
+fn encode(keys: &[Key], influences: &Influences) -> Result<RowBlock, String> {
+    let rows = || keys.iter().map(|key| influences.row(key.point));
     let n_influences: usize = rows().map(RowRef::len).sum();
     let mut joints = Vec::with_capacity(n_influences);
     let mut weights = Vec::with_capacity(n_influences);
@@ -160,7 +161,7 @@ fn encode(keys: &[Key], item: &MeshItem) -> Result<RowBlock, String> {
     }
     let lengths = keys
         .iter()
-        .map(|key| item.influences.row(key.point).len() as u16);
+        .map(|key| influences.row(key.point).len() as u16);
     let mut bytes = Vec::with_capacity(6 * keys.len() + 6 * n_influences);
     block::push_planes(&mut bytes, keys::steps(keys).map(u32::to_le_bytes));
     block::push_planes(&mut bytes, lengths.map(u16::to_le_bytes));

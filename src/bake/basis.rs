@@ -1,0 +1,344 @@
+//! Few displacements with a weight at each moment, which make up for what matrices leave over.
+//!
+//! For points p and moments t, `min sum |r_tp - A_tp sum_k B_pk W_kt|^2` by turns over B (bind space) and W. A is never
+//! inverted but to begin with: where skin matrices are singular (a twisted wrist), the displacements come from the other
+//! moments. A few rounds then weigh what is worst more, since the largest error counts.
+
+use super::dense::{add_ridge, eigenvectors, solve_in_place};
+use glam::{DMat3, DVec3};
+use rayon::prelude::*;
+
+/// Rounds of plain least squares, and of those that weigh the worst more.
+const ROUNDS: (usize, usize) = (2, 4);
+
+/// Points that one task takes.
+const POINTS: usize = 256;
+
+/// n points in t moments, point by point.
+pub(super) struct Residuals {
+    pub(super) t: usize,
+    /// n x t columns of A.
+    pub(super) a: Vec<[f32; 9]>,
+    /// n x t.
+    pub(super) r: Vec<[f32; 3]>,
+}
+
+/// The displacements and their weights.
+#[derive(Clone)]
+pub(super) struct Basis {
+    pub(super) k: usize,
+    /// n x k, bind space.
+    pub(super) b: Vec<DVec3>,
+    /// t x k.
+    pub(super) w: Vec<f64>,
+    /// The largest distance left over, world.
+    pub(super) worst: f64,
+}
+
+impl Residuals {
+    pub(super) fn n(&self) -> usize {
+        self.r.len().checked_div(self.t).unwrap_or(0)
+    }
+
+    fn a(&self, i: usize) -> DMat3 {
+        DMat3::from_cols_array(&self.a[i].map(f64::from))
+    }
+
+    fn r(&self, i: usize) -> DVec3 {
+        DVec3::from_array(self.r[i].map(f64::from))
+    }
+
+    /// The largest residual without any displacement.
+    pub(super) fn worst(&self) -> f64 {
+        let length = |r: &[f32; 3]| r.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
+        self.r.iter().map(length).fold(0.0, f64::max).sqrt()
+    }
+
+    /// The weights over time (t long) that explain most of the residuals seen from the bind pose, most important first.
+    fn principal(&self) -> Vec<Vec<f64>> {
+        let t = self.t;
+        let trace: f64 = (0..self.a.len())
+            .step_by(7)
+            .map(|i| self.a[i].iter().map(|x| f64::from(*x).powi(2)).sum::<f64>())
+            .sum();
+        let n = self.a.len().div_ceil(7).max(1);
+        let damping = 0.03f64.powi(2) * trace / (3 * n) as f64 + 1e-300;
+        let partial: Vec<Vec<f64>> = (0..self.n())
+            .collect::<Vec<_>>()
+            .par_chunks(POINTS)
+            .map(|points| {
+                let mut gram = vec![0.0; t * t];
+                let mut d = vec![DVec3::ZERO; t];
+                for &p in points {
+                    for (f, d) in d.iter_mut().enumerate() {
+                        let a = self.a(p * t + f);
+                        let normal =
+                            a.transpose() * a + DMat3::from_diagonal(DVec3::splat(damping));
+                        *d = normal.inverse() * (a.transpose() * self.r(p * t + f));
+                    }
+                    for f in 0..t {
+                        for g in 0..=f {
+                            gram[f * t + g] += d[f].dot(d[g]);
+                        }
+                    }
+                }
+                gram
+            })
+            .collect();
+        let mut gram = vec![0.0; t * t];
+        for part in partial {
+            gram.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+        }
+        for f in 0..t {
+            for g in 0..f {
+                gram[g * t + f] = gram[f * t + g];
+            }
+        }
+        if gram.iter().any(|x| !x.is_finite()) {
+            return Vec::new();
+        }
+        eigenvectors(gram, t)
+    }
+
+    /// The best displacements found for each number of them up to `most`, until one leaves at most `enough`.
+    ///
+    /// `first`: the number to begin with.
+    pub(super) fn bases(&self, first: usize, most: usize, enough: f64) -> Vec<Basis> {
+        let principal = self.principal();
+        let most = most.min(principal.len());
+        let mut found: Vec<Basis> = Vec::new();
+        for k in first.min(most).max(1)..=most {
+            let basis = self.fit(&principal[..k]);
+            let done = basis.worst <= enough;
+            found.push(basis);
+            if done {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Displacements whose weights begin with `start` (k rows of t).
+    fn fit(&self, start: &[Vec<f64>]) -> Basis {
+        let (k, t) = (start.len(), self.t);
+        let mut w = vec![0.0; t * k];
+        for (i, row) in start.iter().enumerate() {
+            for (f, &x) in row.iter().enumerate() {
+                w[f * k + i] = x * (t as f64).sqrt();
+            }
+        }
+        let mut om = vec![1.0f32; self.r.len()];
+        let mut best: Option<Basis> = None;
+        for round in 0..ROUNDS.0 + ROUNDS.1 {
+            let b = self.displacements(k, &w, &om);
+            w = self.weights(k, &b, &om, &w);
+            let errors = self.errors(k, &b, &w);
+            let worst = f64::from(errors.iter().copied().fold(0.0, f32::max));
+            if best.as_ref().is_none_or(|best| worst < best.worst) {
+                let w = w.clone();
+                best = Some(Basis { k, b, w, worst });
+            }
+            if round + 1 >= ROUNDS.0 {
+                let square: f64 = errors.iter().map(|e| f64::from(*e).powi(2)).sum();
+                let rms = (square / errors.len().max(1) as f64).sqrt() as f32;
+                if rms <= 0.0 {
+                    break;
+                }
+                for (om, e) in om.iter_mut().zip(errors) {
+                    *om *= (e / rms).powf(0.7) + 0.3;
+                }
+                let mean = om.iter().map(|om| f64::from(*om)).sum::<f64>() / om.len() as f64;
+                for om in &mut om {
+                    *om /= mean as f32;
+                }
+            }
+        }
+        best.unwrap_or(Basis {
+            k,
+            b: vec![DVec3::ZERO; self.n() * k],
+            w,
+            worst: self.worst(),
+        })
+    }
+
+    /// B for given W.
+    fn displacements(&self, k: usize, w: &[f64], om: &[f32]) -> Vec<DVec3> {
+        let (t, size) = (self.t, 3 * k);
+        let mut b = vec![DVec3::ZERO; self.n() * k];
+        b.par_chunks_mut(POINTS * k).enumerate().for_each(|(c, b)| {
+            let mut normal = vec![0.0; size * size];
+            let mut right = vec![0.0; size];
+            for (i, b) in b.chunks_exact_mut(k).enumerate() {
+                let p = c * POINTS + i;
+                normal.fill(0.0);
+                right.fill(0.0);
+                for f in 0..t {
+                    let at = p * t + f;
+                    let (a, om) = (self.a(at), f64::from(om[at]));
+                    let (square, r) = (a.transpose() * a * om, a.transpose() * self.r(at) * om);
+                    let w = &w[f * k..(f + 1) * k];
+                    for x in 0..k {
+                        for y in 0..=x {
+                            let both = w[x] * w[y];
+                            for row in 0..3 {
+                                for column in 0..3 {
+                                    normal[(3 * x + row) * size + 3 * y + column] +=
+                                        both * square.col(column)[row];
+                                }
+                            }
+                        }
+                        for row in 0..3 {
+                            right[3 * x + row] += w[x] * r[row];
+                        }
+                    }
+                }
+                add_ridge(&mut normal, size, 1e-9);
+                if solve_in_place(&mut normal, &mut right) {
+                    for (b, x) in b.iter_mut().zip(right.chunks_exact(3)) {
+                        *b = DVec3::from_slice(x);
+                    }
+                }
+            }
+        });
+        b
+    }
+
+    /// W for given B; a moment whose system cannot be solved keeps what it has.
+    fn weights(&self, k: usize, b: &[DVec3], om: &[f32], before: &[f64]) -> Vec<f64> {
+        let mut w = before.to_vec();
+        w.par_chunks_mut(k).enumerate().for_each(|(f, w)| {
+            let mut system = WeightSystem::new(k);
+            for p in 0..self.n() {
+                let at = p * self.t + f;
+                system.add(
+                    self.a(at),
+                    &b[p * k..(p + 1) * k],
+                    self.r(at),
+                    f64::from(om[at]),
+                );
+            }
+            system.solve(w);
+        });
+        w
+    }
+
+    /// The largest distance that these displacements and weights leave over.
+    pub(super) fn worst_with(&self, k: usize, b: &[DVec3], w: &[f64]) -> f64 {
+        let errors = self.errors(k, b, w);
+        f64::from(errors.into_iter().fold(0.0, f32::max))
+    }
+
+    fn errors(&self, k: usize, b: &[DVec3], w: &[f64]) -> Vec<f32> {
+        let t = self.t;
+        let mut errors = vec![0.0f32; self.r.len()];
+        errors
+            .par_chunks_mut(POINTS * t)
+            .enumerate()
+            .for_each(|(c, errors)| {
+                for (i, error) in errors.iter_mut().enumerate() {
+                    let (p, f) = (c * POINTS + i / t, i % t);
+                    let at = p * t + f;
+                    let d = displaced(&b[p * k..(p + 1) * k], &w[f * k..(f + 1) * k]);
+                    *error = (self.r(at) - self.a(at) * d).length() as f32;
+                }
+            });
+        errors
+    }
+}
+
+/// The displacement of a point at some weights, bind space.
+pub(super) fn displaced(b: &[DVec3], w: &[f64]) -> DVec3 {
+    b.iter().zip(w).map(|(b, w)| *b * *w).sum()
+}
+
+/// The least squares for the weights of one moment.
+pub(super) struct WeightSystem {
+    k: usize,
+    normal: Vec<f64>,
+    right: Vec<f64>,
+    columns: Vec<DVec3>,
+}
+
+impl WeightSystem {
+    pub(super) fn new(k: usize) -> Self {
+        Self {
+            k,
+            normal: vec![0.0; k * k],
+            right: vec![0.0; k],
+            columns: vec![DVec3::ZERO; k],
+        }
+    }
+
+    /// Adds a point of displacements `b` and residual `r` at matrix `a`.
+    pub(super) fn add(&mut self, a: DMat3, b: &[DVec3], r: DVec3, om: f64) {
+        for (column, b) in self.columns.iter_mut().zip(b) {
+            *column = a * *b;
+        }
+        for x in 0..self.k {
+            for y in 0..=x {
+                self.normal[x * self.k + y] += om * self.columns[x].dot(self.columns[y]);
+            }
+            self.right[x] += om * self.columns[x].dot(r);
+        }
+    }
+
+    /// Writes the weights; leaves `w` alone where there is no answer.
+    pub(super) fn solve(mut self, w: &mut [f64]) {
+        add_ridge(&mut self.normal, self.k, 1e-10);
+        if solve_in_place(&mut self.normal, &mut self.right) {
+            w.copy_from_slice(&self.right);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two displacements of random points under turning matrices, one of them singular.
+    fn made(n: usize, t: usize) -> Residuals {
+        let noise = |i: usize| (((i * 7919 + 13) % 1000) as f64 / 500.0) - 1.0;
+        let mut residuals = Residuals {
+            t,
+            a: Vec::new(),
+            r: Vec::new(),
+        };
+        for p in 0..n {
+            let (b0, b1) = (
+                DVec3::new(noise(p), noise(p + 31), noise(p + 77)),
+                DVec3::new(noise(p + 5), noise(p + 91), noise(p + 3)),
+            );
+            for f in 0..t {
+                let mut a = DMat3::from_rotation_y(0.2 * f as f64);
+                if f == 3 {
+                    a.x_axis = DVec3::ZERO;
+                }
+                let d = b0 * (0.5 * f as f64).sin() + b1 * (0.2 * f as f64);
+                residuals.a.push(a.to_cols_array().map(|x| x as f32));
+                residuals.r.push((a * d).to_array().map(|x| x as f32));
+            }
+        }
+        residuals
+    }
+
+    #[test]
+    fn displacements_are_found_again() {
+        let residuals = made(40, 12);
+        let bases = residuals.bases(1, 4, 1e-4);
+        assert!(bases[0].worst > 1e-2 && bases.len() == 2, "{}", bases.len());
+        assert!(bases[1].worst < 1e-4, "{}", bases[1].worst);
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits() {
+        let residuals = made(700, 9);
+        let run = |n| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(n)
+                .build()
+                .unwrap();
+            pool.install(|| residuals.bases(2, 2, 0.0)[0].b.clone())
+        };
+        assert_eq!(run(1), run(3));
+    }
+}

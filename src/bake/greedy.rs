@@ -1,0 +1,397 @@
+//! Which helper joints to add: for the worst points first, as long as the points around them gain.
+
+use super::group::{Group, Part, with_helpers};
+use super::rows::{Care, Row, Sight, blended, distance, normalised, refit};
+use super::stage::{Moment, Stage};
+use crate::task::{Cancelled, Task};
+use glam::{DAffine3, DMat3, DVec3};
+use rayon::prelude::*;
+
+/// Helpers at which the state is kept to choose from.
+const STOPS: [usize; 9] = [0, 4, 8, 12, 16, 24, 32, 48, 64];
+
+/// Helpers that are added at a time.
+const AT_A_TIME: usize = 4;
+
+/// Weight vectors of helpers that are added together differ by more than this.
+const SPACING: f64 = 0.6;
+
+/// Helpers that a point may choose from.
+const NEAREST: usize = 6;
+
+/// Points of a part that the search looks at.
+const MOST_POINTS: usize = 3000;
+
+/// Views of a point: instances times moments.
+const MOST_VIEWS: usize = 96;
+
+/// Moments with the matrices of joints and helpers in them.
+pub(super) struct Views {
+    pub(super) moments: Vec<Moment>,
+    /// By moment, then by unit of the group.
+    pub(super) matrices: Vec<Vec<Vec<DAffine3>>>,
+}
+
+/// Rows that some helpers allow.
+#[derive(Clone)]
+pub(super) struct Snapshot {
+    /// The first so many helpers.
+    pub(super) helpers: usize,
+    /// By part, for the points the search looked at.
+    pub(super) rows: Vec<Vec<Row>>,
+}
+
+/// The helpers found, in the order of their use, and the states on the way.
+pub(super) struct Search {
+    /// Their weights over the joints.
+    pub(super) omegas: Vec<Row>,
+    /// By part: places in [`Part::active`].
+    pub(super) points: Vec<Vec<usize>>,
+    pub(super) snapshots: Vec<Snapshot>,
+}
+
+impl Views {
+    pub(super) fn new(moments: Vec<Moment>, group: &Group) -> Self {
+        let of = |moment: &Moment| {
+            let units = group.units.iter();
+            units
+                .map(|&u| with_helpers(&moment.units[u], &[]))
+                .collect()
+        };
+        Self {
+            matrices: moments.iter().map(of).collect(),
+            moments,
+        }
+    }
+
+    /// The moments and instances in which a part is seen: (moment, instance, unit of the group).
+    pub(super) fn of_part(
+        &self,
+        stage: &Stage<'_>,
+        group: &Group,
+        part: &Part,
+        most: usize,
+    ) -> Vec<(usize, usize, usize)> {
+        let unit_of = |d: usize| {
+            let unit = stage.drawn[d].unit;
+            group.units.iter().position(|&u| u == unit).unwrap_or(0)
+        };
+        let all = (0..self.moments.len())
+            .flat_map(|m| part.drawn.iter().map(move |&d| (m, d, unit_of(d))));
+        let all: Vec<_> = all.collect();
+        let step = all.len().div_ceil(most.max(1)).max(1);
+        all.into_iter().step_by(step).collect()
+    }
+
+    fn add(&mut self, group: &Group, omega: &Row) {
+        for (moment, matrices) in self.moments.iter().zip(&mut self.matrices) {
+            for (&unit, matrices) in group.units.iter().zip(matrices) {
+                matrices.push(moment.units[unit].blend(omega));
+            }
+        }
+    }
+
+    /// Takes away the helpers, then adds these.
+    pub(super) fn set(&mut self, group: &Group, omegas: &[Row]) {
+        for (moment, matrices) in self.moments.iter().zip(&mut self.matrices) {
+            for (&unit, matrices) in group.units.iter().zip(matrices) {
+                matrices.truncate(moment.units[unit].matrices.len());
+            }
+        }
+        for omega in omegas {
+            self.add(group, omega);
+        }
+    }
+}
+
+/// A point of a part in some views.
+pub(super) struct Looked<'a> {
+    pub(super) part: &'a Part,
+    pub(super) views: &'a Views,
+    pub(super) seen: &'a [(usize, usize, usize)],
+    pub(super) care: Care,
+    /// Whether points are to come to where the whole stack has them, not the skinning in it.
+    pub(super) whole: bool,
+}
+
+impl Looked<'_> {
+    fn sight(&self, point: u32, seen: (usize, usize, usize)) -> Sight<'_> {
+        let (m, d, u) = seen;
+        let moment = &self.views.moments[m];
+        let drawn = &moment.drawn[d];
+        let target = if self.whole || drawn.uncorrected.is_empty() {
+            &drawn.target
+        } else {
+            &drawn.uncorrected
+        };
+        Sight {
+            matrices: &self.views.matrices[m][u],
+            place: self.part.bind(point, drawn),
+            target: target[point as usize].as_dvec3(),
+            linear: DMat3::ZERO,
+        }
+    }
+
+    /// How far a row puts a point from where it is to come, at most.
+    pub(super) fn error(&self, point: u32, row: &[(u16, f64)]) -> f64 {
+        let errors = self.seen.iter().map(|&seen| {
+            let sight = self.sight(point, seen);
+            let at = blended(row, sight.matrices).transform_point3(sight.place);
+            at.distance_squared(sight.target)
+        });
+        errors.fold(0.0, f64::max).sqrt()
+    }
+
+    /// The best row over the point's joints and the helpers near to it.
+    pub(super) fn refit(
+        &self,
+        point: u32,
+        n_joints: usize,
+        omegas: &[Row],
+        unit_of: &[usize],
+    ) -> Row {
+        let own = &self.part.omega[point as usize];
+        let mut candidates: Vec<(u16, Row)> =
+            own.iter().map(|&(j, _)| (j, vec![(j, 1.0)])).collect();
+        let mut near: Vec<(f64, usize)> = omegas
+            .iter()
+            .enumerate()
+            .map(|(h, omega)| (distance(omega, own), h))
+            .filter(|n| n.0 < 1.9)
+            .collect();
+        near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        near.truncate(NEAREST);
+        candidates.extend(
+            near.into_iter()
+                .map(|(_, h)| ((n_joints + h) as u16, omegas[h].clone())),
+        );
+        let sights = self.seen.iter().map(|&seen| {
+            let unit = &self.views.moments[seen.0].units[unit_of[seen.2]];
+            Sight {
+                linear: unit.blend(own).matrix3,
+                ..self.sight(point, seen)
+            }
+        });
+        refit(&candidates, own, sights, self.care)
+    }
+}
+
+/// Looks for helpers until every point is within `enough` of the skinning without corrections, or `most` are found.
+pub(super) fn search(
+    stage: &Stage<'_>,
+    group: &Group,
+    views: &mut Views,
+    most: usize,
+    enough: f64,
+    care: Care,
+    task: &Task,
+) -> Result<Search, Cancelled> {
+    let points: Vec<Vec<usize>> = group
+        .meshes
+        .iter()
+        .map(|part| {
+            let step = part.active.len().div_ceil(MOST_POINTS).max(1);
+            (0..part.active.len()).step_by(step).collect()
+        })
+        .collect();
+    let base = group.meshes.iter().zip(&points);
+    let mut rows: Vec<Vec<Row>> = base
+        .map(|(part, points)| {
+            points
+                .iter()
+                .map(|&i| part.base[part.active[i] as usize].clone())
+                .collect()
+        })
+        .collect();
+    let mut search = Search {
+        omegas: Vec::new(),
+        points,
+        snapshots: Vec::new(),
+    };
+    search.snapshots.push(Snapshot {
+        helpers: 0,
+        rows: rows.clone(),
+    });
+    let Some(n_joints) = group.n_joints else {
+        return Ok(search);
+    };
+    let seen: Vec<Vec<(usize, usize, usize)>> = group
+        .meshes
+        .iter()
+        .map(|part| views.of_part(stage, group, part, MOST_VIEWS / 2))
+        .collect();
+    let mut errors: Vec<Vec<f64>> = Vec::new();
+    let mut spent: Vec<Vec<bool>> = Vec::new();
+    for (i, part) in group.meshes.iter().enumerate() {
+        let looked = Looked {
+            part,
+            views,
+            seen: &seen[i],
+            care,
+            whole: false,
+        };
+        let all = search.points[i].par_iter().zip(&rows[i]);
+        errors.push(
+            all.map(|(&a, row)| looked.error(part.active[a], row))
+                .collect(),
+        );
+        spent.push(vec![false; rows[i].len()]);
+    }
+    while search.omegas.len() < most {
+        task.check()?;
+        let first = search.omegas.len();
+        for _ in 0..AT_A_TIME.min(most - first) {
+            let Some((i, e)) = worst(group, &search, &errors, &spent, first, enough) else {
+                break;
+            };
+            spent[i][e] = true;
+            let part = &group.meshes[i];
+            let mut omega = part.omega[part.active[search.points[i][e]] as usize].clone();
+            omega.retain(|r| r.1 >= 0.002);
+            let omega = normalised(omega);
+            views.add(group, &omega);
+            search.omegas.push(omega);
+        }
+        if search.omegas.len() == first {
+            break;
+        }
+        let fresh = &search.omegas[first..];
+        for (i, part) in group.meshes.iter().enumerate() {
+            let looked = Looked {
+                part,
+                views,
+                seen: &seen[i],
+                care,
+                whole: false,
+            };
+            let better: Vec<Option<(Row, f64)>> = search.points[i]
+                .par_iter()
+                .zip(&errors[i])
+                .map(|(&a, &error)| {
+                    let point = part.active[a];
+                    let own = &part.omega[point as usize];
+                    if fresh.iter().all(|omega| distance(omega, own) > 1.4) {
+                        return None;
+                    }
+                    let row = looked.refit(point, n_joints, &search.omegas, &group.units);
+                    let now = looked.error(point, &row);
+                    (now < error).then_some((row, now))
+                })
+                .collect();
+            for (e, better) in better.into_iter().enumerate() {
+                if let Some((row, error)) = better {
+                    rows[i][e] = row;
+                    errors[i][e] = error;
+                }
+            }
+        }
+        if STOPS.contains(&search.omegas.len()) {
+            search.snapshots.push(Snapshot {
+                helpers: search.omegas.len(),
+                rows: rows.clone(),
+            });
+        }
+    }
+    let last = search.snapshots.last().map_or(0, |s| s.helpers);
+    if search.omegas.len() > last {
+        search.snapshots.push(Snapshot {
+            helpers: search.omegas.len(),
+            rows,
+        });
+    }
+    Ok(search)
+}
+
+/// The worst point that is no helper yet, lies beyond `enough`, and is far from helpers `first` on.
+fn worst(
+    group: &Group,
+    search: &Search,
+    errors: &[Vec<f64>],
+    spent: &[Vec<bool>],
+    first: usize,
+    enough: f64,
+) -> Option<(usize, usize)> {
+    let mut found: Option<(f64, usize, usize)> = None;
+    for (i, part) in group.meshes.iter().enumerate() {
+        for (e, &error) in errors[i].iter().enumerate() {
+            if spent[i][e] || error <= enough || found.is_some_and(|f| error <= f.0) {
+                continue;
+            }
+            let own = &part.omega[part.active[search.points[i][e]] as usize];
+            let far = |(h, omega): (usize, &Row)| {
+                let least = if h >= first { SPACING } else { 0.02 };
+                distance(omega, own) > least
+            };
+            if own.len() > 1 && search.omegas.iter().enumerate().all(far) {
+                found = Some((error, i, e));
+            }
+        }
+    }
+    found.map(|f| (f.1, f.2))
+}
+
+/// Rows of all active points with these helpers, by part: fitted to the skinning, or to the whole stack where that
+/// leaves less to displacements; as they were where neither brings a point nearer.
+pub(super) fn final_rows(
+    stage: &Stage<'_>,
+    group: &Group,
+    views: &Views,
+    omegas: &[Row],
+    care: Care,
+    task: &Task,
+) -> Result<Vec<Vec<Row>>, Cancelled> {
+    let mut rows = Vec::new();
+    for part in &group.meshes {
+        task.check()?;
+        let base = |p: u32| part.base[p as usize].clone();
+        let Some(n_joints) = group.n_joints.filter(|_| !omegas.is_empty()) else {
+            rows.push(part.active.iter().map(|&p| base(p)).collect());
+            continue;
+        };
+        let seen = views.of_part(stage, group, part, MOST_VIEWS);
+        let looked = |whole: bool| Looked {
+            part,
+            views,
+            seen: &seen,
+            care,
+            whole,
+        };
+        let (skinned, whole) = (looked(false), looked(true));
+        let corrects = views
+            .moments
+            .iter()
+            .any(|m| m.drawn.iter().any(|d| !d.uncorrected.is_empty()));
+        let refit = |&p: &u32| {
+            let mut best = base(p);
+            let row = skinned.refit(p, n_joints, omegas, &group.units);
+            if skinned.error(p, &row) < skinned.error(p, &best) {
+                best = row;
+            }
+            if corrects {
+                let row = whole.refit(p, n_joints, omegas, &group.units);
+                if whole.error(p, &row) < whole.error(p, &best) {
+                    best = row;
+                }
+            }
+            best
+        };
+        rows.push(part.active.par_iter().map(refit).collect());
+    }
+    Ok(rows)
+}
+
+/// What is left to a morph of a point: its matrix, and the way to its target.
+pub(super) fn left_over(
+    part: &Part,
+    point: u32,
+    row: &[(u16, f64)],
+    matrices: &[DAffine3],
+    drawn: &super::stage::DrawnMoment,
+) -> (DMat3, DVec3) {
+    let matrix = blended(row, matrices);
+    let place = matrix.transform_point3(part.bind(point, drawn));
+    (
+        matrix.matrix3,
+        drawn.target[point as usize].as_dvec3() - place,
+    )
+}

@@ -1,0 +1,340 @@
+//! Any deformer stack as plain linear skinning with morph targets: what every glTF player shows.
+//!
+//! The way of the data: a [`Document`] -> `stage` (its stacks and a player's matrices at any moment, over `times`) ->
+//! `group` (what hangs together, which points are off and when) -> `greedy` (`helpers`: joints between joints; `rows`:
+//! weights over them) -> `basis` (displacements for what is left over) -> `solve` (which of both, weights at all keys
+//! with the matrices of a player, more keys where the played result strays) -> [`Baked`], which [`crate::io::gltf_export`]
+//! writes. [`compare`] then looks at what was written as a player does.
+//!
+//! Invariant: the same bits for any number of threads.
+//! Invariant: points that need no correction, and clips, channels and joints of the source, stay as they are.
+//! Invariant: an error is measured on what a player shows, rounded as the file has it; a miss is said.
+
+mod basis;
+pub mod compare;
+mod dense;
+mod greedy;
+mod group;
+mod helpers;
+mod morphs;
+mod rows;
+mod solve;
+mod stage;
+mod times;
+
+pub use compare::{Comparison, InstanceErrors};
+
+use crate::document::{ClipId, Document, MeshId, SkinId};
+use crate::math::Transform;
+use crate::math::transform::normalize_or_identity;
+use crate::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
+use crate::skinning::{Influences, RowRef, Rows};
+use crate::task::{Cancelled, Task};
+use glam::{DAffine3, DMat3, Vec3};
+use group::Group;
+use helpers::Helper;
+use solve::{Job, Solved};
+use stage::{Clips, Stage};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How to bake.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BakeOptions {
+    /// The largest distance from what the stack shows, as a fraction of the model's diagonal at rest.
+    pub tolerance: f64,
+    /// Most morph targets that a mesh gets.
+    pub max_morphs: usize,
+    /// Most joints of a skin, the source's included.
+    pub max_joints: usize,
+    /// Keep morph weights within 0 - 1, at the price of one target more.
+    pub unipolar: bool,
+    /// Clips whose corrections must meet the tolerance; empty: all.
+    pub clips: Vec<ClipId>,
+}
+
+impl Default for BakeOptions {
+    fn default() -> Self {
+        Self {
+            tolerance: 0.001,
+            max_morphs: 8,
+            max_joints: 256,
+            unipolar: true,
+            clips: Vec::new(),
+        }
+    }
+}
+
+impl BakeOptions {
+    /// Whether every number is in its range; else which is not, as a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        if !(self.tolerance >= 1e-5 && self.tolerance <= 0.1) {
+            return Err(format!(
+                "The tolerance is {} % of the model's diagonal; it must be 0.001 - 10 %.",
+                100.0 * self.tolerance
+            ));
+        }
+        if self.max_morphs > 64 {
+            return Err(format!(
+                "{} morph targets are more than 64.",
+                self.max_morphs
+            ));
+        }
+        if self.max_joints > 1024 {
+            return Err(format!("{} joints are more than 1024.", self.max_joints));
+        }
+        Ok(())
+    }
+}
+
+/// A joint that goes between joints.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HelperJoint {
+    /// Its label.
+    pub name: String,
+    /// What it hangs from.
+    pub parent: JointIndex,
+    /// Its transform without a clip.
+    pub rest: Transform,
+    /// Bind-pose mesh space -> its space.
+    pub inverse_bind: DAffine3,
+}
+
+/// What changes of a mesh.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BakedMesh {
+    /// One row a point. Indices from the number of the skin's joints on are helper joints.
+    pub influences: Influences,
+    /// Whether they differ from the document's.
+    pub reweighted: bool,
+    /// Targets after those of the source: points, ascending, and their displacements, mesh space.
+    pub targets: Vec<Vec<(u32, Vec3)>>,
+}
+
+/// What a player needs to show what the stacks show.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Baked {
+    /// New joints; the first has the index after the skeleton's last.
+    pub joints: Vec<HelperJoint>,
+    /// For each skin that gets some, which of `joints` follow its own.
+    pub skins: BTreeMap<SkinId, Vec<usize>>,
+    /// Meshes that change.
+    pub meshes: BTreeMap<MeshId, BakedMesh>,
+    /// All clips of the file.
+    pub clips: BTreeMap<ClipId, Arc<Clip>>,
+    /// The largest error found while baking, as a fraction of the diagonal.
+    pub expected: f64,
+}
+
+impl Baked {
+    /// Whether nothing needs correction.
+    pub fn is_empty(&self) -> bool {
+        self.joints.is_empty() && self.meshes.is_empty()
+    }
+}
+
+/// Bakes the document's stacks for `played`, its clips as the file will have them. `None` where no point is off.
+///
+/// The options must be in their ranges ([`BakeOptions::check`]).
+pub fn bake(
+    document: &Document,
+    played: &BTreeMap<ClipId, Arc<Clip>>,
+    options: &BakeOptions,
+    task: &Task,
+) -> Result<Option<Baked>, Cancelled> {
+    let stage = Stage::new(document, task)?;
+    let clips = clips_of(document, played);
+    let corrected: Vec<bool> = clips
+        .ids
+        .iter()
+        .map(|id| options.clips.is_empty() || options.clips.contains(id))
+        .collect();
+    let diagonal = stage.diagonal();
+    let job = Job {
+        stage: &stage,
+        clips: &clips,
+        corrected: &corrected,
+        tolerance: options.tolerance * diagonal,
+        diagonal,
+        options,
+        task,
+    };
+    let mut baked = Baked {
+        clips: played.clone(),
+        ..Baked::default()
+    };
+    for mut group in Group::all(&stage) {
+        if let Some(solved) = job.solve(&mut group)? {
+            add(&mut baked, &job, &group, &solved);
+        }
+    }
+    Ok((!baked.is_empty()).then_some(baked))
+}
+
+/// The clips as seen and as played, in the same order.
+fn clips_of<'a>(document: &'a Document, played: &'a BTreeMap<ClipId, Arc<Clip>>) -> Clips<'a> {
+    let mut clips = Clips {
+        ids: Vec::new(),
+        seen: Vec::new(),
+        played: Vec::new(),
+    };
+    for (&id, played) in played {
+        clips.ids.push(id);
+        clips.seen.push(document.clips().get(&id).unwrap_or(played));
+        clips.played.push(played);
+    }
+    clips
+}
+
+/// Adds what was found for a group.
+fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) {
+    baked.expected = baked.expected.max(solved.worst / job.diagonal);
+    let first = job.stage.document.skeleton().len();
+    let mut tracks: Vec<Vec<Channel>> = vec![Vec::new(); job.clips.ids.len()];
+    for (&unit, helpers) in group.units.iter().zip(&solved.helpers) {
+        if helpers.is_empty() {
+            continue;
+        }
+        let joints: Vec<usize> = (0..helpers.len()).map(|h| baked.joints.len() + h).collect();
+        for (helper, &joint) in helpers.iter().zip(&joints) {
+            baked.joints.push(joint_of(helper, joint));
+            let index = JointIndex((first + joint) as u32);
+            for (clip, keys) in solved.keys.iter().enumerate() {
+                tracks[clip].extend(channels_of(helper, index, clip, keys));
+            }
+        }
+        for &skin in &job.stage.units[unit].skins {
+            baked.skins.insert(skin, joints.clone());
+        }
+    }
+    for (part, mesh) in group.meshes.iter().zip(&solved.meshes) {
+        let Some(item) = job.stage.item(part.mesh) else {
+            continue;
+        };
+        let mut rows: BTreeMap<u32, Vec<(u16, f32)>> = BTreeMap::new();
+        for (&point, row) in part.active.iter().zip(&mesh.rows) {
+            if *row != part.omega[point as usize] {
+                rows.insert(point, stored_row(row));
+            }
+        }
+        let reweighted = !rows.is_empty();
+        let influences = with_rows(&item.influences, &rows);
+        let morphs = morphs::Morphs::of(part, mesh, solved.unit_scale, job);
+        if reweighted || !morphs.targets.is_empty() {
+            for (instance, &d) in part.drawn.iter().enumerate() {
+                morphs.add_channels(job, d, instance, &solved.keys, &mut tracks);
+            }
+            let baked_mesh = BakedMesh {
+                influences,
+                reweighted,
+                targets: morphs.targets,
+            };
+            baked.meshes.insert(part.mesh, baked_mesh);
+        }
+    }
+    for (id, tracks) in job.clips.ids.iter().zip(tracks) {
+        if let Some(clip) = baked.clips.get_mut(id).filter(|_| !tracks.is_empty()) {
+            let clip = Arc::make_mut(clip);
+            for channel in tracks {
+                let same = |c: &Channel| c.joint == channel.joint && c.property == channel.property;
+                match clip.channels.iter().rposition(same) {
+                    Some(at) => clip.channels[at] = channel,
+                    None => clip.channels.push(channel),
+                }
+            }
+        }
+    }
+}
+
+fn joint_of(helper: &Helper, number: usize) -> HelperJoint {
+    HelperJoint {
+        name: format!("Helper {}", number + 1),
+        parent: helper.parent,
+        rest: Transform {
+            translation: helper.rest.translation,
+            rotation: normalize_or_identity(helper.rest.rotation),
+            stretch: DMat3::from_diagonal(helper.rest.scale),
+        },
+        inverse_bind: helper.inverse_bind,
+    }
+}
+
+/// The channels that a helper has in a clip.
+fn channels_of(helper: &Helper, joint: JointIndex, clip: usize, keys: &[f32]) -> Vec<Channel> {
+    let Some(track) = helper.tracks.get(clip) else {
+        return Vec::new();
+    };
+    let times: Arc<[f32]> = keys.into();
+    let channel = |property: Property, values: Vec<f32>| {
+        (!values.is_empty()).then(|| Channel {
+            joint,
+            property,
+            interpolation: Interpolation::Linear,
+            times: times.clone(),
+            values: values.into(),
+        })
+    };
+    let turns = track.rotation.iter().flat_map(|q| q.as_quat().to_array());
+    let places = track
+        .translation
+        .iter()
+        .flat_map(|t| t.as_vec3().to_array());
+    let scales = track.scale.iter().flat_map(|s| s.as_vec3().to_array());
+    [
+        channel(Property::Rotation, turns.collect()),
+        channel(Property::Translation, places.collect()),
+        channel(Property::Scale, scales.collect()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Weights as f32, summing to 1 as exactly as that allows.
+fn stored_row(row: &[(u16, f64)]) -> Vec<(u16, f32)> {
+    let mut stored: Vec<(u16, f32)> = row.iter().map(|&(j, w)| (j, w as f32)).collect();
+    let rest = 1.0 - stored.iter().map(|r| f64::from(r.1)).sum::<f64>();
+    if let Some(largest) = stored.iter_mut().max_by(|a, b| a.1.total_cmp(&b.1)) {
+        largest.1 = (f64::from(largest.1) + rest) as f32;
+    }
+    stored
+}
+
+/// The influences with other rows at some points.
+fn with_rows(influences: &Influences, rows: &BTreeMap<u32, Vec<(u16, f32)>>) -> Influences {
+    if rows.is_empty() {
+        return influences.clone();
+    }
+    let mut all = Rows::with_capacity(influences.len());
+    for (point, row) in influences.iter().enumerate() {
+        match rows.get(&(point as u32)) {
+            Some(row) => all.push_pairs(row.iter().copied()),
+            None => all.push(row),
+        }
+    }
+    Influences::from_rows((0..all.len()).map(|i| -> RowRef<'_> { all.row(i) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_have_ranges() {
+        assert_eq!(BakeOptions::default().check(), Ok(()));
+        for tolerance in [0.0, 1.0, f64::NAN] {
+            let options = BakeOptions {
+                tolerance,
+                ..BakeOptions::default()
+            };
+            assert!(options.check().is_err());
+        }
+    }
+
+    #[test]
+    fn stored_weights_sum_to_1() {
+        let row = stored_row(&[(0, 1.0 / 3.0), (4, 1.0 / 3.0), (2, 1.0 / 3.0)]);
+        let sum: f64 = row.iter().map(|r| f64::from(r.1)).sum();
+        assert!((sum - 1.0).abs() < 1e-7);
+    }
+}

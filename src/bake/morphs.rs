@@ -1,0 +1,163 @@
+//! Displacements and weights as morph targets and tracks.
+
+use super::group::Part;
+use super::solve::{Job, SolvedMesh};
+use crate::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
+use glam::{DVec3, Vec3};
+
+/// A target whose largest effect is less than this share of the tolerance is left out of a clip.
+const NEGLIGIBLE: f64 = 0.02;
+
+/// The targets of a mesh, and what its weights become.
+pub(super) struct Morphs<'a> {
+    /// Points, ascending, and displacements.
+    pub(super) targets: Vec<Vec<(u32, Vec3)>>,
+    solved: &'a SolvedMesh,
+    /// Of each displacement its lowest weight and its range: the target is it times the range.
+    ranges: Vec<(f64, f64)>,
+    /// The last target puts back what the lowest weights below 0 take, at weight 1.
+    offset: bool,
+    /// The reach of each displacement per weight, bind space.
+    reach: Vec<f64>,
+    /// The factor from bind space to the world.
+    unit_scale: f64,
+    n_source: usize,
+}
+
+impl<'a> Morphs<'a> {
+    pub(super) fn of(part: &Part, solved: &'a SolvedMesh, unit_scale: f64, job: &Job<'_>) -> Self {
+        let k = solved.k;
+        let all = || solved.weights.iter().flatten().flatten();
+        let ranges: Vec<(f64, f64)> = (0..k)
+            .map(|i| {
+                let low = all().map(|w| w[i]).fold(0.0, f64::min);
+                let high = all().map(|w| w[i]).fold(0.0, f64::max);
+                // Without a range the target is zero and nobody minds the weight.
+                let range = if job.options.unipolar {
+                    high - low
+                } else {
+                    high.max(-low)
+                };
+                let range = if range > 0.0 { range } else { 1.0 };
+                (if job.options.unipolar { low } else { 0.0 }, range)
+            })
+            .collect();
+        let offset = ranges.iter().any(|r| r.0 < 0.0);
+        let entries = |d: &dyn Fn(&[DVec3]) -> DVec3| -> Vec<(u32, Vec3)> {
+            let points = part.active.iter().enumerate();
+            let displacements = points.map(|(p, &point)| (point, d(&solved.b[p * k..(p + 1) * k])));
+            displacements
+                .map(|(point, d)| (point, d.as_vec3()))
+                .filter(|(_, d)| *d != Vec3::ZERO)
+                .collect()
+        };
+        let mut targets: Vec<Vec<(u32, Vec3)>> = (0..k)
+            .map(|i| entries(&|b: &[DVec3]| b[i] * ranges[i].1))
+            .collect();
+        if offset {
+            let lowest = |b: &[DVec3]| b.iter().zip(&ranges).map(|(b, r)| *b * r.0).sum();
+            targets.push(entries(&lowest));
+        }
+        let reach = (0..k).map(|i| {
+            let lengths = solved
+                .b
+                .iter()
+                .skip(i)
+                .step_by(k.max(1))
+                .map(|b| b.length());
+            lengths.fold(0.0, f64::max)
+        });
+        Self {
+            reach: reach.collect(),
+            targets,
+            solved,
+            ranges,
+            offset,
+            unit_scale,
+            n_source: part.geometry.morphs.len(),
+        }
+    }
+
+    /// Adds the weights of instance `d` (the mesh's `instance`-th) to the new channels of each clip.
+    pub(super) fn add_channels(
+        &self,
+        job: &Job<'_>,
+        d: usize,
+        instance: usize,
+        keys: &[Vec<f32>],
+        tracks: &mut [Vec<Channel>],
+    ) {
+        if self.targets.is_empty() {
+            return;
+        }
+        let drawn = &job.stage.drawn[d];
+        let rest = job
+            .stage
+            .document
+            .rest_pose()
+            .morph_weights
+            .get(drawn.node.get());
+        let mut rest = rest.cloned().unwrap_or_default();
+        rest.resize(self.n_source, 0.0);
+        for (clip, tracks) in tracks.iter_mut().enumerate() {
+            let weights = &self.solved.weights[instance][clip];
+            let source = morph_channel(job.clips.played[clip], drawn.node);
+            if weights.is_empty() || self.is_negligible(weights, job) {
+                tracks.extend(source.map(|channel| self.widened(channel)));
+                continue;
+            }
+            let mut values = Vec::new();
+            let mut own = vec![0.0; self.n_source];
+            for (&time, weights) in keys[clip].iter().zip(weights) {
+                for (own, rest) in own.iter_mut().zip(&rest) {
+                    *own = f64::from(*rest);
+                }
+                if let Some(channel) = source {
+                    let width = channel.width().min(own.len());
+                    if channel.width() == self.n_source {
+                        channel.sample(f64::from(time), &mut own[..width]);
+                    }
+                }
+                values.extend(own.iter().map(|w| *w as f32));
+                let ranges = weights.iter().zip(&self.ranges);
+                values.extend(ranges.map(|(w, (low, range))| ((w - low) / range) as f32));
+                values.extend(self.offset.then_some(1.0));
+            }
+            tracks.push(Channel {
+                joint: drawn.node,
+                property: Property::MorphWeights,
+                interpolation: Interpolation::Linear,
+                times: keys[clip].as_slice().into(),
+                values: values.into(),
+            });
+        }
+    }
+
+    fn is_negligible(&self, weights: &[Vec<f64>], job: &Job<'_>) -> bool {
+        let largest = weights.iter().map(|w| {
+            w.iter()
+                .zip(&self.reach)
+                .map(|(w, reach)| w.abs() * reach)
+                .sum::<f64>()
+        });
+        largest.fold(0.0, f64::max) * self.unit_scale < NEGLIGIBLE * job.tolerance
+    }
+
+    /// A track of the source with weights 0 for the new targets.
+    fn widened(&self, channel: &Channel) -> Channel {
+        let new = self.targets.len();
+        let width = self.n_source.max(1);
+        let rows = channel.values.chunks(width);
+        let values = rows.flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(0.0, new)));
+        Channel {
+            values: values.collect(),
+            ..channel.clone()
+        }
+    }
+}
+
+/// The morph weights of a node in a clip; of duplicates the last.
+fn morph_channel(clip: &Clip, node: JointIndex) -> Option<&Channel> {
+    let is = |c: &&Channel| c.joint == node && c.property == Property::MorphWeights;
+    clip.channels.iter().rfind(is)
+}

@@ -1,0 +1,486 @@
+//! What is drawn, evaluated both ways: as the artist's stacks deform it, and with the matrices that a player has.
+
+use crate::deform::cook::joint_order;
+use crate::deform::{
+    CookedMesh, DeformInput, DeformStack, InstancePlan, SkinSource, SkinningMethod,
+};
+use crate::document::{ClipId, Document, InstanceId, MeshId, MeshItem, SkinId};
+use crate::math::DualQuat;
+use crate::mesh::Mesh;
+use crate::skeleton::{Clip, Joint, JointIndex, JointRule, Pose, Skeleton};
+
+use crate::skinning::{Centres, Influences, Motion};
+use crate::task::{Cancelled, Task};
+use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Moments that one thread evaluates one after the other: what is cooked for the first serves the others.
+const MOMENTS_IN_A_ROW: usize = 12;
+
+/// Which stack deforms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stacks {
+    /// The meshes' own.
+    Own,
+    /// Their skinning without what corrects it.
+    Uncorrected,
+    /// Linear blend skinning, as every player has it.
+    Linear,
+}
+
+impl Stacks {
+    fn of(self, own: &Arc<DeformStack>) -> Arc<DeformStack> {
+        match self {
+            Self::Own => own.clone(),
+            Self::Uncorrected => Arc::new(DeformStack {
+                scale: own.scale,
+                blend: own.blend,
+                ..DeformStack::bare(own.method)
+            }),
+            Self::Linear => Arc::new(DeformStack::lbs()),
+        }
+    }
+}
+
+/// Skins that list the same joints with the same inverse bind matrices.
+pub(super) struct Unit {
+    pub(super) skins: Vec<SkinId>,
+    pub(super) joints: Vec<JointIndex>,
+    pub(super) inverse_bind: Vec<DAffine3>,
+}
+
+/// A skinned instance.
+pub(super) struct Drawn {
+    pub(super) id: InstanceId,
+    pub(super) mesh: MeshId,
+    pub(super) skin: SkinId,
+    pub(super) unit: usize,
+    pub(super) node: JointIndex,
+}
+
+/// A document with what its evaluations share.
+pub(super) struct Stage<'a> {
+    pub(super) document: &'a Document,
+    pub(super) units: Vec<Unit>,
+    pub(super) drawn: Vec<Drawn>,
+    /// Without the rules that no file can hold: how a player walks it.
+    pub(super) player_skeleton: Skeleton,
+    cooked: Vec<CookedMesh>,
+    centres: BTreeMap<MeshId, Arc<Centres>>,
+    rest_world: Vec<DAffine3>,
+}
+
+/// The meshes that a skin moves, with their influences as imported.
+type SkinMeshes<'a> = Vec<(&'a Arc<Mesh>, &'a Influences)>;
+
+/// Clips by their place in a list: as the artist sees them, and as the file has them.
+pub(super) struct Clips<'a> {
+    pub(super) ids: Vec<ClipId>,
+    pub(super) seen: Vec<&'a Clip>,
+    pub(super) played: Vec<&'a Clip>,
+}
+
+/// A moment of a clip; `None`: the rest pose.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Time {
+    pub(super) clip: Option<usize>,
+    pub(super) secs: f64,
+}
+
+/// A moment evaluated.
+pub(super) struct Moment {
+    pub(super) time: Time,
+    /// World transforms of the joints in a player.
+    pub(super) world: Vec<DAffine3>,
+    /// By unit.
+    pub(super) units: Vec<UnitMoment>,
+    /// By drawn instance.
+    pub(super) drawn: Vec<DrawnMoment>,
+}
+
+/// How a unit's joints move.
+pub(super) struct UnitMoment {
+    /// Bind -> world in a player, one a joint.
+    pub(super) matrices: Vec<DAffine3>,
+    /// What dual quaternions are blended of, one a joint.
+    pub(super) motions: Vec<Motion>,
+    pub(super) unit_scale: f64,
+}
+
+/// An instance deformed by the artist's stack.
+pub(super) struct DrawnMoment {
+    /// Morph weights, one a target of the source.
+    pub(super) morph_weights: Vec<f32>,
+    /// n_points, world.
+    pub(super) target: Vec<Vec3>,
+    /// The same without corrections; empty where there are none.
+    pub(super) uncorrected: Vec<Vec3>,
+}
+
+/// What to evaluate.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) stacks: Stacks,
+    /// Also without corrections.
+    pub(super) uncorrected: bool,
+    /// Instances; all where it is empty.
+    pub(super) chosen: &'a [usize],
+}
+
+impl<'a> Wanted<'a> {
+    /// All instances by some stacks.
+    pub(super) fn all(stacks: Stacks) -> Self {
+        Self {
+            stacks,
+            uncorrected: false,
+            chosen: &[],
+        }
+    }
+
+    /// Some instances by their own stacks.
+    pub(super) fn own(chosen: &'a [usize]) -> Self {
+        Self {
+            chosen,
+            ..Self::all(Stacks::Own)
+        }
+    }
+}
+
+impl UnitMoment {
+    /// The motion of a joint that does what dual quaternion skinning does to a point of weights `omega`: the blended
+    /// rigid motion after the blended stretch (Kavan et al. 2008; Lee et al. 2013). Bind -> world.
+    pub(super) fn blend(&self, omega: &[(u16, f64)]) -> DAffine3 {
+        let motion = |joint: u16| {
+            let motion = self.motions.get(usize::from(joint));
+            motion.copied().unwrap_or(Motion::IDENTITY)
+        };
+        let heaviest = omega.iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
+        let Some(pivot) = heaviest.map(|&(joint, _)| motion(joint).rotation) else {
+            return DAffine3::IDENTITY;
+        };
+        let zero = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+        let mut sum = DualQuat {
+            real: zero,
+            dual: zero,
+        };
+        let mut stretch = DAffine3::from_mat3(DMat3::ZERO);
+        for &(joint, weight) in omega {
+            let motion = motion(joint);
+            let q = DualQuat::from_rotation_translation(motion.rotation, motion.translation);
+            let signed = if q.real.dot(pivot) < 0.0 {
+                -weight
+            } else {
+                weight
+            };
+            sum.real += q.real * signed;
+            sum.dual += q.dual * signed;
+            let inflation = motion.inflation();
+            stretch.matrix3 += inflation.matrix3 * weight;
+            stretch.translation += inflation.translation * weight;
+        }
+        sum.normalized().to_affine() * stretch * DAffine3::from_scale(DVec3::splat(self.unit_scale))
+    }
+}
+
+impl<'a> Stage<'a> {
+    /// What `document` draws with skins. Finds centres of rotation where a stack asks for them.
+    pub(super) fn new(document: &'a Document, task: &Task) -> Result<Self, Cancelled> {
+        let mut units: Vec<Unit> = Vec::new();
+        let mut drawn = Vec::new();
+        for (&id, instance) in document.instances() {
+            let Some((skin_id, skin)) = instance
+                .skin
+                .and_then(|s| Some((s, document.skins().get(&s)?)))
+            else {
+                continue;
+            };
+            let same = |u: &Unit| u.joints == skin.joints && u.inverse_bind == skin.inverse_bind;
+            let unit = units.iter().position(same).unwrap_or_else(|| {
+                units.push(Unit {
+                    skins: Vec::new(),
+                    joints: skin.joints.clone(),
+                    inverse_bind: skin.inverse_bind.clone(),
+                });
+                units.len() - 1
+            });
+            if !units[unit].skins.contains(&skin_id) {
+                units[unit].skins.push(skin_id);
+            }
+            drawn.push(Drawn {
+                id,
+                mesh: instance.mesh,
+                skin: skin_id,
+                unit,
+                node: instance.joint,
+            });
+        }
+        let skeleton = document.skeleton();
+        let cooked = drawn.iter().map(|d: &Drawn| {
+            let joints = units[d.unit].joints.iter();
+            let order = joint_order(joints.map(|&j| skeleton.rank(j)));
+            let mut cooked = CookedMesh::default();
+            if let Some(item) = document.meshes().get(&d.mesh) {
+                cooked.update(&item.influences, &order);
+            }
+            cooked
+        });
+        let cooked = cooked.collect();
+        let mut centres = BTreeMap::new();
+        for mesh in drawn
+            .iter()
+            .map(|d: &Drawn| d.mesh)
+            .collect::<BTreeSet<_>>()
+        {
+            let Some(item) = document.meshes().get(&mesh) else {
+                continue;
+            };
+            if item.stack.method == SkinningMethod::CentresOfRotation {
+                let found = Centres::compute(&item.geometry, &item.influences, task)?;
+                centres.insert(mesh, Arc::new(found));
+            }
+        }
+        Ok(Self {
+            document,
+            player_skeleton: without_rules(skeleton),
+            rest_world: document.rest_pose().world_matrices(skeleton),
+            units,
+            drawn,
+            cooked,
+            centres,
+        })
+    }
+
+    /// The mesh of a drawn instance.
+    pub(super) fn item(&self, mesh: MeshId) -> Option<&'a Arc<MeshItem>> {
+        self.document.meshes().get(&mesh)
+    }
+
+    /// What `work` makes of each moment, in order.
+    pub(super) fn map<R: Send>(
+        &self,
+        clips: &Clips<'_>,
+        times: &[Time],
+        wanted: Wanted<'_>,
+        task: &Task,
+        work: impl Fn(usize, Moment) -> R + Sync,
+    ) -> Result<Vec<R>, Cancelled> {
+        let rows: Vec<Vec<R>> = times
+            .par_chunks(MOMENTS_IN_A_ROW)
+            .enumerate()
+            .map(|(row, times)| {
+                let mut runner = Runner::new(self, wanted.stacks);
+                let mut bare = wanted
+                    .uncorrected
+                    .then(|| Runner::new(self, Stacks::Uncorrected));
+                let mut results = Vec::with_capacity(times.len());
+                for (i, &time) in times.iter().enumerate() {
+                    task.check()?;
+                    let moment = runner.moment(clips, time, wanted.chosen, bare.as_mut());
+                    results.push(work(row * MOMENTS_IN_A_ROW + i, moment));
+                }
+                Ok(results)
+            })
+            .collect::<Result<_, Cancelled>>()?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+
+    /// The diagonal of the box around everything at rest, metres; 1 where there is nothing.
+    pub(super) fn diagonal(&self) -> f64 {
+        let mut runner = Runner::new(self, Stacks::Linear);
+        runner.run(self.document.rest_pose(), &[]);
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        let mut extend = |p: Vec3| {
+            if p.is_finite() {
+                low = low.min(p);
+                high = high.max(p);
+            }
+        };
+        for plan in &runner.plans {
+            plan.positions().iter().copied().for_each(&mut extend);
+        }
+        let rigid = self.document.instances().values();
+        for instance in rigid.filter(|i| i.skin.is_none()) {
+            let place = self.rest_world[instance.joint.get()];
+            if let Some(item) = self.item(instance.mesh) {
+                for p in &item.geometry.positions {
+                    extend(place.transform_point3(p.as_dvec3()).as_vec3());
+                }
+            }
+        }
+        let size = f64::from((high - low).length());
+        if size.is_finite() && size > 0.0 {
+            size
+        } else {
+            1.0
+        }
+    }
+
+    /// The pose of a moment, by clips as the artist sees them or as they are played.
+    pub(super) fn pose(&self, clips: &[&Clip], time: Time) -> Pose {
+        match time.clip {
+            Some(clip) => self.document.pose_of_clip(clips[clip], time.secs),
+            None => Pose::clone(self.document.rest_pose()),
+        }
+    }
+
+    fn skin_meshes(&self, skin: SkinId) -> SkinMeshes<'a> {
+        let of_skin = self.drawn.iter().filter(|d| d.skin == skin);
+        let meshes: BTreeSet<MeshId> = of_skin.map(|d| d.mesh).collect();
+        let items = meshes.iter().filter_map(|&mesh| self.item(mesh));
+        items
+            .map(|item| (&item.geometry, &item.source_influences))
+            .collect()
+    }
+}
+
+/// Evaluates one moment after the other.
+struct Runner<'s, 'a> {
+    stage: &'s Stage<'a>,
+    stacks: Vec<Arc<DeformStack>>,
+    skin_meshes: Vec<SkinMeshes<'a>>,
+    plans: Vec<InstancePlan>,
+}
+
+impl<'s, 'a> Runner<'s, 'a> {
+    fn new(stage: &'s Stage<'a>, stacks: Stacks) -> Self {
+        let own = |d: &Drawn| {
+            let item = stage.item(d.mesh);
+            item.map_or_else(Arc::default, |item| stacks.of(&item.stack))
+        };
+        Self {
+            stage,
+            stacks: stage.drawn.iter().map(own).collect(),
+            skin_meshes: stage
+                .drawn
+                .iter()
+                .map(|d| stage.skin_meshes(d.skin))
+                .collect(),
+            plans: stage
+                .drawn
+                .iter()
+                .map(|_| InstancePlan::default())
+                .collect(),
+        }
+    }
+
+    fn run(&mut self, pose: &Pose, chosen: &[usize]) {
+        let document = self.stage.document;
+        let world = pose.world_matrices(document.skeleton());
+        for (i, drawn) in self.stage.drawn.iter().enumerate() {
+            let Some(item) = self.stage.item(drawn.mesh) else {
+                continue;
+            };
+            if !chosen.is_empty() && !chosen.contains(&i) {
+                continue;
+            }
+            let unit = &self.stage.units[drawn.unit];
+            let input = DeformInput {
+                geometry: &item.geometry,
+                cooked: &self.stage.cooked[i],
+                stack: &self.stacks[i],
+                masks: &item.masks,
+                centres: self.stage.centres.get(&drawn.mesh),
+                skeleton: document.skeleton(),
+                node: drawn.node,
+                skin: Some(SkinSource {
+                    joints: &unit.joints,
+                    inverse_bind: &unit.inverse_bind,
+                    meshes: &self.skin_meshes[i],
+                }),
+                rest_world: &self.stage.rest_world,
+                world: &world,
+                morph_weights: morph_weights(pose, drawn.node),
+            };
+            self.plans[i].run(&input);
+        }
+    }
+
+    fn moment(
+        &mut self,
+        clips: &Clips<'_>,
+        time: Time,
+        chosen: &[usize],
+        bare: Option<&mut Self>,
+    ) -> Moment {
+        let stage = self.stage;
+        let pose = stage.pose(&clips.seen, time);
+        self.run(&pose, chosen);
+        let played = stage.pose(&clips.played, time);
+        let world = played.world_matrices(&stage.player_skeleton);
+        let units = stage.units.iter().enumerate();
+        let units = units.map(|(u, unit)| {
+            let joints = unit.joints.iter().zip(&unit.inverse_bind);
+            UnitMoment {
+                matrices: joints.map(|(j, ibm)| world[j.get()] * *ibm).collect(),
+                motions: self.motions(u),
+                unit_scale: self.plan_of(u).map_or(1.0, |p| p.palette().unit_scale()),
+            }
+        });
+        let units = units.collect();
+        let uncorrected: Vec<Vec<Vec3>> = match bare {
+            Some(bare) => {
+                bare.run(&pose, chosen);
+                let plans = bare.plans.iter();
+                plans.map(|plan| plan.positions().to_vec()).collect()
+            }
+            None => vec![Vec::new(); self.plans.len()],
+        };
+        let drawn = stage.drawn.iter().zip(&self.plans).zip(uncorrected);
+        let drawn = drawn.map(|((drawn, plan), uncorrected)| DrawnMoment {
+            morph_weights: morph_weights(&played, drawn.node).to_vec(),
+            target: plan.positions().to_vec(),
+            uncorrected,
+        });
+        Moment {
+            time,
+            drawn: drawn.collect(),
+            world,
+            units,
+        }
+    }
+
+    fn plan_of(&self, unit: usize) -> Option<&InstancePlan> {
+        let of_unit = |(d, plan): &(&Drawn, &InstancePlan)| {
+            d.unit == unit && plan.palette().n_joints() == self.stage.units[unit].joints.len()
+        };
+        let mut plans = self.stage.drawn.iter().zip(&self.plans);
+        plans.find(of_unit).map(|(_, plan)| plan)
+    }
+
+    /// The motions of a unit's joints, each from an instance whose points it moves.
+    fn motions(&self, unit: usize) -> Vec<Motion> {
+        let n = self.stage.units[unit].joints.len();
+        let mut motions = vec![Motion::IDENTITY; n];
+        let mut known = vec![false; n];
+        for (i, (drawn, plan)) in self.stage.drawn.iter().zip(&self.plans).enumerate() {
+            if drawn.unit != unit || plan.palette().n_joints() != n {
+                continue;
+            }
+            let bound = self.stage.cooked[i].bound(n);
+            for (j, motion) in plan.palette().motions().iter().enumerate() {
+                if bound[j] && !known[j] {
+                    motions[j] = *motion;
+                    known[j] = true;
+                }
+            }
+        }
+        motions
+    }
+}
+
+fn morph_weights(pose: &Pose, node: JointIndex) -> &[f32] {
+    let weights = pose.morph_weights.get(node.get());
+    weights.map_or(&[], Vec::as_slice)
+}
+
+/// The node tree as any player walks it.
+fn without_rules(skeleton: &Skeleton) -> Skeleton {
+    let joints = skeleton.joints().iter().map(|joint| Joint {
+        rule: JointRule::default(),
+        ..joint.clone()
+    });
+    // The tree is a forest already.
+    Skeleton::new(joints.collect()).unwrap_or_else(|_| skeleton.clone())
+}

@@ -1,0 +1,195 @@
+//! The written file read again, and looked at as a player does.
+
+use super::ExportError;
+use crate::bake::compare::{Comparison, compare};
+use crate::bake::{BakeOptions, Baked};
+use crate::document::{ClipId, Document};
+use crate::io::import_bytes;
+use crate::skeleton::Clip;
+use crate::task::Task;
+use bytes::Bytes;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What correcting a file came to. Errors are in percent of the model's diagonal at rest, over all points of its skinned
+/// meshes, at all keys, midway between them and at moments besides, as read back from the written bytes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CorrectionReport {
+    /// What was asked for, percent.
+    pub tolerance_percent: f64,
+    /// Whether the largest error is within it.
+    pub met: bool,
+    /// Whether the file needed no correction.
+    pub nothing_to_do: bool,
+    /// Helper joints added.
+    pub helper_joints: usize,
+    /// The most morph targets added to a mesh.
+    pub morph_targets: usize,
+    /// What each changed mesh got.
+    pub meshes: Vec<CorrectedMesh>,
+    /// The model's diagonal at rest, metres.
+    pub diagonal: f64,
+    /// The largest error without correction.
+    pub before_max_percent: f64,
+    /// The largest error.
+    pub max_percent: f64,
+    /// The largest error that the bake itself found, at keys and between them.
+    pub expected_max_percent: f64,
+    /// What 99.9 % stay below.
+    pub p999_percent: f64,
+    /// The root of the mean square.
+    pub rms_percent: f64,
+    /// Where the largest error is.
+    pub worst: Option<WorstPlace>,
+    /// Moments looked at.
+    pub moments: usize,
+    /// Bytes of the source and of all files of the export.
+    pub source_bytes: usize,
+    /// Of these.
+    pub bytes: usize,
+    /// The second by the first.
+    pub size_ratio: f64,
+    /// Time taken to bake.
+    pub bake_seconds: f64,
+    /// And to check.
+    pub check_seconds: f64,
+}
+
+/// What a mesh got.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CorrectedMesh {
+    /// Its index in the file.
+    pub mesh: u32,
+    /// Its name.
+    pub name: String,
+    /// Whether its weights were fitted anew.
+    pub reweighted: bool,
+    /// Morph targets added.
+    pub morph_targets: usize,
+    /// Displacements that are not zero, of points, over all targets.
+    pub displacements: usize,
+}
+
+/// Where the largest error is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct WorstPlace {
+    /// The clip's name.
+    pub clip: String,
+    /// Seconds.
+    pub time: f64,
+    /// The node that draws the mesh.
+    pub node: u32,
+    /// The mesh.
+    pub mesh: u32,
+    /// Its lowest vertex there, counted over all primitives.
+    pub vertex: u32,
+}
+
+/// Looks at the written `files` as a player does.
+pub(super) fn check_files(
+    document: &Document,
+    files: &[(String, Bytes)],
+    clips: &BTreeMap<ClipId, Arc<Clip>>,
+    options: &BakeOptions,
+    task: &Task,
+) -> Result<Comparison, ExportError> {
+    let unreadable = |why: String| ExportError::Unreadable { why };
+    let folder = tempfile::tempdir().map_err(|error| unreadable(error.to_string()))?;
+    // A model of several files is read from a folder, as a player does.
+    for (name, bytes) in files.iter().skip(1) {
+        let path = folder.path().join(name);
+        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        made.and_then(|()| std::fs::write(&path, bytes))
+            .map_err(|error| unreadable(error.to_string()))?;
+    }
+    let Some((_, model)) = files.first() else {
+        return Err(unreadable("nothing was written".into()));
+    };
+    let imported = import_bytes(model.clone(), Some(folder.path()), None, &Task::new())
+        .map_err(|error| unreadable(error.to_string()))?;
+    let written = Document::new(imported.parts).map_err(|error| unreadable(error.to_string()))?;
+    // A file holds no clip without keys.
+    let clips: BTreeMap<ClipId, Arc<Clip>> = clips
+        .iter()
+        .filter(|(_, clip)| clip.channels.iter().any(|c| !c.times.is_empty()))
+        .map(|(id, clip)| (*id, clip.clone()))
+        .collect();
+    Ok(compare(document, &written, &clips, &options.clips, task)?)
+}
+
+impl CorrectionReport {
+    /// The report of a file whose played result compares like `after`, and without correction like `before`.
+    pub(super) fn new(
+        document: &Document,
+        options: &BakeOptions,
+        baked: Option<&Baked>,
+        before: f64,
+        after: &Comparison,
+    ) -> Self {
+        let empty = Baked::default();
+        let baked_or_none = baked.unwrap_or(&empty);
+        let meshes = baked_or_none
+            .meshes
+            .iter()
+            .map(|(&mesh, baked)| CorrectedMesh {
+                mesh: mesh.0,
+                name: document
+                    .meshes()
+                    .get(&mesh)
+                    .map_or_else(String::new, |item| item.geometry.name.clone()),
+                reweighted: baked.reweighted,
+                morph_targets: baked.targets.len(),
+                displacements: baked.targets.iter().map(Vec::len).sum(),
+            });
+        let meshes: Vec<CorrectedMesh> = meshes.collect();
+        let worst = after.worst.as_ref().map(|worst| {
+            let item = document.meshes().get(&worst.mesh);
+            let vertices = item
+                .map(|item| &item.geometry.point_of_vertex[..])
+                .unwrap_or_default();
+            WorstPlace {
+                clip: document
+                    .clips()
+                    .get(&worst.clip)
+                    .map_or_else(String::new, |clip| clip.name.clone()),
+                time: worst.time,
+                node: worst.instance.0,
+                mesh: worst.mesh.0,
+                vertex: vertices.iter().position(|&p| p == worst.point).unwrap_or(0) as u32,
+            }
+        });
+        Self {
+            tolerance_percent: 100.0 * options.tolerance,
+            met: after.max <= options.tolerance,
+            nothing_to_do: baked.is_none(),
+            helper_joints: baked_or_none.joints.len(),
+            morph_targets: meshes.iter().map(|m| m.morph_targets).max().unwrap_or(0),
+            meshes,
+            diagonal: after.diagonal,
+            before_max_percent: 100.0 * before,
+            max_percent: 100.0 * after.max,
+            expected_max_percent: 100.0 * baked_or_none.expected,
+            p999_percent: 100.0 * after.p999,
+            rms_percent: 100.0 * after.rms,
+            worst,
+            moments: after.n_moments,
+            ..Self::default()
+        }
+    }
+
+    /// What it came to, a line.
+    pub fn summary(&self) -> String {
+        let errors = format!(
+            "at most {:.4} % of the diagonal off (99.9 % below {:.4} %, rms {:.4} %; without correction {:.3} %)",
+            self.max_percent, self.p999_percent, self.rms_percent, self.before_max_percent
+        );
+        if self.nothing_to_do {
+            return format!("No correction is needed: {errors}.");
+        }
+        format!(
+            "{} helper joints, {} morph targets: {errors}; {:.3} times the size.",
+            self.helper_joints, self.morph_targets, self.size_ratio
+        )
+    }
+}

@@ -1,0 +1,218 @@
+//! Layers of weights <-> the project's words.
+//!
+//! Rows and masks are kept as those of the mesh itself are (see `rows` and `masks`). What the layers show together is not
+//! kept: it follows from them.
+
+use super::ProjectError;
+use super::format::{LayerEntry, MeshWeights, MirrorEntry, SkinJoint};
+use super::{masks, rows};
+use crate::document::layers::{MirrorEffect, MirrorJoints};
+use crate::document::{Document, Layer, LayerId, LayerStack, MeshId, MeshItem};
+use crate::mesh::Symmetry;
+use crate::task::{Cancelled, Task};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+/// The layers of a mesh, the base first; none where it has none.
+pub(super) fn collect(
+    document: &Document,
+    id: MeshId,
+    item: &MeshItem,
+) -> Result<Vec<LayerEntry>, ProjectError> {
+    let layers = item.layers.layers().iter();
+    layers
+        .map(|layer| entry(document, id, item, layer))
+        .collect()
+}
+
+fn entry(
+    document: &Document,
+    id: MeshId,
+    item: &MeshItem,
+    layer: &Layer,
+) -> Result<LayerEntry, ProjectError> {
+    let mut entry = LayerEntry {
+        mesh: id.0,
+        name: item.geometry.name.clone(),
+        layer: layer.id.0,
+        title: layer.name.clone(),
+        opacity: layer.opacity,
+        muted: layer.muted,
+        alone: item.layers.solo() == Some(layer.id),
+        mirror: layer.mirror.as_deref().map(mirror_entry),
+        joints: Vec::new(),
+        rows: Vec::new(),
+        blocks: Vec::new(),
+        mask_values: Vec::new(),
+        mask_blocks: Vec::new(),
+    };
+    if layer.id == LayerStack::BASE {
+        return Ok(entry);
+    }
+    let painted = masks::painted(&item.geometry, &layer.mask);
+    (entry.mask_values, entry.mask_blocks) = painted.map_err(|why| ProjectError::Damaged {
+        place: place(&entry),
+        why,
+    })?;
+    let points = (0..layer.rows.len() as u32).filter(|&p| !layer.rows.row(p).is_empty());
+    if let Some(weights) = rows::collect(document, id, &layer.rows, points.collect())? {
+        entry.joints = weights.joints;
+        entry.rows = weights.rows;
+        entry.blocks = weights.blocks;
+    }
+    if let Some(mirror) = &entry.mirror {
+        let pairs = mirror.pairs.iter().flat_map(|&(a, b)| [a, b]);
+        let named = pairs.chain(mirror.unpaired.iter().copied());
+        let skin = document.skin_of_mesh(id);
+        for index in named {
+            let joint = skin.and_then(|(_, skin)| skin.joints.get(usize::from(index)));
+            let known = entry.joints.iter().any(|joint| joint.0 == index);
+            if let Some(joint) = joint.filter(|_| !known) {
+                let name = document.source_skeleton().joint(*joint).name.clone();
+                entry.joints.push(SkinJoint(index, joint.0, name));
+            }
+        }
+        entry.joints.sort_by_key(|joint| joint.0);
+    }
+    Ok(entry)
+}
+
+fn mirror_entry(mirror: &MirrorEffect) -> MirrorEntry {
+    let joints = mirror.joints();
+    let pairs = (0..).zip(joints.heirs.iter().copied());
+    MirrorEntry {
+        axis: mirror.axis(),
+        centre: mirror.centre(),
+        from_positive: mirror.from_positive(),
+        tolerance: mirror.tolerance(),
+        pairs: pairs.filter(|(joint, heir)| joint != heir).collect(),
+        unpaired: joints.unpaired.clone(),
+    }
+}
+
+/// Mirror images of one mesh that were found, by axis, place of the plane and tolerance.
+pub(super) type Symmetries = BTreeMap<(usize, u32, u32), Symmetry>;
+
+/// What [`restore`] found in a project.
+#[derive(Debug)]
+pub(super) struct Restored {
+    pub(super) layer: Layer,
+    /// What of its rows did not fit.
+    pub(super) rows: rows::Restored,
+    /// What of its mask did not fit.
+    pub(super) mask: masks::Restored,
+    /// A number that is out of its range.
+    pub(super) fault: Option<&'static str>,
+}
+
+/// The layer of `entry` on the mesh `item`, whose skins have at least `n_joints` joints.
+///
+/// `skin_joint_of[i]`: what skin joint i of the project is in this model. `known`: mirror images that other layers had
+/// found. Fails for a block that does not decode.
+pub(super) fn restore(
+    entry: LayerEntry,
+    item: &MeshItem,
+    n_joints: usize,
+    skin_joint_of: &[Option<u16>],
+    known: &mut Symmetries,
+    task: &Task,
+) -> Result<Restored, ProjectError> {
+    let place = place(&entry);
+    let mut layer = Layer::new(LayerId(entry.layer), entry.title, item.influences.len());
+    layer.muted = entry.muted;
+    let mut fault = None;
+    if (0.0..=1.0).contains(&entry.opacity) {
+        layer.opacity = entry.opacity;
+    } else {
+        fault = Some("Its opacity is not 0 - 1; all of it is shown.");
+    }
+    let painted = (entry.mask_values.as_slice(), entry.mask_blocks.as_slice());
+    let mut mask = masks::restore(painted, 1.0, &item.geometry, &place)?;
+    layer.mask.swap(&mask.points, &mut mask.values);
+    let weights = MeshWeights {
+        mesh: entry.mesh,
+        name: entry.name,
+        joints: Vec::new(),
+        rows: entry.rows,
+        blocks: entry.blocks,
+    };
+    let mut restored = rows::restore(&weights, item, n_joints, skin_joint_of)?;
+    for (points, rows) in &mut restored.spans {
+        layer.rows.swap_few_rows(points, rows);
+    }
+    if let Some(mirror) = &entry.mirror {
+        match mirror_effect(mirror, item, n_joints, skin_joint_of, known, task)? {
+            Ok(effect) => layer.mirror = Some(Arc::new(effect)),
+            Err(why) => fault = Some(why),
+        }
+    }
+    Ok(Restored {
+        layer,
+        rows: restored,
+        mask,
+        fault,
+    })
+}
+
+fn mirror_effect(
+    entry: &MirrorEntry,
+    item: &MeshItem,
+    n_joints: usize,
+    skin_joint_of: &[Option<u16>],
+    known: &mut Symmetries,
+    task: &Task,
+) -> Result<Result<MirrorEffect, &'static str>, Cancelled> {
+    if !(0.0..=1.0).contains(&entry.tolerance) {
+        return Ok(Err(
+            "Its mirror has a tolerance that is not 0 - 1 and is left out.",
+        ));
+    }
+    if !entry.centre.is_finite() {
+        return Ok(Err(
+            "Its mirror has a plane that is no number and is left out.",
+        ));
+    }
+    let here = |joint: u16| {
+        let here = skin_joint_of.get(usize::from(joint)).copied().flatten();
+        here.filter(|&joint| usize::from(joint) < n_joints)
+    };
+    let mut joints = MirrorJoints {
+        heirs: (0..n_joints).map(|joint| joint as u16).collect(),
+        unpaired: entry.unpaired.iter().filter_map(|&j| here(j)).collect(),
+    };
+    joints.unpaired.sort_unstable();
+    for &(joint, heir) in &entry.pairs {
+        if let (Some(joint), Some(heir)) = (here(joint), here(heir)) {
+            joints.heirs[usize::from(joint)] = heir;
+        }
+    }
+    let tolerance = MirrorEffect::metres(&item.geometry, entry.tolerance);
+    let (axis, centre) = (entry.axis, entry.centre);
+    let key = (axis.index(), centre.to_bits(), tolerance.to_bits());
+    let symmetry = match known.entry(key) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(place) => place.insert(Symmetry::find_about(
+            &item.geometry,
+            axis,
+            centre,
+            tolerance,
+            task,
+        )?),
+    };
+    Ok(Ok(MirrorEffect::new(
+        &item.geometry,
+        symmetry,
+        entry.from_positive,
+        entry.tolerance,
+        joints,
+    )))
+}
+
+/// Where in the file a layer stands, for sentences.
+pub(super) fn place(entry: &LayerEntry) -> String {
+    format!(
+        "layer \"{}\" of mesh {} \"{}\"",
+        entry.title, entry.mesh, entry.name
+    )
+}
