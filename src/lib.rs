@@ -19,7 +19,7 @@
 //! | `view` | egui panels, the three-d viewport, offscreen pictures: the only place that knows OpenGL |
 //! | [`editor`] | the app without pixels: commands, poll, what is displayed |
 //! | [`tools`], [`evaluate`], [`io`] | pointer tools; worker and job lane; glTF, projects, autosave |
-//! | [`sample`] | generated models |
+//! | [`bake`], [`sample`] | stacks as linear skinning and morph targets; generated models |
 //! | [`document`] | the document, its edits and history, the session, invariants |
 //! | [`deform`] | the deformer stack: what is cooked, and its run |
 //! | [`weights`] | operations on influences |
@@ -50,6 +50,7 @@
 
 #[cfg(feature = "gui")]
 pub mod app;
+pub mod bake;
 pub mod cli;
 pub mod deform;
 pub mod document;

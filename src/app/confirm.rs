@@ -103,6 +103,9 @@ impl SinewApp {
                                 });
                             }
                         }
+                        Some((PathPurpose::Transfer, _)) => self.editor.transfer_from(&path),
+                        Some((PathPurpose::ImportWeights, _)) => self.editor.import_weights(&path),
+                        Some((PathPurpose::ExportWeights, _)) => self.editor.export_weights(&path),
                         None => {}
                     }
                 }
@@ -115,6 +118,12 @@ impl SinewApp {
             self.range_settings = dialog.settings();
             if !stays {
                 self.range_of_motion = None;
+            }
+        }
+        if let Some(mut range) = self.weight_range.take() {
+            let is_busy = self.is_modal();
+            if range.show(ctx, &mut self.editor, is_busy) {
+                self.weight_range = Some(range);
             }
         }
         self.confirm_ui(ctx);

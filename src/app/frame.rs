@@ -119,6 +119,9 @@ impl eframe::App for SinewApp {
         self.open_what_was_dropped(ctx);
         let dt = f64::from(ctx.input(|i| i.stable_dt));
         self.editor.poll(dt);
+        if self.editor.is_ending_stroke() {
+            ctx.request_repaint();
+        }
         self.show_notices();
         self.note_files(ctx);
         if let Ok(found) = self.recovering.try_recv() {
@@ -139,7 +142,7 @@ impl eframe::App for SinewApp {
         }
         if self.editor.is_playing() {
             ctx.request_repaint();
-        } else if self.editor.job().is_some() || self.editor.measuring().is_some() {
+        } else if self.editor.running().is_some() || self.editor.measuring().is_some() {
             ctx.request_repaint_after(Duration::from_millis(50));
         } else if self.editor.history().is_modified() {
             ctx.request_repaint_after(IDLE_TICK);

@@ -1,5 +1,6 @@
 //! F1: what the mouse and the keys do in this mode.
 
+use crate::document::session::BrushOptions;
 use crate::view::commands::Command;
 use crate::view::commands::table::Group;
 use crate::view::hints::hints;
@@ -10,7 +11,7 @@ use eframe::egui;
 use egui::{Grid, Modal, Modifiers, RichText, ScrollArea};
 
 /// Shows the help over the window; whether it stays open.
-pub(super) fn help_ui(ctx: &egui::Context, mode: Mode) -> bool {
+pub(super) fn help_ui(ctx: &egui::Context, mode: Mode, brush: &BrushOptions) -> bool {
     let map = keymap::of(ctx);
     let mut close = false;
     let modal = Modal::new(egui::Id::unique("help")).show(ctx, |ui| {
@@ -37,7 +38,7 @@ pub(super) fn help_ui(ctx: &egui::Context, mode: Mode) -> bool {
                 ui.horizontal_top(|ui| {
                     let columns = if ui.available_width() > 700.0 { 3 } else { 2 };
                     let width = (ui.available_width() / columns as f32 - 12.0).max(160.0);
-                    let mut parts = vec![mouse_part(mode, map.preset)];
+                    let mut parts = vec![mouse_part(mode, map.preset, brush)];
                     parts.extend(Group::ALL.map(|group| key_part(group, mode, &map)));
                     parts.retain(|(_, rows)| !rows.is_empty());
                     for column in share(parts, columns) {
@@ -56,7 +57,7 @@ pub(super) fn help_ui(ctx: &egui::Context, mode: Mode) -> bool {
 
 type Part = (String, Vec<(String, String)>);
 
-fn mouse_part(mode: Mode, preset: Preset) -> Part {
+fn mouse_part(mode: Mode, preset: Preset, brush: &BrushOptions) -> Part {
     let held = [
         Modifiers::NONE,
         Modifiers::CTRL,
@@ -64,8 +65,11 @@ fn mouse_part(mode: Mode, preset: Preset) -> Part {
         Modifiers::ALT,
     ];
     let mut rows: Vec<(String, String)> = Vec::new();
-    for &(what, does) in held.iter().flat_map(|&held| hints(mode, held, preset)) {
-        if rows.iter().all(|(known, _)| known != what) {
+    let hints = held
+        .iter()
+        .flat_map(|&held| hints(mode, held, preset, brush));
+    for (what, does) in hints {
+        if rows.iter().all(|(known, _)| *known != what) {
             rows.push((what.to_owned(), does.to_owned()));
         }
     }

@@ -28,7 +28,7 @@ use crate::view::frame::Workspace;
 use crate::view::keymap;
 use crate::view::layout::{Arrangement, Dock};
 use crate::view::mode::Mode;
-use crate::view::panels::{Hierarchy, Timeline, VolumePanel};
+use crate::view::panels::{Hierarchy, InfluencesPanel, LayersPanel, Timeline, VolumePanel};
 use crate::view::pie::Pie;
 use crate::view::scene::Shading;
 use crate::view::theme;
@@ -38,6 +38,7 @@ use confirm::Pending;
 use crossbeam_channel::{Receiver, bounded};
 use dialogs::path::PathDialog;
 use dialogs::range_of_motion::RangeDialog;
+use dialogs::weight_range::WeightRange;
 use dialogs::welcome::Welcome;
 use eframe::egui;
 use memory::Memory;
@@ -119,6 +120,8 @@ pub struct SinewApp {
     hierarchy: Hierarchy,
     timeline: Timeline,
     volume: VolumePanel,
+    influences: InfluencesPanel,
+    layers: LayersPanel,
     dock: Dock,
     settings: SettingsFile,
     toasts: Toasts,
@@ -131,6 +134,7 @@ pub struct SinewApp {
     shading_before: Shading,
     dialog: Option<PathDialog>,
     range_of_motion: Option<RangeDialog>,
+    weight_range: Option<WeightRange>,
     /// What the artist chose there last.
     range_settings: RangeOfMotion,
     overlay: Overlay,
@@ -201,6 +205,8 @@ impl SinewApp {
             hierarchy: Hierarchy::default(),
             timeline: Timeline::default(),
             volume: VolumePanel::default(),
+            influences: InfluencesPanel::default(),
+            layers: LayersPanel::default(),
             dock,
             toasts: Toasts::default(),
             memory: Memory::default(),
@@ -209,6 +215,7 @@ impl SinewApp {
             shading_before: Shading::default(),
             dialog: None,
             range_of_motion: None,
+            weight_range: None,
             range_settings: RangeOfMotion::default(),
             overlay: Overlay::default(),
             pie: None,

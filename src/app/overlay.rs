@@ -70,7 +70,11 @@ impl SinewApp {
                     false
                 }
             },
-            Overlay::Help => help_ui(ctx, self.viewport.mode),
+            Overlay::Help => help_ui(
+                ctx,
+                self.viewport.mode,
+                &self.editor.document().session().brush,
+            ),
             Overlay::Preferences(dialog) => {
                 let settings = &mut self.settings.settings;
                 dialog.show(ctx, |ui| chosen = interface_ui(ui, settings))

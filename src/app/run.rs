@@ -3,9 +3,12 @@
 use super::SinewApp;
 use super::dialogs::path::{PathDialog, PathPurpose};
 use super::dialogs::range_of_motion::RangeDialog;
+use super::dialogs::weight_range::WeightRange;
 use super::dialogs::welcome::Welcome;
 use crate::deform::StackChoice;
-use crate::document::session::{SelectKind, TransformKind};
+use crate::document::LayerStack;
+use crate::document::session::{BrushOptions, SelectKind, TransformKind};
+use crate::editor::operations::Adjusting;
 use crate::editor::{OpenRequest, ResetPart};
 use crate::tools::SelectShape;
 use crate::view::commands::Command;
@@ -54,6 +57,14 @@ impl SinewApp {
             Command::SelectMore => self.editor.select_more(),
             Command::SelectLess => self.editor.select_less(),
             Command::SelectMoved => self.editor.select_moved_points(),
+            Command::SelectByWeight => {
+                self.weight_range = Some(WeightRange::default());
+                self.choose_weight_range();
+            }
+            Command::SelectUnweighted => self.editor.select_unweighted(),
+            Command::SelectOverInfluenced => self.editor.select_over_influenced(),
+            Command::SelectOffSum => self.editor.select_off_sum(),
+            Command::SelectMirrored => self.editor.select_mirrored(),
             Command::SelectBox => self.arm_select(SelectShape::Box),
             Command::SelectCircle => self.arm_select(SelectShape::Circle),
             Command::SelectLasso => self.arm_select(SelectShape::Lasso),
@@ -80,6 +91,13 @@ impl SinewApp {
             }
             Command::ToggleNames => options.show_names = !options.show_names,
             Command::UseRamp(ramp) => options.ramp = ramp,
+            Command::UseWeightView(view) => {
+                options.weight_view = view;
+                options.shading = Shading::Weights;
+            }
+            Command::ToggleIsolines => options.isolines = !options.isolines,
+            Command::ToggleLockPattern => options.lock_pattern = !options.lock_pattern,
+            Command::ToggleHoverBar => options.hover_bar = !options.hover_bar,
             Command::UseMetric(metric) => {
                 options.metric = metric;
                 options.shading = Shading::HeatMap;
@@ -143,9 +161,54 @@ impl SinewApp {
                 self.editor.set_paint_target(target);
                 self.set_mode(Mode::Paint);
             }
+            Command::UseBrush(kind) => {
+                self.set_mode(Mode::Paint);
+                *self.editor.brush_mut().kind_mut() = kind;
+            }
+            Command::UseProjection(projection) => self.editor.brush_mut().projection = projection,
+            Command::UseSymmetry(axis) => self.editor.brush_mut().symmetry = axis,
+            Command::ToggleBrushXray => {
+                let brush = self.editor.brush_mut();
+                brush.xray = !brush.xray;
+            }
+            Command::ToggleAccumulate => {
+                let brush = self.editor.brush_mut();
+                brush.accumulate = !brush.accumulate;
+            }
             Command::FillMap => self.editor.fill_map(),
             Command::ClearMap => self.editor.clear_map(),
             Command::InvertMap => self.editor.invert_map(),
+            Command::AddLayer => {
+                // Where its panel is closed, nobody would see what became of it.
+                if !self.dock.is_open(PanelKind::Layers) {
+                    self.dock.toggle(PanelKind::Layers);
+                }
+                self.editor.add_layer();
+            }
+            Command::DuplicateLayer => self.editor.duplicate_layer(),
+            Command::DeleteLayer => self.editor.delete_layer(),
+            Command::RenameLayer => {
+                if !self.dock.is_open(PanelKind::Layers) {
+                    self.dock.toggle(PanelKind::Layers);
+                }
+                self.layers.start_renaming(&self.editor);
+            }
+            Command::LayerUp => self.editor.move_layer(true),
+            Command::LayerDown => self.editor.move_layer(false),
+            Command::MergeLayerDown => self.editor.merge_layer_down(),
+            Command::FlattenLayers => self.editor.flatten_layers(),
+            Command::EraseFromLayer => self.editor.erase_from_layer(),
+            Command::MuteLayer => {
+                if let Some(id) = self.editor.active_upper_layer() {
+                    let muted = self.editor.is_layer_muted();
+                    self.editor.mute_layer(id, !muted);
+                }
+            }
+            Command::SoloLayer => {
+                let alone = self.editor.layers().and_then(LayerStack::solo);
+                let active = self.editor.active_layer();
+                self.editor.solo_layer(active.filter(|_| alone != active));
+            }
             Command::LockActive => {
                 if let Some(joint) = self.editor.document().session().active_joint {
                     self.editor.toggle_lock(joint);
@@ -157,6 +220,27 @@ impl SinewApp {
             }
             Command::InvertLocks => self.editor.invert_locks(),
             Command::UnlockAll => self.editor.unlock_all(),
+            Command::AdjustLast => {
+                let is_hidden = self.editor.adjusting().is_some_and(Adjusting::is_hidden);
+                self.editor.hide_operation(!is_hidden);
+            }
+            Command::Operate(kind) => self.editor.begin_operation(kind),
+            Command::TransferFrom => {
+                self.dialog = Some(PathDialog::new(PathPurpose::Transfer, &self.editor));
+            }
+            Command::ImportWeights => {
+                self.dialog = Some(PathDialog::new(PathPurpose::ImportWeights, &self.editor));
+            }
+            Command::ExportWeights => {
+                self.dialog = Some(PathDialog::new(PathPurpose::ExportWeights, &self.editor));
+            }
+            Command::CopyWeights => {
+                let n = self.editor.copy_weights();
+                // With nothing on the system's clipboard, Ctrl+V would not reach the window at all.
+                if n > 0 {
+                    ctx.copy_text(format!("Weights of {n} points"));
+                }
+            }
             Command::SmallerBrush => self.scale_brush(1.0 / 1.2),
             Command::LargerBrush => self.scale_brush(1.2),
 
@@ -248,6 +332,12 @@ impl SinewApp {
             Command::ToggleGrid => options.show_grid,
             Command::ToggleNames => options.show_names,
             Command::UseRamp(ramp) => options.ramp == ramp,
+            Command::UseWeightView(view) => {
+                options.shading == Shading::Weights && options.weight_view == view
+            }
+            Command::ToggleIsolines => options.isolines,
+            Command::ToggleLockPattern => options.lock_pattern,
+            Command::ToggleHoverBar => options.hover_bar,
             Command::UseMetric(metric) => {
                 options.shading == Shading::HeatMap && options.metric == metric
             }
@@ -269,6 +359,17 @@ impl SinewApp {
                 active.is_some_and(|joint| document.locked().contains(&joint))
             }
             Command::Paint(target) => self.editor.paint_target() == target,
+            Command::AdjustLast => self.editor.adjusting().is_some_and(|a| !a.is_hidden()),
+            Command::UseBrush(kind) => self.brush().kind() == kind,
+            Command::UseProjection(projection) => self.brush().projection == projection,
+            Command::UseSymmetry(axis) => self.brush().symmetry == axis,
+            Command::ToggleBrushXray => self.brush().xray,
+            Command::ToggleAccumulate => self.brush().accumulate,
+            Command::MuteLayer => self.editor.is_layer_muted(),
+            Command::SoloLayer => {
+                let alone = self.editor.layers().and_then(LayerStack::solo);
+                alone.is_some() && alone == self.editor.active_layer()
+            }
             Command::ToggleLoop => self.editor.document().session().playback.looping,
             Command::UseInBetweens(way) => {
                 let clip = self.editor.shown_clip();
@@ -297,6 +398,9 @@ impl SinewApp {
             return;
         }
         self.mode_before = was;
+        if self.editor.select_tool().armed().is_some() && mode == Mode::Paint {
+            self.editor.arm_select(None);
+        }
         let shading = &mut self.viewport.options.shading;
         if mode == Mode::Paint {
             self.shading_before = std::mem::replace(shading, Shading::Weights);
@@ -327,12 +431,14 @@ impl SinewApp {
         true
     }
 
-    /// The next drag in the viewport selects by this shape; a mode that paints gives way.
+    /// The next drag in the viewport selects by this shape, whatever the mode is; then the mode goes on.
     fn arm_select(&mut self, shape: SelectShape) {
-        if self.viewport.mode == Mode::Paint {
-            self.set_mode(Mode::Select);
-        }
+        self.editor.finish_tool();
         self.editor.arm_select(Some(shape));
+    }
+
+    fn brush(&self) -> &BrushOptions {
+        &self.editor.document().session().brush
     }
 
     fn scale_brush(&mut self, factor: f32) {
@@ -340,7 +446,6 @@ impl SinewApp {
             self.editor.resize_select_circle(factor);
             return;
         }
-        let brush = self.editor.brush_mut();
-        brush.radius_px = (brush.radius_px * factor).clamp(1.0, 500.0);
+        self.editor.brush_mut().scale_radius(factor);
     }
 }

@@ -74,6 +74,9 @@ impl SinewApp {
         let view = self.dock.shown().iter();
         let view = view.rev().find(|(panel, _)| *panel == PanelKind::Viewport);
         let over = view.map_or_else(|| ctx.content_rect(), |(_, rect)| *rect);
+        if !is_modal {
+            panels::operation_ui(&ctx, over, &mut self.editor);
+        }
         self.toasts.show(&ctx, over);
         self.dialogs_ui(&ctx);
         let chosen = self.overlay_ui(&ctx);
@@ -175,6 +178,11 @@ impl PanelHost for SinewApp {
             PanelKind::Problems => panels::problems_ui(ui, &mut self.editor),
             PanelKind::History => panels::history_ui(ui, &mut self.editor),
             PanelKind::Volume => self.volume.show_ui(ui, &mut self.editor),
+            PanelKind::Influences => self.influences.show_ui(ui, &mut self.editor),
+            PanelKind::Layers => {
+                let asked = self.layers.show_ui(ui, &mut self.editor);
+                self.asked.extend(asked);
+            }
         }
     }
 

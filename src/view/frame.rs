@@ -20,11 +20,15 @@ pub enum PanelKind {
     History,
     /// Volume and bulge over the clip.
     Volume,
+    /// Weights as numbers.
+    Influences,
+    /// Layers of weights.
+    Layers,
 }
 
 impl PanelKind {
     /// Every panel.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Viewport,
         Self::Hierarchy,
         Self::Properties,
@@ -32,6 +36,8 @@ impl PanelKind {
         Self::Problems,
         Self::History,
         Self::Volume,
+        Self::Influences,
+        Self::Layers,
     ];
 
     /// Its title.
@@ -44,6 +50,8 @@ impl PanelKind {
             Self::Problems => "Problems",
             Self::History => "History",
             Self::Volume => "Volume",
+            Self::Influences => "Influences",
+            Self::Layers => "Layers",
         }
     }
 }

@@ -10,7 +10,7 @@
 use super::renderer::RenderError;
 use crate::document::Image;
 use three_d::context::{self as glow, HasContext};
-use three_d::{Context, ElementBuffer, Program, RenderStates, Viewport};
+use three_d::{Context, ElementBuffer, Program, RenderStates, VertexBuffer, Viewport};
 
 /// A rectangle of pixels, y up from the bottom as OpenGL has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -389,6 +389,20 @@ pub(crate) fn texture(context: &Context, image: &Image, srgb: bool) -> Option<th
         )
     };
     Some(texture)
+}
+
+/// Writes `data` over the elements of `buffer` from `first` on, all of which exist.
+///
+/// three-d's call takes the offset in bytes and adds it to the number of elements, which says afterwards only that there
+/// are some; nobody may draw by it.
+pub(crate) fn fill_part<T: three_d::BufferDataType>(
+    buffer: &mut VertexBuffer<T>,
+    first: usize,
+    data: &[T],
+) {
+    let offset = first * size_of::<T>();
+    debug_assert!(i32::try_from(offset + size_of_val(data)).is_ok());
+    buffer.fill_subset(offset as u32, data);
 }
 
 /// Draws `elements` as pairs of line ends; attributes and uniforms of `program` are set.

@@ -1,25 +1,34 @@
 //! A mesh's buffers on the GPU: points expanded to the vertices that glTF stores.
 
 use super::curvature::{CurvatureBuffers, curvatures};
+use super::gl;
 use super::heat;
 use super::heat_map;
 use super::points::is_same;
 use super::scene::{SceneMesh, Shading};
+use crate::editor::weight_colours::HeatChange;
 use crate::mesh::{Mesh, PointSet};
+use crate::skinning::influences::CHUNK;
 use glam::Vec3;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 use three_d::{Context, ElementBuffer, Program, VertexBuffer};
 
 /// Fewer vertices are expanded on the calling thread.
 const PARALLEL_FROM: usize = 1 << 15;
+/// Vertices that did not change are written with those around them where there are no more between two: a call costs
+/// more.
+const GAP: u32 = 256;
 
 /// Host copies that are kept from upload to upload, so that a warm picture allocates nothing.
 #[derive(Default)]
 pub(crate) struct Staging {
     vectors: Vec<[f32; 3]>,
     scalars: Vec<f32>,
+    tints: Vec<[u8; 4]>,
+    vertices: Vec<u32>,
     curvatures: Vec<f32>,
     curvature_buffers: CurvatureBuffers,
 }
@@ -43,6 +52,14 @@ pub(crate) struct GpuMesh {
     normals: VertexBuffer<[f32; 3]>,
     uvs: VertexBuffer<[f32; 2]>,
     heat: VertexBuffer<f32>,
+    /// Mixed colours and locked shares; made when they are drawn first.
+    tints: Option<VertexBuffer<[u8; 4]>>,
+    /// Whether `tints` says something.
+    has_tints: bool,
+    /// The vertices of each chunk of points; made at the first change of a part.
+    by_chunk: Option<ByChunk>,
+    /// The vertices of each chunk of normals; made likewise.
+    normals_by_chunk: Option<ByChunk>,
     curvature: VertexBuffer<f32>,
     colors: Option<VertexBuffer<[u8; 4]>>,
     triangles: ElementBuffer<u32>,
@@ -71,6 +88,10 @@ impl GpuMesh {
             normals: VertexBuffer::new(context),
             uvs: VertexBuffer::new_with_data(context, uvs),
             heat: VertexBuffer::new(context),
+            tints: None,
+            has_tints: false,
+            by_chunk: None,
+            normals_by_chunk: None,
             curvature: VertexBuffer::new(context),
             colors: None,
             triangles: ElementBuffer::new_with_data(context, bytemuck::cast_slice(&mesh.triangles)),
@@ -135,16 +156,7 @@ impl GpuMesh {
             self.curvature_generation = Some(scene_mesh.generation);
         }
         if self.generation != Some(scene_mesh.generation) {
-            let at = |source: &[Vec3], index: u32| source[index as usize].to_array();
-            expand(&mut staging.vectors, &mesh.point_of_vertex, |p| {
-                at(scene_mesh.positions, p)
-            });
-            self.positions.fill(&staging.vectors);
-            expand(&mut staging.vectors, &mesh.normal_of_vertex, |n| {
-                at(scene_mesh.normals, n)
-            });
-            self.normals.fill(&staging.vectors);
-            self.generation = Some(scene_mesh.generation);
+            self.place(scene_mesh, staging);
         }
         let is_metric = shading == Shading::HeatMap;
         let heat_version = match (scene_mesh.weights, is_metric) {
@@ -159,13 +171,134 @@ impl GpuMesh {
             } else {
                 (0.0, heat::as_uploaded)
             };
-            expand(&mut staging.scalars, &mesh.point_of_vertex, |p| {
+            let value = |p: u32| {
                 scene_mesh
                     .weights
                     .map_or(no_value, |w| as_uploaded(w[p as usize]))
-            });
-            self.heat.fill(&staging.scalars);
+            };
+            let changed = match (self.heat_version, heat_version) {
+                (Some(HeatVersion::Of(old)), HeatVersion::Of(new)) => {
+                    chunks_between(scene_mesh.weight_changes, old, new)
+                }
+                _ => None,
+            };
+            let n_chunks = mesh.n_points().div_ceil(CHUNK);
+            let changed = changed.filter(|chunks| chunks.len() * 4 <= n_chunks.max(4));
+            if let Some(chunks) = changed {
+                self.update_parts(scene_mesh, &chunks, value, staging);
+            } else {
+                expand(&mut staging.scalars, &mesh.point_of_vertex, value);
+                self.heat.fill(&staging.scalars);
+                self.fill_tints(context, scene_mesh, staging);
+            }
             self.heat_version = Some(heat_version);
+        }
+        if shading == Shading::Weights && self.tints.is_none() {
+            let none = vec![[0; 4]; self.n_vertices];
+            self.tints = Some(VertexBuffer::new_with_data(context, &none));
+        }
+    }
+
+    /// Uploads positions and normals: where few chunks changed, those of their vertices.
+    fn place(&mut self, scene_mesh: &SceneMesh<'_>, staging: &mut Staging) {
+        let mesh = scene_mesh.mesh;
+        let new = scene_mesh.generation;
+        let n_chunks = mesh.n_points().div_ceil(CHUNK) + scene_mesh.normals.len().div_ceil(CHUNK);
+        let changed = self.generation.and_then(|old| {
+            let positions = chunks_between(scene_mesh.position_changes, old, new)?;
+            let normals = chunks_between(scene_mesh.normal_changes, old, new)?;
+            let is_few = (positions.len() + normals.len()) * 4 <= n_chunks.max(8);
+            is_few.then_some((positions, normals))
+        });
+        self.generation = Some(new);
+        let parts = [
+            (
+                &mut self.positions,
+                &mut self.by_chunk,
+                &mesh.point_of_vertex,
+                scene_mesh.positions,
+            ),
+            (
+                &mut self.normals,
+                &mut self.normals_by_chunk,
+                &mesh.normal_of_vertex,
+                scene_mesh.normals,
+            ),
+        ];
+        let Some((positions, normals)) = changed else {
+            for (buffer, _, index, source) in parts {
+                expand(&mut staging.vectors, index, |i| {
+                    source[i as usize].to_array()
+                });
+                buffer.fill(&staging.vectors);
+            }
+            return;
+        };
+        for ((buffer, by_chunk, index, source), chunks) in
+            parts.into_iter().zip([positions, normals])
+        {
+            if chunks.is_empty() {
+                continue;
+            }
+            let by_chunk = by_chunk.get_or_insert_with(|| ByChunk::new(index));
+            let vertices = &mut staging.vertices;
+            vertices.clear();
+            vertices.extend(chunks.iter().flat_map(|&chunk| by_chunk.of(chunk)));
+            vertices.sort_unstable();
+            for run in runs(vertices) {
+                let index = &index[run.start as usize..run.end as usize];
+                staging.vectors.clear();
+                let vectors = index.iter().map(|&i| source[i as usize].to_array());
+                staging.vectors.extend(vectors);
+                gl::fill_part(buffer, run.start as usize, &staging.vectors);
+            }
+        }
+    }
+
+    /// Uploads all tints, or that there are none any more.
+    fn fill_tints(&mut self, context: &Context, scene_mesh: &SceneMesh<'_>, staging: &mut Staging) {
+        if scene_mesh.tints.is_none() && !self.has_tints {
+            return;
+        }
+        expand(
+            &mut staging.tints,
+            &scene_mesh.mesh.point_of_vertex,
+            |point| scene_mesh.tints.map_or([0; 4], |t| t[point as usize]),
+        );
+        self.tints
+            .get_or_insert_with(|| VertexBuffer::new(context))
+            .fill(&staging.tints);
+        self.has_tints = scene_mesh.tints.is_some();
+    }
+
+    /// Uploads values and tints of the vertices at some chunks of points.
+    fn update_parts(
+        &mut self,
+        scene_mesh: &SceneMesh<'_>,
+        chunks: &BTreeSet<u32>,
+        value: impl Fn(u32) -> f32,
+        staging: &mut Staging,
+    ) {
+        let point_of_vertex = &scene_mesh.mesh.point_of_vertex;
+        let by_chunk = self
+            .by_chunk
+            .get_or_insert_with(|| ByChunk::new(point_of_vertex));
+        let vertices = &mut staging.vertices;
+        vertices.clear();
+        vertices.extend(chunks.iter().flat_map(|&chunk| by_chunk.of(chunk)));
+        vertices.sort_unstable();
+        for run in runs(vertices) {
+            let points = &point_of_vertex[run.start as usize..run.end as usize];
+            staging.scalars.clear();
+            staging.scalars.extend(points.iter().map(|&p| value(p)));
+            gl::fill_part(&mut self.heat, run.start as usize, &staging.scalars);
+            if let (Some(buffer), Some(tints)) = (&mut self.tints, scene_mesh.tints) {
+                staging.tints.clear();
+                staging
+                    .tints
+                    .extend(points.iter().map(|&p| tints[p as usize]));
+                gl::fill_part(buffer, run.start as usize, &staging.tints);
+            }
         }
     }
 
@@ -180,6 +313,11 @@ impl GpuMesh {
         }
         if program.requires_attribute("heat") {
             program.use_vertex_attribute("heat", &self.heat);
+        }
+        if let Some(tints) = &self.tints
+            && program.requires_attribute("tint")
+        {
+            program.use_vertex_attribute("tint", tints);
         }
         if program.requires_attribute("curvature") {
             program.use_vertex_attribute("curvature", &self.curvature);
@@ -228,6 +366,73 @@ impl GpuMesh {
         }
         self.triangles.fill(bytemuck::cast_slice(&shown));
     }
+}
+
+/// The vertices of each chunk of points, one chunk after the other.
+struct ByChunk {
+    /// Where each chunk begins, and the end.
+    starts: Vec<u32>,
+    vertices: Vec<u32>,
+}
+
+impl ByChunk {
+    fn new(point_of_vertex: &[u32]) -> Self {
+        let n_chunks = point_of_vertex
+            .iter()
+            .max()
+            .map_or(0, |&p| p as usize / CHUNK + 1);
+        let mut starts = vec![0u32; n_chunks + 1];
+        for &point in point_of_vertex {
+            starts[point as usize / CHUNK + 1] += 1;
+        }
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut next = starts.clone();
+        let mut vertices = vec![0; point_of_vertex.len()];
+        for (vertex, &point) in (0..).zip(point_of_vertex) {
+            let slot = &mut next[point as usize / CHUNK];
+            vertices[*slot as usize] = vertex;
+            *slot += 1;
+        }
+        Self { starts, vertices }
+    }
+
+    /// The vertices of a chunk, ascending.
+    fn of(&self, chunk: u32) -> &[u32] {
+        let chunk = chunk as usize;
+        match self.starts.get(chunk..=chunk + 1) {
+            Some(&[start, end]) => &self.vertices[start as usize..end as usize],
+            _ => &[],
+        }
+    }
+}
+
+/// Runs that hold all of `vertices`, ascending, and what lies in small gaps between them.
+fn runs(vertices: &[u32]) -> Vec<Range<u32>> {
+    let mut runs: Vec<Range<u32>> = Vec::new();
+    for &vertex in vertices {
+        match runs.last_mut() {
+            Some(run) if vertex <= run.end + GAP => run.end = run.end.max(vertex + 1),
+            _ => runs.push(vertex..vertex + 1),
+        }
+    }
+    runs
+}
+
+/// The chunks that changed after generation `old` up to `new`; `None` where that is not known.
+fn chunks_between(changes: &[HeatChange], old: u64, new: u64) -> Option<BTreeSet<u32>> {
+    let newest = changes.last()?.0;
+    let oldest = changes.first()?.0;
+    if newest != new || old >= new || oldest > old + 1 {
+        return None;
+    }
+    let since = changes.iter().filter(|(generation, _)| *generation > old);
+    Some(
+        since
+            .flat_map(|(_, chunks)| chunks.iter().copied())
+            .collect(),
+    )
 }
 
 /// Half the diagonal of the box around the finite ones of `positions`.
@@ -305,6 +510,38 @@ mod tests {
         .build()
         .mesh;
         assert_eq!(unique_edges(&mesh, None).len(), 5);
+    }
+
+    #[test]
+    fn the_vertices_of_changed_chunks_are_written_in_few_runs() {
+        let chunk = CHUNK as u32;
+        // A seam: the last vertices are of points of the first chunk.
+        let mut point_of_vertex: Vec<u32> = (0..3 * chunk).collect();
+        point_of_vertex.extend([5, 7]);
+        let by_chunk = ByChunk::new(&point_of_vertex);
+        assert_eq!(by_chunk.of(1).len(), CHUNK);
+        assert_eq!(by_chunk.of(0)[CHUNK..], [3 * chunk, 3 * chunk + 1]);
+        assert_eq!(by_chunk.of(3), &[] as &[u32]);
+        let runs = runs(by_chunk.of(0));
+        assert_eq!(runs, [0..chunk, 3 * chunk..3 * chunk + 2]);
+        assert_eq!(super::runs(&[4, 9, 9 + GAP + 2]).len(), 2);
+    }
+
+    #[test]
+    fn only_a_history_without_gaps_says_what_changed() {
+        let changes: Vec<HeatChange> = (5..8u64)
+            .map(|generation| (generation, vec![generation as u32].into()))
+            .collect();
+        let set = |chunks: &[u32]| Some(chunks.iter().copied().collect());
+        assert_eq!(chunks_between(&changes, 4, 7), set(&[5, 6, 7]));
+        assert_eq!(chunks_between(&changes, 6, 7), set(&[7]));
+        assert_eq!(chunks_between(&changes, 3, 7), None, "one is missing");
+        assert_eq!(
+            chunks_between(&changes, 6, 8),
+            None,
+            "the newest is missing"
+        );
+        assert_eq!(chunks_between(&[], 6, 7), None);
     }
 
     #[test]

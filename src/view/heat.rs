@@ -49,13 +49,7 @@ impl Ramp {
         if weight == 0.0 {
             return None;
         }
-        let stops = self.stops();
-        let x = weight * 8.0;
-        let i = (x as usize).min(7);
-        let t = x - i as f32;
-        Some(std::array::from_fn(|c| {
-            stops[i][c] + (stops[i + 1][c] - stops[i][c]) * t
-        }))
+        Some(mixed(self.stops(), weight))
     }
 
     /// Ground and stripes of the hatch that means "no weight here", sRGB 0 - 1: a grey that no colour of the ramp is,
@@ -105,6 +99,43 @@ const GREY: Stops = [
     hex(0xFAFAFA),
 ];
 
+/// How sums of weights are coloured: within the first number of 1 they are in order; the second number away and beyond
+/// they have the end's colour.
+pub(crate) const SUM_SCALE: [f32; 2] = [crate::weights::mend::SUM_TOLERANCE, 0.5];
+
+/// The least part of the way to an end's colour that a sum which is not in order has: a small fault is seen too.
+const LEAST_OFF: f32 = 0.35;
+
+/// The colours of sums, from too little over in order to too much.
+pub(crate) fn sum_stops() -> &'static Stops {
+    &super::heat_map::DIVERGING
+}
+
+/// The colour of a sum of weights, sRGB 0 - 1; exactly as `shaders/mesh.frag` has it.
+pub fn sum_color(sum: f32) -> [f32; 3] {
+    let off = sum - 1.0;
+    let [tolerance, end] = SUM_SCALE;
+    let part = if off.abs() <= tolerance {
+        0.0
+    } else {
+        LEAST_OFF + (1.0 - LEAST_OFF) * (off.abs() / end).min(1.0)
+    };
+    mixed(sum_stops(), 0.5 + 0.5 * part * off.signum())
+}
+
+/// The colour of a number of influences, from 1; more than 8 have that of 8.
+pub fn count_color(ramp: Ramp, count: u8) -> [f32; 3] {
+    mixed(ramp.stops(), (f32::from(count.clamp(1, 8)) - 1.0) / 7.0)
+}
+
+/// The colour at a place of a ramp, 0 - 1.
+fn mixed(stops: &Stops, place: f32) -> [f32; 3] {
+    let x = place * 8.0;
+    let i = (x as usize).min(7);
+    let t = x - i as f32;
+    std::array::from_fn(|c| stops[i][c] + (stops[i + 1][c] - stops[i][c]) * t)
+}
+
 /// The weight as the GPU gets it: within 0..=1, 0 where there is no influence.
 pub(crate) fn as_uploaded(weight: f32) -> f32 {
     // Also false for a NaN.
@@ -131,6 +162,22 @@ mod tests {
             assert_eq!(ramp.color(0.5), Some(ramp.stops()[4]));
             assert_eq!(ramp.color(7.0), Some(ramp.stops()[8]));
         }
+    }
+
+    #[test]
+    fn a_small_fault_of_a_sum_is_seen_and_a_rounded_one_is_not() {
+        let gap = |a: [f32; 3], b: [f32; 3]| (0..3).map(|c| (a[c] - b[c]).abs()).sum::<f32>();
+        let fine = sum_color(1.0);
+        assert_eq!(sum_color(1.0 + 1e-5), fine);
+        for sum in [0.99, 1.01] {
+            assert!(gap(sum_color(sum), fine) > 0.15, "{sum}");
+        }
+        assert!(sum_color(0.2)[2] > sum_color(0.2)[0], "too little is blue");
+        assert!(sum_color(1.8)[0] > sum_color(1.8)[2], "too much is red");
+        assert_eq!(
+            count_color(Ramp::Perceptual, 9),
+            Ramp::Perceptual.stops()[8]
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub(crate) const NO_VALUE: f32 = 1e30;
 
 /// Blue over a light neutral to red (after ColorBrewer's RdBu, Brewer 2003): lightness falls evenly to both sides, blue
 /// and orange-red stay apart for colour-blind eyes.
-const DIVERGING: Stops = [
+pub(super) const DIVERGING: Stops = [
     hex(0x1F5FA8),
     hex(0x3F8BC4),
     hex(0x83B9DB),

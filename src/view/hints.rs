@@ -2,13 +2,69 @@
 
 use super::keymap::Preset;
 use super::mode::Mode;
+use crate::document::session::{BrushKind, BrushOptions};
 use egui::Modifiers;
 
 /// A gesture and what it does.
 pub type Hint = (&'static str, &'static str);
 
-/// The gestures of `mode` while `modifiers` are held, the most useful first.
-pub fn hints(mode: Mode, modifiers: Modifiers, preset: Preset) -> &'static [Hint] {
+/// The gestures of `mode` while `modifiers` are held, the most useful first. Painting is about `brush`.
+pub fn hints(mode: Mode, modifiers: Modifiers, preset: Preset, brush: &BrushOptions) -> Vec<Hint> {
+    let (ctrl, shift) = (modifiers.ctrl || modifiers.command, modifiers.shift);
+    if mode == Mode::Paint && !modifiers.alt {
+        return paint_hints(brush, ctrl, shift, preset);
+    }
+    fixed(mode, modifiers, preset).to_vec()
+}
+
+/// What a stroke does.
+fn paint_hints(brush: &BrushOptions, ctrl: bool, shift: bool, preset: Preset) -> Vec<Hint> {
+    let kind = brush.kind();
+    match (ctrl, shift) {
+        (true, true) => vec![("Ctrl+Shift+drag", "sharpen")],
+        (true, false) => vec![("Ctrl+drag", opposite(brush))],
+        (false, true) => vec![("Shift+drag", "smooth"), ("Shift+middle", "pan")],
+        (false, false) => {
+            let does = match kind {
+                BrushKind::Add => "paint: add",
+                BrushKind::Replace => "paint: replace",
+                BrushKind::Scale => "paint: scale",
+                BrushKind::Smooth => "paint: smooth",
+                BrushKind::Sharpen => "paint: sharpen",
+                BrushKind::Gradient => "paint a gradient",
+                BrushKind::Radial => "paint a round gradient",
+                BrushKind::Sample => "take what is painted there",
+            };
+            let mut hints = vec![("Drag", does), ("Ctrl", opposite(brush))];
+            if !kind.averages() {
+                hints.push(("Shift", "smooth"));
+            }
+            hints.push(("Right", "brush"));
+            match preset {
+                Preset::Maya => hints.extend([("B M", "radius, strength"), ("Alt+left", "orbit")]),
+                Preset::Blender => hints.extend([("[ ]", "radius"), ("Middle", "orbit")]),
+            }
+            hints
+        }
+    }
+}
+
+/// What a stroke does with Ctrl.
+fn opposite(brush: &BrushOptions) -> &'static str {
+    let from_0 = brush.value() <= 0.0;
+    match brush.kind() {
+        BrushKind::Add if from_0 => "add",
+        BrushKind::Add => "subtract",
+        BrushKind::Replace | BrushKind::Gradient | BrushKind::Radial if from_0 => "towards 1",
+        BrushKind::Replace | BrushKind::Gradient | BrushKind::Radial => "towards 0",
+        BrushKind::Scale => "divide",
+        BrushKind::Smooth => "sharpen",
+        BrushKind::Sharpen => "smooth",
+        BrushKind::Sample => "pick the bone there",
+    }
+}
+
+fn fixed(mode: Mode, modifiers: Modifiers, preset: Preset) -> &'static [Hint] {
     let maya = preset == Preset::Maya;
     let (ctrl, shift, alt) = (
         modifiers.ctrl || modifiers.command,
@@ -41,8 +97,6 @@ pub fn hints(mode: Mode, modifiers: Modifiers, preset: Preset) -> &'static [Hint
             ("Shift+click", "add to the selection"),
             ("Shift+middle", "pan"),
         ],
-        (Mode::Paint, true, false, false) => &[("Ctrl+drag", "subtract")],
-        (Mode::Paint, false, true, false) => &[("Shift+middle", "pan")],
         (Mode::Select, ..) if maya => &[
             ("Click", "pick"),
             ("Drag", "box"),
@@ -54,12 +108,6 @@ pub fn hints(mode: Mode, modifiers: Modifiers, preset: Preset) -> &'static [Hint
             ("Drag a handle", "pose"),
             ("Drag a pinned end", "bend its chain"),
             ("Right", "menu"),
-            ("Alt+left", "orbit"),
-        ],
-        (Mode::Paint, ..) if maya => &[
-            ("Drag", "paint"),
-            ("Ctrl", "subtract"),
-            ("Right", "brush"),
             ("Alt+left", "orbit"),
         ],
         (Mode::Select, ..) => &[
@@ -75,19 +123,30 @@ pub fn hints(mode: Mode, modifiers: Modifiers, preset: Preset) -> &'static [Hint
             ("Right", "menu"),
             ("Middle", "orbit"),
         ],
-        (Mode::Paint, ..) => &[
-            ("Drag", "paint"),
-            ("Ctrl", "subtract"),
-            ("Right", "brush"),
-            ("[ ]", "radius"),
-            ("Middle", "orbit"),
-        ],
+        (Mode::Paint, ..) => &[("Middle", "orbit")],
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::deform::MaskKind;
+    use crate::document::session::PaintTarget;
+
+    #[test]
+    fn maps_are_not_spoken_of_as_weights() {
+        let mut brush = BrushOptions {
+            target: PaintTarget::Mask(MaskKind::Smooth),
+            ..BrushOptions::default()
+        };
+        let ctrl =
+            |brush: &BrushOptions| hints(Mode::Paint, Modifiers::CTRL, Preset::Blender, brush)[0].1;
+        assert_eq!(ctrl(&brush), "towards 1");
+        *brush.value_mut() = 0.5;
+        assert_eq!(ctrl(&brush), "towards 0");
+        brush.target = PaintTarget::Weights;
+        assert_eq!(ctrl(&brush), "subtract");
+    }
 
     #[test]
     fn every_mode_has_hints_for_every_modifier() {
@@ -101,7 +160,13 @@ mod tests {
                         ..Modifiers::NONE
                     };
                     // Ctrl+Shift alone does nothing of its own.
-                    assert!(!hints(mode, modifiers, preset).is_empty());
+                    for kind in BrushKind::ALL {
+                        let brush = BrushOptions {
+                            weights_kind: kind,
+                            ..BrushOptions::default()
+                        };
+                        assert!(!hints(mode, modifiers, preset, &brush).is_empty());
+                    }
                 }
             }
         }

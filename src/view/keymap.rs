@@ -155,7 +155,7 @@ impl KeyMap {
                     // Held ones are looked at in each frame; their presses are used up all the same.
                     // Every chord is asked, so that two pressed in one frame are both used up.
                     self.chords(command).iter().fold(false, |found, chord| {
-                        let is_taken = !chord.ctrl && taken.contains(&chord.key);
+                        let is_taken = taken.is_some_and(|claim| claim.takes(*chord));
                         !is_taken && chord.consume(input, command.repeats()) || found
                     }) && !command.is_held()
                 })
@@ -185,10 +185,62 @@ pub const LIST_KEYS: &[Key] = &[
     Key::Enter,
 ];
 
+/// By which cells of a table are chosen, written, copied and pasted, besides [`LIST_KEYS`].
+const CELL_KEYS: &[Key] = &[
+    Key::Num0,
+    Key::Num1,
+    Key::Num2,
+    Key::Num3,
+    Key::Num4,
+    Key::Num5,
+    Key::Num6,
+    Key::Num7,
+    Key::Num8,
+    Key::Num9,
+    Key::Period,
+    Key::Comma,
+    Key::Delete,
+    Key::Backspace,
+    Key::F2,
+];
+/// The same with Ctrl.
+const CELL_KEYS_WITH_CTRL: &[Key] = &[Key::C, Key::V];
+
+/// What belongs to a widget while it has the focus.
+#[derive(Clone, Copy)]
+struct Claim {
+    widget: Id,
+    has_cells: bool,
+}
+
+impl Claim {
+    fn takes(self, chord: Chord) -> bool {
+        let key = &chord.key;
+        if chord.ctrl {
+            self.has_cells && !chord.alt && CELL_KEYS_WITH_CTRL.contains(key)
+        } else {
+            LIST_KEYS.contains(key) || self.has_cells && CELL_KEYS.contains(key)
+        }
+    }
+}
+
 /// While the widget `list` has the focus, [`LIST_KEYS`] without Ctrl are its own, and neither commands nor the focus move
 /// by them. Call it in each frame.
 pub fn give_keys_to_list(ctx: &Context, list: Id) {
-    ctx.data_mut(|data| data.insert_temp(list_id(), list));
+    claim_keys(ctx, list, false);
+}
+
+/// The same for a table whose cells are written into: numbers, copying and pasting are its own too.
+pub fn give_keys_to_cells(ctx: &Context, table: Id) {
+    claim_keys(ctx, table, true);
+}
+
+fn claim_keys(ctx: &Context, list: Id, has_cells: bool) {
+    let claim = Claim {
+        widget: list,
+        has_cells,
+    };
+    ctx.data_mut(|data| data.insert_temp(list_id(), claim));
     let filter = EventFilter {
         horizontal_arrows: true,
         vertical_arrows: true,
@@ -197,14 +249,10 @@ pub fn give_keys_to_list(ctx: &Context, list: Id) {
     ctx.memory_mut(|memory| memory.set_focus_lock_filter(list, filter));
 }
 
-fn keys_of_list(ctx: &Context) -> &'static [Key] {
-    let focused = ctx.memory(egui::Memory::focused);
-    let list = ctx.data(|data| data.get_temp::<Id>(list_id()));
-    if focused.is_some() && focused == list {
-        LIST_KEYS
-    } else {
-        &[]
-    }
+fn keys_of_list(ctx: &Context) -> Option<Claim> {
+    let focused = ctx.memory(egui::Memory::focused)?;
+    let claim = ctx.data(|data| data.get_temp::<Claim>(list_id()));
+    claim.filter(|claim| claim.widget == focused)
 }
 
 fn list_id() -> Id {

@@ -4,7 +4,7 @@ use super::cgmath_border::{matrix, vector2, vector3};
 use super::gl::{self, Stencil};
 use super::gpu_mesh::{GpuMesh, Staging};
 use super::grid::Grid;
-use super::heat::{Stops, hex};
+use super::heat::{SUM_SCALE, Stops, hex, sum_stops};
 use super::joints::{BoneShape, BoneTriangles};
 use super::points::{PointFrame, PointPass};
 use super::programs::{Programs, is_detailed};
@@ -14,6 +14,7 @@ use super::scenery::Scenery;
 use super::textures::{Textures, Use};
 use crate::deform::diagnostics::Range;
 use crate::document::{Image, Material};
+use crate::editor::WeightView;
 use glam::{Mat4, Vec2, Vec3};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -179,7 +180,7 @@ impl Passes {
         let Some(gpu) = self.meshes.get_mut(&scene_mesh.key) else {
             return;
         };
-        let programs = self.programs.meshes(frame.options.shading);
+        let programs = self.programs.meshes(&frame.options);
         let plain_only = !textured;
         for program in programs.iter().take(if plain_only { 1 } else { 2 }) {
             frame.use_light(program, scene_mesh);
@@ -452,10 +453,7 @@ impl Frame {
                 let up = self.view_from_world.transform_vector3(Vec3::Y);
                 program.use_uniform("up_in_view", vector3(up));
                 if shading == Shading::Weights {
-                    program.use_uniform("plain", scene_mesh.plain_weight);
-                    program.use_uniform("hatch_px", 10.0 * self.pixels_per_point);
-                    let ramp = self.options.ramp;
-                    use_ramp(program, ramp.stops(), ramp.hatch());
+                    self.use_weights(program, scene_mesh);
                 } else if shading == Shading::HeatMap {
                     program.use_uniform("hatch_px", 7.0 * self.pixels_per_point);
                     program.use_uniform("line_px", self.pixels_per_point);
@@ -469,6 +467,42 @@ impl Frame {
                 }
             }
         }
+    }
+}
+
+impl Frame {
+    /// What the programs of weights need.
+    fn use_weights(&self, program: &Program, scene_mesh: &SceneMesh<'_>) {
+        let scale = self.pixels_per_point;
+        let ramp = self.options.ramp;
+        if program.requires_uniform("plain") {
+            program.use_uniform("plain", scene_mesh.plain_weight);
+        }
+        program.use_uniform("hatch_px", 10.0 * scale);
+        program.use_uniform("lock_px", 8.0 * scale);
+        let locks = self.options.lock_pattern && scene_mesh.tints.is_some();
+        program.use_uniform("lock_strength", f32::from(u8::from(locks)));
+        use_color(program, "hatch_ground", ramp.hatch()[0]);
+        use_color(program, "hatch_stripe", ramp.hatch()[1]);
+        let stops = match self.options.weight_view {
+            WeightView::Painted => {
+                let width = if self.options.isolines { scale } else { 0.0 };
+                program.use_uniform("line_px", width);
+                ramp.stops()
+            }
+            WeightView::Bones => return,
+            WeightView::Count => {
+                let limit = f32::from(self.options.influence_limit);
+                program.use_uniform("limit", limit);
+                ramp.stops()
+            }
+            WeightView::Sum => {
+                program.use_uniform("sum_scale", vector2(SUM_SCALE.into()));
+                sum_stops()
+            }
+        };
+        let stops = stops.map(|c| vector3(c.into()));
+        program.use_uniform_array("heat_stops", &stops);
     }
 }
 

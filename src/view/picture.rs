@@ -7,6 +7,7 @@ use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
 use crate::document::session::{PointsOfMeshes, SelectKind};
 use crate::document::{Image, Material};
 use crate::editor::Editor;
+use crate::editor::weight_colours::HeatChange;
 use crate::evaluate::ViewId;
 use crate::math::Camera;
 use crate::mesh::{Mesh, PointSet};
@@ -35,8 +36,12 @@ struct PictureMesh {
     positions: Arc<Vec<Vec3>>,
     normals: Arc<Vec<Vec3>>,
     generation: u64,
+    position_changes: Arc<Vec<HeatChange>>,
+    normal_changes: Arc<Vec<HeatChange>>,
     weights: Option<Arc<Vec<f32>>>,
     weights_generation: u64,
+    tints: Option<Arc<Vec<[u8; 4]>>>,
+    weight_changes: Option<Arc<Vec<HeatChange>>>,
     plain_weight: f32,
     hidden: Option<Arc<PointSet>>,
     selected: Option<Arc<PointSet>>,
@@ -86,6 +91,11 @@ impl Picture {
     pub fn new(editor: &Editor, view: ViewId, options: ViewOptions, bones: &Bones) -> Self {
         let document = editor.document();
         let session = document.session();
+        let most = session.brush.max_influences.min(usize::from(u8::MAX));
+        let options = ViewOptions {
+            influence_limit: most as u8,
+            ..options
+        };
         let mut hash = DefaultHasher::new();
         (
             editor.model_serial(),
@@ -128,6 +138,8 @@ impl Picture {
                     positions: shown.positions.clone(),
                     normals: shown.normals.clone(),
                     generation: shown.generation,
+                    position_changes: shown.position_changes.clone(),
+                    normal_changes: shown.normal_changes.clone(),
                     weights: match measured {
                         Some(map) => Some(map.values.clone()),
                         None => heat.map(|h| h.values.clone()),
@@ -136,6 +148,8 @@ impl Picture {
                         Some(map) => map.generation,
                         None => heat.map_or(0, |h| h.generation),
                     },
+                    tints: heat.map(|h| h.tints.clone()).filter(|t| !t.is_empty()),
+                    weight_changes: heat.map(|h| h.changes.clone()),
                     plain_weight: heat.map_or(0.0, |h| as_uploaded(h.plain())),
                     hidden,
                     selected,
@@ -168,8 +182,12 @@ impl Picture {
             positions: &m.positions,
             normals: &m.normals,
             generation: m.generation,
+            position_changes: &m.position_changes,
+            normal_changes: &m.normal_changes,
             weights: m.weights.as_ref().map(|w| w.as_slice()),
             weights_generation: m.weights_generation,
+            tints: m.tints.as_ref().map(|t| t.as_slice()),
+            weight_changes: m.weight_changes.as_ref().map_or(&[], |c| c.as_slice()),
             plain_weight: m.plain_weight,
             materials: &self.materials,
             images: &self.images,

@@ -1,14 +1,15 @@
 //! The shader programs, compiled once a renderer.
 
 use super::renderer::RenderError;
-use super::scene::Shading;
+use super::scene::{Shading, ViewOptions};
 use crate::document::Material;
+use crate::editor::WeightView;
 use three_d::{Context, Program};
 
 /// One program for each kind of thing that is drawn.
 pub(crate) struct Programs {
     pub(crate) background: Program,
-    meshes: [Program; 6],
+    meshes: [Program; 9],
     /// [`Shading::Textured`] with normal, roughness, occlusion and light pictures: dearer than what most models need.
     detailed: Program,
     pub(crate) line: Program,
@@ -24,9 +25,12 @@ impl Programs {
                 .map_err(|source| RenderError::Shader { name, source })
         };
         let mesh = |shading: u32, detailed: bool| {
+            let weights = shading == 3 || shading > 5;
             let define = format!(
-                "#define SHADING {shading}\n#define DETAILED {}\n",
-                u32::from(detailed)
+                "#define SHADING {shading}\n#define DETAILED {}\n#define WEIGHTS {}\n#define HEAT {}\n",
+                u32::from(detailed),
+                u32::from(weights),
+                u32::from(weights || shading == 5)
             );
             program(
                 "mesh",
@@ -47,6 +51,9 @@ impl Programs {
                 mesh(3, false)?,
                 mesh(4, false)?,
                 mesh(5, false)?,
+                mesh(6, false)?,
+                mesh(7, false)?,
+                mesh(8, false)?,
             ],
             detailed: mesh(0, true)?,
             line: program(
@@ -68,13 +75,28 @@ impl Programs {
     }
 
     /// The program that draws surfaces in this way, and the one for those of its materials that ask for more.
-    pub(crate) fn meshes(&self, shading: Shading) -> [&Program; 2] {
-        let [textured, shaded, form, weights, wire, heat_map] = &self.meshes;
-        match shading {
+    pub(crate) fn meshes(&self, options: &ViewOptions) -> [&Program; 2] {
+        let [
+            textured,
+            shaded,
+            form,
+            painted,
+            wire,
+            heat_map,
+            bones,
+            counts,
+            sums,
+        ] = &self.meshes;
+        match options.shading {
             Shading::Textured => [textured, &self.detailed],
             Shading::Shaded => [shaded; 2],
             Shading::Form => [form; 2],
-            Shading::Weights => [weights; 2],
+            Shading::Weights => match options.weight_view {
+                WeightView::Painted => [painted; 2],
+                WeightView::Bones => [bones; 2],
+                WeightView::Count => [counts; 2],
+                WeightView::Sum => [sums; 2],
+            },
             Shading::Wire => [wire; 2],
             Shading::HeatMap => [heat_map; 2],
         }

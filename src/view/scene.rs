@@ -6,6 +6,8 @@ use super::joints::BoneShape;
 use super::points::PointMarks;
 use crate::deform::diagnostics::Metric;
 use crate::document::{Image, Material};
+use crate::editor::WeightView;
+use crate::editor::weight_colours::HeatChange;
 use crate::math::camera::Camera;
 use crate::mesh::Mesh;
 use glam::Vec3;
@@ -39,9 +41,17 @@ pub struct SceneMesh<'a> {
     pub normals: &'a [Vec3],
     /// Another number whenever positions or normals changed.
     pub generation: u64,
-    /// n_points weights 0 - 1 for [`Shading::Weights`]; 0, negative and NaN: no influence. For [`Shading::HeatMap`]
-    /// values of the metric; NaN: none. `None`: none anywhere.
+    /// Which chunks of `positions` changed last; empty: all of them did.
+    pub position_changes: &'a [HeatChange],
+    /// The same of `normals`.
+    pub normal_changes: &'a [HeatChange],
+    /// n_points values 0 - 1 for [`Shading::Weights`], as [`WeightView`] has them; 0, negative and NaN: no influence. For
+    /// [`Shading::HeatMap`] values of the metric; NaN: none. `None`: none anywhere.
     pub weights: Option<&'a [f32]>,
+    /// n_points mixed colours of bones, and the share of each point's weights that is locked; `None`: nothing is.
+    pub tints: Option<&'a [[u8; 4]]>,
+    /// Which chunks of `weights` and `tints` changed last; empty: all of them did.
+    pub weight_changes: &'a [HeatChange],
     /// The weight, 0 - 1, that is hatched instead of coloured: it says that there is nothing. 0, but of a painted map
     /// what was never painted.
     pub plain_weight: f32,
@@ -63,6 +73,7 @@ impl SceneMesh<'_> {
         self.positions.len() == self.mesh.n_points()
             && self.normals.len() == self.mesh.normals.len()
             && self.weights.is_none_or(|w| w.len() == self.mesh.n_points())
+            && self.tints.is_none_or(|t| t.len() == self.mesh.n_points())
     }
 }
 
@@ -129,6 +140,17 @@ pub struct ViewOptions {
     pub shading: Shading,
     /// The colours of [`Shading::Weights`].
     pub ramp: Ramp,
+    /// What [`Shading::Weights`] shows.
+    pub weight_view: WeightView,
+    /// Lines of equal weight over [`WeightView::Painted`].
+    pub isolines: bool,
+    /// Stripes where weights are locked.
+    pub lock_pattern: bool,
+    /// What moves the point under the pointer, beside it.
+    pub hover_bar: bool,
+    /// More influences than this are marked.
+    #[serde(skip)]
+    pub influence_limit: u8,
     /// What [`Shading::HeatMap`] shows.
     pub metric: Metric,
     /// The diagonal of the box around the model at rest, metres: the measure of [`ViewOptions::metric`]'s range.
@@ -159,6 +181,11 @@ impl Default for ViewOptions {
         Self {
             shading: Shading::Textured,
             ramp: Ramp::default(),
+            weight_view: WeightView::default(),
+            isolines: false,
+            lock_pattern: true,
+            hover_bar: true,
+            influence_limit: 4,
             metric: Metric::Bulge,
             diagonal: 0.0,
             wire_overlay: false,

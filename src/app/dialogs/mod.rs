@@ -7,6 +7,7 @@ pub(super) mod path;
 pub(super) mod range_of_motion;
 pub(super) mod recovery;
 pub(super) mod unsaved;
+pub(super) mod weight_range;
 pub(super) mod welcome;
 
 use crate::view::theme;

@@ -1,4 +1,4 @@
-//! A path to open, save, export, or to find a model again.
+//! A path to open, save, export, to find a model again, or for weights.
 
 use super::{modal, take_enter};
 use crate::editor::Editor;
@@ -17,6 +17,10 @@ pub(in crate::app) enum PathPurpose {
     Save,
     Export,
     Relink,
+    /// The model that weights are taken from.
+    Transfer,
+    ImportWeights,
+    ExportWeights,
 }
 
 /// What became of a path dialog this frame.
@@ -60,7 +64,11 @@ impl PathDialog {
             base.with_extension(ending).display().to_string()
         };
         let path = match purpose {
-            PathPurpose::Open | PathPurpose::Relink => String::new(),
+            PathPurpose::Open
+            | PathPurpose::Relink
+            | PathPurpose::Transfer
+            | PathPurpose::ImportWeights => String::new(),
+            PathPurpose::ExportWeights => beside("weights.json"),
             PathPurpose::Save => beside("ron"),
             PathPurpose::Export => {
                 // The source is never the default: exporting over it would lose it.
@@ -76,6 +84,15 @@ impl PathDialog {
             PathPurpose::Export => {
                 "A glTF file (.glb, or .gltf with a .bin): your changes, the rest as it came."
                     .to_owned()
+            }
+            PathPurpose::Transfer => {
+                "A model or project (.gltf, .glb, .ron) in the same place and bind pose.".to_owned()
+            }
+            PathPurpose::ImportWeights => {
+                "A weights file (.json), as Export weights writes it: bones by name.".to_owned()
+            }
+            PathPurpose::ExportWeights => {
+                "A weights file (.json): every point's weights, bones by name.".to_owned()
             }
             PathPurpose::Relink => match editor.relink() {
                 Some(relink) => format!(
@@ -121,6 +138,9 @@ impl PathDialog {
             PathPurpose::Save => ("Save project", "Save"),
             PathPurpose::Export => ("Export glTF", "Export"),
             PathPurpose::Relink => ("Find the model", "Open"),
+            PathPurpose::Transfer => ("Transfer weights from", "Read"),
+            PathPurpose::ImportWeights => ("Import weights", "Read"),
+            PathPurpose::ExportWeights => ("Export weights", "Write"),
         };
         let mut answer = Answer::Open;
         let modal = modal(ctx, "path dialog").show(ctx, |ui| {
@@ -211,7 +231,10 @@ impl PathDialog {
             return Answer::Open;
         }
         let target = self.target();
-        let writes = matches!(self.purpose, PathPurpose::Save | PathPurpose::Export);
+        let writes = matches!(
+            self.purpose,
+            PathPurpose::Save | PathPurpose::Export | PathPurpose::ExportWeights
+        );
         let asks = writes && target.is_file() && self.own.as_ref() != Some(&target);
         if asks && self.to_replace.as_ref() != Some(&target) {
             self.to_replace = Some(target);
@@ -224,17 +247,28 @@ impl PathDialog {
         let typed = self.typed();
         let folder = typed.parent().filter(|f| !f.as_os_str().is_empty());
         match self.purpose {
-            PathPurpose::Open | PathPurpose::Relink if !typed.exists() => {
+            PathPurpose::Open
+            | PathPurpose::Relink
+            | PathPurpose::Transfer
+            | PathPurpose::ImportWeights
+                if !typed.exists() =>
+            {
                 Some(format!("There is no file \"{}\".", typed.display()))
             }
-            PathPurpose::Open | PathPurpose::Relink => None,
+            PathPurpose::Open
+            | PathPurpose::Relink
+            | PathPurpose::Transfer
+            | PathPurpose::ImportWeights => None,
+            PathPurpose::ExportWeights if typed.extension().is_none_or(|e| e != "json") => {
+                Some("A weights file ends in .json.".to_owned())
+            }
             PathPurpose::Save if crate::io::is_model(&typed) => {
                 Some("A project ends in .ron; to write a model, export it.".to_owned())
             }
             PathPurpose::Export if Container::of_path(&typed).is_none() => {
                 Some("A model ends in .glb or .gltf.".to_owned())
             }
-            PathPurpose::Save | PathPurpose::Export => folder
+            PathPurpose::Save | PathPurpose::Export | PathPurpose::ExportWeights => folder
                 .filter(|folder| !folder.is_dir())
                 .map(|folder| format!("There is no folder \"{}\".", folder.display())),
         }
@@ -255,12 +289,19 @@ impl PathDialog {
                     .file_name()
                     .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
                 let chosen = match purpose {
-                    PathPurpose::Open => dialog
+                    PathPurpose::Open | PathPurpose::Transfer => dialog
                         .add_filter("Models and projects", &["glb", "gltf", "ron"])
                         .pick_file(),
                     PathPurpose::Relink => {
                         dialog.add_filter("Models", &["glb", "gltf"]).pick_file()
                     }
+                    PathPurpose::ImportWeights => {
+                        dialog.add_filter("Weights", &["json"]).pick_file()
+                    }
+                    PathPurpose::ExportWeights => dialog
+                        .add_filter("Weights", &["json"])
+                        .set_file_name(name)
+                        .save_file(),
                     PathPurpose::Save => dialog
                         .add_filter("Sinew project", &["ron"])
                         .set_file_name(name)

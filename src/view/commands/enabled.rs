@@ -2,7 +2,7 @@
 
 use super::Command;
 use crate::document::session::PaintTarget;
-use crate::editor::Editor;
+use crate::editor::{Editor, OperationKind};
 
 impl Command {
     /// Whether it can be asked for now.
@@ -12,6 +12,7 @@ impl Command {
         let has_model = !document.skeleton().is_empty();
         let has_clip = editor.shown_clip().is_some();
         let has_joint = session.active_joint.is_some();
+        let has_skin = !document.skins().is_empty();
         match self {
             Self::Open
             | Self::Sample(_)
@@ -58,12 +59,47 @@ impl Command {
             | Self::UseInBetweens(_)
             | Self::ToggleExported
             | Self::ShowMyPose => has_clip,
+            Self::AdjustLast => editor.adjusting().is_some(),
+            Self::Operate(kind) => {
+                has_skin
+                    && match kind {
+                        OperationKind::Paste(_) => editor.has_copied_weights(),
+                        OperationKind::Flood
+                        | OperationKind::Invert
+                        | OperationKind::Levels
+                        | OperationKind::Move
+                        | OperationKind::Merge
+                        | OperationKind::Swap => has_joint,
+                        _ => true,
+                    }
+            }
+            Self::TransferFrom | Self::ImportWeights | Self::ExportWeights | Self::CopyWeights => {
+                has_skin
+            }
             Self::Rename | Self::SelectMoved | Self::LockActive | Self::LockOthers => has_joint,
+            Self::SelectByWeight => has_joint && !document.skins().is_empty(),
+            Self::SelectUnweighted | Self::SelectOverInfluenced | Self::SelectOffSum => {
+                !document.skins().is_empty()
+            }
             Self::PastePose | Self::PasteFlipped => has_model && editor.has_copied_pose(),
             Self::ShowAll => editor.has_hidden(),
-            Self::Hide | Self::HideOthers | Self::SelectNone => editor.n_selected() > 0,
+            Self::Hide | Self::HideOthers | Self::SelectNone | Self::SelectMirrored => {
+                editor.n_selected() > 0
+            }
             Self::Isolate => editor.n_selected() > 0 || editor.is_isolated(),
             Self::RangeOfMotion | Self::Paint(PaintTarget::Mask(_)) => !document.skins().is_empty(),
+            Self::AddLayer => editor.layered_mesh().is_some(),
+            Self::Paint(PaintTarget::LayerMask)
+            | Self::DuplicateLayer
+            | Self::DeleteLayer
+            | Self::MergeLayerDown
+            | Self::MuteLayer
+            | Self::EraseFromLayer => editor.active_upper_layer().is_some(),
+            Self::LayerUp => editor.can_move_layer(true),
+            Self::LayerDown => editor.can_move_layer(false),
+            Self::RenameLayer | Self::FlattenLayers | Self::SoloLayer => {
+                editor.active_layer().is_some()
+            }
             Self::FillMap | Self::ClearMap | Self::InvertMap => {
                 has_model && editor.paint_target() != PaintTarget::Weights
             }

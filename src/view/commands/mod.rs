@@ -17,8 +17,9 @@ use super::theme::ThemeChoice;
 use crate::deform::diagnostics::Metric;
 use crate::deform::{SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
-use crate::document::session::PaintTarget;
-use crate::editor::Editor;
+use crate::document::session::{BrushKind, PaintTarget, Projection};
+use crate::editor::{Editor, OperationKind, WeightView};
+use crate::math::Axis;
 use crate::skeleton::InBetweens;
 use table::{Group, Row, TABLE};
 
@@ -66,8 +67,18 @@ pub enum Command {
     SelectMore,
     /// One ring less.
     SelectLess,
-    /// The points that the active bone moves.
+    /// The points that the selected bones move.
     SelectMoved,
+    /// The points that the active bone moves by so much.
+    SelectByWeight,
+    /// The points that no bone moves.
+    SelectUnweighted,
+    /// The points that too many bones move.
+    SelectOverInfluenced,
+    /// The points whose weights do not sum to 1.
+    SelectOffSum,
+    /// The other side.
+    SelectMirrored,
     /// The next drag draws a box.
     SelectBox,
     /// Select under a circle.
@@ -90,6 +101,14 @@ pub enum Command {
     Show(Shading),
     /// Choose the colours of weights.
     UseRamp(Ramp),
+    /// Choose what colours of weights show, and show it.
+    UseWeightView(WeightView),
+    /// Lines of equal weight on or off.
+    ToggleIsolines,
+    /// Stripes of locked weights on or off.
+    ToggleLockPattern,
+    /// What moves the point under the pointer on or off.
+    ToggleHoverBar,
     /// Choose what the heat map shows, and show it.
     UseMetric(Metric),
     /// Choose of these by direction.
@@ -172,12 +191,44 @@ pub enum Command {
     // Weights
     /// Choose what the brush paints.
     Paint(PaintTarget),
+    /// Choose what a stroke does.
+    UseBrush(BrushKind),
+    /// Choose how the brush measures distance.
+    UseProjection(Projection),
+    /// Paint both sides at once, or one.
+    UseSymmetry(Option<Axis>),
+    /// Paint what is hidden too.
+    ToggleBrushXray,
+    /// Touches add up, or not.
+    ToggleAccumulate,
     /// One value for a whole painted map.
     FillMap,
     /// A map as never painted.
     ClearMap,
     /// Much becomes little.
     InvertMap,
+    /// Another layer of weights.
+    AddLayer,
+    /// The same layer again.
+    DuplicateLayer,
+    /// Throw the layer away.
+    DeleteLayer,
+    /// Give the layer another name.
+    RenameLayer,
+    /// Over the next one.
+    LayerUp,
+    /// Under the one below.
+    LayerDown,
+    /// Show the layer or not.
+    MuteLayer,
+    /// Show the layer alone.
+    SoloLayer,
+    /// One with the layer below.
+    MergeLayerDown,
+    /// All layers as plain weights.
+    FlattenLayers,
+    /// The layer says nothing there.
+    EraseFromLayer,
     /// Drag the radius.
     BrushRadius,
     /// Drag the strength.
@@ -204,6 +255,18 @@ pub enum Command {
     LockPie,
     /// Lock what is free, free what is locked.
     InvertLocks,
+    /// Change the weights of many points.
+    Operate(OperationKind),
+    /// Show the settings of the operation that was done last, or put them away.
+    AdjustLast,
+    /// Choose the model that weights are taken from.
+    TransferFrom,
+    /// Choose the weights file that is read.
+    ImportWeights,
+    /// Write a weights file.
+    ExportWeights,
+    /// Keep weights aside.
+    CopyWeights,
 
     // Animation
     /// Play or pause.

@@ -44,6 +44,9 @@ pub struct Arrangement {
 /// What parts add up to that keep their proportions, and the part with the viewport, which takes what is left.
 pub(super) const WHOLE: f32 = 1000.0;
 
+/// What is left beside the layers, so that on a small screen they are as wide as the properties.
+const BESIDE_LAYERS: f32 = 789.0;
+
 /// Size of a part that has none yet.
 const ANY_SIZE: f32 = 200.0;
 
@@ -104,15 +107,30 @@ impl Arrangement {
             PanelKind::Problems,
             PanelKind::History,
             PanelKind::Volume,
+            PanelKind::Influences,
         ];
-        let tabs = Node::Tabs(0, tabs.map(panel).to_vec());
-        // It belongs to clips and comparisons; elsewhere it waits in the Window menu.
+        let mut tabs = tabs.map(panel).to_vec();
+        let below_view = if workspace == Workspace::Weights {
+            // In one column with the properties, of which it is a part while painting.
+            let layers = panel(PanelKind::Layers);
+            Node::Row(vec![
+                (BESIDE_LAYERS, Node::Tabs(0, tabs)),
+                (WHOLE - BESIDE_LAYERS, layers),
+            ])
+        } else {
+            tabs.push(panel(PanelKind::Layers));
+            Node::Tabs(0, tabs)
+        };
+        // What belongs to other work waits in the Window menu.
+        let (volume, influences, layers) =
+            (PanelKind::Volume, PanelKind::Influences, PanelKind::Layers);
         let closed = match workspace {
-            Workspace::Animate | Workspace::Compare => BTreeSet::new(),
-            Workspace::Rig | Workspace::Weights => [PanelKind::Volume].into(),
+            Workspace::Animate | Workspace::Compare => [influences, layers].into(),
+            Workspace::Rig => [volume, influences, layers].into(),
+            Workspace::Weights => [volume].into(),
         };
         Self {
-            root: Node::Column(vec![(WHOLE, above), (below, tabs)]),
+            root: Node::Column(vec![(WHOLE, above), (below, below_view)]),
             closed,
             floating: Vec::new(),
         }

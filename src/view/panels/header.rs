@@ -4,7 +4,7 @@ use super::{item_ui, target_label};
 use crate::deform::{SkinningMethod, StackPreset};
 use crate::document::PaneLayout;
 use crate::document::session::PaintTarget;
-use crate::editor::Editor;
+use crate::editor::{Editor, WeightView};
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::scene::Shading;
@@ -25,14 +25,20 @@ const WORDLESS: f32 = 720.0;
 /// How much more it takes in Paint mode to say what is painted.
 const PAINTED: f32 = 220.0;
 
+/// How much more it takes to say what colours of weights show.
+const WEIGHTS: f32 = 110.0;
+
 /// Letters of what is painted, at most: bones may have long names.
 const MOST_LETTERS: usize = 24;
 
 /// What can lie over the picture, in the order of the popover.
-const OVERLAYS: [Command; 5] = [
+const OVERLAYS: [Command; 8] = [
     Command::ToggleBones,
     Command::ToggleXray,
     Command::ToggleNames,
+    Command::ToggleHoverBar,
+    Command::ToggleIsolines,
+    Command::ToggleLockPattern,
     Command::ToggleGrid,
     Command::ToggleWire,
 ];
@@ -68,7 +74,13 @@ pub fn header_ui(
     let mut asked = Vec::new();
     let width = ui.available_width();
     let is_painting = view.mode == Mode::Paint;
-    let is_narrow = width < NARROW + if is_painting { PAINTED } else { 0.0 };
+    let shows_weights = view.options.shading == Shading::Weights;
+    let more = [(is_painting, PAINTED), (shows_weights, WEIGHTS)];
+    let more = more
+        .iter()
+        .filter(|(is_so, _)| *is_so)
+        .map(|(_, more)| more);
+    let is_narrow = width < NARROW + more.sum::<f32>();
     let is_smallest = width < SMALLEST;
     let title = |text: &'static str| if is_narrow { "" } else { text };
     ui.spacing_mut().item_spacing.x = if is_smallest { 2.0 } else { 4.0 };
@@ -116,12 +128,26 @@ pub fn header_ui(
                 for shading in shadings {
                     item_ui(ui, Command::Show(shading), editor, is_on, &mut asked);
                 }
+                ui.separator();
+                weights_ui(ui, editor, is_on, &mut asked);
             });
         } else {
             for shading in shadings {
                 let (command, icon) = (Command::Show(shading), shading_icon(shading));
                 choice_ui(ui, command, icon, shading == shown, editor, &mut asked);
             }
+        }
+        if shows_weights && !is_smallest {
+            let shown = view.options.weight_view;
+            let about = "What the colours of weights show.";
+            menu_ui(
+                ui,
+                "Weight colours show",
+                weight_icon(shown),
+                title(shown.label()),
+                about,
+                |ui| weights_ui(ui, editor, is_on, &mut asked),
+            );
         }
         ui.separator();
         let about = "What is drawn over the model.";
@@ -231,6 +257,31 @@ fn shading_icon(shading: Shading) -> MaterialIcon {
         Shading::Weights => icons::ICON_GRADIENT,
         Shading::Wire => icons::ICON_LANGUAGE,
         Shading::HeatMap => icons::ICON_THERMOSTAT,
+    }
+}
+
+/// What colours of weights show, and what lies over them.
+fn weights_ui(
+    ui: &mut Ui,
+    editor: &Editor,
+    is_on: &dyn Fn(Command) -> Option<bool>,
+    asked: &mut Vec<Command>,
+) {
+    for view in WeightView::ALL {
+        item_ui(ui, Command::UseWeightView(view), editor, is_on, asked);
+    }
+    ui.separator();
+    for command in [Command::ToggleIsolines, Command::ToggleLockPattern] {
+        item_ui(ui, command, editor, is_on, asked);
+    }
+}
+
+fn weight_icon(view: WeightView) -> MaterialIcon {
+    match view {
+        WeightView::Painted => icons::ICON_ADJUST,
+        WeightView::Bones => icons::ICON_PALETTE,
+        WeightView::Count => icons::ICON_NUMBERS,
+        WeightView::Sum => icons::ICON_FUNCTIONS,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The narrow column at the left: the modes, and the tools of the mode.
 
+use crate::document::session::BrushKind;
 use crate::editor::Editor;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
@@ -38,9 +39,22 @@ fn tools(mode: Mode) -> &'static [&'static [(Command, MaterialIcon)]] {
         ],
         Mode::Paint => &[
             &[
-                (Command::SwapWeight, icons::ICON_INVERT_COLORS),
-                (Command::SampleWeight, icons::ICON_COLORIZE),
+                (Command::UseBrush(BrushKind::Add), icons::ICON_ADD_CIRCLE),
+                (
+                    Command::UseBrush(BrushKind::Replace),
+                    icons::ICON_FORMAT_PAINT,
+                ),
+                (Command::UseBrush(BrushKind::Scale), icons::ICON_PERCENT),
+                (Command::UseBrush(BrushKind::Smooth), icons::ICON_BLUR_ON),
+                (Command::UseBrush(BrushKind::Sharpen), icons::ICON_DETAILS),
+                (Command::UseBrush(BrushKind::Gradient), icons::ICON_GRADIENT),
+                (
+                    Command::UseBrush(BrushKind::Radial),
+                    icons::ICON_BLUR_CIRCULAR,
+                ),
+                (Command::UseBrush(BrushKind::Sample), icons::ICON_COLORIZE),
             ],
+            &[(Command::SwapWeight, icons::ICON_INVERT_COLORS)],
             &[
                 (Command::LockActive, icons::ICON_LOCK),
                 (Command::UnlockAll, icons::ICON_LOCK_OPEN),

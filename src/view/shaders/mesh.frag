@@ -1,5 +1,5 @@
-// SHADING is defined by `programs.rs`: 0 textured, 1 clay, 2 form, 3 weights, 4 dim fill behind a wire, 5 heat map;
-// DETAILED adds the pictures that few materials have. A program of its own for each keeps software rendering fast, which computes
+// SHADING is defined by `programs.rs`: 0 textured, 1 clay, 2 form, 4 dim fill behind a wire, 5 heat map; of weights (WEIGHTS)
+// 3 what is painted, 6 all bones, 7 numbers of influences, 8 sums. HEAT: 5 or weights. DETAILED adds the pictures that few materials have. A program of its own for each keeps software rendering fast, which computes
 // both sides of every branch.
 uniform float back_light;
 uniform float orthographic;
@@ -29,12 +29,26 @@ uniform float unlit;
 #endif
 #elif SHADING == 2
 uniform float bump;
-#elif SHADING == 3 || SHADING == 5
-#if SHADING == 3
+#elif HEAT
+#if WEIGHTS
 uniform float plain;
+uniform float lock_px;
+// 0: locks are not shown.
+uniform float lock_strength;
+#endif
+#if SHADING == 3
+// Width of lines of equal weight; 0: none.
+uniform float line_px;
+#elif SHADING == 7
+uniform float limit;
+#elif SHADING == 8
+// How far from 1 a sum may be, and where its colour is the end's.
+uniform vec2 sum_scale;
 #endif
 uniform float hatch_px;
+#if SHADING != 6
 uniform vec3 heat_stops[9];
+#endif
 uniform vec3 hatch_ground;
 uniform vec3 hatch_stripe;
 #if SHADING == 5
@@ -55,8 +69,11 @@ in vec2 texture_uv;
 in vec4 surface_color;
 #elif SHADING == 2
 in float bend;
-#elif SHADING == 3 || SHADING == 5
+#elif HEAT
 in float heat_value;
+#endif
+#if WEIGHTS
+in vec4 tint_value;
 #endif
 
 out vec4 color;
@@ -124,12 +141,14 @@ vec3 mirrored(vec3 f0, float rough, float nv) {
 }
 #endif
 
-#if SHADING == 3 || SHADING == 5
+#if HEAT
+#if SHADING != 6
 vec3 heat_color(float t) {
     float x = clamp(t, 0.0, 1.0) * 8.0;
     int i = min(int(x), 7);
     return mix(heat_stops[i], heat_stops[i + 1], x - float(i));
 }
+#endif
 
 // Diagonal stripes of the screen: "no weight here", or "never painted", can be taken neither for a colour of the ramp nor for a shadow, and
 // reads without colour vision.
@@ -141,6 +160,74 @@ float stripes(float along) {
 
 vec3 hatch() {
     return mix(hatch_ground, hatch_stripe, stripes(gl_FragCoord.x + gl_FragCoord.y));
+}
+#endif
+
+#if WEIGHTS
+// What stands out from a colour and still has its hue.
+vec3 apart(vec3 c) {
+    return dot(c, vec3(0.299, 0.587, 0.114)) > 0.42 ? c * 0.42 : mix(c, vec3(1.0), 0.42);
+}
+
+// Whether there is nothing to show.
+bool is_plain() {
+#if SHADING == 3
+    return abs(heat_value - plain) <= 0.0005;
+#elif SHADING == 6
+    return heat_value < 0.5;
+#elif SHADING == 7
+    return heat_value * 16.0 < 0.5;
+#else
+    return heat_value <= plain;
+#endif
+}
+
+vec3 weight_color() {
+    if (is_plain()) {
+        return hatch();
+    }
+#if SHADING == 3
+    vec3 shown = heat_color(heat_value);
+    if (line_px > 0.0) {
+        float level = heat_value * 10.0;
+        float nearest = floor(level + 0.5);
+        float slope = fwidth(level);
+        float gap = abs(level - nearest) / max(slope, 1e-9);
+        float line = 1.0 - smoothstep(line_px * 0.5, line_px * 0.5 + 0.9, gap);
+        // On a plateau the whole surface would be a line.
+        bool is_level = slope > 1e-4 && nearest > 0.0 && nearest < 10.0;
+        shown = is_level ? mix(shown, apart(shown), 0.75 * line) : shown;
+    }
+    return shown;
+#elif SHADING == 6
+    return tint_value.rgb;
+#elif SHADING == 7
+    float count = floor(heat_value * 16.0 + 0.5);
+    vec3 shown = heat_color((min(count, 8.0) - 1.0) / 7.0);
+    return count > limit ? mix(shown, apart(shown), stripes(gl_FragCoord.x - gl_FragCoord.y)) : shown;
+#else
+    float off = heat_value * 2.0 - 1.0;
+    if (abs(off) <= sum_scale.x) {
+        return heat_color(0.5);
+    }
+    float part = 0.35 + 0.65 * min(abs(off) / sum_scale.y, 1.0);
+    vec3 shown = heat_color(0.5 + 0.5 * part * sign(off));
+    return mix(shown, shown * 0.6, stripes(gl_FragCoord.x - gl_FragCoord.y));
+#endif
+}
+
+// Stripes as wide as the share of the weights that is locked.
+vec3 with_locks(vec3 shown, bool is_plain) {
+    float share = tint_value.a * lock_strength;
+    if (share < 0.003) {
+        return shown;
+    }
+    float phase = fract((gl_FragCoord.x - gl_FragCoord.y) / lock_px);
+    float width = 0.1 + 0.36 * share;
+    float edge = 1.2 / lock_px;
+    float on = smoothstep(0.0, edge, phase) * (1.0 - smoothstep(width, width + edge, phase));
+    // Over the hatch they cross its stripes: both stay readable where they are fainter.
+    return mix(shown, apart(shown), is_plain ? 0.4 * on : on);
 }
 #endif
 
@@ -239,10 +326,10 @@ void main() {
 #else
     vec3 light = diffuse_light(n);
 #endif
-#if SHADING == 3
+#if WEIGHTS
     // Form without hue: the ramp's colours must stay readable in the shade.
     float form = 0.38 + 0.48 * dot(light, vec3(0.30, 0.59, 0.11));
-    vec3 result = linear_from_srgb(abs(heat_value - plain) > 0.0005 ? heat_color(heat_value) : hatch()) * form;
+    vec3 result = linear_from_srgb(with_locks(weight_color(), is_plain())) * form;
 #elif SHADING == 5
     float form = 0.38 + 0.48 * dot(light, vec3(0.30, 0.59, 0.11));
     vec3 result = linear_from_srgb(metric_color()) * form;

@@ -8,8 +8,11 @@ in vec2 uv;
 in uvec4 vertex_color;
 #elif SHADING == 2
 in float curvature;
-#elif SHADING == 3 || SHADING == 5
+#elif HEAT
 in float heat;
+#endif
+#if WEIGHTS
+in uvec4 tint;
 #endif
 
 out vec3 point_in_view;
@@ -19,8 +22,11 @@ out vec2 texture_uv;
 out vec4 surface_color;
 #elif SHADING == 2
 out float bend;
-#elif SHADING == 3 || SHADING == 5
+#elif HEAT
 out float heat_value;
+#endif
+#if WEIGHTS
+out vec4 tint_value;
 #endif
 
 void main() {
@@ -33,8 +39,11 @@ void main() {
     surface_color = vec4(stored.rgb * stored.rgb, stored.a);
 #elif SHADING == 2
     bend = curvature;
-#elif SHADING == 3 || SHADING == 5
+#elif HEAT
     heat_value = heat;
+#endif
+#if WEIGHTS
+    tint_value = vec4(tint) / 255.0;
 #endif
     gl_Position = clip_from_view * p;
 }

@@ -1,6 +1,6 @@
 //! What stands over a heat map: the legend in units, the numbers, the worst place, the value under the pointer.
 
-use super::overlays::{MARGIN, color, text};
+use super::overlays::{MARGIN, color, colour_bar, text};
 use super::panes::Pane;
 use super::{Viewport, ndc, size};
 use crate::deform::StackChoice;
@@ -14,8 +14,8 @@ use crate::view::scene::Shading;
 use crate::view::scenery::Scenery;
 use crate::view::theme;
 use egui::{
-    Align, Align2, Atom, Button, Color32, FontId, Layout, Mesh, Painter, Pos2, Rect, Response,
-    RichText, Role, Sense, Shape, Stroke, Ui, UiBuilder, Vec2, WidgetInfo,
+    Align, Align2, Atom, Button, Color32, FontId, Layout, Painter, Pos2, Rect, Response, RichText,
+    Role, Sense, Stroke, Ui, UiBuilder, Vec2, WidgetInfo,
 };
 use egui_material_icons::icons;
 
@@ -237,7 +237,7 @@ impl Viewport {
 }
 
 /// A drop-down over the picture.
-fn menu_ui(ui: &mut Ui, title: &str, items: impl FnOnce(&mut Ui)) -> Response {
+pub(super) fn menu_ui(ui: &mut Ui, title: &str, items: impl FnOnce(&mut Ui)) -> Response {
     let arrow = icons::ICON_ARROW_DROP_DOWN.rich_text().size(14.0);
     let text = RichText::new(title).size(13.0);
     let fill = theme::palette(ui).panel.gamma_multiply(0.88);
@@ -315,19 +315,7 @@ fn bar_ui(
     scale: &HeatScale,
     scenery: &Scenery,
 ) -> Rect {
-    let mut mesh = Mesh::default();
-    for (i, stop) in scale.stops().iter().enumerate() {
-        let y = bar.bottom() - bar.height() * i as f32 / 8.0;
-        for x in [bar.left(), bar.right()] {
-            mesh.colored_vertex(Pos2::new(x, y), color(*stop));
-        }
-        if i > 0 {
-            let first = 2 * i as u32 - 2;
-            mesh.add_triangle(first, first + 1, first + 2);
-            mesh.add_triangle(first + 1, first + 2, first + 3);
-        }
-    }
-    painter.add(Shape::mesh(mesh));
+    colour_bar(painter, bar, scale.stops());
     let [ground, stripe] = scale.hatch().map(color);
     painter.rect_filled(swatch, 0.0, ground);
     let stripes = painter.with_clip_rect(swatch.intersect(painter.clip_rect()));

@@ -3,11 +3,12 @@
 use super::{Viewport, ndc, size};
 use crate::document::session::SelectKind;
 use crate::editor::Editor;
+use crate::skeleton::JointIndex;
 use crate::tools::SelectOp;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
 use crate::view::panels;
-use egui::Response;
+use egui::{Response, Ui};
 
 /// What one does with a selection.
 const SELECT: &[&[Command]] = &[
@@ -58,6 +59,34 @@ const POSE: &[&[Command]] = &[
     ],
 ];
 
+/// What one does with the bone that is painted.
+const PAINT: &[&[Command]] = &[
+    &[
+        Command::LockActive,
+        Command::LockOthers,
+        Command::InvertLocks,
+        Command::UnlockAll,
+    ],
+    &[
+        Command::Rename,
+        Command::SelectMoved,
+        Command::FrameSelected,
+    ],
+];
+
+/// Makes the bone that was under the pointer the painted one.
+fn bone_ui(ui: &mut Ui, bone: JointIndex, editor: &mut Editor) {
+    if editor.document().session().active_joint == Some(bone) {
+        return;
+    }
+    let text = format!("Paint {}", editor.document().skeleton().label(bone));
+    let about = "Make the bone that moves this place most the active one.";
+    if ui.button(text).on_hover_text(about).clicked() {
+        editor.select_joint(Some(bone));
+        ui.close();
+    }
+}
+
 impl Viewport {
     /// The menu of the mode, where the right button was clicked.
     pub(super) fn menu_ui(&mut self, response: &Response, editor: &mut Editor) {
@@ -82,14 +111,25 @@ impl Viewport {
                 editor.pick_joint(bone, SelectOp::Replace);
             }
         }
-        let chosen = &mut self.chosen;
+        if mode == Mode::Paint
+            && response.secondary_clicked()
+            && let Some(at) = response.interact_pointer_pos()
+        {
+            let (at, size) = (ndc(at, response.rect), size(response.rect));
+            self.menu_bone = editor.pick_joint_in_skin(at, size);
+        }
+        let (chosen, bone) = (&mut self.chosen, &self.menu_bone);
         response.context_menu(|ui| {
             let parts = match mode {
                 Mode::Select => SELECT,
                 Mode::Pose => POSE,
                 Mode::Paint => {
-                    panels::brush_ui(ui, editor);
-                    return;
+                    panels::brush_popover_ui(ui, editor);
+                    ui.separator();
+                    if let Some(bone) = *bone {
+                        bone_ui(ui, bone, editor);
+                    }
+                    PAINT
                 }
             };
             for (i, part) in parts.iter().enumerate() {

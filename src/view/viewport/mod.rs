@@ -6,6 +6,7 @@
 mod axes;
 mod gpu;
 mod heat_legend;
+mod influence_bar;
 mod menu;
 mod navigate;
 mod overlays;
@@ -14,6 +15,7 @@ mod panes;
 mod pose;
 mod pose_overlay;
 mod select;
+mod weight_legend;
 mod wipe;
 
 use super::commands::Command;
@@ -22,7 +24,6 @@ use super::picture::{Bones, Picture};
 use super::renderer::Renderer;
 use super::scene::{Theme, ViewOptions};
 use super::theme::{self, ThemeChoice};
-use crate::document::session::BrushOptions;
 use crate::document::{Image, PaneLayout};
 use crate::editor::Editor;
 use crate::evaluate::ViewId;
@@ -51,10 +52,13 @@ pub struct Viewport {
     /// Commands chosen in the viewport's own menus, for the app to run.
     pub chosen: Vec<Command>,
     menu_blocked: bool,
+    /// The bone under the pointer when the menu of Paint mode was asked for.
+    menu_bone: Option<JointIndex>,
     hovered: Option<JointIndex>,
     /// What is painted under the pointer: a weight or the value of a map.
     value: Option<f32>,
     drag: Drag,
+    stroke: paint::Held,
     adjust: Option<Adjust>,
     pose: pose::PoseDrag,
     /// What the camera turned about last.
@@ -141,6 +145,7 @@ impl Viewport {
             ThemeChoice::HighContrast => Theme::HighContrast,
         };
         self.ask_for_heat_map(editor);
+        editor.show_weights(self.options.weight_view);
         let layout = self.layout(editor);
         let panes = self.lay_out(ui, rect, editor);
         self.free_gone_views(editor);
@@ -191,8 +196,9 @@ impl Viewport {
         }
         self.frame_worst_of_pane(editor);
         self.heat_probe_ui(ui, &response, editor);
-        if self.mode == Mode::Paint {
+        if self.mode == Mode::Paint && !self.is_selecting(editor) {
             self.brush_circle(ui, &response, editor);
+            self.influence_bar_ui(ui, &response, editor);
         } else {
             Self::select_overlay(ui, &response, editor);
         }
@@ -218,6 +224,7 @@ impl Viewport {
         for pane in &panes {
             Self::centres_badge_ui(ui, pane, editor);
         }
+        self.sum_badge_ui(ui, &panes[0], editor);
         if layout == PaneLayout::Wipe {
             self.wipe_ui(ui, &panes, editor);
         }
@@ -253,13 +260,12 @@ impl Viewport {
                 self.end_stroke(response, editor);
                 self.pose(ui, response, editor);
             }
-            Mode::Paint => {
-                self.end_select(response, editor);
-                if editor.select_tool().armed().is_some() {
-                    editor.arm_select(None);
-                }
-                self.paint(ui, response, editor);
+            // A box, a circle or a lasso for the mask: the brush waits.
+            Mode::Paint if self.is_selecting(editor) => {
+                self.end_stroke(response, editor);
+                self.select(ui, response, editor);
             }
+            Mode::Paint => self.paint(ui, response, editor),
         }
         if self.mode != Mode::Pose {
             self.end_pose(editor);
@@ -267,12 +273,7 @@ impl Viewport {
         if self.mode != Mode::Paint
             && let Some(adjust) = self.adjust.take()
         {
-            let brush = editor.brush_mut();
-            let target = brush.target;
-            *brush = BrushOptions {
-                target,
-                ..adjust.before
-            };
+            adjust.take_back(editor.brush_mut());
         }
     }
 

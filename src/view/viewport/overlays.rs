@@ -6,21 +6,16 @@ use crate::editor::Editor;
 use crate::math::Camera;
 use crate::math::camera::View;
 use crate::skeleton::{Bone, JointIndex};
-use crate::view::heat::Ramp;
+use crate::view::heat::Stops;
 use crate::view::scene::Shading;
 use crate::view::scenery::Scenery;
 use egui::{
-    Align2, Color32, FontId, Mesh, Painter, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, Vec2,
-    WidgetInfo,
+    Align2, Color32, FontId, Mesh, Painter, Pos2, Rect, Role, Sense, Shape, Ui, Vec2, WidgetInfo,
 };
 use std::collections::BTreeMap;
 
 /// From the edges of the viewport, points.
 pub(super) const MARGIN: f32 = 12.0;
-/// The legend's bar.
-const BAR: Vec2 = Vec2::new(14.0, 132.0);
-/// Side of the hatched square below it.
-const SWATCH: f32 = 14.0;
 /// Names that are hidden behind another part keep this much.
 const BEHIND: f32 = 0.45;
 
@@ -57,7 +52,7 @@ impl Viewport {
             view_label_ui(ui, &painter, rect, editor, scenery);
         }
         if pane.index == shared.legend && self.options.shading == Shading::Weights {
-            legend_ui(ui, &painter, rect, editor, self.options.ramp, scenery);
+            self.weight_legend_ui(ui, rect, editor);
         }
         if pane.index == shared.legend {
             self.heat_legend_ui(ui, rect, editor);
@@ -191,122 +186,6 @@ fn view_label_ui(ui: &Ui, painter: &Painter, rect: Rect, editor: &Editor, scener
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
 }
 
-/// The colours from 0 to the largest value at the bottom left, under the name of the bone or the map they belong to.
-fn legend_ui(
-    ui: &Ui,
-    painter: &Painter,
-    rect: Rect,
-    editor: &Editor,
-    ramp: Ramp,
-    scenery: &Scenery,
-) {
-    let height = BAR.y + SWATCH + 34.0;
-    if rect.height() < height + 120.0 || rect.width() < 200.0 {
-        return;
-    }
-    let document = editor.document();
-    let target = editor.paint_target();
-    let limit = target.limit();
-    let name = match (target.mask(), document.session().active_joint) {
-        (Some(kind), _) => kind.label().to_owned(),
-        (None, Some(joint)) => document.skeleton().label(joint),
-        (None, None) => "No bone chosen".to_owned(),
-    };
-    let bottom = rect.left_bottom() + Vec2::new(MARGIN, -MARGIN);
-    let swatch = Rect::from_min_size(bottom - Vec2::new(0.0, SWATCH), Vec2::splat(SWATCH));
-    let bar = Rect::from_min_size(swatch.min - Vec2::new(0.0, BAR.y + 4.0), BAR);
-    let mut mesh = Mesh::default();
-    for (i, stop) in ramp.stops().iter().enumerate() {
-        let y = bar.bottom() - bar.height() * i as f32 / 8.0;
-        for x in [bar.left(), bar.right()] {
-            mesh.colored_vertex(Pos2::new(x, y), color(*stop));
-        }
-        if i > 0 {
-            let first = 2 * i as u32 - 2;
-            mesh.add_triangle(first, first + 1, first + 2);
-            mesh.add_triangle(first + 1, first + 2, first + 3);
-        }
-    }
-    painter.add(Shape::mesh(mesh));
-    let [ground, stripe] = ramp.hatch().map(color);
-    painter.rect_filled(swatch, 0.0, ground);
-    let stripes = painter.with_clip_rect(swatch.intersect(rect));
-    for i in 0..6 {
-        let x = swatch.left() - SWATCH + i as f32 * 7.0;
-        stripes.line_segment(
-            [
-                Pos2::new(x, swatch.bottom()),
-                Pos2::new(x + SWATCH, swatch.top()),
-            ],
-            Stroke::new(2.5, stripe),
-        );
-    }
-    let edge = Stroke::new(1.0, color(scenery.text_halo));
-    for outlined in [bar, swatch] {
-        painter.rect_stroke(outlined, 0.0, edge, egui::StrokeKind::Outside);
-    }
-    let mark = |y: f32, label: &str| {
-        let from = Pos2::new(bar.right() + 1.0, y);
-        painter.line_segment(
-            [from, from + Vec2::new(4.0, 0.0)],
-            Stroke::new(1.0, color(scenery.text)),
-        );
-        let at = from + Vec2::new(8.0, 0.0);
-        text(painter, at, Align2::LEFT_CENTER, label, 11.0, scenery);
-    };
-    // A map has a colour for 0; of weights that is hatched.
-    for quarter in u8::from(target.mask().is_none())..=4 {
-        let part = f32::from(quarter) * 0.25;
-        mark(
-            bar.bottom() - bar.height() * part,
-            &format!("{}", part * limit),
-        );
-    }
-    let plain = match target.mask() {
-        None => "0 (none)",
-        Some(_) => "1 (not painted)",
-    };
-    mark(swatch.center().y, plain);
-    let at = bar.left_top() - Vec2::new(0.0, 10.0);
-    // A long name must not run under the gizmo or out of the view.
-    let room = (rect.width() - 2.0 * MARGIN).min(260.0);
-    let shown = fitted(painter, &name, room);
-    let title = text(painter, at, Align2::LEFT_BOTTOM, &shown, 12.0, scenery);
-    let response = ui.interact(
-        title.union(bar).union(swatch),
-        ui.scope_id().with("legend"),
-        Sense::hover(),
-    );
-    let what = match target.mask() {
-        None => format!("Weights of {name}"),
-        Some(_) => name,
-    };
-    let label = format!("{what}: {} colours from 0 to {limit}", ramp.label());
-    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
-}
-
-/// `name`, cut to `room` points.
-fn fitted(painter: &Painter, name: &str, room: f32) -> String {
-    let width = |s: &str| {
-        painter
-            .layout_no_wrap(s.to_owned(), FontId::proportional(12.0), Color32::WHITE)
-            .size()
-            .x
-    };
-    if width(name) <= room {
-        return name.to_owned();
-    }
-    let mut cut: Vec<char> = name.chars().collect();
-    while cut.len() > 1 {
-        cut.pop();
-        let shorter: String = cut.iter().collect::<String>() + "…";
-        if width(&shorter) <= room {
-            return shorter;
-        }
-    }
-    String::new()
-}
-
 /// Text with a halo; where it is.
 pub(super) fn text(
     painter: &Painter,
@@ -322,6 +201,23 @@ pub(super) fn text(
         painter.text(at + Vec2::from(offset), anchor, label, font.clone(), halo);
     }
     painter.text(at, anchor, label, font, color(scenery.text))
+}
+
+/// Colours from the bottom of `bar` to its top.
+pub(super) fn colour_bar(painter: &Painter, bar: Rect, stops: &Stops) {
+    let mut mesh = Mesh::default();
+    for (i, stop) in stops.iter().enumerate() {
+        let y = bar.bottom() - bar.height() * i as f32 / (stops.len() - 1) as f32;
+        for x in [bar.left(), bar.right()] {
+            mesh.colored_vertex(Pos2::new(x, y), color(*stop));
+        }
+        if i > 0 {
+            let first = 2 * i as u32 - 2;
+            mesh.add_triangle(first, first + 1, first + 2);
+            mesh.add_triangle(first + 1, first + 2, first + 3);
+        }
+    }
+    painter.add(Shape::mesh(mesh));
 }
 
 /// sRGB 0 - 1 for egui.

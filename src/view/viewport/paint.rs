@@ -1,20 +1,53 @@
 //! Paint mode: strokes and the brush circle.
 
 use super::{Drag, Viewport, ndc, size};
-use crate::document::session::{BrushOptions, PaintTarget};
-use crate::editor::Editor;
-use crate::tools::{PointerEvent, PointerKind};
+use crate::document::session::{BrushKind, BrushOptions, PaintTarget, Projection, RadiusUnit};
+use crate::editor::{Editor, SurfacePlace};
+use crate::tools::{PointerEvent, PointerKind, Screen};
 use crate::view::chord::take_escape;
 use crate::view::commands::Command;
 use crate::view::{keymap, theme};
-use egui::{Color32, CursorIcon, Key, Modifiers, Pos2, Response, Stroke, Ui};
+use egui::{Color32, CursorIcon, Event, Key, Modifiers, Pos2, Rect, Response, Shape, Stroke, Ui};
 
 /// A slider under the pointer: it moves with it until a click or Enter keeps the value, or Esc takes it back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Adjust {
     what: Command,
     origin: Pos2,
-    pub(super) before: BrushOptions,
+    before: BrushOptions,
+}
+
+impl Adjust {
+    /// Takes back what the pointer set.
+    pub(super) fn take_back(&self, brush: &mut BrushOptions) {
+        Self::restore(brush, self.what, &self.before);
+    }
+
+    /// Gives `brush` the value of `what` that it had `before`. All else may have been chosen meanwhile, what is painted
+    /// too.
+    fn restore(brush: &mut BrushOptions, what: Command, before: &BrushOptions) {
+        match what {
+            Command::BrushRadius => {
+                brush.radius_px = before.radius_px;
+                brush.radius_world = before.radius_world;
+            }
+            Command::BrushStrength => brush.strength = before.strength,
+            _ => {
+                brush.weight = before.weight;
+                brush.mask_values = before.mask_values;
+            }
+        }
+    }
+}
+
+/// The stroke under way: what was held when it began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Held {
+    from: Pos2,
+    invert: bool,
+    smooth: bool,
+    /// How hard the pen pressed last, where it tells.
+    pressure: Option<f32>,
 }
 
 /// Pixels of pointer movement from weight 0 to 1.
@@ -23,7 +56,7 @@ const ADJUST_PX: f32 = 200.0;
 impl Viewport {
     /// Starts sizing the brush, or setting its strength or weight, at `origin`.
     pub(super) fn begin_adjust(&mut self, what: Command, origin: Pos2, editor: &mut Editor) {
-        if self.drag == Drag::None {
+        if self.drag == Drag::None && !self.is_selecting(editor) {
             self.adjust = Some(Adjust {
                 what,
                 origin,
@@ -58,10 +91,9 @@ impl Viewport {
             self.block_menu();
         }
         let moved = at.x - origin.x;
+        let metres_per_px = Self::metres_per_px(editor, response.rect);
         let brush = editor.brush_mut();
-        // What is painted may have been chosen meanwhile.
-        let target = brush.target;
-        *brush = BrushOptions { target, ..before };
+        Adjust::restore(brush, what, &before);
         // A click elsewhere, on a menu say, is about something else.
         let is_elsewhere = released && !response.rect.contains(at);
         if escape || secondary || is_elsewhere {
@@ -69,6 +101,11 @@ impl Viewport {
             return true;
         }
         match what {
+            Command::BrushRadius if before.radius_unit == RadiusUnit::World => {
+                let radius = before.radius_world + moved * metres_per_px;
+                let range = BrushOptions::RADIUS_WORLD;
+                brush.radius_world = radius.clamp(*range.start(), *range.end());
+            }
             Command::BrushRadius => {
                 brush.radius_px = (before.radius_px + moved).round().clamp(1.0, 500.0);
             }
@@ -76,7 +113,7 @@ impl Viewport {
                 brush.strength = adjusted(before.strength, moved);
             }
             _ => {
-                let limit = target.limit();
+                let limit = brush.target.limit();
                 *brush.value_mut() = adjusted(brush.value() / limit, moved) * limit;
             }
         }
@@ -95,6 +132,8 @@ impl Viewport {
                 ndc: ndc(self.pointer, response.rect),
                 size_px: size(response.rect),
                 invert: false,
+                smooth: false,
+                pressure: None,
             });
         }
     }
@@ -115,12 +154,23 @@ impl Viewport {
         });
         self.pointer = at;
         self.probe(ui, response, at, editor);
-        let event = |kind| PointerEvent {
+        let pressure = ui.input(|i| {
+            i.events.iter().rev().find_map(|event| match event {
+                Event::Touch { force, .. } => *force,
+                _ => None,
+            })
+        });
+        self.stroke.pressure = pressure.or(self.stroke.pressure);
+        let held = self.stroke;
+        let event_at = |kind, at: Pos2| PointerEvent {
             kind,
             ndc: ndc(at, rect),
             size_px: size(rect),
-            invert: modifiers.ctrl,
+            invert: held.invert,
+            smooth: held.smooth,
+            pressure: held.pressure,
         };
+        let event = |kind| event_at(kind, at);
         // A quick click comes and goes within one frame; it is a dab all the same.
         if modifiers.alt
             && response.clicked()
@@ -140,6 +190,19 @@ impl Viewport {
                 editor.select_joint(Some(bone));
                 return;
             }
+            self.stroke = Held {
+                from: at,
+                invert: modifiers.ctrl,
+                smooth: modifiers.shift,
+                pressure,
+            };
+            let held = self.stroke;
+            let event = |kind| PointerEvent {
+                invert: held.invert,
+                smooth: held.smooth,
+                pressure: held.pressure,
+                ..event(kind)
+            };
             editor.pointer(&event(PointerKind::Press));
             if down {
                 self.drag = Drag::Stroke;
@@ -151,6 +214,17 @@ impl Viewport {
                 editor.cancel_tool();
                 self.drag = Drag::None;
             } else if down {
+                // A frame may hold many moves: a curve stays a curve.
+                let moves = ui.input(|i| -> Vec<Pos2> {
+                    let moves = i.events.iter().filter_map(|event| match event {
+                        Event::PointerMoved(at) => Some(*at),
+                        _ => None,
+                    });
+                    moves.collect()
+                });
+                for at in moves {
+                    editor.trace_stroke(&event_at(PointerKind::Drag, at));
+                }
                 editor.pointer(&event(PointerKind::Drag));
                 // A long way is painted over several frames.
                 ui.ctx().request_repaint();
@@ -176,8 +250,20 @@ impl Viewport {
         }
     }
 
-    /// The circle under the pointer.
-    pub(super) fn brush_circle(&self, ui: &Ui, response: &Response, editor: &Editor) {
+    /// World length of a pixel where the brush would lie: at what the camera turns about.
+    fn metres_per_px(editor: &Editor, rect: Rect) -> f32 {
+        let camera = &editor.document().session().camera;
+        camera.metres_per_pixel(camera.target, rect.height())
+    }
+
+    /// The size of the brush on the screen.
+    pub(super) fn brush_radius_px(editor: &Editor, rect: Rect) -> f32 {
+        let brush = &editor.document().session().brush;
+        brush.radius_on_screen(Self::metres_per_px(editor, rect))
+    }
+
+    /// The brush under the pointer: a ring that lies on the surface, its mirror image, and what a stroke would do.
+    pub(super) fn brush_circle(&self, ui: &Ui, response: &Response, editor: &mut Editor) {
         let at = match (self.adjust, self.drag) {
             (Some(adjust), _) => Some(adjust.origin),
             (None, Drag::Stroke) => ui.input(|i| i.pointer.latest_pos()),
@@ -188,34 +274,75 @@ impl Viewport {
             return;
         };
         ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
-        let brush = &editor.document().session().brush;
-        let painter = ui.painter().with_clip_rect(response.rect);
-        let invert = ui.input(|i| i.modifiers.ctrl);
-        // A dark ring under a light one is seen on any surface; the middle says whether weight is added or taken.
-        painter.circle_stroke(
-            at,
-            brush.radius_px,
-            Stroke::new(3.0, Color32::from_black_alpha(110)),
-        );
-        painter.circle_stroke(
-            at,
-            brush.radius_px,
-            Stroke::new(1.5, theme::palette(ui).accent),
-        );
-        painter.circle_stroke(
-            at,
-            brush.radius_px * brush.strength,
-            Stroke::new(1.0, Color32::from_white_alpha(90)),
-        );
-        let sign = if invert { "-" } else { "+" };
+        let rect = response.rect;
+        let brush = editor.document().session().brush;
+        let painter = ui.painter().with_clip_rect(rect);
+        let accent = theme::palette(ui).accent;
+        let (invert, smooth) = match self.drag {
+            Drag::Stroke => (self.stroke.invert, self.stroke.smooth),
+            _ => ui.input(|i| (i.modifiers.ctrl, i.modifiers.shift)),
+        };
+        let kind = if smooth {
+            BrushKind::Smooth
+        } else {
+            brush.kind()
+        };
+        let is_drawn = self.adjust.is_some() || !matches!(kind, BrushKind::Sample);
+        if kind.is_gradient() && self.adjust.is_none() {
+            if self.drag == Drag::Stroke {
+                gradient_line(&painter, kind, self.stroke.from, at, accent);
+            }
+        } else if is_drawn {
+            let on_surface = self.adjust.is_none()
+                && brush.projection != Projection::Screen
+                && editor.is_surface_at_hand();
+            let places = on_surface
+                .then(|| editor.brush_places(ndc(at, rect), size(rect)))
+                .flatten();
+            let screen = Screen::new(editor.document().session().camera, size(rect));
+            let ring = |place: &SurfacePlace| {
+                let radius = brush.radius_in_world(screen.metres_per_px(place.position));
+                ring(&screen, rect, place, radius)
+            };
+            let (outline, inner, image) = match &places {
+                Some((here, image)) => {
+                    let radius = brush.radius_in_world(screen.metres_per_px(here.position));
+                    let inner = self::ring(&screen, rect, here, radius * brush.strength);
+                    (ring(here), inner, image.as_ref().map(ring))
+                }
+                None => {
+                    let radius = Self::brush_radius_px(editor, rect);
+                    let inner = circle(at, radius * brush.strength);
+                    (circle(at, radius), inner, None)
+                }
+            };
+            // A dark ring under a light one is seen on any surface; the inner one is the strength.
+            let halo = Stroke::new(3.0, Color32::from_black_alpha(110));
+            painter.add(Shape::closed_line(outline.clone(), halo));
+            painter.add(Shape::closed_line(outline, Stroke::new(1.5, accent)));
+            let white = Stroke::new(1.0, Color32::from_white_alpha(90));
+            painter.add(Shape::closed_line(inner, white));
+            if let Some(image) = image {
+                painter.add(Shape::closed_line(image.clone(), halo));
+                painter.add(Shape::dashed_line(
+                    &image,
+                    Stroke::new(1.5, accent),
+                    4.0,
+                    3.0,
+                ));
+            }
+        }
         let text = match self.adjust.map(|adjust| adjust.what) {
+            Some(Command::BrushRadius) if brush.radius_unit == RadiusUnit::World => {
+                format!("{:.3} m", brush.radius_world)
+            }
             Some(Command::BrushRadius) => format!("{:.0} px", brush.radius_px),
             Some(Command::BrushStrength) => format!("strength {:.2}", brush.strength),
             Some(_) if brush.target == PaintTarget::Weights => {
                 format!("weight {:.2}", brush.weight)
             }
             Some(_) => format!("value {:.2}", brush.value()),
-            None => sign.to_owned(),
+            None => sign(kind, invert, brush.value()).to_owned(),
         };
         painter.text(
             at,
@@ -224,6 +351,57 @@ impl Viewport {
             egui::TextStyle::Body.resolve(ui.style()),
             Color32::WHITE,
         );
+    }
+}
+
+/// What a stroke would do, in one sign.
+fn sign(kind: BrushKind, invert: bool, value: f32) -> &'static str {
+    match kind {
+        // To add nothing takes away.
+        BrushKind::Add if invert == (value > 0.0) => "\u{2212}",
+        BrushKind::Add => "+",
+        BrushKind::Replace => "=",
+        BrushKind::Scale if invert => "\u{f7}",
+        BrushKind::Scale => "\u{d7}",
+        BrushKind::Smooth if !invert => "~",
+        BrushKind::Sharpen if invert => "~",
+        BrushKind::Smooth | BrushKind::Sharpen => "^",
+        BrushKind::Gradient => "/",
+        BrushKind::Radial => "o",
+        BrushKind::Sample => "",
+    }
+}
+
+const RING: usize = 48;
+
+/// A circle around a pixel.
+fn circle(at: Pos2, radius: f32) -> Vec<Pos2> {
+    let turn = |i: usize| i as f32 / RING as f32 * std::f32::consts::TAU;
+    (0..RING)
+        .map(|i| at + radius * egui::Vec2::angled(turn(i)))
+        .collect()
+}
+
+/// A circle that lies on the surface, as it is seen.
+fn ring(screen: &Screen, rect: Rect, place: &SurfacePlace, radius: f32) -> Vec<Pos2> {
+    let (a, b) = place.normal.any_orthonormal_pair();
+    let points = (0..RING).filter_map(|i| {
+        let (sin, cos) = (i as f32 / RING as f32 * std::f32::consts::TAU).sin_cos();
+        let px = screen.project(place.position + (a * cos + b * sin) * radius)?;
+        Some(rect.min + egui::vec2(px.x, px.y))
+    });
+    points.collect()
+}
+
+/// The line or the circle of the gradient that is being drawn.
+fn gradient_line(painter: &egui::Painter, kind: BrushKind, from: Pos2, to: Pos2, accent: Color32) {
+    let halo = Stroke::new(3.0, Color32::from_black_alpha(110));
+    for stroke in [halo, Stroke::new(1.5, accent)] {
+        painter.line_segment([from, to], stroke);
+        painter.circle_stroke(from, 4.0, stroke);
+        if kind == BrushKind::Radial {
+            painter.circle_stroke(from, from.distance(to), stroke);
+        }
     }
 }
 

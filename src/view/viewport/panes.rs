@@ -323,8 +323,8 @@ impl Viewport {
             let lines = [(3.0, palette.overlay_halo), (1.0, line)];
             for (width, colour) in lines {
                 let stroke = Stroke::new(width, colour);
-                if self.mode == Mode::Paint {
-                    let radius = editor.document().session().brush.radius_px;
+                if self.mode == Mode::Paint && !self.is_selecting(editor) {
+                    let radius = Self::brush_radius_px(editor, pane.picture);
                     painter.circle_stroke(at, radius, stroke);
                 }
                 for along in [Vec2::X, Vec2::Y] {

@@ -90,16 +90,6 @@ impl Viewport {
         }
     }
 
-    /// Keeps what was selected so far when the mode changes with the button down.
-    pub(super) fn end_select(&mut self, response: &Response, editor: &mut Editor) {
-        if self.drag == Drag::Select {
-            self.drag = Drag::None;
-            let (at, size) = (ndc(self.pointer, response.rect), size(response.rect));
-            let seen = self.bones_seen();
-            editor.select_pointer(PointerKind::Release, at, size, SelectOp::Replace, seen);
-        }
-    }
-
     /// The box, the loop or the circle, and the number beside the pointer.
     pub(super) fn select_overlay(ui: &Ui, response: &Response, editor: &Editor) {
         let tool = editor.select_tool();

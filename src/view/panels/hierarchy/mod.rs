@@ -12,6 +12,7 @@ mod tree;
 
 use super::super::commands::Command;
 use super::super::{keymap, theme};
+use super::rename::{Left, NameField};
 use crate::document::InstanceId;
 use crate::document::session::SelectKind;
 use crate::editor::Editor;
@@ -44,8 +45,7 @@ pub struct Hierarchy {
 /// A name that is being typed.
 struct Rename {
     joint: JointIndex,
-    text: String,
-    is_new: bool,
+    field: NameField,
 }
 
 /// What a row was asked for.
@@ -54,7 +54,7 @@ enum Act {
     Select(Item, Modifiers),
     Fold(Item, bool),
     Rename(JointIndex),
-    EndRename(Option<String>),
+    EndRename(Left),
     Frame(Item),
     Lock(JointIndex, bool),
     LockOthers(JointIndex),
@@ -117,8 +117,7 @@ impl Hierarchy {
         if let Some(named) = skeleton.joints().get(joint.get()) {
             self.rename = Some(Rename {
                 joint,
-                text: named.name.clone(),
-                is_new: true,
+                field: NameField::new(named.name.clone()),
             });
             self.reveal(Item::Joint(joint));
         }
@@ -258,10 +257,8 @@ impl Hierarchy {
             Act::Select(item, modifiers) => self.select(item, modifiers, editor),
             Act::Fold(item, fold) => self.tree.collapse(item, fold),
             Act::Rename(joint) => self.start_rename(joint, editor),
-            Act::EndRename(name) => {
-                if let Some(rename) = self.rename.take()
-                    && let Some(name) = name
-                {
+            Act::EndRename(left) => {
+                if let (Some(rename), Left::Named(name)) = (self.rename.take(), left) {
                     editor.rename_joint(rename.joint, &name);
                 }
                 ctx.request_repaint();

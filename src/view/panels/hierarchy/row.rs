@@ -9,8 +9,8 @@ use crate::skeleton::JointIndex;
 use crate::view::joint_colour::joint_colour;
 use crate::view::theme::{self, Palette};
 use egui::{
-    Align2, Color32, FontId, Id, Key, PopupCloseBehavior, Rect, Response, Role, Sense, StrokeKind,
-    TextEdit, TextStyle, TextWrapMode, Ui, Vec2, WidgetInfo, WidgetText, pos2, vec2,
+    Align2, Color32, FontId, Id, PopupCloseBehavior, Rect, Response, Role, Sense, StrokeKind,
+    TextStyle, TextWrapMode, Ui, Vec2, WidgetInfo, WidgetText, pos2, vec2,
 };
 use egui_material_icons::{MaterialIcon, icons};
 
@@ -420,25 +420,9 @@ fn rename_ui(list: &mut Hierarchy, ui: &mut Ui, rect: Rect, id: Id, acts: &mut V
     let Some(rename) = &mut list.rename else {
         return;
     };
-    let field_id = id.with("name");
-    let field = TextEdit::singleline(&mut rename.text)
-        .id(field_id)
-        .margin(egui::Margin::symmetric(2, 2));
-    let response = ui.put(rect.expand2(vec2(2.0, -1.0)), field);
-    response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Name of the bone"));
-    if std::mem::take(&mut rename.is_new) {
-        response.request_focus();
-        let mut state =
-            egui::text_edit::TextEditState::load(ui.ctx(), field_id).unwrap_or_default();
-        let all = egui::text::CCursorRange::two(
-            egui::text::CCursor::new(0),
-            egui::text::CCursor::new(rename.text.chars().count()),
-        );
-        state.cursor.set_char_range(Some(all));
-        state.store(ui.ctx(), field_id);
-    } else if response.lost_focus() {
-        let is_given_up = ui.input(|i| i.key_pressed(Key::Escape));
-        acts.push(Act::EndRename((!is_given_up).then(|| rename.text.clone())));
+    let field = &mut rename.field;
+    if let Some(left) = field.show_ui(ui, rect, id.with("name"), "Name of the bone") {
+        acts.push(Act::EndRename(left));
     }
 }
 

@@ -3,13 +3,14 @@
 mod bone;
 mod brush;
 mod clip;
+mod curve;
 mod deformation;
 mod morphs;
 mod object;
 mod points;
 mod rule;
 
-pub use brush::{brush_ui, target_label};
+pub use brush::{brush_popover_ui, brush_ui, target_label};
 
 use super::pose_properties_ui;
 use crate::editor::Editor;

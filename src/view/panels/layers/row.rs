@@ -1,0 +1,323 @@
+//! A row of the list of layers.
+
+use super::{Act, LayersPanel, menu};
+use crate::document::layers::change::mirror_label;
+use crate::document::session::PaintTarget;
+use crate::document::{Layer, LayerStack};
+use crate::editor::Editor;
+use crate::finding::counted;
+use crate::view::theme::{self, Palette};
+use egui::{
+    Align2, Color32, DragValue, FontId, Id, Rect, Response, Role, Sense, TextStyle, TextWrapMode,
+    Ui, WidgetInfo, WidgetText, pos2, vec2,
+};
+use egui_material_icons::{MaterialIcon, icons};
+
+/// Width of a column with an icon.
+const ICON: f32 = 20.0;
+/// Width of the opacity.
+const OPACITY: f32 = 48.0;
+
+/// The layer at `index`, counted from the bottom.
+pub(super) fn row_ui(
+    panel: &mut LayersPanel,
+    ui: &mut Ui,
+    editor: &Editor,
+    stack: &LayerStack,
+    index: usize,
+    rect: Rect,
+    acts: &mut Vec<Act>,
+) {
+    let palette = theme::palette(ui);
+    let layer = &stack.layers()[index];
+    let is_base = index == 0;
+    let is_active = editor.active_layer() == Some(layer.id);
+    let id = ui.scope_id().with(("layer", layer.id.0));
+    let response = ui.interact(rect, id, Sense::CLICK);
+    if is_active {
+        ui.painter().rect_filled(rect, 3.0, palette.selected);
+        let bar = Rect::from_min_size(rect.min, vec2(3.0, rect.height()));
+        ui.painter().rect_filled(bar, 1.0, palette.accent);
+    } else if response.hovered() {
+        ui.painter().rect_filled(rect, 3.0, palette.stripe);
+    }
+    response
+        .widget_info(|| WidgetInfo::selected(Role::ListBoxOption, true, is_active, &layer.name));
+
+    let mut right = rect.right() - 2.0;
+    let mut column = |width: f32| {
+        right -= width;
+        Rect::from_min_size(pos2(right, rect.top()), vec2(width, rect.height()))
+    };
+    let name = layer.name.as_str();
+    let more = switch_ui(
+        ui,
+        id.with("more"),
+        column(ICON),
+        icons::ICON_MORE_VERT,
+        true,
+        palette,
+    );
+    more.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("More of {name}")));
+    egui::Popup::menu(&more).show(|ui| menu::menu_ui(ui, editor, stack, index, acts));
+    more.on_hover_text(format!("What else can be done to {name}."));
+    alone_ui(ui, id, column(ICON), stack, layer, palette, acts);
+    if !is_base {
+        mask_ui(ui, editor, id, column(ICON), layer, palette, acts);
+        opacity_ui(ui, column(OPACITY), layer, acts);
+        mirror_ui(ui, editor, column(ICON), id, layer, palette);
+    }
+    let eye = Rect::from_min_size(rect.min + vec2(4.0, 0.0), vec2(ICON, rect.height()));
+    eye_ui(ui, id, eye, stack, index, palette, acts);
+
+    let place = Rect::from_min_max(
+        pos2(eye.right() + 4.0, rect.top()),
+        pos2((right - 4.0).max(eye.right() + 20.0), rect.bottom()),
+    );
+    if panel.rename.as_ref().is_some_and(|r| r.layer == layer.id) {
+        rename_ui(panel, ui, place, id, acts);
+    } else {
+        let colour = match (is_active, stack.is_visible(index)) {
+            (_, false) => palette.text_dim,
+            (true, true) => palette.accent,
+            (false, true) => palette.text,
+        };
+        let text = WidgetText::from(name).into_galley(
+            ui,
+            Some(TextWrapMode::Truncate),
+            place.width(),
+            TextStyle::Body,
+        );
+        let at = pos2(place.left(), place.center().y - text.size().y * 0.5);
+        ui.painter()
+            .galley_with_override_text_color(at, text, colour);
+    }
+    if response.double_clicked() {
+        acts.push(Act::Rename(layer.id));
+    } else if response.clicked() || response.secondary_clicked() {
+        acts.push(Act::Select(layer.id));
+    }
+    response.context_menu(|ui| menu::menu_ui(ui, editor, stack, index, acts));
+    response.on_hover_ui(|ui| {
+        ui.label(about(stack, index, panel.n_rows(editor, layer)));
+    });
+}
+
+/// What a row says under the pointer.
+fn about(stack: &LayerStack, index: usize, n_rows: usize) -> String {
+    let layer = &stack.layers()[index];
+    let mut said = layer.name.clone();
+    if index == 0 {
+        said.push_str("\nWhat all layers lie over. It is always shown.");
+    } else {
+        said = format!("{said}\nSays something at {}.", counted(n_rows, "point"));
+    }
+    if !stack.is_visible(index) {
+        said.push_str("\nIt is not shown.");
+    }
+    format!("{said}\nClick to paint it, double click to rename it.")
+}
+
+fn eye_ui(
+    ui: &Ui,
+    id: Id,
+    rect: Rect,
+    stack: &LayerStack,
+    index: usize,
+    palette: &Palette,
+    acts: &mut Vec<Act>,
+) {
+    let layer = &stack.layers()[index];
+    if index == 0 {
+        let response = ui.interact(rect, id.with("base"), Sense::hover());
+        paint_icon(ui, rect, icons::ICON_LAYERS, palette.text_dim);
+        response.on_hover_text("The base is always shown.");
+        return;
+    }
+    let icon = if layer.muted {
+        icons::ICON_VISIBILITY_OFF
+    } else {
+        icons::ICON_VISIBILITY
+    };
+    let is_seen = stack.is_visible(index);
+    let response = switch_ui(ui, id.with("eye"), rect, icon, is_seen, palette);
+    let label = format!("Show {}", layer.name);
+    response.widget_info(|| WidgetInfo::selected(Role::CheckBox, true, !layer.muted, &label));
+    if response.clicked() {
+        acts.push(Act::Mute(layer.id, !layer.muted));
+    }
+    let what = if layer.muted { "Show" } else { "Mute" };
+    response.on_hover_text(format!("{what} {}.", layer.name));
+}
+
+fn alone_ui(
+    ui: &Ui,
+    id: Id,
+    rect: Rect,
+    stack: &LayerStack,
+    layer: &Layer,
+    palette: &Palette,
+    acts: &mut Vec<Act>,
+) {
+    let is_alone = stack.solo() == Some(layer.id);
+    let icon = icons::ICON_FILTER_CENTER_FOCUS;
+    let response = switch_ui(ui, id.with("alone"), rect, icon, is_alone, palette);
+    if is_alone {
+        paint_icon(ui, rect, icon, palette.accent);
+    }
+    let label = format!("Show {} alone", layer.name);
+    response.widget_info(|| WidgetInfo::selected(Role::CheckBox, true, is_alone, &label));
+    if response.clicked() {
+        acts.push(Act::Alone((!is_alone).then_some(layer.id)));
+    }
+    response.on_hover_text(match (is_alone, layer.id == LayerStack::BASE) {
+        (true, _) => "Show all layers again.".to_owned(),
+        (false, true) => "Show the base without any layer.".to_owned(),
+        (false, false) => format!("Show only {} over the base.", layer.name),
+    });
+}
+
+fn mask_ui(
+    ui: &Ui,
+    editor: &Editor,
+    id: Id,
+    rect: Rect,
+    layer: &Layer,
+    palette: &Palette,
+    acts: &mut Vec<Act>,
+) {
+    let is_painted = !layer.takes_all();
+    let icon = icons::ICON_TONALITY;
+    let is_brush =
+        editor.paint_target() == PaintTarget::LayerMask && editor.active_layer() == Some(layer.id);
+    let response = switch_ui(ui, id.with("mask"), rect, icon, is_painted, palette);
+    if is_brush {
+        paint_icon(ui, rect, icon, palette.accent);
+    }
+    if is_painted {
+        let at = rect.right_top() + vec2(-4.0, 6.0);
+        ui.painter().circle_filled(at, 2.0, palette.text);
+    }
+    let painted = if is_painted { ", painted" } else { "" };
+    let label = format!("Paint mask of {}{painted}", layer.name);
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_brush, &label));
+    if response.clicked() {
+        acts.push(Act::PaintMask(layer.id));
+    }
+    let state = if is_painted {
+        "The mask is painted: points take their own share."
+    } else {
+        "Nothing is painted: all points take all of it."
+    };
+    response.on_hover_text(format!(
+        "Paint how much of {} points take.\n{state}",
+        layer.name
+    ));
+}
+
+fn opacity_ui(ui: &mut Ui, rect: Rect, layer: &Layer, acts: &mut Vec<Act>) {
+    let shown = layer.opacity * 100.0;
+    let mut percent = shown;
+    let field = DragValue::new(&mut percent)
+        .range(0.0..=100.0)
+        .speed(1.0)
+        .max_decimals(0)
+        .suffix(" %");
+    let response = ui.put(rect.shrink2(vec2(1.0, 0.0)), field);
+    let label = format!("Opacity of {}", layer.name);
+    response.widget_info(|| WidgetInfo {
+        label: Some(label.clone()),
+        ..WidgetInfo::drag_value(true, f64::from(shown))
+    });
+    if response.drag_started() {
+        acts.push(Act::BeginOpacity);
+    }
+    // Leaving a field reads its rounded text again: that is no change.
+    let is_rounding = response.lost_focus() && (percent - shown).abs() <= 0.5;
+    if response.changed() && !is_rounding {
+        acts.push(Act::Opacity(layer.id, percent / 100.0));
+    }
+    if response.drag_stopped() {
+        acts.push(Act::EndOpacity);
+    }
+    response.on_hover_text(format!(
+        "How much of {} is shown. Drag or type.",
+        layer.name
+    ));
+}
+
+fn mirror_ui(ui: &Ui, editor: &Editor, rect: Rect, id: Id, layer: &Layer, palette: &Palette) {
+    let is_sought = editor.mirroring_layer() == Some(layer.id);
+    if layer.mirror.is_none() && !is_sought {
+        return;
+    }
+    let colour = if is_sought {
+        palette.text_dim
+    } else {
+        palette.text
+    };
+    paint_icon(ui, rect, icons::ICON_FLIP, colour);
+    let response = ui.interact(rect, id.with("mirror"), Sense::hover());
+    let (label, about) = match &layer.mirror {
+        Some(mirror) if !is_sought => {
+            let way = mirror_label(mirror.axis(), mirror.from_positive());
+            let mut about = format!("{} is shown mirrored, {way}.", layer.name);
+            let n = mirror.unmatched().count();
+            if n > 0 {
+                about = format!("{about}\n{} without a mirror image.", counted(n, "point"));
+            }
+            let n = mirror.joints().unpaired.len();
+            if n > 0 {
+                about = format!("{about}\n{} without a partner.", counted(n, "bone"));
+            }
+            (format!("{} mirrored {way}", layer.name), about)
+        }
+        _ => (
+            format!("Mirror of {} is sought", layer.name),
+            "The mirror images of the points are being looked for.".to_owned(),
+        ),
+    };
+    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &label));
+    response.on_hover_text(about);
+}
+
+/// The field in which a name is typed.
+fn rename_ui(panel: &mut LayersPanel, ui: &mut Ui, rect: Rect, id: Id, acts: &mut Vec<Act>) {
+    let Some(rename) = &mut panel.rename else {
+        return;
+    };
+    let field = &mut rename.field;
+    if let Some(left) = field.show_ui(ui, rect, id.with("name"), "Name of the layer") {
+        acts.push(Act::EndRename(left));
+    }
+}
+
+/// A small button without a frame; dim while it is off.
+fn switch_ui(
+    ui: &Ui,
+    id: Id,
+    rect: Rect,
+    icon: MaterialIcon,
+    is_on: bool,
+    palette: &Palette,
+) -> Response {
+    let response = ui.interact(rect, id, Sense::CLICK);
+    let colour = if is_on || response.hovered() {
+        palette.text
+    } else {
+        palette.text_dim.gamma_multiply(0.6)
+    };
+    paint_icon(ui, rect, icon, colour);
+    response
+}
+
+fn paint_icon(ui: &Ui, rect: Rect, icon: MaterialIcon, colour: Color32) {
+    let font = FontId::new(14.0, icon.font_family());
+    ui.painter().text(
+        rect.center(),
+        Align2::CENTER_CENTER,
+        icon.codepoint,
+        font,
+        colour,
+    );
+}

@@ -1,0 +1,91 @@
+//! "Adjust last operation": a small window over the lower left of the viewport with the settings of the operation on
+//! weights that was done last, what it did, and what it could not do.
+
+mod automatic;
+mod fields;
+mod pairs;
+mod report;
+mod scope;
+
+use crate::editor::Editor;
+use crate::view::panels::TOOL_BAR_WIDTH;
+use crate::view::theme;
+use egui::{Align2, Context, Id, Rect, ScrollArea, Ui, Vec2, Window};
+
+/// Width of what is in the window.
+const WIDTH: f32 = 272.0;
+/// Room for the legend of colours.
+const LEGEND: f32 = 142.0;
+/// From the edges of the viewport.
+const MARGIN: f32 = 12.0;
+
+/// Shows the window over `over` while there is something to adjust.
+pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
+    let Some(adjusting) = editor.adjusting().filter(|a| !a.is_hidden()) else {
+        return;
+    };
+    let title = adjusting.operation().label();
+    let mut is_open = true;
+    Window::new(title)
+        .id(Id::unique("operation"))
+        .open(&mut is_open)
+        .collapsible(true)
+        .resizable(false)
+        .pivot(Align2::LEFT_BOTTOM)
+        .default_pos(over.left_bottom() + Vec2::new(TOOL_BAR_WIDTH + LEGEND, -MARGIN))
+        .default_width(WIDTH)
+        .min_width(WIDTH)
+        .constrain_to(over.shrink(4.0))
+        .show(ctx, |ui| {
+            ui.set_width(WIDTH);
+            let room = (over.height() - 2.0 * MARGIN - 48.0).max(4.0 * theme::ROW);
+            ScrollArea::vertical()
+                .max_height(room)
+                .auto_shrink([false, true])
+                .show(ui, |ui| content_ui(ui, editor));
+        });
+    if !is_open {
+        editor.hide_operation(true);
+    }
+}
+
+fn content_ui(ui: &mut Ui, editor: &mut Editor) {
+    fields::fields_ui(ui, editor);
+    scope::scope_ui(ui, editor);
+    run_ui(ui, editor);
+    report::report_ui(ui, editor);
+}
+
+/// What starts and stops a slow operation.
+fn run_ui(ui: &mut Ui, editor: &mut Editor) {
+    let Some(adjusting) = editor.adjusting() else {
+        return;
+    };
+    if let Some(task) = adjusting.task() {
+        let (fraction, label) = (task.fraction(), task.label());
+        let mut cancelled = false;
+        ui.horizontal(|ui| {
+            let text = if label.is_empty() { "Working" } else { &label };
+            let bar = egui::ProgressBar::new(fraction)
+                .desired_width(WIDTH - 76.0)
+                .text(text);
+            ui.add(bar);
+            cancelled = ui
+                .button("Cancel")
+                .on_hover_text("Stop; what was there before stays.")
+                .clicked();
+        });
+        if cancelled {
+            editor.cancel_operation();
+        }
+        ui.ctx()
+            .request_repaint_after(std::time::Duration::from_millis(50));
+    } else if adjusting.is_stale() {
+        let is_first = adjusting.reports().is_empty();
+        let verb = if is_first { "Compute" } else { "Compute again" };
+        let about = "Compute with these settings. The picture goes on meanwhile.";
+        if ui.button(verb).on_hover_text(about).clicked() {
+            editor.run_operation();
+        }
+    }
+}

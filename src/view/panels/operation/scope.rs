@@ -1,0 +1,110 @@
+//! What an operation works on: points, bones, objects.
+
+use super::fields::row_ui;
+use crate::editor::Editor;
+use crate::editor::operations::{Scope, ScopeBones, ScopeObjects, ScopePoints};
+use crate::finding::thousands;
+use crate::weights::operation::Operation;
+use egui::{ComboBox, Role, Ui, WidgetInfo};
+
+/// Which points, bones and objects.
+pub(super) fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
+    let Some(adjusting) = editor.adjusting() else {
+        return;
+    };
+    let session = adjusting.base().session();
+    let n_selected: usize = session.selected_points.values().map(|p| p.count()).sum();
+    let n_bones = session.selected_joints.len();
+    let has_active = session.active_joint.is_some();
+    let n_objects = {
+        let document = adjusting.base();
+        let ids = document.meshes().keys();
+        ids.filter(|id| document.n_skin_joints(**id).is_some())
+            .count()
+    };
+    // Those that name their bones have no use for a choice of bones.
+    let takes_bones = matches!(
+        adjusting.operation(),
+        Operation::Smooth { .. }
+            | Operation::Prune { .. }
+            | Operation::Hammer
+            | Operation::Quantise { .. }
+            | Operation::Levels(_)
+            | Operation::Mirror(_)
+            | Operation::Flip(_)
+            | Operation::Paste { .. }
+            | Operation::Transfer(_)
+            | Operation::Import(_)
+            | Operation::Automatic(_)
+    );
+    let scope = adjusting.scope();
+    let mut chosen = scope;
+    ui.separator();
+    row_ui(ui, "Points", "Which points are worked on.", |ui| {
+        let selected = format!("Selected ({})", thousands(n_selected));
+        let options = [
+            (ScopePoints::All, "All".to_owned(), true),
+            (ScopePoints::Selected, selected, n_selected > 0),
+        ];
+        combo_ui(ui, "Points", &mut chosen.points, &options);
+    });
+    if takes_bones {
+        row_ui(
+            ui,
+            "Bones",
+            "Which bones' weights are worked on. Locked ones never; the others give or take what keeps sums at 1.",
+            |ui| {
+                let options = [
+                    (ScopeBones::Unlocked, "All unlocked".to_owned(), true),
+                    (
+                        ScopeBones::Selected,
+                        format!("Selected ({n_bones})"),
+                        n_bones > 0,
+                    ),
+                    (ScopeBones::Active, "Active".to_owned(), has_active),
+                ];
+                combo_ui(ui, "Bones", &mut chosen.bones, &options);
+            },
+        );
+    }
+    if n_objects > 1 {
+        row_ui(ui, "Objects", "Which objects are worked on.", |ui| {
+            let active = match chosen.points {
+                ScopePoints::All => "Active",
+                ScopePoints::Selected => "With selected points",
+            };
+            let options = [
+                (ScopeObjects::Active, active.to_owned(), true),
+                (ScopeObjects::All, format!("All ({n_objects})"), true),
+            ];
+            combo_ui(ui, "Objects", &mut chosen.objects, &options);
+        });
+    }
+    if chosen != scope {
+        editor.set_operation_scope(Scope { ..chosen });
+    }
+}
+
+/// A choice of a few, of which some cannot be chosen now.
+pub(super) fn combo_ui<T: Copy + PartialEq>(
+    ui: &mut Ui,
+    name: &str,
+    chosen: &mut T,
+    options: &[(T, String, bool)],
+) {
+    let text = options.iter().find(|o| o.0 == *chosen).map_or("", |o| &o.1);
+    let combo = ComboBox::from_id_salt(("operation", name))
+        .width(ui.available_width())
+        .truncate()
+        .selected_text(text)
+        .show_ui(ui, |ui| {
+            for (value, label, enabled) in options {
+                ui.add_enabled_ui(*enabled, |ui| {
+                    ui.selectable_value(chosen, *value, label);
+                });
+            }
+        });
+    combo
+        .response
+        .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, name));
+}
