@@ -1,6 +1,7 @@
 //! The arguments, as `--help` teaches them.
 
 use super::stack_args::{NamedStack, StackArgs};
+use super::weights_args::WeightsArgs;
 #[cfg(feature = "render")]
 use crate::deform::diagnostics::Metric;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -35,6 +36,8 @@ pub enum Command {
     Measure(MeasureArgs),
     /// Put deformer stacks side by side: pictures at the same moments, plots over a clip, a table of numbers.
     Compare(CompareArgs),
+    /// Change weights: clean up, smooth, mirror, transfer, compute; in the order in which the flags stand.
+    Weights(WeightsArgs),
     /// Write a glTF with what a project changed; everything else as it came.
     Export(ExportArgs),
     /// Check a model or project: every import finding and broken rule; exit 1 if one is an error.
@@ -323,9 +326,27 @@ pub struct ExportArgs {
     /// The file to write: .glb or .gltf.
     #[arg(long, short)]
     pub out: PathBuf,
-    /// Corrections to bake into the file.
+    /// What the stack does beyond linear skinning, baked into the file.
     #[arg(long, value_enum, default_value = "none")]
     pub correct: CorrectArg,
+    /// How far the corrected file may be off, in percent of the model's diagonal at rest; without it 0.1%.
+    #[arg(long, value_name = "P%", value_parser = percent)]
+    pub tolerance: Option<f64>,
+    /// Most morph targets that a mesh gets, 0 - 64; without it 8.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
+    pub max_morphs: Option<u32>,
+    /// Most joints of a skin, helper joints included, 1 - 1024; without it 256.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub max_joints: Option<u32>,
+    /// Clips to correct, by number from 0 or by name; without it all.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub clips: Vec<String>,
+    /// Let morph weights be negative: a target less.
+    #[arg(long)]
+    pub signed_weights: bool,
+    /// Where to write what correction came to, as JSON.
+    #[arg(long, value_name = "R.json")]
+    pub report: Option<PathBuf>,
     /// Most influences a vertex keeps where its primitive is rewritten.
     #[arg(long, default_value = "4", value_parser = ["4", "8"])]
     pub influences: String,
@@ -342,6 +363,19 @@ pub struct ExportArgs {
 pub enum CorrectArg {
     /// Weights, poses and clips only.
     None,
+    /// Helper joints and morph targets, so that any player shows in these clips what the stack shows.
+    Clips,
+}
+
+/// "0.1%" as a fraction.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text
+        .strip_suffix('%')
+        .and_then(|text| text.trim().parse::<f64>().ok());
+    match number {
+        Some(percent) if (0.001..=10.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("give a percentage from 0.001% to 10%, such as 0.1%".into()),
+    }
 }
 
 /// `sinew check`

@@ -2,7 +2,10 @@
 
 use super::args::{CorrectArg, ExportArgs};
 use super::{Failure, load, scene};
+use crate::bake::BakeOptions;
+use crate::document::Document;
 use crate::io::gltf_export::{Container, ExportOptions, export_to_file};
+use crate::io::write_atomically;
 use crate::task::Task;
 use std::io::Write;
 use std::process::ExitCode;
@@ -14,13 +17,14 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
             args.out.display()
         )));
     };
-    let CorrectArg::None = args.correct;
+    check_use(args)?;
     let mut loaded = load::load(&args.file)?;
     scene::apply_stack(&mut loaded.document, &args.stack)?;
     let options = ExportOptions {
         container,
         influences: if args.influences == "8" { 8 } else { 4 },
         write_pose_as_rest: args.write_pose_as_rest,
+        correct: correction(args, &loaded.document)?,
         ..ExportOptions::default()
     };
     let report = export_to_file(&loaded.document, &args.out, &options, &Task::new())
@@ -41,5 +45,54 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
             )
         }
     )?;
+    if let Some(correction) = &report.correction {
+        writeln!(out, "{}", correction.summary())?;
+        if let Some(path) = &args.report {
+            let text = serde_json::to_string_pretty(correction).map_err(Failure::input)?;
+            write_atomically(path, text.as_bytes()).map_err(Failure::input)?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A flag of corrections without any is a mistake, not a wish.
+fn check_use(args: &ExportArgs) -> Result<(), Failure> {
+    if args.correct == CorrectArg::Clips {
+        if args.write_pose_as_rest {
+            return Err(Failure::Usage(
+                "--write-pose-as-rest does not go with --correct clips: corrections are made for the file's own rest."
+                    .into(),
+            ));
+        }
+        return Ok(());
+    }
+    let idle = [
+        ("--tolerance", args.tolerance.is_some()),
+        ("--max-morphs", args.max_morphs.is_some()),
+        ("--max-joints", args.max_joints.is_some()),
+        ("--clips", !args.clips.is_empty()),
+        ("--signed-weights", args.signed_weights),
+        ("--report", args.report.is_some()),
+    ];
+    match idle.iter().find(|(_, idle)| *idle) {
+        Some((flag, _)) => Err(Failure::Usage(format!("{flag} needs --correct clips."))),
+        None => Ok(()),
+    }
+}
+
+/// What to correct; `None` without corrections.
+fn correction(args: &ExportArgs, document: &Document) -> Result<Option<BakeOptions>, Failure> {
+    if args.correct == CorrectArg::None {
+        return Ok(None);
+    }
+    let default = BakeOptions::default();
+    let clips = args.clips.iter();
+    let clips = clips.map(|wanted| scene::find_clip_id(document, wanted).map(|(id, _)| id));
+    Ok(Some(BakeOptions {
+        tolerance: args.tolerance.unwrap_or(default.tolerance),
+        max_morphs: args.max_morphs.map_or(default.max_morphs, |n| n as usize),
+        max_joints: args.max_joints.map_or(default.max_joints, |n| n as usize),
+        unipolar: !args.signed_weights,
+        clips: clips.collect::<Result<_, _>>()?,
+    }))
 }

@@ -2,7 +2,7 @@
 
 use super::args::InfoArgs;
 use super::{Failure, load};
-use crate::document::Document;
+use crate::document::{Document, LayerStack};
 use crate::finding::Finding;
 use serde::Serialize;
 use std::io::Write;
@@ -36,6 +36,18 @@ struct MeshInfo {
     morph_targets: usize,
     max_influences: usize,
     drawn_by: usize,
+    /// From the bottom to the top; none where what is painted is the result.
+    layers: Vec<LayerInfo>,
+}
+
+#[derive(Serialize)]
+struct LayerInfo {
+    id: u32,
+    name: String,
+    /// Points at which it says something.
+    points: usize,
+    opacity: f32,
+    shown: bool,
 }
 
 #[derive(Serialize)]
@@ -115,6 +127,7 @@ fn gather(file: String, document: &Document, findings: Vec<Finding>) -> Info {
                     .values()
                     .filter(|i| i.mesh == id)
                     .count(),
+                layers: layers(&item.layers),
             })
             .collect(),
         skins: document
@@ -142,6 +155,19 @@ fn gather(file: String, document: &Document, findings: Vec<Finding>) -> Info {
         images: document.images().len(),
         findings,
     }
+}
+
+fn layers(stack: &LayerStack) -> Vec<LayerInfo> {
+    let layers = stack.layers().iter().enumerate();
+    layers
+        .map(|(index, layer)| LayerInfo {
+            id: layer.id.0,
+            name: layer.name.clone(),
+            points: layer.n_rows(),
+            opacity: layer.opacity,
+            shown: stack.is_visible(index),
+        })
+        .collect()
 }
 
 fn print(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
@@ -177,6 +203,16 @@ fn print(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
             mesh.morph_targets,
             mesh.drawn_by
         )?;
+        for layer in mesh.layers.iter().rev() {
+            writeln!(
+                out,
+                "    layer \"{}\": {} points, {:.0} %{}",
+                layer.name,
+                layer.points,
+                layer.opacity * 100.0,
+                if layer.shown { "" } else { ", not shown" }
+            )?;
+        }
     }
     for skin in &info.skins {
         writeln!(

@@ -27,6 +27,8 @@ mod sample;
 mod scene;
 mod skin;
 pub mod stack_args;
+mod weights;
+pub mod weights_args;
 
 use clap::Parser;
 use std::ffi::OsString;
@@ -97,6 +99,7 @@ fn run(command: args::Command) -> Result<ExitCode, Failure> {
         args::Command::Render(args) => render::run(&args),
         args::Command::Measure(args) => measure::run(&args, &mut out),
         args::Command::Compare(args) => compare::run(&args, &mut out),
+        args::Command::Weights(args) => weights::run(&args, &mut out),
         args::Command::Export(args) => export::run(&args, &mut out),
         args::Command::Check(args) => check::run(&args, &mut out),
         args::Command::Bench(args) => bench::run(args.points, args.json, &mut out)

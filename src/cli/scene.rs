@@ -5,7 +5,7 @@ use super::args::PoseArgs;
 use super::load::Loaded;
 use super::stack_args::StackArgs;
 use crate::deform::DeformStack;
-use crate::document::{Document, Edit};
+use crate::document::{ClipId, Document, Edit};
 use crate::math::transform::normalize_or_identity;
 use crate::skeleton::{Clip, Pose};
 use glam::{DMat3, DQuat, DVec3};
@@ -68,11 +68,17 @@ pub(crate) fn find_clip<'a>(
     document: &'a Document,
     wanted: &str,
 ) -> Result<&'a Arc<Clip>, Failure> {
-    let by_number = wanted
-        .parse()
-        .ok()
-        .and_then(|k: usize| document.clips().values().nth(k));
-    let by_name = || document.clips().values().find(|c| c.name == wanted);
+    find_clip_id(document, wanted).map(|(_, clip)| clip)
+}
+
+/// A clip and its id by number or name.
+pub(crate) fn find_clip_id<'a>(
+    document: &'a Document,
+    wanted: &str,
+) -> Result<(ClipId, &'a Arc<Clip>), Failure> {
+    let clips = || document.clips().iter().map(|(id, clip)| (*id, clip));
+    let by_number = wanted.parse().ok().and_then(|k: usize| clips().nth(k));
+    let by_name = || clips().find(|(_, c)| c.name == wanted);
     by_number.or_else(by_name).ok_or_else(|| {
         let names: Vec<_> = document
             .clips()

@@ -1,0 +1,207 @@
+//! The arguments of `sinew weights`: operations in the order in which they stand on the command line.
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use std::path::PathBuf;
+
+/// `sinew weights`
+#[derive(Debug, Args)]
+pub struct WeightsArgs {
+    /// Model (.gltf, .glb) or project (.ron).
+    pub file: PathBuf,
+    /// Where to write: a model (.glb, .gltf) or a project (.ron). Without it only the report is made.
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
+    /// Machine-readable report.
+    #[arg(long)]
+    pub json: bool,
+    /// Work on these meshes only, by name.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub mesh: Vec<String>,
+    /// Work on these bones' weights only; the others change as sums need it.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub bones: Vec<String>,
+    /// Keep every weight of these bones.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub lock: Vec<String>,
+    /// Most influences of a changed point (4 unless given). A model is written with as many, up to 8; unless given with 4,
+    /// or with 8 where a point has more.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
+    pub max_influences: Option<u8>,
+    /// Cells along the longest side for --auto voxel (128 unless given) and biharmonic (32).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=512))]
+    pub resolution: Option<u32>,
+    /// How fast weight falls with distance for --auto voxel, 0 far - 1 close.
+    #[arg(long, value_name = "X", default_value = "0.3")]
+    pub falloff: f32,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub steps: Steps,
+}
+
+/// What is done, in the order given.
+#[derive(Clone, Debug, Default)]
+pub struct Steps(pub Vec<Step>);
+
+/// One operation as it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The flag without its dashes.
+    pub flag: &'static str,
+    /// What came after it; empty for one without a value.
+    pub value: String,
+}
+
+/// Flag, name of its value (empty: none), help.
+const FLAGS: [(&str, &str, &str); 17] = [
+    ("normalize", "", "Scale each point's weights to a sum of 1"),
+    ("limit", "N", "Keep the N largest influences of each point"),
+    ("prune", "X", "Take weights below X away"),
+    ("quantize", "N", "Round weights to N steps"),
+    (
+        "smooth",
+        "N[=STRENGTH]",
+        "Average weights with those of the neighbours N times",
+    ),
+    (
+        "hammer",
+        "",
+        "Give points that stand out the weights of what is around them",
+    ),
+    ("flood", "BONE=X", "Give a bone the weight X everywhere"),
+    ("invert", "BONE", "Turn a bone's weights w into 1 - w"),
+    (
+        "levels",
+        "BONE=LOW=HIGH[=GAMMA]",
+        "Stretch a bone's weights from LOW..HIGH to 0..1",
+    ),
+    (
+        "move",
+        "A=B[=SHARE]",
+        "Give a share (1) of A's weights to B",
+    ),
+    ("merge", "A,B=C", "Give all weights of A and B to C"),
+    ("swap", "A=B", "Exchange the weights of two bones"),
+    (
+        "mirror",
+        "+x|-x|+y|-y|+z|-z",
+        "Copy the weights of that side of the bind pose to the other one",
+    ),
+    ("flip", "x|y|z", "Exchange the weights of the two sides"),
+    (
+        "auto",
+        "heat|voxel|biharmonic",
+        "Compute weights from the bones and the surface",
+    ),
+    (
+        "transfer",
+        "FILE",
+        "Take weights from the closest places of another model",
+    ),
+    (
+        "import",
+        "FILE",
+        "Take weights from a weights file; see also --import-merge",
+    ),
+];
+
+/// Flags that only the command line has.
+const MORE: [(&str, &str, &str); 2] = [
+    (
+        "import-merge",
+        "FILE",
+        "The same for the bones that the file names; the others share the rest",
+    ),
+    (
+        "export-weights",
+        "FILE",
+        "Write a weights file of what there is at this step",
+    ),
+];
+
+impl Args for Steps {
+    fn augment_args(command: Command) -> Command {
+        let flags = FLAGS.iter().chain(&MORE);
+        flags
+            .enumerate()
+            .fold(command, |command, (i, &(flag, value, help))| {
+                let arg = Arg::new(flag)
+                    .long(flag)
+                    .help(help)
+                    .help_heading("Operations, done in the order given")
+                    .display_order(100 + i)
+                    .action(ArgAction::Append);
+                let arg = if value.is_empty() {
+                    arg.num_args(0..=1)
+                        .require_equals(true)
+                        .default_missing_value("")
+                        .hide_default_value(true)
+                } else {
+                    arg.num_args(1).value_name(value).allow_hyphen_values(true)
+                };
+                command.arg(match flag {
+                    "normalize" => arg.visible_alias("normalise"),
+                    "quantize" => arg.visible_alias("quantise"),
+                    _ => arg,
+                })
+            })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Steps {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut steps = Vec::new();
+        for &(flag, ..) in FLAGS.iter().chain(&MORE) {
+            let places = matches.indices_of(flag).into_iter().flatten();
+            let values = matches.get_many::<String>(flag).into_iter().flatten();
+            steps.extend(places.zip(values).map(|(place, value)| {
+                let value = value.clone();
+                (place, Step { flag, value })
+            }));
+        }
+        steps.sort_by_key(|(place, _)| *place);
+        Ok(Self(steps.into_iter().map(|(_, step)| step).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        weights: WeightsArgs,
+    }
+
+    #[test]
+    fn operations_keep_the_order_of_the_line() {
+        let line = "weights a.glb --smooth 5 --normalise --limit 4 --mirror -x --smooth 2=0.3 --normalize -o b.glb";
+        let line = Line::try_parse_from(line.split(' ')).unwrap();
+        let steps = line.weights.steps.0;
+        let words: Vec<String> = steps
+            .iter()
+            .map(|s| format!("{} {}", s.flag, s.value))
+            .collect();
+        assert_eq!(
+            words,
+            [
+                "smooth 5",
+                "normalize ",
+                "limit 4",
+                "mirror -x",
+                "smooth 2=0.3",
+                "normalize "
+            ]
+        );
+    }
+}
