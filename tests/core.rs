@@ -9,12 +9,20 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 #[path = "core/animating.rs"]
 mod animating;
+#[path = "core/automatic_weights.rs"]
+mod automatic_weights;
+#[path = "core/bake.rs"]
+mod bake;
+#[path = "core/brushes.rs"]
+mod brushes;
 #[path = "core/centres.rs"]
 mod centres;
 #[path = "core/checks.rs"]
 mod checks;
 #[path = "core/cli.rs"]
 mod cli;
+#[path = "core/cli_weights.rs"]
+mod cli_weights;
 #[path = "core/clip_edit.rs"]
 mod clip_edit;
 #[path = "core/compensating_joints.rs"]
@@ -41,8 +49,12 @@ mod import_traps;
 mod in_betweens;
 #[path = "core/independent_reader.rs"]
 mod independent_reader;
+#[path = "core/influence_table.rs"]
+mod influence_table;
 #[path = "core/layering.rs"]
 mod layering;
+#[path = "core/layers.rs"]
+mod layers;
 #[path = "core/malformed.rs"]
 mod malformed;
 #[path = "core/maps.rs"]
@@ -53,6 +65,8 @@ mod metrics;
 mod models;
 #[path = "core/normals.rs"]
 mod normals;
+#[path = "core/operating.rs"]
+mod operating;
 #[path = "core/oracle.rs"]
 mod oracle;
 #[path = "core/posing.rs"]
@@ -105,3 +119,9 @@ mod stack_random;
 mod stacks;
 #[path = "core/views.rs"]
 mod views;
+#[path = "core/weight_documents.rs"]
+mod weight_documents;
+#[path = "core/weight_operations.rs"]
+mod weight_operations;
+#[path = "core/weight_views.rs"]
+mod weight_views;

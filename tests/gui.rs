@@ -16,6 +16,10 @@ mod frame;
 mod golden;
 #[path = "gui/heat_maps.rs"]
 mod heat_maps;
+#[path = "gui/influences.rs"]
+mod influences;
+#[path = "gui/layers.rs"]
+mod layers;
 #[path = "gui/licences.rs"]
 mod licences;
 #[path = "gui/looks.rs"]
@@ -24,6 +28,8 @@ mod looks;
 mod maps;
 #[path = "gui/motion.rs"]
 mod motion;
+#[path = "gui/operating.rs"]
+mod operating;
 #[path = "gui/overlays.rs"]
 mod overlays;
 #[path = "gui/paint_callback.rs"]
@@ -44,5 +50,7 @@ mod selecting;
 mod timeline;
 #[path = "gui/views.rs"]
 mod views;
+#[path = "gui/weight_views.rs"]
+mod weight_views;
 #[path = "gui/window.rs"]
 mod window;

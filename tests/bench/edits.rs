@@ -4,7 +4,7 @@
 
 use glam::{DAffine3, DQuat, DVec3, Vec3};
 use sinew::document::{
-    Document, Edit, History, Instance, InstanceId, MeshId, MeshItem, MeshSource, Parts,
+    Document, Edit, History, Instance, InstanceId, LayerId, MeshId, MeshItem, MeshSource, Parts,
     PrimitiveSource, Skin, SkinId,
 };
 use sinew::evaluate::{InstanceUpdate, Request, ViewRequest, Worker};
@@ -22,6 +22,7 @@ const N_JOINTS: u16 = 60;
 
 fn main() {
     brush(1000, 8);
+    layers(1000, 4);
     shared_mesh(84, 150);
     projects(1000);
 }
@@ -110,6 +111,7 @@ fn square(side: usize, n_influences: u16, n_skins: u32) -> Document {
         source_influences: built.influences.clone(),
         influences: built.influences,
         stack: Arc::default(),
+        layers: sinew::document::LayerStack::default(),
         masks: sinew::deform::Masks::default(),
         morph_weights: Vec::new(),
     };
@@ -239,6 +241,89 @@ fn brush(side: usize, n_influences: u16) {
             "{:58} {:10.1} bytes a touched point",
             "    undo of the stroke",
             history.bytes() as f64 / n as f64
+        );
+    }
+}
+
+/// The cost of layers: dense ones, which say something everywhere, and one that says something under the brush.
+fn layers(side: usize, n_influences: u16) {
+    let n = side * side;
+    println!("\nlayers on {n} points x {n_influences} influences, {N_JOINTS} joints");
+    let mut document = square(side, n_influences, 1);
+    let mesh = MeshId(0);
+    let points = disc(&document, 0.04);
+    let stroke = |document: &mut Document, layer: Option<LayerId>| {
+        let mut history = History::default();
+        history.begin(document, "Paint weights");
+        let time = median(41, |round| {
+            let snapshot = document.clone();
+            let edit = match (dab(&points, round), layer) {
+                (Edit::Influences(edit), Some(layer)) => Edit::Influences(edit.in_layer(layer)),
+                (edit, _) => edit,
+            };
+            let (time, result) = timed(|| history.apply(document, edit, "Paint"));
+            result.unwrap();
+            drop(snapshot);
+            time
+        });
+        history.commit(document);
+        let undo = timed(|| history.undo(document)).0;
+        (time, undo)
+    };
+    let label = |what: &str| format!("dab of {} points: {what}", points.len());
+    let (plain, undo) = stroke(&mut document, None);
+    row(&label("without layers"), plain, "");
+    row("    undo of the stroke", undo, "");
+    let (edit, top) = document.add_layer(mesh, None, "Sparse").unwrap();
+    let add = timed(|| document.apply(&mut edit.clone()).unwrap()).0;
+    row("add a layer", add, "");
+    let (time, undo) = stroke(&mut document, Some(top));
+    row(&label("on a layer over the base"), time, "");
+    row("    undo of the stroke", undo, "");
+    let (time, _) = stroke(&mut document, None);
+    row(&label("on the base below it"), time, "");
+
+    for n_dense in 1..=3 {
+        let item = &document.meshes()[&mesh];
+        let mut dense = sinew::document::Layer::new(item.layers.free_id(), "Dense", n);
+        let mut rows: Rows = (0..n as u32)
+            .map(|p| vec![((p % 50) as u16, 0.25), ((p % 50 + 3) as u16, 0.75)])
+            .collect();
+        let all: Vec<u32> = (0..n as u32).collect();
+        dense.rows.swap_rows(&all, &mut rows);
+        let dense = Arc::new(dense);
+        let edit = document.change_layers(mesh, |layers, _| layers.insert(1, dense));
+        document.apply(&mut edit.unwrap()).unwrap();
+        let mut faded = 0.3;
+        let fade = median(9, |_| {
+            faded += 0.05;
+            let id = document.meshes()[&mesh].layers.layers()[1].id;
+            let edit = document.change_layer(mesh, id, |layer| layer.opacity = faded);
+            let mut edit = edit.unwrap();
+            let snapshot = document.clone();
+            let time = timed(|| document.apply(&mut edit).unwrap()).0;
+            drop(snapshot);
+            time
+        });
+        let bytes = document.meshes()[&mesh]
+            .layers
+            .heap_bytes(&document.meshes()[&mesh].influences);
+        row(
+            &format!("another opacity of the lowest of {n_dense} dense layers"),
+            fade,
+            &format!("{} MB beside the result", bytes >> 20),
+        );
+        let (time, _) = stroke(&mut document, Some(top));
+        row(
+            &label(&format!("on a layer over {n_dense} dense ones")),
+            time,
+            "",
+        );
+        let (time, _) = stroke(&mut document, None);
+        row(
+            &label(&format!("on the base below {n_dense} dense ones")),
+            time,
+            "",
         );
     }
 }

@@ -454,6 +454,8 @@ fn painting_goes_on_while_time_runs() {
         ndc: Vec2::new(x, 0.0),
         size_px: Vec2::new(1000.0, 800.0),
         invert: false,
+        smooth: false,
+        pressure: None,
     };
     for (kind, x) in [
         (PointerKind::Press, -0.3),

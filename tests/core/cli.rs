@@ -12,7 +12,7 @@ fn sinew(args: &[&str]) -> Output {
         .unwrap()
 }
 
-fn done(args: &[&str]) -> String {
+pub(crate) fn done(args: &[&str]) -> String {
     let output = sinew(args);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{args:?}: {stderr}");
@@ -21,7 +21,7 @@ fn done(args: &[&str]) -> String {
 }
 
 /// The one sentence on stderr of a failed call.
-fn fails(args: &[&str], code: i32) -> String {
+pub(crate) fn fails(args: &[&str], code: i32) -> String {
     let output = sinew(args);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{args:?}: {stderr}");
@@ -29,11 +29,11 @@ fn fails(args: &[&str], code: i32) -> String {
     stderr
 }
 
-fn asset(name: &str) -> String {
+pub(crate) fn asset(name: &str) -> String {
     format!("{}/assets/{name}.glb", env!("CARGO_MANIFEST_DIR"))
 }
 
-fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 

@@ -402,7 +402,7 @@ fn one_stroke_on_a_map_is_one_small_undo_step_and_gives_its_memory_back() {
         let values = points.iter().map(|p| (p + dab) as f32 / 2_000.0).collect();
         let edit = Edit::mask(MESH, MaskKind::Compensation, points, values);
         let dirty = history.apply(&mut document, edit, "Paint").unwrap();
-        let chunks = &dirty.masks[&(MESH, MaskKind::Compensation)];
+        let chunks = &dirty.masks[&(MESH, MaskKind::Compensation.into())];
         assert!(chunks.len() <= 2, "only the chunks under the brush");
         assert!(dirty.influences.is_empty() && !dirty.pose);
     }
@@ -619,6 +619,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             | Edit::MorphWeights { .. }
             | Edit::Stack { .. }
             | Edit::Mask(_)
+            | Edit::Layers(_)
             | Edit::JointRule { .. } => true,
             // Shown by the clip test below, the hierarchy and the brushes.
             Edit::Clip { .. } | Edit::JointName { .. } | Edit::Locks(_) => false,

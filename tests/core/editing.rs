@@ -76,12 +76,18 @@ impl EditorHarness {
             let rows = (0..).zip(item.influences.iter());
             assert_eq!(heat.values.len(), item.influences.len());
             for (shown, (point, row)) in heat.values.iter().zip(rows) {
+                let n = row.weights.iter().filter(|w| **w > 0.0).count();
                 let expected = match heat.of {
                     HeatOf::Weights(joint) => match row.weight_of(joint) {
                         weight if weight > 0.0 => weight,
                         _ => -1.0,
                     },
                     HeatOf::Mask(kind) => item.masks.value(kind, point) / kind.limit(),
+                    _ if n == 0 => -1.0,
+                    HeatOf::Bones => 1.0,
+                    HeatOf::Count => (n as f32 / 16.0).min(1.0),
+                    HeatOf::Sum => (row.weights.iter().sum::<f32>() / 2.0).min(1.0),
+                    HeatOf::LayerMask(layer) => item.layers.get(layer).unwrap().mask.get(point),
                 };
                 assert_eq!(*shown, expected);
             }
@@ -94,6 +100,8 @@ impl EditorHarness {
             ndc,
             size_px: SIZE,
             invert,
+            smooth: false,
+            pressure: None,
         });
         self.editor.poll(0.0);
         self.check();

@@ -99,11 +99,11 @@ fn the_value_is_where_points_go_ctrl_takes_them_to_0_and_escape_takes_the_stroke
     h.drag(at, to, false);
     let strong = painted(&h, KIND);
     assert!(strong.iter().all(|&(_, v)| v > 1.0 && v <= 2.0));
-    assert!(strong.iter().any(|&(_, v)| v == 2.0), "all of the way");
+    assert!(strong.iter().any(|&(_, v)| v > 1.99), "all of the way");
     let before = h.editor.document().clone();
     h.drag(at, to, true);
     let none = painted(&h, KIND);
-    assert!(none.iter().any(|&(_, v)| v == 0.0));
+    assert!(none.iter().any(|&(_, v)| v < 0.01));
     h.editor.undo();
     h.settle();
     assert!(h.editor.document().same_content(&before));

@@ -85,6 +85,7 @@ impl Model {
                     source_influences: built.influences.clone(),
                     influences: built.influences,
                     stack: Arc::default(),
+                    layers: sinew::document::LayerStack::default(),
                     masks: sinew::deform::Masks::default(),
                     morph_weights: Vec::new(),
                 }),

@@ -99,6 +99,7 @@ pub(crate) fn tube_with_sides(n_rings: usize, n_sides: usize) -> Document {
         influences: built.influences.clone(),
         source_influences: built.influences,
         stack: Arc::default(),
+        layers: sinew::document::LayerStack::default(),
         masks: sinew::deform::Masks::default(),
         morph_weights: vec![0.0],
     };

@@ -74,6 +74,7 @@ pub(crate) fn strip(n: u32, names: &[&str], path: &Path) -> Document {
                 source_influences: built.influences.clone(),
                 influences: built.influences,
                 stack: Arc::default(),
+                layers: sinew::document::LayerStack::default(),
                 masks: sinew::deform::Masks::default(),
                 morph_weights: vec![0.0],
             }),
@@ -277,6 +278,34 @@ fn apply_text(text: &str) -> Result<(Document, Vec<Finding>), ProjectError> {
     apply_project(three(), project::parse(text)?)
 }
 
+/// Readers of version 2 know `falloff` and `normalise`, but neither "Custom" nor "on release".
+#[test]
+fn new_values_of_old_words_make_a_newer_version() {
+    use sinew::document::session::{BrushOptions, Normalising};
+    use sinew::weights::falloff::Falloff;
+    let version_with = |change: &dyn Fn(&mut BrushOptions)| {
+        let mut document = three();
+        change(&mut document.session_mut().brush);
+        text_of(&document).lines().nth(1).unwrap().trim().to_owned()
+    };
+    assert_eq!(
+        version_with(&|brush| brush.falloff = Falloff::Custom),
+        "version: 3,"
+    );
+    assert_eq!(
+        version_with(&|brush| brush.normalise = Normalising::OnRelease),
+        "version: 3,"
+    );
+    assert_eq!(
+        version_with(&|brush| brush.normalise = Normalising::Off),
+        "version: 2,"
+    );
+    assert_eq!(
+        version_with(&|brush| brush.falloff = Falloff::Sharp),
+        "version: 2,"
+    );
+}
+
 #[test]
 fn an_untouched_model_is_a_short_project() {
     let text = text_of(&three());
@@ -292,7 +321,7 @@ fn an_untouched_model_is_a_short_project() {
         .replace("0.1.0", env!("CARGO_PKG_VERSION"));
     assert!(text.starts_with(&expected), "{text}");
     for word in [
-        "weights:", "masks:", "rules:", "pose:", "clips:", "locked:", "renamed:",
+        "weights:", "layers:", "masks:", "rules:", "pose:", "clips:", "locked:", "renamed:",
     ] {
         assert!(!text.contains(word), "{word} in {text}");
     }
@@ -610,8 +639,8 @@ fn a_playback_beyond_its_bounds_comes_back_within_them() {
 fn broken_and_newer_files_are_one_sentence() {
     let parse = |text: &str| project::parse(text).unwrap_err().to_string();
     assert_eq!(
-        parse("(version: 3, wings: [(3, Feather(\"x\"))])"),
-        "The project was saved by a newer Sinew (its format is 3, this one knows up to 2); update Sinew to open it."
+        parse("(version: 4, wings: [(3, Feather(\"x\"))])"),
+        "The project was saved by a newer Sinew (its format is 4, this one knows up to 3); update Sinew to open it."
     );
     assert!(parse("(version: 0)").contains("there never was a format 0"));
     let text = text_of(&three());

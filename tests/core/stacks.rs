@@ -92,6 +92,7 @@ impl Rig {
             influences: built.influences.clone(),
             source_influences: built.influences,
             stack: Arc::default(),
+            layers: sinew::document::LayerStack::default(),
             masks: sinew::deform::Masks::default(),
             morph_weights: Vec::new(),
         };

@@ -3,7 +3,7 @@
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
-use sinew::document::session::SelectKind;
+use sinew::document::session::{PaintTarget, SelectKind};
 use sinew::view::chord::Chord;
 use sinew::view::commands::Command;
 use sinew::view::keymap;
@@ -200,6 +200,17 @@ fn every_command_runs_by_its_label_and_leaves_a_working_window() {
             editor.undo();
             let clip = window.document().clips().keys().next().copied();
             window.harness.state_mut().editor_mut().show_clip(clip);
+            let layers = command.row().submenu == "Layers";
+            if layers || command == Command::Paint(PaintTarget::LayerMask) {
+                let editor = window.harness.state_mut().editor_mut();
+                editor.add_layer();
+                editor.add_layer();
+                if !command.is_enabled(editor) {
+                    // The one that can go up is the lower one.
+                    let below = editor.layers().map(|stack| stack.layers()[1].id);
+                    editor.set_active_layer(below.unwrap());
+                }
+            }
             window.settle();
         }
         let before = window.app().is_on(command);

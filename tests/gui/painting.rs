@@ -5,7 +5,15 @@ use egui::{
     Event, Key, Modifiers, MouseWheelUnit, PointerButton, Pos2, Role, TouchPhase, Vec2, vec2,
 };
 use egui_kittest::kittest::Queryable as _;
+use sinew::deform::MaskKind;
+use sinew::document::Document;
+use sinew::document::session::{BrushKind, PaintTarget};
+use sinew::skeleton::JointIndex;
 use sinew::view::Shading;
+use sinew::view::commands::Command;
+use sinew::view::mode::Mode;
+use sinew::weights::curve::Curve;
+use sinew::weights::falloff::Falloff;
 
 /// The arm in Paint mode, with its first bone active.
 fn painter() -> Window {
@@ -262,4 +270,222 @@ fn the_middle_button_orbits_and_pans_and_the_wheel_zooms_to_the_pointer() {
         "looking changes nothing"
     );
     assert_eq!(window.editor().history().undo_label(), None);
+}
+
+#[test]
+fn brushes_are_chosen_by_key_by_button_and_in_the_list() {
+    let mut window = painter();
+    let kind = |w: &Window| w.document().session().brush.kind();
+    let keys = [
+        Key::Num1,
+        Key::Num2,
+        Key::Num3,
+        Key::Num4,
+        Key::Num5,
+        Key::Num6,
+        Key::Num7,
+        Key::Num8,
+    ];
+    for (key, expected) in keys.into_iter().zip(BrushKind::ALL) {
+        window.key(Modifiers::ALT, key);
+        assert_eq!(kind(&window), expected);
+        assert_eq!(window.app().viewport().mode, Mode::Paint);
+    }
+    window.click(Role::Button, "Smooth brush");
+    assert_eq!(kind(&window), BrushKind::Smooth);
+    assert!(window.says("paint: smooth"), "the status bar follows");
+    window.click(Role::ComboBox, "Kind");
+    window.click(Role::Button, "Replace");
+    assert_eq!(kind(&window), BrushKind::Replace);
+    // A map has a brush of its own.
+    let map = PaintTarget::Mask(MaskKind::Smooth);
+    window.find_and_run(Command::Paint(map));
+    window.settle();
+    window.find_and_run(Command::UseBrush(BrushKind::Scale));
+    window.settle();
+    assert_eq!(kind(&window), BrushKind::Scale);
+    window.find_and_run(Command::Paint(PaintTarget::Weights));
+    window.settle();
+    assert_eq!(kind(&window), BrushKind::Replace);
+    window.picture("brushes");
+}
+
+#[test]
+fn shift_smooths_and_the_brush_stays_what_it_was() {
+    let mut window = painter();
+    // A hard dot.
+    let brush = window.harness.state_mut().editor_mut().brush_mut();
+    (brush.falloff, brush.radius_px, brush.strength) = (Falloff::Constant, 12.0, 1.0);
+    let joint = window.bones()[1];
+    window.select(joint);
+    let at = window.on_bone(window.bones()[0]);
+    window.drag(PointerButton::Primary, Modifiers::NONE, at, vec2(8.0, 0.0));
+    let dotted = window.document().clone();
+    let roughness = |document: &Document| -> f32 {
+        let item = document.meshes().values().next().expect("a mesh");
+        let topology = item.geometry.topology();
+        let weight = |p: u32| item.influences.row(p).weight_of(1);
+        let edges = (0..item.influences.len() as u32)
+            .flat_map(|p| topology.neighbours(p).iter().map(move |&q| (p, q)));
+        edges.map(|(p, q)| (weight(p) - weight(q)).powi(2)).sum()
+    };
+    let brush = window.harness.state_mut().editor_mut().brush_mut();
+    brush.radius_px = 40.0;
+    window
+        .harness
+        .event(Event::ModifiersChanged(Modifiers::SHIFT));
+    window.move_to(at);
+    assert!(window.says("Shift+drag smooth"));
+    window.picture("brush-shift");
+    window.drag(PointerButton::Primary, Modifiers::SHIFT, at, vec2(8.0, 0.0));
+    assert!(roughness(window.document()) < roughness(&dotted) * 0.9);
+    assert_eq!(window.editor().history().n_undo(), 2);
+    assert_eq!(window.document().session().brush.kind(), BrushKind::Add);
+    window.key(CTRL, Key::Z);
+    assert!(window.document().same_content(&dotted));
+}
+
+#[test]
+fn the_right_button_brings_the_brush_and_what_concerns_the_bone() {
+    let mut window = painter();
+    let other = window.bones()[1];
+    let at = window.on_bone(other);
+    window.right_click(at);
+    let kinds = window
+        .harness
+        .query_all_by_role_and_label(Role::ComboBox, "Kind");
+    assert_eq!(kinds.count(), 2, "in the properties and under the pointer");
+    for (role, label) in [
+        (Role::ComboBox, "Reach"),
+        (Role::ComboBox, "Symmetry"),
+        (Role::CheckBox, "Paint hidden points"),
+    ] {
+        let fields = window.harness.query_all_by_role_and_label(role, label);
+        assert_eq!(fields.count(), 2, "{label}");
+    }
+    window.picture("brush-popover");
+    let label = window.document().skeleton().label(other);
+    window.click(Role::Button, &format!("Paint {label}"));
+    assert_eq!(window.document().session().active_joint, Some(other));
+    window.right_click(at);
+    window.click(Role::MenuItem, "Lock others");
+    let locked = window.document().locked();
+    assert!(!locked.is_empty() && !locked.contains(&other));
+    // It was no stroke.
+    assert_eq!(
+        window.editor().history().undo_label().map(str::to_owned),
+        Some("Lock other bones".to_owned())
+    );
+}
+
+#[test]
+fn the_falloff_is_drawn_by_hand() {
+    let mut window = Window::sized("arm.glb", [1366.0, 1600.0], 1.0);
+    let bone = window.bones()[0];
+    window.select(bone);
+    window.key(Modifiers::NONE, Key::Tab);
+    window.click(Role::ComboBox, "Falloff");
+    window.click(Role::Button, "Custom");
+    let curve = |w: &Window| w.document().session().brush.curve;
+    assert_eq!(curve(&window), Curve::like(Falloff::Smooth));
+    let point = |w: &Window, i: usize| {
+        let label = format!("Curve point {i} of");
+        w.harness.get_by_label_contains(&label).rect().center()
+    };
+    let at = point(&window, 3);
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        at,
+        vec2(0.0, -30.0),
+    );
+    let dragged = curve(&window);
+    assert!(dragged.points()[2].y > 0.7, "{dragged:?}");
+    assert!((dragged.points()[2].x - 0.5).abs() < 0.02);
+    window.picture("brush-curve");
+    // Arrow keys move the focused point, Delete takes it away.
+    window.key(Modifiers::NONE, Key::ArrowDown);
+    assert!(curve(&window).points()[2].y < dragged.points()[2].y);
+    window.key(Modifiers::NONE, Key::Delete);
+    assert_eq!(curve(&window).points().len(), 4);
+    // A double click adds one.
+    let between = point(&window, 2).lerp(point(&window, 3), 0.5) + vec2(0.0, 20.0);
+    for _ in 0..2 {
+        window.press(between);
+        window.release(between);
+    }
+    window.settle();
+    assert_eq!(curve(&window).points().len(), 5);
+    window.click(Role::Button, "Start the curve from Linear");
+    assert_eq!(curve(&window), Curve::like(Falloff::Linear));
+    let at = window.on_bone(window.bones()[1]);
+    window.drag(PointerButton::Primary, Modifiers::NONE, at, vec2(8.0, 0.0));
+    assert_eq!(window.editor().history().n_undo(), 1);
+}
+
+#[test]
+fn symmetry_is_switched_on_in_the_properties_and_paints_both_sides() {
+    let mut window = Window::sized("mannequin.glb", [1366.0, 1400.0], 1.0);
+    let joint = |name: &str| {
+        let mut joints = window.document().skeleton().joints().iter();
+        let place = joints.position(|j| j.name == name);
+        JointIndex(place.expect("the mannequin has arms") as u32)
+    };
+    let (left, right) = (joint("upper_arm.L"), joint("upper_arm.R"));
+    window.select(left);
+    window.key(Modifiers::NONE, Key::Tab);
+    window.click(Role::ComboBox, "Symmetry");
+    window.click(Role::Button, "X");
+    assert_eq!(
+        window.document().session().brush.symmetry,
+        Some(sinew::math::Axis::X)
+    );
+    let before = window.document().clone();
+    let at = window.on_bone(left);
+    window.move_to(at);
+    window.picture("brush-symmetry");
+    let brush = window.harness.state_mut().editor_mut().brush_mut();
+    brush.strength = 1.0;
+    *brush.value_mut() = 0.0;
+    window.drag(PointerButton::Primary, Modifiers::NONE, at, vec2(20.0, 0.0));
+    let mesh = *before.meshes().keys().next().expect("a mesh");
+    let lost = |joint: JointIndex| {
+        let index = before.skin_joint(mesh, joint).expect("in the skin");
+        let total = |d: &Document| -> f64 {
+            let rows = d.meshes()[&mesh].influences.iter();
+            rows.map(|row| f64::from(row.weight_of(index))).sum()
+        };
+        total(&before) - total(window.document())
+    };
+    let (l, r) = (lost(left), lost(right));
+    assert!(l > 0.1 && (l - r).abs() < l * 0.05, "{l} {r}");
+    assert_eq!(window.editor().history().n_undo(), 1);
+}
+
+#[test]
+fn a_gradient_is_drawn_with_a_line_and_is_one_step() {
+    let mut window = painter();
+    for kind in [BrushKind::Gradient, BrushKind::Radial] {
+        window.find_and_run(Command::UseBrush(kind));
+        window.settle();
+        let before = window.document().clone();
+        let n_undo = window.editor().history().n_undo();
+        let at = window.on_bone(window.bones()[1]);
+        window.press(at);
+        window.move_to(at + vec2(50.0, 6.0));
+        assert!(window.editor().is_painting());
+        assert!(
+            !window.document().same_content(&before),
+            "seen while it is drawn"
+        );
+        window.picture(&format!("brush-{kind:?}").to_lowercase());
+        // Back to where it began it is no gradient at all.
+        window.move_to(at);
+        window.move_to(at + vec2(40.0, 6.0));
+        window.release(at + vec2(40.0, 6.0));
+        window.settle();
+        assert_eq!(window.editor().history().n_undo(), n_undo + 1);
+        window.key(CTRL, Key::Z);
+        assert!(window.document().same_content(&before), "bit for bit");
+    }
 }

@@ -1,9 +1,9 @@
 //! Select mode: every row of its mouse table, hiding, and how it all looks.
 
 use crate::window::{CTRL, Window, asset};
-use egui::{Event, Key, Modifiers, MouseWheelUnit, PointerButton, Pos2, TouchPhase, Vec2};
+use egui::{Event, Key, Modifiers, MouseWheelUnit, PointerButton, Pos2, Role, TouchPhase, Vec2};
 use sinew::document::Image;
-use sinew::document::session::SelectKind;
+use sinew::document::session::{PaintMask, SelectKind};
 use sinew::editor::{Editor, OpenRequest};
 use sinew::evaluate::ViewId;
 use sinew::skeleton::JointIndex;
@@ -140,6 +140,51 @@ fn b_draws_a_box_from_anywhere_also_while_posing() {
     assert_eq!(w.editor().select_tool().armed(), None);
     assert_eq!(w.editor().history().n_undo(), 0, "nothing was posed");
     w.key(Modifiers::NONE, Key::B);
+    w.key(Modifiers::NONE, Key::Escape);
+    assert_eq!(w.editor().select_tool().armed(), None);
+}
+
+#[test]
+fn a_box_for_the_mask_is_drawn_while_painting_and_the_brush_goes_on() {
+    let mut w = Window::sized("arm.glb", [1366.0, 1600.0], 1.0);
+    let fore = joint(&w, "forearm");
+    w.select(fore);
+    w.choose("Window", "Paint mode");
+    // At the elbow, where two bones share the points.
+    let bones = w.editor().bones();
+    let at = w.place(bones.iter().find(|b| b.joint == fore).unwrap().head);
+    let rect = w.viewport().shrink(8.0);
+    // From the menu, of the kind that is picked.
+    w.choose("Select", "Select points");
+    w.choose("Select", "Box select");
+    assert_eq!(w.editor().select_tool().armed(), Some(SelectShape::Box));
+    w.drag(LEFT, Modifiers::NONE, rect.min, rect.size());
+    assert_eq!(w.editor().select_tool().armed(), None);
+    assert!(n_points(&w) > 100);
+    assert_eq!(w.editor().history().n_undo(), 0, "nothing was painted");
+    // From the brush, for its mask.
+    w.harness.state_mut().editor_mut().brush_mut().mask = PaintMask::Points;
+    w.harness
+        .state_mut()
+        .editor_mut()
+        .set_select_kind(SelectKind::Bones);
+    w.settle();
+    w.click(Role::Button, "Box select for the mask");
+    assert_eq!(w.editor().select_kind(), SelectKind::Points);
+    w.drag(
+        LEFT,
+        Modifiers::NONE,
+        at - Vec2::splat(20.0),
+        Vec2::splat(40.0),
+    );
+    let n_masked = n_points(&w);
+    assert!(n_masked > 0);
+    assert_eq!(w.editor().history().n_undo(), 0);
+    w.drag(LEFT, Modifiers::NONE, at, Vec2::new(8.0, 0.0));
+    assert_eq!(w.editor().history().n_undo(), 1, "the brush paints again");
+    assert_eq!(n_points(&w), n_masked);
+    // Esc puts a circle away, and no stroke is taken for it.
+    w.choose("Select", "Circle select");
     w.key(Modifiers::NONE, Key::Escape);
     assert_eq!(w.editor().select_tool().armed(), None);
 }

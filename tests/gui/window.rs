@@ -199,7 +199,7 @@ impl Window {
         let found = self.harness.get_all_by_label_contains(label);
         let button = found
             .into_iter()
-            .find(|n| n.accesskit_node().role() == Role::Button);
+            .find(|n| n.accesskit_node().role() == Role::Button && is_named(n, label));
         button.unwrap_or_else(|| panic!("no {label}")).click();
         self.settle();
     }
@@ -472,4 +472,10 @@ impl egui::DroppedFile for Dropped {
     fn bytes(&self) -> Result<Vec<u8>, String> {
         std::fs::read(&self.0).map_err(|error| error.to_string())
     }
+}
+
+/// Whether a node is called `label`, but for the mark of a submenu after it.
+fn is_named(node: &egui_kittest::Node<'_>, label: &str) -> bool {
+    let name = node.accesskit_node().label().unwrap_or_default();
+    name.trim_end_matches(|c: char| !c.is_alphanumeric()) == label
 }

@@ -1,0 +1,183 @@
+//! Corrected exports: what any player shows is what the stack shows, and the rest of the file stays as it was.
+
+use crate::export_models::{open, reopen};
+use crate::shared::shared_dir;
+use sinew::bake::BakeOptions;
+use sinew::deform::DeformStack;
+use sinew::document::{ClipId, Document, Edit};
+use sinew::io::gltf_export::{Container, CorrectionReport, ExportOptions, Exported, export};
+use sinew::skeleton::Property;
+use sinew::task::Task;
+use std::path::Path;
+use std::sync::Arc;
+
+fn asset(name: &str) -> Document {
+    let path = format!("{}/assets/{name}.glb", env!("CARGO_MANIFEST_DIR"));
+    open(Path::new(&path))
+}
+
+fn with_stack(mut document: Document, stack: &DeformStack) -> Document {
+    let meshes: Vec<_> = document.meshes().keys().copied().collect();
+    for mesh in meshes {
+        let stack = Arc::new(stack.clone());
+        document.apply(&mut Edit::Stack { mesh, stack }).unwrap();
+    }
+    document
+}
+
+fn clip_named(document: &Document, name: &str) -> ClipId {
+    let found = document.clips().iter().find(|(_, c)| c.name == name);
+    let names: Vec<_> = document.clips().values().map(|c| &c.name).collect();
+    *found.unwrap_or_else(|| panic!("no {name} in {names:?}")).0
+}
+
+fn corrected(document: &Document, correct: BakeOptions) -> (Exported, CorrectionReport) {
+    let options = ExportOptions {
+        correct: Some(correct),
+        ..ExportOptions::default()
+    };
+    let exported = export(document, &options, &Task::new()).unwrap();
+    let report = exported.report.correction.clone().unwrap();
+    (exported, report)
+}
+
+/// The file must be within the tolerance, say so, and be a model that opens.
+fn meets(document: &Document, clips: Vec<ClipId>) -> (Exported, CorrectionReport) {
+    let (exported, report) = corrected(
+        document,
+        BakeOptions {
+            clips,
+            ..BakeOptions::default()
+        },
+    );
+    println!("{}", report.summary());
+    assert!(report.met && report.max_percent <= 0.1, "{report:?}");
+    assert!(report.p999_percent <= report.max_percent && report.rms_percent <= report.p999_percent);
+    assert!(report.before_max_percent > 0.1);
+    assert!(
+        exported.report.findings.is_empty(),
+        "{:?}",
+        exported.report.findings
+    );
+    let read = reopen(&exported);
+    assert_eq!(read.clips().len(), document.clips().len());
+    for (id, item) in read.meshes() {
+        assert!(item.influences.iter().all(|row| row.len() <= 4));
+        assert_eq!(
+            item.geometry.n_vertices(),
+            document.meshes()[id].geometry.n_vertices()
+        );
+        assert!(item.geometry.morphs.len() <= document.meshes()[id].geometry.morphs.len() + 8);
+    }
+    // Without a clip the new targets have no weight.
+    assert!(
+        read.rest_pose()
+            .morph_weights
+            .iter()
+            .flatten()
+            .all(|w| *w == 0.0)
+    );
+    (exported, report)
+}
+
+#[test]
+fn an_arm_plays_dual_quaternion_skinning_in_any_player() {
+    let document = with_stack(asset("arm"), &DeformStack::dqs());
+    let (exported, report) = meets(&document, Vec::new());
+    assert!(report.helper_joints + report.morph_targets > 0);
+    let read = reopen(&exported);
+    // Channels of the source stay as they are.
+    for (id, clip) in document.clips() {
+        for channel in &clip.channels {
+            assert!(read.clips()[id].channels.contains(channel));
+        }
+    }
+    let weights = read.clips().values().flat_map(|c| &c.channels);
+    let mut weights = weights.filter(|c| c.property == Property::MorphWeights);
+    assert!(weights.all(|c| c.values.iter().all(|w| (0.0..=1.0).contains(w))));
+}
+
+#[test]
+fn a_stack_that_players_have_anyway_is_the_sources_bytes() {
+    let document = with_stack(asset("arm"), &DeformStack::lbs());
+    let (exported, report) = corrected(&document, BakeOptions::default());
+    assert!(exported.report.verbatim && report.nothing_to_do && report.met);
+    assert_eq!(exported.files[0].1, document.source().unwrap().bytes);
+}
+
+#[test]
+fn a_tolerance_out_of_reach_is_said_to_be_missed() {
+    let document = with_stack(asset("arm"), &DeformStack::dqs());
+    let options = BakeOptions {
+        tolerance: 1e-4,
+        max_morphs: 0,
+        max_joints: 3,
+        ..BakeOptions::default()
+    };
+    let (exported, report) = corrected(&document, options);
+    assert!(!report.met && report.max_percent > 0.01);
+    let worst = report.worst.unwrap();
+    assert!(document.clips().values().any(|c| c.name == worst.clip));
+    let first = &exported.report.findings[0];
+    assert!(first.message.contains("is missed"), "{first}");
+}
+
+#[test]
+fn any_number_of_threads_writes_the_same_bytes() {
+    let document = with_stack(asset("arm"), &DeformStack::default());
+    let run = |n| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(n)
+            .build()
+            .unwrap();
+        pool.install(|| corrected(&document, BakeOptions::default()).0.files)
+    };
+    assert_eq!(run(1), run(3));
+}
+
+#[test]
+fn text_models_are_corrected_too() {
+    let document = with_stack(asset("arm"), &DeformStack::dqs());
+    let options = ExportOptions {
+        container: Container::Gltf,
+        correct: Some(BakeOptions::default()),
+        ..ExportOptions::default()
+    };
+    let exported = export(&document, &options, &Task::new()).unwrap();
+    assert!(exported.report.correction.unwrap().met);
+    assert!(exported.files.len() > 1);
+}
+
+#[test]
+fn options_out_of_range_and_cancelled_work_are_sentences() {
+    let document = asset("arm");
+    let export = |correct: BakeOptions, write_pose_as_rest: bool, task: &Task| {
+        let options = ExportOptions {
+            correct: Some(correct),
+            write_pose_as_rest,
+            ..ExportOptions::default()
+        };
+        export(&document, &options, task).unwrap_err().to_string()
+    };
+    let wild = BakeOptions {
+        tolerance: f64::NAN,
+        ..BakeOptions::default()
+    };
+    assert!(export(wild, false, &Task::new()).contains("tolerance"));
+    let default = BakeOptions::default;
+    assert!(export(default(), true, &Task::new()).contains("rest"));
+    let task = Task::new();
+    task.cancel();
+    assert_eq!(export(default(), false, &task), "The export was cancelled.");
+}
+
+#[test]
+fn the_fox_runs_as_its_stack_says() {
+    let Some(shared) = shared_dir("the_fox_runs_as_its_stack_says") else {
+        return;
+    };
+    let fox = open(&shared.join("models/fox/fox.glb"));
+    let walk = clip_named(&fox, "Walk");
+    let (_, report) = meets(&with_stack(fox, &DeformStack::dqs()), vec![walk]);
+    assert!(report.size_ratio < 1.8, "{report:?}");
+}
