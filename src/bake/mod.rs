@@ -38,9 +38,22 @@ use stage::{Clips, Stage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// What a corrected file is made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BakeMode {
+    /// The clips in it: helper joints with tracks, and morph targets.
+    #[default]
+    Clips,
+    /// Any clip: helper joints that follow from the other joints, which an engine drives by what the file says of them;
+    /// they have tracks for the clips in it. No morph targets.
+    Retarget,
+}
+
 /// How to bake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BakeOptions {
+    /// What for.
+    pub mode: BakeMode,
     /// The largest distance from what the stack shows, as a fraction of the model's diagonal at rest.
     pub tolerance: f64,
     /// Most morph targets that a mesh gets.
@@ -49,6 +62,10 @@ pub struct BakeOptions {
     pub max_joints: usize,
     /// Keep morph weights within 0 - 1, at the price of one target more.
     pub unipolar: bool,
+    /// Morph targets turn normals too.
+    pub normals: bool,
+    /// Write of a morph target only what it moves, where that is smaller.
+    pub sparse: bool,
     /// Clips whose corrections must meet the tolerance; empty: all.
     pub clips: Vec<ClipId>,
 }
@@ -56,10 +73,13 @@ pub struct BakeOptions {
 impl Default for BakeOptions {
     fn default() -> Self {
         Self {
+            mode: BakeMode::default(),
             tolerance: 0.001,
             max_morphs: 8,
             max_joints: 256,
             unipolar: true,
+            normals: true,
+            sparse: true,
             clips: Vec::new(),
         }
     }
@@ -98,6 +118,18 @@ pub struct HelperJoint {
     pub rest: Transform,
     /// Bind-pose mesh space -> its space.
     pub inverse_bind: DAffine3,
+    /// Joints and weights whose dual quaternion blend it follows, largest first; empty where it follows nothing but its
+    /// tracks.
+    pub driver: Vec<(JointIndex, f64)>,
+}
+
+/// A morph target that a mesh gets: what it moves, ascending, mesh space.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BakedTarget {
+    /// Points and displacements.
+    pub positions: Vec<(u32, Vec3)>,
+    /// Entries of the mesh's `normals` and what is added to them.
+    pub normals: Vec<(u32, Vec3)>,
 }
 
 /// What changes of a mesh.
@@ -107,8 +139,8 @@ pub struct BakedMesh {
     pub influences: Influences,
     /// Whether they differ from the document's.
     pub reweighted: bool,
-    /// Targets after those of the source: points, ascending, and their displacements, mesh space.
-    pub targets: Vec<Vec<(u32, Vec3)>>,
+    /// Targets after those of the source.
+    pub targets: Vec<BakedTarget>,
 }
 
 /// What a player needs to show what the stacks show.
@@ -256,6 +288,7 @@ fn joint_of(helper: &Helper, number: usize) -> HelperJoint {
             stretch: DMat3::from_diagonal(helper.rest.scale),
         },
         inverse_bind: helper.inverse_bind,
+        driver: Vec::new(),
     }
 }
 

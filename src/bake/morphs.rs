@@ -1,5 +1,6 @@
 //! Displacements and weights as morph targets and tracks.
 
+use super::BakedTarget;
 use super::group::Part;
 use super::solve::{Job, SolvedMesh};
 use crate::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
@@ -10,8 +11,7 @@ const NEGLIGIBLE: f64 = 0.02;
 
 /// The targets of a mesh, and what its weights become.
 pub(super) struct Morphs<'a> {
-    /// Points, ascending, and displacements.
-    pub(super) targets: Vec<Vec<(u32, Vec3)>>,
+    pub(super) targets: Vec<BakedTarget>,
     solved: &'a SolvedMesh,
     /// Of each displacement its lowest weight and its range: the target is it times the range.
     ranges: Vec<(f64, f64)>,
@@ -43,15 +43,19 @@ impl<'a> Morphs<'a> {
             })
             .collect();
         let offset = ranges.iter().any(|r| r.0 < 0.0);
-        let entries = |d: &dyn Fn(&[DVec3]) -> DVec3| -> Vec<(u32, Vec3)> {
+        let entries = |d: &dyn Fn(&[DVec3]) -> DVec3| -> BakedTarget {
             let points = part.active.iter().enumerate();
             let displacements = points.map(|(p, &point)| (point, d(&solved.b[p * k..(p + 1) * k])));
-            displacements
+            let positions = displacements
                 .map(|(point, d)| (point, d.as_vec3()))
                 .filter(|(_, d)| *d != Vec3::ZERO)
-                .collect()
+                .collect();
+            BakedTarget {
+                positions,
+                ..BakedTarget::default()
+            }
         };
-        let mut targets: Vec<Vec<(u32, Vec3)>> = (0..k)
+        let mut targets: Vec<BakedTarget> = (0..k)
             .map(|i| entries(&|b: &[DVec3]| b[i] * ranges[i].1))
             .collect();
         if offset {

@@ -94,5 +94,6 @@ fn correction(args: &ExportArgs, document: &Document) -> Result<Option<BakeOptio
         max_joints: args.max_joints.map_or(default.max_joints, |n| n as usize),
         unipolar: !args.signed_weights,
         clips: clips.collect::<Result<_, _>>()?,
+        ..default
     }))
 }

@@ -219,7 +219,7 @@ fn add_targets(
         .iter()
         .map(|target| {
             let mut dense = vec![Vec3::ZERO; n_points];
-            for &(point, displacement) in target {
+            for &(point, displacement) in &target.positions {
                 dense[point as usize] = displacement;
             }
             dense

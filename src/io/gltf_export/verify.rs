@@ -140,7 +140,7 @@ impl CorrectionReport {
                     .map_or_else(String::new, |item| item.geometry.name.clone()),
                 reweighted: baked.reweighted,
                 morph_targets: baked.targets.len(),
-                displacements: baked.targets.iter().map(Vec::len).sum(),
+                displacements: baked.targets.iter().map(|t| t.positions.len()).sum(),
             });
         let meshes: Vec<CorrectedMesh> = meshes.collect();
         let worst = after.worst.as_ref().map(|worst| {
