@@ -71,6 +71,8 @@ mod operating;
 mod oracle;
 #[path = "core/posing.rs"]
 mod posing;
+#[path = "core/preflight.rs"]
+mod preflight;
 #[path = "core/project.rs"]
 mod project;
 #[path = "core/project_files.rs"]

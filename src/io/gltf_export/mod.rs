@@ -21,6 +21,7 @@ mod keys;
 mod nodes;
 mod package;
 mod patch;
+mod preflight;
 mod report;
 mod rows;
 mod text;
@@ -30,6 +31,7 @@ mod verify;
 mod weights;
 
 pub use error::ExportError;
+pub use preflight::preflight;
 pub use report::ExportReport;
 pub use verify::{CorrectedMesh, CorrectionReport, WorstPlace};
 
