@@ -320,6 +320,7 @@ fn parse_show(text: &str) -> Result<Show, String> {
 
 /// `sinew export`
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // flags of the command line, each on its own
 pub struct ExportArgs {
     /// Model (.gltf, .glb) or project (.ron).
     pub file: PathBuf,
@@ -344,6 +345,12 @@ pub struct ExportArgs {
     /// Let morph weights be negative: a target less.
     #[arg(long)]
     pub signed_weights: bool,
+    /// Leave the normals to the skin: smaller, and shaded less well where morph targets correct.
+    #[arg(long)]
+    pub no_normals: bool,
+    /// Write every displacement of a morph target, for players that do not read sparse ones.
+    #[arg(long)]
+    pub dense: bool,
     /// Where to write what correction came to, as JSON.
     #[arg(long, value_name = "R.json")]
     pub report: Option<PathBuf>,

@@ -72,6 +72,8 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
         ("--max-joints", args.max_joints.is_some()),
         ("--clips", !args.clips.is_empty()),
         ("--signed-weights", args.signed_weights),
+        ("--no-normals", args.no_normals),
+        ("--dense", args.dense),
         ("--report", args.report.is_some()),
     ];
     match idle.iter().find(|(_, idle)| *idle) {
@@ -93,6 +95,8 @@ fn correction(args: &ExportArgs, document: &Document) -> Result<Option<BakeOptio
         max_morphs: args.max_morphs.map_or(default.max_morphs, |n| n as usize),
         max_joints: args.max_joints.map_or(default.max_joints, |n| n as usize),
         unipolar: !args.signed_weights,
+        normals: !args.no_normals,
+        sparse: !args.dense,
         clips: clips.collect::<Result<_, _>>()?,
         ..default
     }))

@@ -77,6 +77,9 @@ pub struct Morph {
     pub name: String,
     /// n_points displacements, mesh space, metres.
     pub deltas: Vec<Vec3>,
+    /// Vertices whose normal a player turns, ascending, and what it adds to it. Sinew derives normals from the deformed
+    /// surface; these tell what others show.
+    pub normals: Vec<(u32, Vec3)>,
 }
 
 impl Mesh {

@@ -1,8 +1,9 @@
 //! Export: the source model with what the artist changed, and nothing else.
 //!
 //! The way of the data: [`Document`] -> `package` (the source's JSON and buffers in the wanted container) -> `patch`
-//! (what changed: `weights` and their `rows`, `clips` (with `in_betweens`) and their `keys`, `nodes`, what was baked: `corrections`) -> `text` (JSON that keeps the source's
-//! own text where nothing changed) -> files in memory ([`export`]) or on the disk ([`export_to_file`]).
+//! (what changed: `weights` and their `rows`, `clips` (with `in_betweens`) and their `keys`, `nodes`, what was baked:
+//! `corrections` and `targets`) -> `text` (JSON that keeps the source's own text where nothing changed) -> files in
+//! memory ([`export`]) or on the disk ([`export_to_file`]).
 //!
 //! A corrected file is read again and compared with what the stacks show (`verify`).
 //!
@@ -24,6 +25,7 @@ mod patch;
 mod preflight;
 mod report;
 mod rows;
+mod targets;
 mod text;
 mod uncompress;
 mod uses;
@@ -280,7 +282,11 @@ fn write(
     let limit = options.influences.clamp(1, 8);
     weights::patch_weights(document, baked, limit, &mut patch, &mut report, task)?;
     if let Some(baked) = baked {
-        corrections::patch_corrections(document, baked, &mut patch, &mut report, task)?;
+        let sparse = options
+            .correct
+            .as_ref()
+            .is_none_or(|correct| correct.sparse);
+        corrections::patch_corrections(document, baked, sparse, &mut patch, &mut report, task)?;
     }
     clips::patch_clips(
         document,
