@@ -13,10 +13,13 @@
 mod basis;
 pub mod compare;
 mod dense;
+mod envelope;
 mod greedy;
 mod group;
 mod helpers;
 mod morphs;
+mod played;
+mod refine;
 mod rows;
 mod solve;
 mod stage;
