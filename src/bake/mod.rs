@@ -20,6 +20,7 @@ mod morphs;
 mod rows;
 mod solve;
 mod stage;
+pub mod still;
 mod times;
 
 pub use compare::{Comparison, InstanceErrors};
