@@ -119,6 +119,8 @@ mod stack_quality;
 mod stack_random;
 #[path = "core/stacks.rs"]
 mod stacks;
+#[path = "core/still.rs"]
+mod still;
 #[path = "core/views.rs"]
 mod views;
 #[path = "core/weight_documents.rs"]

@@ -23,6 +23,7 @@ mod refine;
 mod rows;
 mod solve;
 mod stage;
+pub mod still;
 mod times;
 
 pub use compare::{Comparison, InstanceErrors};
