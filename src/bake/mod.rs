@@ -14,6 +14,7 @@ mod basis;
 pub mod compare;
 mod dense;
 mod envelope;
+mod estimate;
 mod greedy;
 mod group;
 mod helpers;
@@ -27,6 +28,7 @@ pub mod still;
 mod times;
 
 pub use compare::{Comparison, InstanceErrors};
+pub use estimate::{Estimate, estimate};
 
 use crate::document::{ClipId, Document, MeshId, SkinId};
 use crate::math::Transform;
@@ -178,6 +180,28 @@ pub fn bake(
     options: &BakeOptions,
     task: &Task,
 ) -> Result<Option<Baked>, Cancelled> {
+    with_job(document, played, options, task, |job| {
+        let mut baked = Baked {
+            clips: played.clone(),
+            ..Baked::default()
+        };
+        for mut group in Group::all(job.stage) {
+            if let Some(solved) = job.solve(&mut group)? {
+                add(&mut baked, job, &group, &solved);
+            }
+        }
+        Ok((!baked.is_empty()).then_some(baked))
+    })
+}
+
+/// What `work` makes of the document's stacks and clips.
+fn with_job<T>(
+    document: &Document,
+    played: &BTreeMap<ClipId, Arc<Clip>>,
+    options: &BakeOptions,
+    task: &Task,
+    work: impl FnOnce(&Job<'_>) -> Result<T, Cancelled>,
+) -> Result<T, Cancelled> {
     let stage = Stage::new(document, task)?;
     let clips = clips_of(document, played);
     let corrected: Vec<bool> = clips
@@ -195,16 +219,7 @@ pub fn bake(
         options,
         task,
     };
-    let mut baked = Baked {
-        clips: played.clone(),
-        ..Baked::default()
-    };
-    for mut group in Group::all(&stage) {
-        if let Some(solved) = job.solve(&mut group)? {
-            add(&mut baked, &job, &group, &solved);
-        }
-    }
-    Ok((!baked.is_empty()).then_some(baked))
+    work(&job)
 }
 
 /// The clips as seen and as played, in the same order.

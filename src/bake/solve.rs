@@ -14,14 +14,10 @@ use crate::task::{Cancelled, Task};
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// Moments that helpers and displacements are found on.
-const TELLING: usize = 72;
 /// And at most, with the worst that turned up later.
 pub(super) const MOST_MOMENTS: usize = 120;
 /// What is found on those may be off by this share of the tolerance: moments in between are worse.
 pub(super) const ENOUGH: f64 = 0.7;
-/// Helpers looked for.
-const MOST_HELPERS: usize = 64;
 /// Choices that are worked out to the end.
 const TRIES: usize = 3;
 /// Rounds of motions of helpers and weights over them.
@@ -32,6 +28,33 @@ const TRACK_BYTES: f64 = 300.0;
 /// And a morph target, and an entry of one.
 const MORPH_BYTES: f64 = 330.0;
 const ENTRY_BYTES: f64 = 14.0;
+
+/// How much is looked at before helpers and morphs are chosen.
+pub(super) struct Effort {
+    /// Most moments of the clips.
+    pub(super) moments: usize,
+    /// Moments that helpers and displacements are found on.
+    pub(super) telling: usize,
+    /// Helpers looked for.
+    pub(super) helpers: usize,
+}
+
+impl Effort {
+    /// What a bake takes.
+    const WHOLE: Self = Self {
+        moments: usize::MAX,
+        telling: 72,
+        helpers: 64,
+    };
+}
+
+/// What helpers and morphs are chosen by.
+pub(super) struct Prepared {
+    pub(super) survey: Survey,
+    pub(super) views: Views,
+    pub(super) care: Care,
+    pub(super) found: Search,
+}
 
 /// Everything shared by the bakes of all groups.
 pub(super) struct Job<'a> {
@@ -84,14 +107,52 @@ pub(super) struct Choice {
 impl Job<'_> {
     /// The bake of a group; `None` where nothing needs one.
     pub(super) fn solve(&self, group: &mut Group) -> Result<Option<Solved>, Cancelled> {
-        let (clips, corrected) = (self.clips, self.corrected);
+        let Some(prepared) = self.prepare(group, &Effort::WHOLE)? else {
+            return Ok(None);
+        };
+        let Prepared {
+            survey,
+            mut views,
+            care,
+            found,
+        } = prepared;
+        let group: &Group = group;
+        self.task.step("Weighing joints against morphs", 0.4)?;
+        let choices = self.choices(group, &views, &found, &survey);
+        let mut best: Option<Solved> = None;
+        for (i, choice) in choices.iter().take(TRIES).enumerate() {
+            self.task.step("Solving", 0.5 + 0.15 * i as f32)?;
+            let solved = self.work_out(group, &mut views, &found, choice, &survey, care)?;
+            let meets = |s: &Solved| s.worst <= self.tolerance;
+            let better = best
+                .as_ref()
+                .is_none_or(|best| match (meets(best), meets(&solved)) {
+                    (false, false) => solved.worst < best.worst,
+                    (met, meets) => meets && (!met || solved.bytes < best.bytes),
+                });
+            if better {
+                best = Some(solved);
+            }
+            if best.as_ref().is_some_and(meets) {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// What helpers and morphs are chosen by; `None` where no point is off.
+    pub(super) fn prepare(
+        &self,
+        group: &mut Group,
+        effort: &Effort,
+    ) -> Result<Option<Prepared>, Cancelled> {
         self.task.step("Looking at the clips", 0.05)?;
         let survey = group.survey(
             self.stage,
-            clips,
-            corrected,
+            self.clips,
+            self.corrected,
             self.tolerance,
-            TELLING,
+            effort,
             self.task,
         )?;
         if !group.is_off() {
@@ -114,7 +175,7 @@ impl Job<'_> {
             .options
             .max_joints
             .saturating_sub(group.n_joints.unwrap_or(usize::MAX));
-        let most = room.min(MOST_HELPERS);
+        let most = room.min(effort.helpers);
         let found = search(
             self.stage,
             group,
@@ -125,27 +186,12 @@ impl Job<'_> {
             self.refines(group),
             self.task,
         )?;
-        self.task.step("Weighing joints against morphs", 0.4)?;
-        let choices = self.choices(group, &views, &found, &survey);
-        let mut best: Option<Solved> = None;
-        for (i, choice) in choices.iter().take(TRIES).enumerate() {
-            self.task.step("Solving", 0.5 + 0.15 * i as f32)?;
-            let solved = self.work_out(group, &mut views, &found, choice, &survey, care)?;
-            let meets = |s: &Solved| s.worst <= self.tolerance;
-            let better = best
-                .as_ref()
-                .is_none_or(|best| match (meets(best), meets(&solved)) {
-                    (false, false) => solved.worst < best.worst,
-                    (met, meets) => meets && (!met || solved.bytes < best.bytes),
-                });
-            if better {
-                best = Some(solved);
-            }
-            if best.as_ref().is_some_and(meets) {
-                break;
-            }
-        }
-        Ok(best)
+        Ok(Some(Prepared {
+            survey,
+            views,
+            care,
+            found,
+        }))
     }
 
     /// The smallest factor from bind space to the world, so that linear parts compare with 1.
@@ -188,7 +234,7 @@ impl Job<'_> {
     }
 
     /// Helpers and morphs to try, the smallest that promise to meet the tolerance first.
-    fn choices(
+    pub(super) fn choices(
         &self,
         group: &Group,
         views: &Views,

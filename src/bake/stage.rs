@@ -302,7 +302,7 @@ impl<'a> Stage<'a> {
             .par_chunks(MOMENTS_IN_A_ROW)
             .enumerate()
             .map(|(row, poses)| {
-                let mut runner = Runner::new(self, Stacks::Own);
+                let mut runner = Runner::new(self, Stacks::Own, true);
                 let mut results = Vec::with_capacity(poses.len());
                 for (i, pose) in poses.iter().enumerate() {
                     task.check()?;

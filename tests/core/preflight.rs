@@ -5,7 +5,8 @@ use sinew::bake::{BakeMode, BakeOptions};
 use sinew::deform::DeformStack;
 use sinew::document::{Document, Edit};
 use sinew::finding::{Finding, Place, Severity};
-use sinew::io::gltf_export::{ExportOptions, preflight};
+use sinew::io::gltf_export::{ExportOptions, estimate, preflight};
+use sinew::task::Task;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -91,4 +92,22 @@ fn a_correction_says_what_changes_and_what_it_leaves() {
         narrow[0].message.contains("no helper joint fits"),
         "{narrow:?}"
     );
+}
+
+#[test]
+fn an_estimate_is_near_to_what_the_export_comes_to() {
+    let with = |document: &Document| {
+        let options = ExportOptions {
+            correct: correct(BakeMode::Clips),
+            ..ExportOptions::default()
+        };
+        estimate(document, &options, &Task::new()).unwrap()
+    };
+    assert_eq!(with(&arm(&DeformStack::lbs())), None);
+    let found = with(&arm(&DeformStack::dqs())).unwrap();
+    println!("{found:?}");
+    assert!(found.helper_joints + found.morph_targets > 0);
+    assert!(found.before > 0.04 && found.promises(0.001), "{found:?}");
+    // The corrected arm is 66 KB larger than its source.
+    assert!((20e3..200e3).contains(&found.bytes), "{found:?}");
 }

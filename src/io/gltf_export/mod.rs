@@ -37,7 +37,7 @@ mod weights;
 
 pub use error::ExportError;
 pub(super) use pictures::picture_of;
-pub use preflight::preflight;
+pub use preflight::{estimate, preflight};
 pub use report::ExportReport;
 pub use still::export_still;
 pub(super) use still::export_still_beside;

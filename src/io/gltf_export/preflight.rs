@@ -1,12 +1,14 @@
 //! What an export will change, and what it cannot hold exactly and why: told before it is computed.
 
-use super::ExportOptions;
+use super::in_betweens::WrittenClips;
 use super::uses::each;
-use crate::bake::{BakeMode, BakeOptions};
+use super::{ExportError, ExportOptions};
+use crate::bake::{self, BakeMode, BakeOptions, Estimate};
 use crate::deform::DeformStack;
 use crate::document::{ClipId, Document, MeshId, MeshItem};
 use crate::finding::{Finding, Place, counted};
 use crate::skeleton::{Clip, Interpolation};
+use crate::task::Task;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,6 +24,22 @@ const COMMON_TARGETS: usize = 8;
 
 /// Joints of a skin that the strictest of the common players takes.
 const COMMON_JOINTS: usize = 256;
+
+/// What the correction of an export with `options` will come to; `None` without one, or where none is needed.
+pub fn estimate(
+    document: &Document,
+    options: &ExportOptions,
+    task: &Task,
+) -> Result<Option<Estimate>, ExportError> {
+    let Some(correct) = &options.correct else {
+        return Ok(None);
+    };
+    correct
+        .check()
+        .map_err(|why| ExportError::Correction { why })?;
+    let written = WrittenClips::of(document, task)?;
+    Ok(bake::estimate(document, &written.clips, correct, task)?)
+}
 
 /// A skinned mesh whose stack does what linear skinning does not.
 struct Affected<'a> {
