@@ -10,6 +10,7 @@
 //! Invariant: points that need no correction, and clips, channels and joints of the source, stay as they are.
 //! Invariant: an error is measured on what a player shows, rounded as the file has it; a miss is said.
 
+mod angles;
 mod basis;
 pub mod compare;
 mod dense;
@@ -17,11 +18,13 @@ mod greedy;
 mod group;
 mod helpers;
 mod morphs;
+mod normals;
 mod rows;
 mod solve;
 mod stage;
 mod times;
 
+pub use angles::Angles;
 pub use compare::{Comparison, InstanceErrors};
 
 use crate::document::{ClipId, Document, MeshId, SkinId};
@@ -197,7 +200,7 @@ pub fn bake(
     };
     for mut group in Group::all(&stage) {
         if let Some(solved) = job.solve(&mut group)? {
-            add(&mut baked, &job, &group, &solved);
+            add(&mut baked, &job, &group, &solved)?;
         }
     }
     Ok((!baked.is_empty()).then_some(baked))
@@ -219,7 +222,7 @@ fn clips_of<'a>(document: &'a Document, played: &'a BTreeMap<ClipId, Arc<Clip>>)
 }
 
 /// Adds what was found for a group.
-fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) {
+fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) -> Result<(), Cancelled> {
     baked.expected = baked.expected.max(solved.worst / job.diagonal);
     let first = job.stage.document.skeleton().len();
     let mut tracks: Vec<Vec<Channel>> = vec![Vec::new(); job.clips.ids.len()];
@@ -239,7 +242,7 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) {
             baked.skins.insert(skin, joints.clone());
         }
     }
-    for (part, mesh) in group.meshes.iter().zip(&solved.meshes) {
+    for (i, (part, mesh)) in group.meshes.iter().zip(&solved.meshes).enumerate() {
         let Some(item) = job.stage.item(part.mesh) else {
             continue;
         };
@@ -251,7 +254,8 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) {
         }
         let reweighted = !rows.is_empty();
         let influences = with_rows(&item.influences, &rows);
-        let morphs = morphs::Morphs::of(part, mesh, solved.unit_scale, job);
+        let turns = normals::turns(job, group, solved, i)?;
+        let morphs = morphs::Morphs::of(part, mesh, &turns, solved.unit_scale, job);
         if reweighted || !morphs.targets.is_empty() {
             for (instance, &d) in part.drawn.iter().enumerate() {
                 morphs.add_channels(job, d, instance, &solved.keys, &mut tracks);
@@ -276,6 +280,7 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) {
             }
         }
     }
+    Ok(())
 }
 
 fn joint_of(helper: &Helper, number: usize) -> HelperJoint {
