@@ -10,6 +10,7 @@
 //! Invariant: points that need no correction, and clips, channels and joints of the source, stay as they are.
 //! Invariant: an error is measured on what a player shows, rounded as the file has it; a miss is said.
 
+mod angles;
 mod basis;
 pub mod compare;
 mod dense;
@@ -19,6 +20,7 @@ mod greedy;
 mod group;
 mod helpers;
 mod morphs;
+mod normals;
 mod played;
 mod refine;
 mod rows;
@@ -27,6 +29,7 @@ mod stage;
 pub mod still;
 mod times;
 
+pub use angles::Angles;
 pub use compare::{Comparison, InstanceErrors};
 pub use estimate::{Estimate, estimate};
 
@@ -187,7 +190,7 @@ pub fn bake(
         };
         for mut group in Group::all(job.stage) {
             if let Some(solved) = job.solve(&mut group)? {
-                add(&mut baked, job, &group, &solved);
+                add(&mut baked, job, &group, &solved)?;
             }
         }
         Ok((!baked.is_empty()).then_some(baked))
@@ -238,7 +241,7 @@ fn clips_of<'a>(document: &'a Document, played: &'a BTreeMap<ClipId, Arc<Clip>>)
 }
 
 /// Adds what was found for a group.
-fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) {
+fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) -> Result<(), Cancelled> {
     baked.expected = baked.expected.max(solved.worst / job.diagonal);
     let first = job.stage.document.skeleton().len();
     let mut tracks: Vec<Vec<Channel>> = vec![Vec::new(); job.clips.ids.len()];
@@ -258,7 +261,7 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) {
             baked.skins.insert(skin, joints.clone());
         }
     }
-    for (part, mesh) in group.meshes.iter().zip(&solved.meshes) {
+    for (i, (part, mesh)) in group.meshes.iter().zip(&solved.meshes).enumerate() {
         let Some(item) = job.stage.item(part.mesh) else {
             continue;
         };
@@ -270,7 +273,8 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) {
         }
         let reweighted = !rows.is_empty();
         let influences = with_rows(&item.influences, &rows);
-        let morphs = morphs::Morphs::of(part, mesh, solved.unit_scale, job);
+        let turns = normals::turns(job, group, solved, i)?;
+        let morphs = morphs::Morphs::of(part, mesh, &turns, solved.unit_scale, job);
         if reweighted || !morphs.targets.is_empty() {
             for (instance, &d) in part.drawn.iter().enumerate() {
                 morphs.add_channels(job, d, instance, &solved.keys, &mut tracks);
@@ -295,6 +299,7 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) {
             }
         }
     }
+    Ok(())
 }
 
 fn joint_of(helper: &Helper, number: usize) -> HelperJoint {

@@ -112,6 +112,7 @@ impl MeshSource {
                 vertices: first_vertex..first_vertex + n,
                 triangles: first_triangle..triangles.len() as u32,
                 material: p.material,
+                has_normals: !p.normals.is_empty(),
             });
             first_vertex += n;
         }
@@ -121,6 +122,7 @@ impl MeshSource {
         let mut authored = vertices.normals;
         if normals::misfit(&authored, &positions, &point_of_vertex, &triangles) > MISFIT {
             authored.fill(Vec3::ZERO);
+            primitives.iter_mut().for_each(|p| p.has_normals = false);
             findings.push(Finding::warning(
                 format!("mesh \"{}\"", self.name),
                 "Its normals lie along the surface instead of standing on it; it is shown with normals from its faces. \

@@ -68,6 +68,8 @@ pub struct Primitive {
     pub triangles: Range<u32>,
     /// Index into the document's materials.
     pub material: Option<u32>,
+    /// Its normals are the file's; otherwise they come from the faces, and what players show in their place is open.
+    pub has_normals: bool,
 }
 
 /// One morph target.

@@ -41,7 +41,7 @@ pub use preflight::{estimate, preflight};
 pub use report::ExportReport;
 pub use still::export_still;
 pub(super) use still::export_still_beside;
-pub use verify::{CorrectedMesh, CorrectionReport, WorstPlace};
+pub use verify::{CorrectedMesh, CorrectionReport, NormalAngles, WorstPlace};
 
 use super::atomic::{WriteError, write_atomically};
 use crate::bake::{BakeOptions, Baked, bake};
@@ -252,9 +252,9 @@ fn export_beside(
         Some(_) => {
             crate::bake::compare::uncorrected(document, &source_clips, &correct.clips, task)?
         }
-        None => after.max,
+        None => after.clone(),
     };
-    let mut report = CorrectionReport::new(document, correct, baked.as_ref(), before, &after);
+    let mut report = CorrectionReport::new(document, correct, baked.as_ref(), &before, &after);
     report.check_seconds = start.elapsed().as_secs_f64();
     report.bake_seconds = bake_seconds;
     report.bytes = exported.files.iter().map(|(_, bytes)| bytes.len()).sum();
