@@ -21,6 +21,7 @@ mod keys;
 mod nodes;
 mod package;
 mod patch;
+mod read_back;
 mod report;
 mod rows;
 mod text;
@@ -30,6 +31,7 @@ mod verify;
 mod weights;
 
 pub use error::ExportError;
+pub use read_back::{ReadBack, read_back};
 pub use report::ExportReport;
 pub use verify::{CorrectedMesh, CorrectionReport, WorstPlace};
 
@@ -148,6 +150,18 @@ pub fn export_to_file(
     options: &ExportOptions,
     task: &Task,
 ) -> Result<ExportReport, ExportError> {
+    let exported = export_for(document, path, options, task)?;
+    write_files(document, path, &exported, task)?;
+    Ok(exported.report)
+}
+
+/// What [`export_to_file`] writes, in memory: files beside the model take names that are free at `path`.
+pub fn export_for(
+    document: &Document,
+    path: &Path,
+    options: &ExportOptions,
+    task: &Task,
+) -> Result<Exported, ExportError> {
     let unknown = || ExportError::Extension { path: path.into() };
     let options = ExportOptions {
         container: Container::of_path(path).ok_or_else(unknown)?,
@@ -160,13 +174,23 @@ pub fn export_to_file(
     let folder = path.parent().unwrap_or(Path::new(""));
     let owned = files_of_model(path);
     let is_free = |name: &str| owned.contains(name) || !folder.join(name).exists();
-    let Exported { files, report } = export_beside(document, &options, &is_free, task)?;
-    if !report.verbatim && is_source(document, path) {
+    export_beside(document, &options, &is_free, task)
+}
+
+/// Writes what was exported for `path` there, or a model that is one file to any path.
+pub fn write_files(
+    document: &Document,
+    path: &Path,
+    exported: &Exported,
+    task: &Task,
+) -> Result<(), ExportError> {
+    if !exported.report.verbatim && is_source(document, path) {
         return Err(ExportError::IsSource { path: path.into() });
     }
-
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let owned = files_of_model(path);
     let mut to_write = Vec::new();
-    for (i, (name, bytes)) in files.iter().enumerate() {
+    for (i, (name, bytes)) in exported.files.iter().enumerate() {
         let target = if i == 0 {
             path.to_owned()
         } else {
@@ -193,7 +217,7 @@ pub fn export_to_file(
         }
         write_atomically(&target, bytes)?;
     }
-    Ok(report)
+    Ok(())
 }
 
 fn export_beside(

@@ -1,10 +1,10 @@
 //! The written file read again, and looked at as a player does.
 
 use super::ExportError;
+use super::read_back::{read_files, with_keys};
 use crate::bake::compare::{Comparison, compare};
 use crate::bake::{BakeOptions, Baked};
 use crate::document::{ClipId, Document};
-use crate::io::import_bytes;
 use crate::skeleton::Clip;
 use crate::task::Task;
 use bytes::Bytes;
@@ -84,6 +84,12 @@ pub struct WorstPlace {
     pub mesh: u32,
     /// Its lowest vertex there, counted over all primitives.
     pub vertex: u32,
+    /// The document's clip.
+    #[serde(skip)]
+    pub clip_id: Option<ClipId>,
+    /// The point of the document's mesh.
+    #[serde(skip)]
+    pub point: u32,
 }
 
 /// Looks at the written `files` as a player does.
@@ -94,27 +100,8 @@ pub(super) fn check_files(
     options: &BakeOptions,
     task: &Task,
 ) -> Result<Comparison, ExportError> {
-    let unreadable = |why: String| ExportError::Unreadable { why };
-    let folder = tempfile::tempdir().map_err(|error| unreadable(error.to_string()))?;
-    // A model of several files is read from a folder, as a player does.
-    for (name, bytes) in files.iter().skip(1) {
-        let path = folder.path().join(name);
-        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        made.and_then(|()| std::fs::write(&path, bytes))
-            .map_err(|error| unreadable(error.to_string()))?;
-    }
-    let Some((_, model)) = files.first() else {
-        return Err(unreadable("nothing was written".into()));
-    };
-    let imported = import_bytes(model.clone(), Some(folder.path()), None, &Task::new())
-        .map_err(|error| unreadable(error.to_string()))?;
-    let written = Document::new(imported.parts).map_err(|error| unreadable(error.to_string()))?;
-    // A file holds no clip without keys.
-    let clips: BTreeMap<ClipId, Arc<Clip>> = clips
-        .iter()
-        .filter(|(_, clip)| clip.channels.iter().any(|c| !c.times.is_empty()))
-        .map(|(id, clip)| (*id, clip.clone()))
-        .collect();
+    let written = read_files(files)?;
+    let clips = with_keys(clips);
     Ok(compare(document, &written, &clips, &options.clips, task)?)
 }
 
@@ -157,6 +144,8 @@ impl CorrectionReport {
                 node: worst.instance.0,
                 mesh: worst.mesh.0,
                 vertex: vertices.iter().position(|&p| p == worst.point).unwrap_or(0) as u32,
+                clip_id: Some(worst.clip),
+                point: worst.point,
             }
         });
         Self {
