@@ -329,6 +329,7 @@ impl Editor {
     pub fn poll(&mut self, dt_secs: f64) -> bool {
         self.end_stroke(false);
         self.poll_file_job();
+        self.poll_diagonal();
         self.poll_measuring();
         self.poll_operation();
         self.poll_layering();

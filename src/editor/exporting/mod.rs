@@ -12,14 +12,15 @@ pub use settings::{Correction, ExportSettings};
 
 use super::Editor;
 use super::files::{FileJob, file_name};
+use crate::bake::diagonal_at_rest;
 use crate::deform::DeformStack;
 use crate::document::{Document, InstanceId, PaneLayout};
-use crate::evaluate::{ExportedModel, Job};
+use crate::evaluate::{ExportedModel, Job, JobError};
 use crate::io::gltf_export::{
     Container, CorrectionReport, ExportError, ExportOptions, ExportReport, Exported, export_for,
     read_back, write_files,
 };
-use crate::task::Task;
+use crate::task::{Cancelled, Task};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -49,7 +50,7 @@ pub enum Standing {
 }
 
 /// What is chosen, what was computed, and how that is looked at.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Exporting {
     settings: ExportSettings,
     result: Option<ExportResult>,
@@ -57,6 +58,16 @@ pub struct Exporting {
     beside: Option<PaneLayout>,
     /// The point that is brought into view with the next picture.
     frame: Option<(InstanceId, u32)>,
+    diagonal: Diagonal,
+}
+
+/// The size of the model at rest, which takes a moment to find out.
+#[derive(Default)]
+enum Diagonal {
+    #[default]
+    Unasked,
+    Asked(Job<Result<f64, Cancelled>>),
+    Known(f64),
 }
 
 /// A computed export on its way.
@@ -130,7 +141,7 @@ impl Exporting {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.frame.is_none()
+        self.frame.is_none() && !matches!(self.diagonal, Diagonal::Asked(_))
     }
 
     pub(super) fn forget_model(&mut self) {
@@ -138,6 +149,9 @@ impl Exporting {
         self.result = None;
         self.beside = None;
         self.frame = None;
+        if let Diagonal::Asked(job) = std::mem::take(&mut self.diagonal) {
+            job.task.cancel();
+        }
     }
 }
 
@@ -225,6 +239,39 @@ impl Editor {
             self.start_computing(path, true);
         } else if self.lane_is_free() {
             self.write_result(path);
+        }
+    }
+
+    /// The diagonal of the box around the model at rest, metres; `None` while it is not known.
+    pub fn rest_diagonal(&self) -> Option<f64> {
+        match self.exporting.diagonal {
+            Diagonal::Known(diagonal) => Some(diagonal),
+            _ => None,
+        }
+    }
+
+    /// Finds out [`Editor::rest_diagonal`] in the background.
+    pub fn measure_diagonal(&mut self) {
+        if matches!(self.exporting.diagonal, Diagonal::Unasked) {
+            let document = self.document.clone();
+            let work = move |task: &Task| diagonal_at_rest(&document, task);
+            let job = self.lane.submit("Measuring the model", work);
+            self.exporting.diagonal = Diagonal::Asked(job);
+        }
+    }
+
+    /// Takes the diagonal, once it is there.
+    pub(super) fn poll_diagonal(&mut self) {
+        let Diagonal::Asked(job) = &self.exporting.diagonal else {
+            return;
+        };
+        match job.try_result() {
+            Err(JobError::NotReady) => {}
+            Ok(Ok(diagonal)) => self.exporting.diagonal = Diagonal::Known(diagonal),
+            // Without it lengths are shown in percent alone.
+            Ok(Err(Cancelled)) | Err(JobError::Failed) => {
+                self.exporting.diagonal = Diagonal::Unasked;
+            }
         }
     }
 
