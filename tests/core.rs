@@ -39,6 +39,8 @@ mod editing;
 mod export;
 #[path = "core/export_models.rs"]
 mod export_models;
+#[path = "core/exporting.rs"]
+mod exporting;
 #[path = "core/gltf_builder.rs"]
 mod gltf_builder;
 #[path = "core/heat_maps.rs"]

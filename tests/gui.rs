@@ -8,6 +8,8 @@ mod commands;
 mod comparing;
 #[path = "gui/deformation.rs"]
 mod deformation;
+#[path = "gui/exporting.rs"]
+mod exporting;
 #[path = "gui/figure.rs"]
 mod figure;
 #[path = "gui/frame.rs"]

@@ -89,11 +89,10 @@ impl SinewApp {
                 }
                 Answer::Chosen(path) => {
                     let dialog = self.dialog.take();
-                    match dialog.map(|d| (d.purpose(), d.export_options())) {
-                        Some((PathPurpose::Open, _)) => self.open(OpenRequest::Path(path)),
-                        Some((PathPurpose::Save, _)) => self.editor.save_as(&path),
-                        Some((PathPurpose::Export, options)) => self.editor.export(&path, &options),
-                        Some((PathPurpose::Relink, _)) => {
+                    match dialog.map(|d| d.purpose()) {
+                        Some(PathPurpose::Open) => self.open(OpenRequest::Path(path)),
+                        Some(PathPurpose::Save) => self.editor.save_as(&path),
+                        Some(PathPurpose::Relink) => {
                             if let Some(relink) = self.editor.relink().cloned() {
                                 self.editor.give_up_relink();
                                 self.editor.open(OpenRequest::Relink {
@@ -103,10 +102,11 @@ impl SinewApp {
                                 });
                             }
                         }
-                        Some((PathPurpose::Transfer, _)) => self.editor.transfer_from(&path),
-                        Some((PathPurpose::ImportWeights, _)) => self.editor.import_weights(&path),
-                        Some((PathPurpose::ExportWeights, _)) => self.editor.export_weights(&path),
-                        None => {}
+                        Some(PathPurpose::Transfer) => self.editor.transfer_from(&path),
+                        Some(PathPurpose::ImportWeights) => self.editor.import_weights(&path),
+                        Some(PathPurpose::ExportWeights) => self.editor.export_weights(&path),
+                        // The Export page asks for its path itself.
+                        Some(PathPurpose::Export) | None => {}
                     }
                 }
             }

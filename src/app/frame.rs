@@ -191,6 +191,10 @@ impl SinewApp {
 
     /// Remembers where the panels are.
     pub(super) fn note_layout(&mut self) {
+        // The Export page has a layout of its own, which is always the same.
+        if self.export.is_open() {
+            return;
+        }
         let chosen = &mut self.settings.settings;
         chosen.set_layout(chosen.workspace, self.dock.arrangement());
     }

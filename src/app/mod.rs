@@ -19,12 +19,15 @@ pub mod settings;
 mod shell;
 pub mod thumbnails;
 
+use crate::deform::StackChoice;
+use crate::deform::diagnostics::Metric;
 use crate::document::Image;
 use crate::editor::{Editor, OpenRequest};
+use crate::evaluate::Difference;
 use crate::io::project::{Autosaves, Recoverable};
 use crate::skeleton::RangeOfMotion;
 use crate::view::commands::Command;
-use crate::view::frame::Workspace;
+use crate::view::frame::{PanelKind, Workspace};
 use crate::view::keymap;
 use crate::view::layout::{Arrangement, Dock};
 use crate::view::mode::Mode;
@@ -36,6 +39,7 @@ use crate::view::toasts::Toasts;
 use crate::view::viewport::Viewport;
 use confirm::Pending;
 use crossbeam_channel::{Receiver, bounded};
+use dialogs::export::ExportPage;
 use dialogs::path::PathDialog;
 use dialogs::range_of_motion::RangeDialog;
 use dialogs::weight_range::WeightRange;
@@ -133,6 +137,9 @@ pub struct SinewApp {
     /// How surfaces looked before painting began.
     shading_before: Shading,
     dialog: Option<PathDialog>,
+    export: ExportPage,
+    /// How surfaces looked, and what a difference compared, before that of an exported file was coloured.
+    before_difference: Option<(Shading, Difference)>,
     range_of_motion: Option<RangeDialog>,
     weight_range: Option<WeightRange>,
     /// What the artist chose there last.
@@ -199,6 +206,7 @@ impl SinewApp {
         let recovering = find_recoverable(folders.autosaves.clone(), ctx.clone());
         let mut editor = Editor::new(folders.autosaves, move || waker.request_repaint())?;
         editor.open(file.map_or_else(|| OpenRequest::Sample("arm".into()), OpenRequest::Path));
+        let export = ExportPage::new(&editor);
         let mut app = Self {
             editor,
             viewport: Viewport::default(),
@@ -214,6 +222,8 @@ impl SinewApp {
             mode_before: Mode::Paint,
             shading_before: Shading::default(),
             dialog: None,
+            export,
+            before_difference: None,
             range_of_motion: None,
             weight_range: None,
             range_settings: RangeOfMotion::default(),
@@ -283,6 +293,7 @@ impl SinewApp {
 
     /// Goes to another workspace; this one keeps its layout.
     fn use_workspace(&mut self, workspace: Workspace) {
+        self.close_export();
         let chosen = &mut self.settings.settings;
         if workspace != chosen.workspace {
             chosen.set_layout(chosen.workspace, self.dock.arrangement());
@@ -303,10 +314,66 @@ impl SinewApp {
 
     /// Puts the panels of the workspace back where they came.
     fn reset_workspace(&mut self) {
+        self.close_export();
         let workspace = self.settings.settings.workspace;
         let layout = Arrangement::of_workspace(workspace);
         self.dock = Dock::new(workspace.label(), &layout);
         self.settings.settings.set_layout(workspace, layout);
+    }
+
+    /// Opens the Export page beside the viewport and the timeline; other panels are away meanwhile.
+    fn open_export(&mut self) {
+        if !self.export.is_open() {
+            self.note_layout();
+            let mut layout = self.dock.arrangement();
+            let stay = [PanelKind::Viewport, PanelKind::Timeline];
+            layout.closed = PanelKind::ALL
+                .into_iter()
+                .filter(|p| !stay.contains(p))
+                .collect();
+            layout.floating.clear();
+            self.dock = Dock::new("Export", &layout);
+        }
+        self.export.open(&mut self.editor);
+    }
+
+    /// Leaves the Export page; the workspace is as it was.
+    fn close_export(&mut self) {
+        if self.export.is_open() {
+            self.colour_difference(false);
+            self.export.close(&mut self.editor);
+            let chosen = &self.settings.settings;
+            let workspace = chosen.workspace;
+            self.dock = Dock::new(workspace.label(), &chosen.layout(workspace));
+        }
+    }
+
+    /// Colours surfaces by how far they are from the project, or as they were before.
+    fn colour_difference(&mut self, colour: bool) {
+        let options = &mut self.viewport.options;
+        if !colour {
+            if let Some((shading, difference)) = self.before_difference.take() {
+                options.shading = shading;
+                self.editor.set_difference(difference);
+            }
+            return;
+        }
+        let before = (options.shading, self.editor.difference().clone());
+        self.before_difference.get_or_insert(before);
+        options.metric = Metric::Difference;
+        options.shading = Shading::HeatMap;
+        self.editor.set_difference(Difference {
+            of: None,
+            to: StackChoice::Project,
+        });
+    }
+
+    /// Whether surfaces are coloured by how far they are from the project.
+    fn is_difference_coloured(&self) -> bool {
+        let options = &self.viewport.options;
+        options.shading == Shading::HeatMap
+            && options.metric == Metric::Difference
+            && self.editor.difference().to == StackChoice::Project
     }
 
     /// Changes the size of everything by `steps`, or back to normal.

@@ -34,9 +34,7 @@ impl SinewApp {
                 None => self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor)),
             },
             Command::SaveAs => self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor)),
-            Command::Export => {
-                self.dialog = Some(PathDialog::new(PathPurpose::Export, &self.editor));
-            }
+            Command::Export => self.open_export(),
             Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
 
             Command::Undo => self.editor.undo(),

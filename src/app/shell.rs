@@ -1,6 +1,7 @@
 //! What is drawn: bars at the edges, the docked panels between them, toasts and dialogs above.
 
 use super::SinewApp;
+use super::dialogs::export::ExportPage;
 use crate::view::chord::take_escape;
 use crate::view::commands::Command;
 use crate::view::frame::{PanelKind, Workspace};
@@ -50,6 +51,7 @@ impl SinewApp {
         self.viewport
             .hold_before(!is_modal && map.is_held(&ctx, Command::ShowBefore));
         self.bars_ui(ui);
+        self.export_ui(ui);
         let ground = theme::palette(ui).panel;
         CentralPanel::no_frame()
             .frame(Frame::new().fill(ground))
@@ -60,6 +62,10 @@ impl SinewApp {
                 self.dock.restore();
                 ctx.request_repaint();
             }
+        }
+        if !is_modal && self.export.is_open() && self.export.keys(&ctx, &mut self.editor) {
+            self.close_export();
+            ctx.request_repaint();
         }
         self.note_layout();
         if !self
@@ -111,6 +117,32 @@ impl SinewApp {
                 panels::status_bar_ui(ui, &mut self.editor, &status);
             });
         self.asked.extend(asked);
+    }
+
+    /// The Export page, at the right of the panels.
+    fn export_ui(&mut self, ui: &mut Ui) {
+        if !self.export.is_open() {
+            return;
+        }
+        let frame = Frame::new()
+            .fill(theme::palette(ui).panel)
+            .inner_margin(Margin::same(theme::PADDING));
+        let is_coloured = self.is_difference_coloured();
+        let asked = Panel::right("export")
+            .frame(frame)
+            .exact_size(ExportPage::width(ui.ctx()))
+            .resizable(false)
+            .show(ui, |ui| {
+                self.export.show_ui(ui, &mut self.editor, is_coloured)
+            });
+        let asked = asked.inner;
+        if let Some(colour) = asked.difference {
+            self.colour_difference(colour);
+        }
+        if asked.closes {
+            self.close_export();
+            ui.ctx().request_repaint();
+        }
     }
 
     /// The panels; the dock is away while it draws, and the app is what draws them.

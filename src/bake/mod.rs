@@ -38,7 +38,8 @@ pub use estimate::{Estimate, estimate};
 pub use practice::{PRACTICE, practice};
 pub use retarget::{SkinFrames, skinning_only};
 
-use crate::document::{ClipId, Document, MeshId, SkinId};
+use crate::deform::DeformStack;
+use crate::document::{ClipId, Document, Edit, MeshId, SkinId};
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
 use crate::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
@@ -181,6 +182,18 @@ impl Baked {
     pub fn is_empty(&self) -> bool {
         self.joints.is_empty() && self.meshes.is_empty()
     }
+}
+
+/// The diagonal of the box around everything at rest, metres: what tolerances are fractions of. 1 where there is nothing.
+pub fn diagonal_at_rest(document: &Document, task: &Task) -> Result<f64, Cancelled> {
+    let mut plain = document.clone();
+    let linear = Arc::new(DeformStack::lbs());
+    for &mesh in document.meshes().keys() {
+        let stack = linear.clone();
+        // Stacks have no part in it, and some take long to prepare.
+        let _ = plain.apply(&mut Edit::Stack { mesh, stack });
+    }
+    Ok(Stage::new(&plain, task)?.diagonal())
 }
 
 /// Bakes the document's stacks for `played`, its clips as the file will have them. `None` where no point is off.

@@ -14,6 +14,9 @@ pub enum StackChoice {
     Preset(StackPreset),
     /// One that was kept aside, for all meshes.
     Custom(Arc<DeformStack>),
+    /// The exported file as any player shows it. It is there until the model or the program is closed: nothing saves it.
+    #[serde(skip)]
+    Exported,
 }
 
 impl StackChoice {
@@ -28,6 +31,7 @@ impl StackChoice {
             Self::Project => "This project",
             Self::Preset(preset) => preset.label(),
             Self::Custom(_) => "Kept stack",
+            Self::Exported => "As exported",
         }
     }
 
@@ -62,6 +66,9 @@ impl StackChoice {
                 "Skinning about optimised centres of rotation."
             }
             Self::Custom(_) => "A stack as it was when it was kept, whatever became of it.",
+            Self::Exported => {
+                "The exported file, read again, as any player shows it: its skin and its morph targets."
+            }
         }
     }
 
@@ -71,15 +78,18 @@ impl StackChoice {
             Self::Project => own.method,
             Self::Preset(preset) => preset.stack().method,
             Self::Custom(stack) => stack.method,
+            Self::Exported => SkinningMethod::Lbs,
         }
     }
 
-    /// The stack that takes the place of every mesh's own; `None`: they keep theirs.
+    /// The stack that takes the place of every mesh's own; `None`: they keep theirs. Of an exported file it is what moves
+    /// the file's own meshes.
     pub fn instead(&self) -> Option<Arc<DeformStack>> {
         match self {
             Self::Project => None,
             Self::Preset(preset) => Some(Arc::new(preset.stack())),
             Self::Custom(stack) => Some(stack.clone()),
+            Self::Exported => Some(Arc::new(DeformStack::lbs())),
         }
     }
 }

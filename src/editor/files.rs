@@ -1,6 +1,7 @@
 //! Opening, saving and exporting, on the lane for long jobs.
 
 use super::Editor;
+use super::exporting::Computing;
 use crate::document::MeshId;
 use crate::document::fixes::Fixed;
 use crate::evaluate::{Job, JobError};
@@ -71,6 +72,8 @@ pub enum FileJob {
         /// The job.
         job: Job<Result<ExportReport, ExportError>>,
     },
+    /// A glTF is being computed in memory.
+    Compute(Computing),
     /// A problem is being mended.
     Fix {
         /// The mesh.
@@ -93,6 +96,7 @@ impl FileJob {
             Self::Open { job, .. } => &job.label,
             Self::Save { job, .. } => &job.label,
             Self::Export { job, .. } => &job.label,
+            Self::Compute(computing) => &computing.job.label,
             Self::Fix { job, .. } => &job.label,
         }
     }
@@ -103,6 +107,7 @@ impl FileJob {
             Self::Open { job, .. } => &job.task,
             Self::Save { job, .. } => &job.task,
             Self::Export { job, .. } => &job.task,
+            Self::Compute(computing) => &computing.job.task,
             Self::Fix { job, .. } => &job.task,
         }
     }
@@ -294,6 +299,11 @@ impl Editor {
                 }
                 Ok(Err(error)) => self.say_error(error.to_string()),
             },
+            FileJob::Compute(computing) => match computing.job.try_result() {
+                Err(JobError::NotReady) => self.job = Some(FileJob::Compute(computing)),
+                Err(error) => self.say_error(error.to_string()),
+                Ok(result) => self.finish_computing(&computing.path, computing.saves, result),
+            },
             FileJob::Fix {
                 mesh,
                 points,
@@ -395,7 +405,7 @@ pub struct Relink {
     pub is_autosave: bool,
 }
 
-fn file_name(path: &Path) -> String {
+pub(super) fn file_name(path: &Path) -> String {
     path.file_name()
         .unwrap_or(path.as_os_str())
         .to_string_lossy()

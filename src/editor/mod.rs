@@ -15,6 +15,7 @@ mod commands;
 mod comparing;
 mod deforming;
 pub mod display;
+pub mod exporting;
 mod files;
 mod heat_maps;
 pub mod influence_table;
@@ -109,6 +110,7 @@ pub struct Editor {
     /// A model that is ready but would take the place of edits made while it was loading.
     opened: Option<(OpenRequest, OpenedModel)>,
     autosave: Autosave,
+    exporting: exporting::Exporting,
     /// Keys that the artist is moving along the ruler.
     key_drag: Option<animating::KeyDrag>,
     /// Steps the history has given up, as far as the artist was told.
@@ -191,6 +193,7 @@ impl Editor {
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
+            exporting: exporting::Exporting::default(),
             key_drag: None,
             n_dropped_said: 0,
             frame_when_shown: false,
@@ -315,6 +318,7 @@ impl Editor {
             && self.table.is_idle()
             && self.mirrors.is_idle()
             && self.layering.is_idle()
+            && self.exporting.is_idle()
             && !self.state.stale
             && self.state.received == self.state.posted
             && self.problems.is_idle(self.history.is_open())
@@ -325,6 +329,7 @@ impl Editor {
     pub fn poll(&mut self, dt_secs: f64) -> bool {
         self.end_stroke(false);
         self.poll_file_job();
+        self.poll_diagonal();
         self.poll_measuring();
         self.poll_operation();
         self.poll_layering();
@@ -356,6 +361,7 @@ impl Editor {
             self.frame_when_shown = false;
             self.frame_all();
         }
+        self.frame_worst_of_export();
         if self.weighted_stale && !self.is_painting() {
             self.weighted_stale = false;
             self.weighted = self.document.weighted_joints();
@@ -388,6 +394,7 @@ impl Editor {
             pose: self.document.shown_pose(),
             views: self.views.requests(),
             centres: self.centres.known(),
+            exported: self.exporting.model().cloned(),
             heat_map,
             reset: std::mem::take(&mut self.state.reset),
         });
@@ -494,6 +501,7 @@ impl Editor {
         self.layering.forget_model();
         self.measuring.forget();
         self.table.forget();
+        self.exporting.forget_model();
         self.world.clear();
         self.state.stale = true;
         self.state.reset = true;

@@ -1,11 +1,12 @@
 //! Documents evaluated in place: what the worker, the command line and tests share.
 
+use super::exported::{ExportedModel, ExportedView};
 use super::skin_orders::{SkinMeshes, SkinOrders};
 use super::{CentreMap, ViewId, ViewRequest, centres};
-use crate::deform::{CookedMesh, DeformInput, InstancePlan, Moved, SkinSource};
+use crate::deform::{CookedMesh, DeformInput, InstancePlan, Moved, SkinSource, StackChoice};
 use crate::document::{Document, InstanceId, MeshId};
 use crate::skeleton::{Pose, Skeleton};
-use glam::DAffine3;
+use glam::{DAffine3, Vec3};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ pub struct Evaluator {
     centres: CentreMap,
     /// The centres were given: none are sought here.
     centres_given: bool,
+    /// What [`StackChoice::Exported`] shows.
+    exported: Option<Box<ExportedView>>,
 }
 
 /// The cooked influences of a mesh, and the evaluation that used them last.
@@ -46,6 +49,18 @@ impl Evaluator {
     pub fn set_centres(&mut self, centres: CentreMap) {
         self.centres = centres;
         self.centres_given = true;
+    }
+
+    /// Shows this exported file where a view asks for it, from now on.
+    pub fn set_exported(&mut self, model: Option<&Arc<ExportedModel>>) {
+        let known = self.exported.as_ref().map(|view| view.model());
+        let is_same = match (known, model) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        if !is_same {
+            self.exported = model.map(|model| Box::new(ExportedView::new(model.clone())));
+        }
     }
 
     /// Deforms all instances of `document` in `pose`, each mesh by its own stack; for each what moved, in order of id.
@@ -76,6 +91,13 @@ impl Evaluator {
         }
         let mut moved = Vec::with_capacity(document.instances().len() * views.len());
         for view in views {
+            if view.stack == StackChoice::Exported {
+                // Before anything was exported there is nothing to show.
+                if let Some(exported) = &mut self.exported {
+                    exported.evaluate(view.view, document, pose, &mut moved);
+                }
+                continue;
+            }
             let instead = view.stack.instead();
             for (&id, instance) in document.instances() {
                 let Some(item) = document.meshes().get(&instance.mesh) else {
@@ -125,6 +147,14 @@ impl Evaluator {
     /// The state of one instance in a view after the latest evaluation.
     pub fn plan_in(&self, view: ViewId, instance: InstanceId) -> Option<&InstancePlan> {
         self.plans.get(&(view, instance))
+    }
+
+    /// World positions of the points and world normals of one instance in a view after the latest evaluation.
+    pub fn posed_in(&self, view: ViewId, instance: InstanceId) -> Option<(&[Vec3], &[Vec3])> {
+        match self.plan_in(view, instance) {
+            Some(plan) => Some((plan.positions(), plan.normals())),
+            None => self.exported.as_ref()?.posed_in(view, instance),
+        }
     }
 
     /// World transforms of all joints in the latest evaluation.

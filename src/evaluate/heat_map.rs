@@ -4,7 +4,7 @@
 
 use super::{Evaluator, ViewId, ViewRequest};
 use crate::deform::diagnostics::{Metric, Segments, ShapeView, Summary, measure_into};
-use crate::deform::{InstancePlan, Moved, ScaleMode, StackChoice, StackPreset};
+use crate::deform::{Moved, ScaleMode, StackChoice, StackPreset};
 use crate::document::session::PointsOfMeshes;
 use crate::document::{Document, InstanceId};
 use glam::Vec3;
@@ -246,12 +246,15 @@ impl HeatMapper {
         instance: InstanceId,
     ) -> Option<HeatValues> {
         let metric = self.request.as_ref()?.metric;
-        let plan = evaluator.plan_in(view, instance)?;
+        let (posed, normals) = evaluator.posed_in(view, instance)?;
+        // An exported file is measured with the bones of the document.
+        let plan = evaluator.plan_in(view, instance);
+        let plan = plan.or_else(|| evaluator.plan_in(ViewId::OWN, instance))?;
         let item = document.instances().get(&instance)?;
         let item = document.meshes().get(&item.mesh)?;
         let positions = |view: Option<ViewId>| {
-            let plan = view.and_then(|view| evaluator.plan_in(view, instance));
-            plan.map(InstancePlan::positions)
+            let of = view.and_then(|view| evaluator.posed_in(view, instance));
+            of.map(|(positions, _)| positions)
         };
         let segments = match plan.bones() {
             Some((bones, pose)) => {
@@ -272,8 +275,8 @@ impl HeatMapper {
             segments: &segments,
             bones: plan.bones().map(|(bones, _)| bones),
             inflated: &self.inflated,
-            posed: positions(partners.of).unwrap_or(plan.positions()),
-            normals: plan.normals(),
+            posed: positions(partners.of).unwrap_or(posed),
+            normals,
             plain: positions(partners.plain),
             other: positions(partners.to),
         };

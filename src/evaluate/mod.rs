@@ -14,6 +14,7 @@
 
 pub mod centres;
 pub mod evaluator;
+pub mod exported;
 pub mod gauge;
 pub mod heat_map;
 pub mod lane;
@@ -24,6 +25,7 @@ pub mod worker;
 
 pub use centres::{CentreMap, has_centres, meshes_about_centres};
 pub use evaluator::Evaluator;
+pub use exported::ExportedModel;
 pub use gauge::{Comparison, Gauge};
 pub use heat_map::{Difference, HeatFigures, HeatMapRequest, HeatUpdate, HeatValues, views_for};
 pub use lane::{Job, JobError, Lane};

@@ -1,7 +1,7 @@
 //! The thread that re-skins.
 
 use super::heat_map::{HeatMapRequest, HeatMapper, HeatUpdate, views_for};
-use super::{CentreMap, Evaluator, ViewId, ViewRequest};
+use super::{CentreMap, Evaluator, ExportedModel, ViewId, ViewRequest};
 use crate::deform::Moved;
 use crate::document::{Document, InstanceId};
 use crate::skeleton::Pose;
@@ -24,6 +24,8 @@ pub struct Request {
     pub views: Vec<ViewRequest>,
     /// Centres of rotation, as far as they are known; the worker seeks none.
     pub centres: CentreMap,
+    /// What was exported last, to show it as a player does.
+    pub exported: Option<Arc<ExportedModel>>,
     /// What to measure, and show as colours.
     pub heat_map: Option<HeatMapRequest>,
     /// Forget everything known before: the first request after another model was opened.
@@ -205,6 +207,7 @@ impl State {
         let mut secs = 0.0;
         let answer = self.guarded(|state| {
             state.evaluator.set_centres(request.centres.clone());
+            state.evaluator.set_exported(request.exported.as_ref());
             let (document, pose) = (&request.document, &request.pose);
             let heat_map = request.heat_map.as_ref();
             let views = heat_map.map(|heat_map| views_for(heat_map, &request.views));
@@ -258,8 +261,7 @@ impl State {
     }
 
     fn update(&self, view: ViewId, id: InstanceId, moved: Moved) -> Option<InstanceUpdate> {
-        let plan = self.evaluator.plan_in(view, id)?;
-        let (positions, normals) = (plan.positions(), plan.normals());
+        let (positions, normals) = self.evaluator.posed_in(view, id)?;
         match moved {
             Moved::Nothing => None,
             Moved::Some {
@@ -304,6 +306,7 @@ mod tests {
             pose: Arc::new(pose),
             views: vec![ViewRequest::own()],
             centres: CentreMap::new(),
+            exported: None,
             heat_map: None,
             reset: false,
         };

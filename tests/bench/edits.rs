@@ -159,6 +159,7 @@ fn dab(points: &[u32], round: usize) -> Edit {
 fn ask(worker: &Worker, document: &Document, generation: u64) -> (Duration, usize) {
     let (time, result) = timed(|| {
         worker.post(Request {
+            exported: None,
             generation,
             document: document.clone(),
             pose: document.pose().clone(),

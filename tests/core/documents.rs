@@ -599,6 +599,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
     let mut ask = |document: &Document| {
         generation += 1;
         worker.post(Request {
+            exported: None,
             generation,
             document: document.clone(),
             pose: document.shown_pose(),
@@ -673,6 +674,7 @@ fn a_waiting_request_is_replaced_by_a_newer_one() {
     let worker = Worker::spawn(|| {}).unwrap();
     for generation in 1..=50 {
         worker.post(Request {
+            exported: None,
             generation,
             document: document.clone(),
             pose: document.pose().clone(),

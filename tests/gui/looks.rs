@@ -301,10 +301,10 @@ fn long_names_and_sentences_are_cut_and_not_laid_over_others() {
 #[test]
 fn dialogs_stand_in_the_window() {
     let mut window = Window::sized("arm.glb", [800.0, 500.0], 1.0);
-    for key in [Key::O, Key::S, Key::E] {
+    for (key, leave) in [(Key::O, "Cancel"), (Key::S, "Cancel"), (Key::E, "Close")] {
         window.key(CTRL, key);
         let screen = window.harness.ctx.content_rect();
-        for label in ["Path", "Browse…", "Cancel"] {
+        for label in ["Path", "Browse…", leave] {
             let rect = window.harness.get_by_label(label).rect();
             assert!(screen.contains_rect(rect), "{label} at {rect:?}");
         }
@@ -313,6 +313,55 @@ fn dialogs_stand_in_the_window() {
         }
         window.key(Modifiers::NONE, Key::Escape);
         assert!(!window.says("Browse…"));
+    }
+}
+
+#[test]
+fn the_export_page_fits_into_windows_of_all_sizes() {
+    for (size, scale) in [
+        ([1366.0, 768.0], 1.0),
+        ([1366.0, 768.0], 1.5),
+        ([1366.0, 768.0], 2.0),
+        ([1920.0, 1080.0], 1.0),
+    ] {
+        let mut window = Window::sized("arm.glb", size, scale);
+        window.key(CTRL, Key::E);
+        let editor = window.harness.state_mut().editor_mut();
+        let bake = &mut editor.export_settings_mut().bake;
+        bake.tolerance = 1e-3;
+        bake.max_joints = 1;
+        bake.max_morphs = 0;
+        let path = window.folder.path().join("a long name of a file.glb");
+        window.write(&path.display().to_string());
+        window.click(Role::Button, "Compute");
+        for layout in [None, Some(PaneLayout::Two), Some(PaneLayout::Wipe)] {
+            let editor = window.harness.state_mut().editor_mut();
+            editor.show_exported(layout);
+            window.settle();
+            let at = window.harness.get_by_label("Path").rect().center();
+            window.move_to(at + egui::Vec2::new(0.0, 40.0));
+            for (i, by) in [0.0, -120.0, -120.0, -120.0, -120.0, -120.0, -120.0, 2000.0]
+                .into_iter()
+                .enumerate()
+            {
+                window.harness.event(egui::Event::MouseWheel {
+                    unit: egui::MouseWheelUnit::Point,
+                    delta: egui::Vec2::new(0.0, by),
+                    phase: egui::TouchPhase::Move,
+                    source: egui::MouseWheelSource::Wheel,
+                    modifiers: Modifiers::NONE,
+                });
+                window.harness.step();
+                window.settle();
+                let name = format!("export-{}-{scale}-{layout:?}-{i}", size[0]);
+                assert_in_place(&mut window, &name);
+                for label in ["Compute", "Save", "Close"] {
+                    let node = window.harness.get_by_role_and_label(Role::Button, label);
+                    let screen = window.harness.ctx.content_rect();
+                    assert!(screen.contains_rect(node.rect()), "{label} in {name}");
+                }
+            }
+        }
     }
 }
 

@@ -3,7 +3,9 @@
 //! Invariant: Esc always leaves everything as it was.
 
 pub(super) mod about;
+pub(super) mod export;
 pub(super) mod path;
+mod path_field;
 pub(super) mod range_of_motion;
 pub(super) mod recovery;
 pub(super) mod unsaved;

@@ -26,6 +26,7 @@ mod package;
 mod patch;
 mod pictures;
 mod preflight;
+mod read_back;
 mod report;
 mod rows;
 mod still;
@@ -39,6 +40,7 @@ mod weights;
 pub use error::ExportError;
 pub(super) use pictures::picture_of;
 pub use preflight::{estimate, preflight};
+pub use read_back::{ReadBack, read_back};
 pub use report::ExportReport;
 pub use still::export_still;
 pub(super) use still::export_still_beside;
@@ -159,6 +161,18 @@ pub fn export_to_file(
     options: &ExportOptions,
     task: &Task,
 ) -> Result<ExportReport, ExportError> {
+    let exported = export_for(document, path, options, task)?;
+    write_files(document, path, &exported, task)?;
+    Ok(exported.report)
+}
+
+/// What [`export_to_file`] writes, in memory: files beside the model take names that are free at `path`.
+pub fn export_for(
+    document: &Document,
+    path: &Path,
+    options: &ExportOptions,
+    task: &Task,
+) -> Result<Exported, ExportError> {
     let unknown = || ExportError::Extension { path: path.into() };
     let options = ExportOptions {
         container: Container::of_path(path).ok_or_else(unknown)?,
@@ -171,14 +185,21 @@ pub fn export_to_file(
     let folder = path.parent().unwrap_or(Path::new(""));
     let owned = files_of_model(path);
     let is_free = |name: &str| owned.contains(name) || !folder.join(name).exists();
-    let exported = export_beside(document, &options, &is_free, task)?;
-    write_files(document, path, &exported, &owned, task)?;
-    Ok(exported.report)
+    export_beside(document, &options, &is_free, task)
 }
 
-/// Writes files into the folder of `path`, the first to `path` itself; those beside it may replace only files of
-/// another content that are `owned`.
-pub(super) fn write_files(
+/// Writes what was exported for `path` there, or a model that is one file to any path.
+pub fn write_files(
+    document: &Document,
+    path: &Path,
+    exported: &Exported,
+    task: &Task,
+) -> Result<(), ExportError> {
+    write_over(document, path, exported, &files_of_model(path), task)
+}
+
+/// [`write_files`]; those beside the first may replace only files of another content that are `owned`.
+pub(super) fn write_over(
     document: &Document,
     path: &Path,
     exported: &Exported,

@@ -2,10 +2,10 @@
 
 use super::ExportError;
 use super::drivers::Drivers;
+use super::read_back::{document_of, read_files, read_parts, with_keys};
 use crate::bake::compare::{Comparison, compare, uncorrected};
 use crate::bake::{Angles, BakeMode, BakeOptions, Baked, PRACTICE, practice};
-use crate::document::{ClipId, Document, Parts};
-use crate::io::import_bytes;
+use crate::document::{ClipId, Document};
 use crate::skeleton::Clip;
 use crate::task::Task;
 use bytes::Bytes;
@@ -150,31 +150,12 @@ pub struct WorstPlace {
     pub mesh: u32,
     /// Its lowest vertex there, counted over all primitives.
     pub vertex: u32,
-}
-
-/// The written model read again.
-fn read_back(files: &[(String, Bytes)]) -> Result<Parts, ExportError> {
-    let unreadable = |why: String| ExportError::Unreadable { why };
-    let folder = tempfile::tempdir().map_err(|error| unreadable(error.to_string()))?;
-    // A model of several files is read from a folder, as a player does.
-    for (name, bytes) in files.iter().skip(1) {
-        let path = folder.path().join(name);
-        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        made.and_then(|()| std::fs::write(&path, bytes))
-            .map_err(|error| unreadable(error.to_string()))?;
-    }
-    let Some((_, model)) = files.first() else {
-        return Err(unreadable("nothing was written".into()));
-    };
-    let imported = import_bytes(model.clone(), Some(folder.path()), None, &Task::new())
-        .map_err(|error| unreadable(error.to_string()))?;
-    Ok(imported.parts)
-}
-
-fn document_of(parts: Parts) -> Result<Document, ExportError> {
-    Document::new(parts).map_err(|error| ExportError::Unreadable {
-        why: error.to_string(),
-    })
+    /// The document's clip.
+    #[serde(skip)]
+    pub clip_id: Option<ClipId>,
+    /// The point of the document's mesh.
+    #[serde(skip)]
+    pub point: u32,
 }
 
 /// Looks at the written `files` as a player does.
@@ -185,13 +166,8 @@ pub(super) fn check_files(
     options: &BakeOptions,
     task: &Task,
 ) -> Result<Comparison, ExportError> {
-    let written = document_of(read_back(files)?)?;
-    // A file holds no clip without keys.
-    let clips: BTreeMap<ClipId, Arc<Clip>> = clips
-        .iter()
-        .filter(|(_, clip)| clip.channels.iter().any(|c| !c.times.is_empty()))
-        .map(|(id, clip)| (*id, clip.clone()))
-        .collect();
+    let written = read_files(files)?;
+    let clips = with_keys(clips);
     Ok(compare(document, &written, &clips, &options.clips, task)?)
 }
 
@@ -201,7 +177,7 @@ pub(super) fn check_driving(
     files: &[(String, Bytes)],
     task: &Task,
 ) -> Result<MeasuredErrors, ExportError> {
-    let mut parts = read_back(files)?;
+    let mut parts = read_parts(files)?;
     let practised = Arc::new(practice(document));
     let drivers = parts.source.as_ref().and_then(|s| Drivers::of(&s.json));
     let written = document_of(parts.clone())?;
@@ -256,6 +232,8 @@ impl CorrectionReport {
                 node: worst.instance.0,
                 mesh: worst.mesh.0,
                 vertex: vertices.iter().position(|&p| p == worst.point).unwrap_or(0) as u32,
+                clip_id: Some(worst.clip),
+                point: worst.point,
             }
         });
         Self {

@@ -9,7 +9,7 @@ use crate::view::mode::Mode;
 use crate::view::theme;
 use egui::emath::GuiRounding as _;
 use egui::{
-    Align, ComboBox, CornerRadius, FontId, Layout, PopupCloseBehavior, Pos2, Rangef, Rect,
+    Align, ComboBox, CornerRadius, FontId, Label, Layout, PopupCloseBehavior, Pos2, Rangef, Rect,
     Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, UiBuilder, Vec2, WidgetInfo,
 };
 
@@ -68,6 +68,9 @@ pub(super) struct Pane {
 impl Viewport {
     /// How the viewport is divided in this workspace.
     pub fn layout(&self, editor: &Editor) -> PaneLayout {
+        if let Some(layout) = editor.exporting().beside() {
+            return layout;
+        }
         let compare = editor.compare();
         if self.panes.compares {
             compare.layout
@@ -76,8 +79,9 @@ impl Viewport {
         }
     }
 
-    /// Divides the viewport of this workspace.
+    /// Divides the viewport of this workspace; an exported file that is laid beside the model goes.
     pub fn set_layout(&mut self, layout: PaneLayout, editor: &mut Editor) {
+        editor.show_exported(None);
         let compares = self.panes.compares;
         let compare = editor.compare_mut();
         if compares {
@@ -122,6 +126,9 @@ impl Viewport {
 
     /// What each pane of the layout shows, unless what was before is asked for.
     fn choices(&self, editor: &Editor) -> Vec<StackChoice> {
+        if editor.exporting().beside().is_some() {
+            return vec![StackChoice::Project, StackChoice::Exported];
+        }
         let choices = &editor.compare().choices;
         match self.layout(editor) {
             PaneLayout::One if self.panes.compares => {
@@ -283,7 +290,11 @@ impl Viewport {
             .layout(flow);
         let mut row = ui.new_child(builder);
         row.spacing_mut().item_spacing.x = 8.0;
-        let (combo, chosen) = choice_ui(&mut row, pane, layout, editor);
+        let (combo, chosen) = if editor.exporting().beside().is_some() {
+            (fixed_ui(&mut row, pane), None)
+        } else {
+            choice_ui(&mut row, pane, layout, editor)
+        };
         if let Some(chosen) = chosen {
             let slot = if layout == PaneLayout::One {
                 self.panes.active.min(MOST - 1)
@@ -471,6 +482,20 @@ fn choice_ui(
     let rect = response.rect;
     response.on_hover_text(format!("{}\n{}", pane.choice.label(), pane.choice.about()));
     (rect, chosen)
+}
+
+/// What a pane shows, where that is not chosen in it; where it says so.
+fn fixed_ui(ui: &mut Ui, pane: &Pane) -> Rect {
+    let text = if ui.available_width() < NARROW {
+        pane.choice.short_label()
+    } else {
+        pane.choice.label()
+    };
+    let label = Label::new(text).truncate().selectable(false);
+    let response = ui.add(label);
+    let rect = response.rect;
+    response.on_hover_text(pane.choice.about());
+    rect
 }
 
 /// Where the line of a wipe is.

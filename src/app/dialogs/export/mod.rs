@@ -1,0 +1,288 @@
+//! The Export page: what goes into the file, what it came to, and the file beside the model before it is saved.
+//!
+//! It stands beside the viewport, not over it: what was computed is looked at there, and the timeline plays.
+
+mod options;
+mod report;
+
+use super::path_field::{PathField, PathPurpose};
+use super::take_enter;
+use crate::editor::Editor;
+use crate::editor::exporting::{Correction, Standing};
+use crate::io::gltf_export::Container;
+use crate::view::chord::take_escape;
+use crate::view::theme;
+use eframe::egui;
+use egui::{Button, Context, ProgressBar, RichText, Role, ScrollArea, Stroke, Ui, WidgetInfo};
+use egui_material_icons::icons;
+
+/// What the page is wide, points; in a small window not more than this share of it.
+const WIDTH: f32 = 348.0;
+const SHARE: f32 = 0.5;
+
+/// The page, and what is typed in it.
+pub(in crate::app) struct ExportPage {
+    field: PathField,
+    /// The model that the path was proposed for.
+    model: u64,
+    is_open: bool,
+    /// Whether no widget had the keyboard when the frame began: Enter that ends a field is used up by it.
+    was_free: bool,
+}
+
+/// What the artist asked for in a frame.
+#[derive(Default)]
+pub(in crate::app) struct Asked {
+    pub(in crate::app) closes: bool,
+    /// Whether the difference between the file and the model is to be coloured.
+    pub(in crate::app) difference: Option<bool>,
+}
+
+impl ExportPage {
+    /// A page that is closed.
+    pub(in crate::app) fn new(editor: &Editor) -> Self {
+        Self {
+            field: PathField::new(PathPurpose::Export, editor),
+            model: editor.model_serial(),
+            is_open: false,
+            was_free: false,
+        }
+    }
+
+    pub(in crate::app) fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Opens the page, as it was left; the keyboard is in the path.
+    pub(in crate::app) fn open(&mut self, editor: &mut Editor) {
+        self.follow_model(editor);
+        self.is_open = true;
+        self.field.ask_focus();
+        editor.measure_diagonal();
+    }
+
+    /// Closes the page; what was computed stays until the model is closed, but is not shown any more.
+    pub(in crate::app) fn close(&mut self, editor: &mut Editor) {
+        self.is_open = false;
+        editor.show_exported(None);
+    }
+
+    /// What the page takes of a window, points.
+    pub(in crate::app) fn width(ctx: &Context) -> f32 {
+        WIDTH.min((SHARE * ctx.content_rect().width()).floor())
+    }
+
+    /// Another model has another place.
+    fn follow_model(&mut self, editor: &mut Editor) {
+        if self.model != editor.model_serial() {
+            self.field = PathField::new(PathPurpose::Export, editor);
+            self.model = editor.model_serial();
+            editor.measure_diagonal();
+        }
+    }
+
+    /// The page over all of `ui`; `is_coloured`: whether the difference is shown as colours.
+    pub(in crate::app) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        editor: &mut Editor,
+        is_coloured: bool,
+    ) -> Asked {
+        self.follow_model(editor);
+        self.was_free = ui.memory(|m| m.focused().is_none());
+        let mut asked = Asked::default();
+        ui.horizontal(|ui| {
+            ui.heading("Export glTF");
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                let button = Button::new(icons::ICON_CLOSE.rich_text().size(16.0)).frame(false);
+                let response = ui.add(button).on_hover_text("Leave this page  (Esc)");
+                response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Leave the page"));
+                asked.closes |= response.clicked();
+            });
+        });
+        let mut act = false;
+        let footer = ui.spacing().interact_size.y + 14.0;
+        ScrollArea::vertical()
+            .id_salt("export page")
+            .max_height((ui.available_height() - footer).max(40.0))
+            .auto_shrink([false, false])
+            .show(ui, |ui| {
+                // Room for the bar that scrolls.
+                ui.set_max_width(ui.available_width() - 4.0);
+                act |= self.file_ui(ui);
+                ui.separator();
+                options::options_ui(ui, editor);
+                self.progress_ui(ui, editor);
+                self.result_ui(ui, editor, is_coloured, &mut asked);
+            });
+        ui.add_space(4.0);
+        self.buttons_ui(ui, editor, act, &mut asked);
+        asked
+    }
+
+    /// Answers Enter and Esc where nothing else wants them: call after everything that does.
+    pub(in crate::app) fn keys(&mut self, ctx: &Context, editor: &mut Editor) -> bool {
+        let is_busy = editor.is_painting() || editor.transforming().is_some();
+        if is_busy {
+            return false;
+        }
+        let is_free = self.was_free && ctx.memory(|m| m.focused().is_none());
+        if is_free && take_enter(ctx) {
+            self.act(editor);
+        }
+        ctx.input_mut(take_escape)
+    }
+
+    /// Where the file goes, and its kind; whether Enter was pressed in the path.
+    fn file_ui(&mut self, ui: &mut Ui) -> bool {
+        let is_entered = self.field.field_ui(ui, ui.available_width());
+        self.field.said_ui(ui);
+        let container = Container::of_path(&self.field.typed());
+        ui.horizontal(|ui| {
+            for (kind, label, about) in [
+                (
+                    Container::Glb,
+                    "Binary (.glb)",
+                    "One file with everything in it.",
+                ),
+                (
+                    Container::Gltf,
+                    "Text (.gltf)",
+                    "A text file, with data and pictures in files beside it.",
+                ),
+            ] {
+                let radio = ui.radio(container == Some(kind), label);
+                if radio.on_hover_text(about).clicked() {
+                    self.field.set_container(kind);
+                }
+            }
+        });
+        is_entered
+    }
+
+    /// What is being computed, and how far it is.
+    fn progress_ui(&self, ui: &mut Ui, editor: &mut Editor) {
+        let Some(task) = editor.computing_export().cloned() else {
+            return;
+        };
+        ui.separator();
+        ui.label(task.label());
+        let mut stop = false;
+        ui.horizontal(|ui| {
+            let width = (ui.available_width() - 64.0).max(40.0);
+            let bar = ProgressBar::new(task.fraction())
+                .desired_width(width)
+                .desired_height(16.0)
+                .show_percentage();
+            ui.add(bar).widget_info(|| {
+                WidgetInfo::labeled(Role::ProgressIndicator, true, "Progress of the export")
+            });
+            let about = "Stop computing; nothing is written.";
+            stop = ui.button("Stop").on_hover_text(about).clicked();
+        });
+        if stop {
+            editor.cancel_job();
+        }
+    }
+
+    /// What was computed last, whether it is of use, and how it is looked at.
+    fn result_ui(&self, ui: &mut Ui, editor: &mut Editor, is_coloured: bool, asked: &mut Asked) {
+        if editor.exporting().result().is_none() || editor.computing_export().is_some() {
+            return;
+        }
+        ui.separator();
+        if let Some(stale) = editor.export_standing(&self.field.typed()).sentence() {
+            let palette = theme::palette(ui);
+            ui.horizontal_wrapped(|ui| {
+                let icon = icons::ICON_SYNC_PROBLEM.rich_text().size(16.0);
+                ui.label(icon.color(palette.accent));
+                ui.label(RichText::new(stale).color(palette.accent));
+            });
+        }
+        if report::report_ui(ui, editor) {
+            editor.show_worst_of_export();
+            if editor.exporting().beside().is_none() {
+                editor.show_exported(Some(crate::document::PaneLayout::Two));
+            }
+        }
+        report::beside_ui(ui, editor, is_coloured, asked);
+    }
+
+    fn buttons_ui(&mut self, ui: &mut Ui, editor: &mut Editor, mut act: bool, asked: &mut Asked) {
+        let is_free = editor.job().is_none();
+        let ready = is_free && !self.field.is_empty();
+        let computes_first = self.computes_first(editor);
+        let enter = |text: &str, is_default: bool| {
+            let key = if is_default { "  (Enter)" } else { "" };
+            format!("{text}{key}")
+        };
+        // The one that Enter presses has an edge.
+        let edge = Stroke::new(1.0, theme::palette(ui).text_dim);
+        let button = |text: &'static str, is_default: bool| {
+            let button = Button::new(text);
+            if is_default {
+                button.stroke(edge)
+            } else {
+                button
+            }
+        };
+        let (mut compute, mut save) = (false, false);
+        ui.horizontal(|ui| {
+            let about =
+                "Make the file in memory, to look at it beside the model before it is saved.";
+            let response = ui.add_enabled(ready, button("Compute", computes_first));
+            compute = response
+                .on_hover_text(enter(about, computes_first))
+                .clicked();
+            let (verb, about) = if self.field.asks() {
+                ("Replace", "Write over the file that is there.")
+            } else if editor.export_standing(&self.field.typed()) == Standing::Current {
+                ("Save", "Write the file that was computed.")
+            } else {
+                ("Save", "Compute the file and write it.")
+            };
+            let response = ui.add_enabled(ready, button(verb, !computes_first));
+            save = response
+                .on_hover_text(enter(about, !computes_first))
+                .clicked();
+            let close = ui.button("Close").on_hover_text("Leave this page  (Esc)");
+            asked.closes |= close.clicked();
+        });
+        act &= ready;
+        if compute || (act && computes_first) {
+            self.compute(editor);
+        } else if save || act {
+            self.save(editor);
+        }
+    }
+
+    /// Whether the file should be looked at before it is saved: a corrected one that was not computed yet.
+    fn computes_first(&self, editor: &Editor) -> bool {
+        editor.correction() != Correction::None
+            && !self.field.asks()
+            && editor.export_standing(&self.field.typed()) != Standing::Current
+    }
+
+    fn act(&mut self, editor: &mut Editor) {
+        if editor.job().is_some() {
+            return;
+        }
+        if self.computes_first(editor) {
+            self.compute(editor);
+        } else {
+            self.save(editor);
+        }
+    }
+
+    fn compute(&mut self, editor: &mut Editor) {
+        if let Some(path) = self.field.usable() {
+            editor.compute_export(&path);
+        }
+    }
+
+    fn save(&mut self, editor: &mut Editor) {
+        if let Some(path) = self.field.chosen() {
+            editor.save_export(&path);
+        }
+    }
+}

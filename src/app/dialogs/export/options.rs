@@ -1,0 +1,182 @@
+//! What goes into the file.
+
+use super::report::millimetres;
+use crate::document::ClipId;
+use crate::editor::Editor;
+use crate::editor::exporting::Correction;
+use crate::finding::counted;
+use crate::view::theme;
+use eframe::egui;
+use egui::{CollapsingHeader, DragValue, Grid, RichText, Role, Ui, WidgetInfo};
+
+/// Percent of the diagonal.
+const TOLERANCE: std::ops::RangeInclusive<f64> = 0.001..=10.0;
+const MORPHS: std::ops::RangeInclusive<usize> = 0..=64;
+const JOINTS: std::ops::RangeInclusive<usize> = 1..=1024;
+
+/// The correction, and what it needs to know; else what goes without one.
+pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
+    let correction = editor.correction();
+    ui.strong("Correction");
+    ui.horizontal_wrapped(|ui| {
+        for choice in Correction::ALL {
+            let radio = ui.radio(choice == correction, choice.label());
+            if radio.on_hover_text(choice.about()).clicked() {
+                editor.export_settings_mut().correction = Some(choice);
+            }
+        }
+    });
+    let dim = theme::palette(ui).text_dim;
+    ui.label(RichText::new(editor.correction().about()).color(dim));
+    ui.add_space(2.0);
+    match editor.correction() {
+        Correction::None => plain_ui(ui, editor),
+        correction => corrected_ui(ui, editor, correction),
+    }
+}
+
+/// Without a correction: influences, and the rest pose.
+fn plain_ui(ui: &mut Ui, editor: &mut Editor) {
+    let settings = editor.export_settings_mut();
+    ui.horizontal(|ui| {
+        ui.label("Influences");
+        for n in [4, 8] {
+            ui.radio_value(&mut settings.influences, n, n.to_string())
+                .on_hover_text(
+                    "Most bones a vertex of a rewritten mesh follows. Many viewers read only 4.",
+                );
+        }
+    });
+    ui.checkbox(&mut settings.write_pose_as_rest, "Write pose as rest")
+        .on_hover_text(
+            "Make your own pose, as it is without a clip, the pose that other programs open the file in.",
+        );
+}
+
+fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
+    let diagonal = editor.rest_diagonal();
+    let bake = &mut editor.export_settings_mut().bake;
+    let number = |ui: &mut Ui, value: DragValue<'_>, name: &str, about: &str| {
+        let response = ui.add_sized([72.0, theme::ROW], value);
+        response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, name));
+        response.on_hover_text(about);
+    };
+    Grid::new("corrected export")
+        .num_columns(2)
+        .spacing([8.0, 4.0])
+        .show(ui, |ui| {
+            ui.label("Tolerance");
+            ui.horizontal(|ui| {
+                let mut percent = 100.0 * bake.tolerance;
+                let before = percent;
+                let value = DragValue::new(&mut percent)
+                    .range(TOLERANCE)
+                    .speed(0.002)
+                    .max_decimals(3)
+                    .suffix(" %");
+                let about = "The farthest that a point may be off, in percent of the diagonal of the box around the \
+                             model at rest.";
+                number(ui, value, "Tolerance", about);
+                if percent.to_bits() != before.to_bits() {
+                    bake.tolerance = percent / 100.0;
+                }
+                if let Some(diagonal) = diagonal {
+                    ui.label(format!("= {}", millimetres(bake.tolerance * diagonal)))
+                        .on_hover_text(format!(
+                            "The diagonal is {}.",
+                            millimetres(diagonal)
+                        ));
+                }
+            });
+            ui.end_row();
+            if correction == Correction::Clips {
+                ui.label("Morph targets");
+                let value = DragValue::new(&mut bake.max_morphs).range(MORPHS).speed(0.05);
+                let about = "Most that a mesh gets. Many engines play no more than 8.";
+                number(ui, value, "Most morph targets", about);
+                ui.end_row();
+            }
+            ui.label("Joints");
+            let value = DragValue::new(&mut bake.max_joints).range(JOINTS).speed(0.5);
+            let about = "Most joints that a skin may have, those of the model included.";
+            number(ui, value, "Most joints", about);
+            ui.end_row();
+        });
+    if correction == Correction::Clips {
+        ui.horizontal_wrapped(|ui| {
+            ui.checkbox(&mut bake.normals, "Normals").on_hover_text(
+                "Morph targets turn normals too, so that light falls as it does here; the file grows.",
+            );
+            ui.checkbox(&mut bake.sparse, "Sparse")
+                .on_hover_text("Write of a morph target only the vertices that it moves, where that is smaller.");
+            ui.checkbox(&mut bake.unipolar, "Weights 0 - 1").on_hover_text(
+                "Keep the weights of morph targets within 0 and 1, as some engines need; it costs one target more.",
+            );
+        });
+    }
+    clips_ui(ui, editor);
+}
+
+/// The clips that are corrected.
+fn clips_ui(ui: &mut Ui, editor: &mut Editor) {
+    let clips = editor.document().clips().iter();
+    let clips: Vec<(ClipId, String)> = clips
+        .filter(|(_, clip)| !clip.preview)
+        .map(|(id, clip)| (*id, clip.name.clone()))
+        .collect();
+    if clips.is_empty() {
+        ui.label("There is no clip to correct.");
+        return;
+    }
+    let mut chosen: Vec<ClipId> = editor.exporting().settings().bake.clips.clone();
+    chosen.retain(|id| clips.iter().any(|(known, _)| known == id));
+    let is_all = chosen.is_empty();
+    if is_all {
+        chosen = clips.iter().map(|(id, _)| *id).collect();
+    }
+    let title = if is_all {
+        format!("Corrected: {}", counted(clips.len(), "clip"))
+    } else {
+        format!(
+            "Corrected: {} of {}",
+            chosen.len(),
+            counted(clips.len(), "clip")
+        )
+    };
+    let mut toggled = None;
+    let mut all = false;
+    CollapsingHeader::new(title)
+        .id_salt("corrected clips")
+        .show(ui, |ui| {
+            for (id, name) in &clips {
+                let is_on = chosen.contains(id);
+                // One stays: none would mean all.
+                let is_last = is_on && chosen.len() == 1;
+                let mut on = is_on;
+                let name = if name.is_empty() { "(no name)" } else { name };
+                let box_ = egui::Checkbox::new(&mut on, name);
+                let response = ui.add_enabled(!is_last, box_);
+                let about = "Whether the tolerance holds in this clip. The others stay in the file as they come out.";
+                if response.on_hover_text(about).changed() {
+                    toggled = Some(*id);
+                }
+            }
+            if !is_all {
+                all = ui.small_button("All clips").clicked();
+            }
+        });
+    if let Some(id) = toggled {
+        match chosen.iter().position(|c| *c == id) {
+            Some(at) => {
+                chosen.remove(at);
+            }
+            None => chosen.push(id),
+        }
+        chosen.sort_unstable();
+        all = chosen.len() == clips.len();
+        editor.export_settings_mut().bake.clips = chosen;
+    }
+    if all {
+        editor.export_settings_mut().bake.clips.clear();
+    }
+}

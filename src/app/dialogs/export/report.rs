@@ -1,0 +1,256 @@
+//! What a computed export came to, and how it lies beside the model.
+
+use super::Asked;
+use crate::document::PaneLayout;
+use crate::editor::Editor;
+use crate::finding::Severity;
+use crate::io::gltf_export::CorrectionReport;
+use crate::view::theme;
+use eframe::egui;
+use egui::{Grid, Label, RichText, Ui};
+use egui_material_icons::icons;
+
+/// A length in millimetres.
+pub(super) fn millimetres(metres: f64) -> String {
+    let mm = metres * 1e3;
+    match mm.abs() {
+        m if m >= 1000.0 => format!("{metres:.2} m"),
+        m if m >= 10.0 => format!("{mm:.1} mm"),
+        m if m >= 0.1 => format!("{mm:.2} mm"),
+        _ => format!("{mm:.4} mm"),
+    }
+}
+
+/// Kilobytes, or megabytes.
+fn size(bytes: usize) -> String {
+    match bytes as f64 / 1024.0 {
+        kb if kb >= 1024.0 => format!("{:.2} MB", kb / 1024.0),
+        kb => format!("{kb:.1} KB"),
+    }
+}
+
+/// What was computed last, and what it found; whether its worst place is asked for.
+pub(super) fn report_ui(ui: &mut Ui, editor: &Editor) -> bool {
+    let Some(result) = editor.exporting().result() else {
+        return false;
+    };
+    let mut shows = false;
+    let report = result.report();
+    match result.correction() {
+        Some(correction) => shows = correction_ui(ui, correction),
+        None => {
+            ui.strong("Computed");
+            ui.label(if report.verbatim {
+                "The model's own bytes: nothing was edited.".to_owned()
+            } else {
+                format!(
+                    "{} of meshes with new weights, {} written.",
+                    crate::finding::counted(report.n_primitives_rewritten, "part"),
+                    crate::finding::counted(report.n_clips_written, "clip")
+                )
+            });
+            let files = crate::finding::counted(result.exported().files.len(), "file");
+            ui.label(format!("{}, {files}.", size(result.n_bytes())));
+        }
+    }
+    let palette = theme::palette(ui);
+    // A miss of the tolerance is said above.
+    let missed = result.correction().is_some_and(|c| !c.met);
+    for finding in report.findings.iter().skip(usize::from(missed)) {
+        let (icon, colour, word) = match finding.severity {
+            Severity::Error => (icons::ICON_ERROR, palette.error, "Error"),
+            Severity::Warning => (icons::ICON_WARNING, palette.text, "Warning"),
+            Severity::Info => (icons::ICON_INFO, palette.text_dim, "Info"),
+        };
+        ui.horizontal_wrapped(|ui| {
+            ui.label(icon.rich_text().size(14.0).color(colour));
+            ui.label(format!("{word}, {}: {}", finding.place, finding.message));
+        });
+    }
+    shows
+}
+
+/// The numbers of a correction; whether the worst place is asked for.
+fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
+    let palette = theme::palette(ui);
+    let length = |percent: f64| millimetres(percent / 100.0 * report.diagonal);
+    let (icon, colour, text) = if report.nothing_to_do && report.met {
+        (
+            icons::ICON_CHECK,
+            palette.text,
+            "No correction is needed: every program shows this as it is here.".to_owned(),
+        )
+    } else if report.met {
+        (
+            icons::ICON_CHECK,
+            palette.text,
+            format!(
+                "Within the tolerance: nowhere more than {:.4} % ({}) off.",
+                report.max_percent,
+                length(report.max_percent)
+            ),
+        )
+    } else {
+        (
+            icons::ICON_WARNING,
+            palette.error,
+            format!(
+                "The tolerance is missed: up to {:.4} % ({}) off, where {} % was asked for. More morph targets or joints \
+                 may help.",
+                report.max_percent,
+                length(report.max_percent),
+                report.tolerance_percent
+            ),
+        )
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.label(icon.rich_text().size(16.0).color(colour));
+        ui.label(RichText::new(text).color(colour));
+    });
+    let mut shows = false;
+    Grid::new("export report")
+        .num_columns(2)
+        .spacing([8.0, 3.0])
+        .show(ui, |ui| {
+            let mut row = |name: &str, value: String, about: &str| {
+                ui.label(RichText::new(name).color(palette.text_dim));
+                ui.add(Label::new(value).wrap()).on_hover_text(about);
+                ui.end_row();
+            };
+            let error = |percent: f64| format!("{percent:.4} %   {}", length(percent));
+            row(
+                "Helper joints",
+                report.helper_joints.to_string(),
+                "Joints added between those of the model.",
+            );
+            row(
+                "Morph targets",
+                report.morph_targets.to_string(),
+                "The most that were added to a mesh.",
+            );
+            row(
+                "Largest error",
+                error(report.max_percent),
+                "The farthest that any point is off, at any moment that was looked at, in percent of the model's diagonal.",
+            );
+            row(
+                "99.9 % below",
+                error(report.p999_percent),
+                "What all but one of a thousand points and moments stay below.",
+            );
+            row(
+                "Mean (rms)",
+                error(report.rms_percent),
+                "The root of the mean square over all points and moments.",
+            );
+            row(
+                "Uncorrected",
+                error(report.before_max_percent),
+                "The largest error of the same file without the correction.",
+            );
+            row(
+                "Size",
+                format!("{} (x {:.2})", size(report.bytes), report.size_ratio),
+                "Of all files, and how much that is of the source.",
+            );
+            row(
+                "Checked",
+                format!("{} moments", report.moments),
+                "Keys, the middles between them and moments besides, read back from the written bytes and played as any \
+                 program plays them.",
+            );
+            row(
+                "Took",
+                format!("{:.1} s + {:.1} s", report.bake_seconds, report.check_seconds),
+                "To compute, and to check.",
+            );
+            if let Some(worst) = &report.worst {
+                ui.label(RichText::new("Worst").color(palette.text_dim));
+                ui.horizontal_wrapped(|ui| {
+                    let place = format!(
+                        "\"{}\" at {:.3} s, vertex {}",
+                        worst.clip, worst.time, worst.vertex
+                    );
+                    ui.add(Label::new(place).wrap());
+                    let about = "Go to that moment, select that point and look at it, with the file beside the model.";
+                    shows = ui.small_button("Show").on_hover_text(about).clicked();
+                });
+                ui.end_row();
+            }
+        });
+    shows
+}
+
+/// How the file lies beside the model.
+pub(super) fn beside_ui(ui: &mut Ui, editor: &mut Editor, is_coloured: bool, asked: &mut Asked) {
+    ui.add_space(4.0);
+    ui.strong("Before and after");
+    let beside = editor.exporting().beside();
+    ui.horizontal_wrapped(|ui| {
+        for (layout, label, about) in [
+            (None, "Off", "Show the model alone."),
+            (
+                Some(PaneLayout::Two),
+                "Side by side",
+                "Show the project at the left and the file, as every program plays it, at the right.",
+            ),
+            (
+                Some(PaneLayout::Wipe),
+                "Wipe",
+                "Show the project left of a line that you drag, and the file right of it.",
+            ),
+        ] {
+            let radio = ui.radio(beside == layout, label);
+            if radio.on_hover_text(about).clicked() {
+                editor.show_exported(layout);
+            }
+        }
+    });
+    if beside.is_none() {
+        return;
+    }
+    let mut coloured = is_coloured;
+    let about = "Colour both by how far they are from the project, with the largest distance in millimetres.";
+    if ui
+        .checkbox(&mut coloured, "Colour the difference")
+        .on_hover_text(about)
+        .changed()
+    {
+        asked.difference = Some(coloured);
+    }
+    let result = editor.exporting().result();
+    let is_corrected = result.is_some_and(|r| r.correction().is_some_and(|c| !c.nothing_to_do));
+    let has_clip = |clip| result.is_some_and(|r| r.model().has_clip(clip));
+    let note = match editor
+        .playback()
+        .clip
+        .filter(|_| !editor.playback().unkeyed)
+    {
+        _ if !is_corrected => None,
+        None => {
+            Some("No clip is shown: in a pose of your own, helper joints and morph targets rest.")
+        }
+        Some(clip) if !has_clip(clip) => {
+            Some("This clip is not in the file: helper joints and morph targets rest.")
+        }
+        Some(_) => None,
+    };
+    if let Some(note) = note {
+        ui.label(RichText::new(note).color(theme::palette(ui).text_dim));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_and_sizes_have_units_that_fit() {
+        assert_eq!(millimetres(1.5), "1.50 m");
+        assert_eq!(millimetres(0.0153), "15.3 mm");
+        assert_eq!(millimetres(0.0015), "1.50 mm");
+        assert_eq!(millimetres(2e-6), "0.0020 mm");
+        assert_eq!(size(2048), "2.0 KB");
+        assert_eq!(size(3 << 20), "3.00 MB");
+    }
+}

@@ -1,0 +1,393 @@
+//! Exporting in two steps: a file is computed in memory, to be read and looked at, and those bytes are saved.
+//!
+//! The way of the data: [`ExportSettings`] -> [`Editor::compute_export`] on the lane -> [`ExportResult`]: the files'
+//! bytes, what the export found, and the model read back from these bytes, which a view shows as a player does ->
+//! [`Editor::save_export`].
+//!
+//! Invariant: what is saved is what was computed and looked at, as long as neither model nor options changed since.
+
+mod settings;
+
+pub use settings::{Correction, ExportSettings};
+
+use super::Editor;
+use super::files::{FileJob, file_name};
+use crate::bake::diagonal_at_rest;
+use crate::deform::DeformStack;
+use crate::document::{Document, InstanceId, PaneLayout};
+use crate::evaluate::{ExportedModel, Job, JobError};
+use crate::io::gltf_export::{
+    Container, CorrectionReport, ExportError, ExportOptions, ExportReport, Exported, export_for,
+    read_back, write_files,
+};
+use crate::task::{Cancelled, Task};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a computed export came to.
+#[derive(Clone, Debug)]
+pub struct ExportResult {
+    path: PathBuf,
+    revision: u64,
+    options: ExportOptions,
+    exported: Arc<Exported>,
+    model: Arc<ExportedModel>,
+}
+
+/// Whether a computed export is what would be saved now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing was computed.
+    None,
+    /// It is.
+    Current,
+    /// The model was edited since.
+    ModelChanged,
+    /// Other options were chosen since.
+    OptionsChanged,
+    /// Its parts are named after another place.
+    PlaceChanged,
+}
+
+/// What is chosen, what was computed, and how that is looked at.
+#[derive(Default)]
+pub struct Exporting {
+    settings: ExportSettings,
+    result: Option<ExportResult>,
+    /// How the result is laid beside the model; `None`: it is not shown.
+    beside: Option<PaneLayout>,
+    /// The point that is brought into view with the next picture.
+    frame: Option<(InstanceId, u32)>,
+    diagonal: Diagonal,
+}
+
+/// The size of the model at rest, which takes a moment to find out.
+#[derive(Default)]
+enum Diagonal {
+    #[default]
+    Unasked,
+    Asked(Job<Result<f64, Cancelled>>),
+    Known(f64),
+}
+
+/// A computed export on its way.
+pub struct Computing {
+    pub(super) path: PathBuf,
+    /// Saves it once it is there.
+    pub(super) saves: bool,
+    pub(super) job: Job<Result<ExportResult, ExportError>>,
+}
+
+impl ExportResult {
+    /// Names and bytes of the files; the model comes first.
+    pub fn exported(&self) -> &Exported {
+        &self.exported
+    }
+
+    /// What the export did.
+    pub fn report(&self) -> &ExportReport {
+        &self.exported.report
+    }
+
+    /// What correction came to, where it was asked for.
+    pub fn correction(&self) -> Option<&CorrectionReport> {
+        self.exported.report.correction.as_ref()
+    }
+
+    /// The model in the files.
+    pub fn model(&self) -> &ExportedModel {
+        &self.model
+    }
+
+    /// Bytes of all files.
+    pub fn n_bytes(&self) -> usize {
+        self.exported.files.iter().map(|(_, b)| b.len()).sum()
+    }
+}
+
+impl Standing {
+    /// What the artist reads of a result that is out of date; `None`: it is not.
+    pub fn sentence(self) -> Option<&'static str> {
+        match self {
+            Self::None | Self::Current => None,
+            Self::ModelChanged => Some("The model changed; compute again."),
+            Self::OptionsChanged => Some("The options changed; compute again."),
+            Self::PlaceChanged => {
+                Some("The file's place changed, which its parts are named after; compute again.")
+            }
+        }
+    }
+}
+
+impl Exporting {
+    /// What was computed last of this model.
+    pub fn result(&self) -> Option<&ExportResult> {
+        self.result.as_ref()
+    }
+
+    /// What is chosen.
+    pub fn settings(&self) -> &ExportSettings {
+        &self.settings
+    }
+
+    /// How the result lies beside the model in the viewport: two panes or a wipe; `None`: it is not shown.
+    pub fn beside(&self) -> Option<PaneLayout> {
+        self.beside.filter(|_| self.result.is_some())
+    }
+
+    pub(super) fn model(&self) -> Option<&Arc<ExportedModel>> {
+        let result = self.result.as_ref().filter(|_| self.beside.is_some());
+        result.map(|result| &result.model)
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.frame.is_none() && !matches!(self.diagonal, Diagonal::Asked(_))
+    }
+
+    pub(super) fn forget_model(&mut self) {
+        self.settings.forget_model();
+        self.result = None;
+        self.beside = None;
+        self.frame = None;
+        if let Diagonal::Asked(job) = std::mem::take(&mut self.diagonal) {
+            job.task.cancel();
+        }
+    }
+}
+
+/// A corrected export in memory, read back from its bytes.
+fn compute(
+    document: &Document,
+    path: &Path,
+    revision: u64,
+    options: ExportOptions,
+    task: &Task,
+) -> Result<ExportResult, ExportError> {
+    let exported = export_for(document, path, &options, task)?;
+    let read = read_back(document, &exported, task)?;
+    Ok(ExportResult {
+        path: path.to_owned(),
+        revision,
+        options,
+        exported: Arc::new(exported),
+        model: Arc::new(ExportedModel::new(read.document, read.clips)),
+    })
+}
+
+impl Editor {
+    /// What is chosen for exports, and what was computed.
+    pub fn exporting(&self) -> &Exporting {
+        &self.exporting
+    }
+
+    /// What is chosen for exports, to change.
+    pub fn export_settings_mut(&mut self) -> &mut ExportSettings {
+        &mut self.exporting.settings
+    }
+
+    /// What exports correct: what was chosen, else what the stacks ask for.
+    pub fn correction(&self) -> Correction {
+        let chosen = self.exporting.settings.correction;
+        chosen.unwrap_or_else(|| self.proposed_correction())
+    }
+
+    /// The correction that the stacks ask for: none where players show the same anyway.
+    fn proposed_correction(&self) -> Correction {
+        let plain = DeformStack::lbs().as_applied();
+        let meshes = self.skinned_meshes();
+        let mut items = meshes.iter().filter_map(|m| self.document.meshes().get(m));
+        if items.any(|item| item.stack.as_applied() != plain) {
+            Correction::Clips
+        } else {
+            Correction::None
+        }
+    }
+
+    /// The options of an export as they are chosen now, for `path`.
+    pub fn export_options(&self, path: &Path) -> ExportOptions {
+        ExportOptions {
+            container: Container::of_path(path).unwrap_or_default(),
+            ..self.exporting.settings.options(self.correction())
+        }
+    }
+
+    /// Whether what was computed is what would be saved to `path` now.
+    pub fn export_standing(&self, path: &Path) -> Standing {
+        let Some(result) = &self.exporting.result else {
+            return Standing::None;
+        };
+        if result.revision != self.history.revision() {
+            Standing::ModelChanged
+        } else if result.options != self.export_options(path) {
+            Standing::OptionsChanged
+        } else if result.exported.files.len() > 1 && result.path != path {
+            Standing::PlaceChanged
+        } else {
+            Standing::Current
+        }
+    }
+
+    /// Computes an export for `path` in memory, to be looked at; nothing is written.
+    pub fn compute_export(&mut self, path: &Path) {
+        self.start_computing(path, false);
+    }
+
+    /// Saves to `path` what was computed; where that is out of date, or nothing was, it is computed first.
+    pub fn save_export(&mut self, path: &Path) {
+        self.finish_tool();
+        if self.export_standing(path) != Standing::Current {
+            self.start_computing(path, true);
+        } else if self.lane_is_free() {
+            self.write_result(path);
+        }
+    }
+
+    /// The diagonal of the box around the model at rest, metres; `None` while it is not known.
+    pub fn rest_diagonal(&self) -> Option<f64> {
+        match self.exporting.diagonal {
+            Diagonal::Known(diagonal) => Some(diagonal),
+            _ => None,
+        }
+    }
+
+    /// Finds out [`Editor::rest_diagonal`] in the background.
+    pub fn measure_diagonal(&mut self) {
+        if matches!(self.exporting.diagonal, Diagonal::Unasked) {
+            let document = self.document.clone();
+            let work = move |task: &Task| diagonal_at_rest(&document, task);
+            let job = self.lane.submit("Measuring the model", work);
+            self.exporting.diagonal = Diagonal::Asked(job);
+        }
+    }
+
+    /// Takes the diagonal, once it is there.
+    pub(super) fn poll_diagonal(&mut self) {
+        let Diagonal::Asked(job) = &self.exporting.diagonal else {
+            return;
+        };
+        match job.try_result() {
+            Err(JobError::NotReady) => {}
+            Ok(Ok(diagonal)) => self.exporting.diagonal = Diagonal::Known(diagonal),
+            // Without it lengths are shown in percent alone.
+            Ok(Err(Cancelled)) | Err(JobError::Failed) => {
+                self.exporting.diagonal = Diagonal::Unasked;
+            }
+        }
+    }
+
+    /// How far the computing has come; `None`: it is not under way.
+    pub fn computing_export(&self) -> Option<&Task> {
+        match &self.job {
+            Some(FileJob::Compute(computing)) => Some(&computing.job.task),
+            _ => None,
+        }
+    }
+
+    /// Lays the computed file beside the model: two panes or a wipe; `None`: it is not shown.
+    pub fn show_exported(&mut self, beside: Option<PaneLayout>) {
+        let beside = beside.filter(|layout| layout.n_panes() == 2);
+        if self.exporting.beside != beside {
+            self.exporting.beside = beside;
+            self.state.stale = true;
+        }
+    }
+
+    /// Goes to where the computed file is farthest off: clip, time and point, which is selected. Whether there is such a
+    /// place.
+    pub fn show_worst_of_export(&mut self) -> bool {
+        let result = self.exporting.result.as_ref();
+        let worst = result.and_then(|r| r.correction()?.worst.clone());
+        let clip = worst.as_ref().and_then(|worst| worst.clip_id);
+        let (Some(worst), Some(clip)) = (worst, clip) else {
+            return false;
+        };
+        let instance = InstanceId(worst.node);
+        let mesh = self.document.instances().get(&instance).map(|i| i.mesh);
+        let (Some(mesh), true) = (mesh, self.document.clips().contains_key(&clip)) else {
+            return false;
+        };
+        self.finish_tool();
+        if self.document.session().playback.clip != Some(clip) {
+            self.show_clip(Some(clip));
+        }
+        self.pause();
+        self.set_time(worst.time);
+        self.document.session_mut().active_mesh = Some(mesh);
+        self.select_points(mesh, &[worst.point]);
+        self.exporting.frame = Some((instance, worst.point));
+        true
+    }
+
+    fn start_computing(&mut self, path: &Path, saves: bool) {
+        if !self.lane_is_free() {
+            return;
+        }
+        self.finish_tool();
+        let options = self.export_options(path);
+        let (document, target) = (self.document.clone(), path.to_owned());
+        let revision = self.history.revision();
+        let label = format!("Computing {}", file_name(path));
+        let job = self.lane.submit(&label, move |task| {
+            compute(&document, &target, revision, options, task)
+        });
+        self.job = Some(FileJob::Compute(Computing {
+            path: path.to_owned(),
+            saves,
+            job,
+        }));
+    }
+
+    /// Takes a result that is ready.
+    pub(super) fn finish_computing(
+        &mut self,
+        path: &Path,
+        saves: bool,
+        result: Result<ExportResult, ExportError>,
+    ) {
+        match result {
+            Ok(result) => {
+                self.exporting.result = Some(result);
+                self.state.stale |= self.exporting.beside.is_some();
+                if saves {
+                    self.write_result(path);
+                }
+            }
+            Err(ExportError::Cancelled(_)) => {
+                self.say("The export was cancelled; nothing was written.");
+            }
+            Err(error) => self.say_error(error.to_string()),
+        }
+    }
+
+    /// Writes the computed bytes.
+    fn write_result(&mut self, path: &Path) {
+        let Some(result) = &self.exporting.result else {
+            return;
+        };
+        let (document, target) = (self.document.clone(), path.to_owned());
+        let exported = result.exported.clone();
+        let label = format!("Exporting {}", file_name(path));
+        let job = self.lane.submit(&label, move |task| {
+            write_files(&document, &target, &exported, task)?;
+            Ok(exported.report.clone())
+        });
+        self.job = Some(FileJob::Export {
+            path: path.to_owned(),
+            job,
+        });
+    }
+
+    /// Brings the point that was asked for into view, once it is where it will be.
+    pub(super) fn frame_worst_of_export(&mut self) {
+        if self.state.stale || self.state.received != self.state.posted {
+            return;
+        }
+        if let Some((instance, point)) = self.exporting.frame.take() {
+            let shown = self.displayed().get(&instance);
+            let place = shown.and_then(|shown| shown.positions.get(point as usize));
+            if let Some(&place) = place {
+                self.frame_points(&[place]);
+            }
+        }
+    }
+}

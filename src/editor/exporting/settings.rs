@@ -1,0 +1,128 @@
+//! What the artist chooses for exports. It stays while the window is open.
+
+use crate::bake::{BakeMode, BakeOptions};
+use crate::io::gltf_export::ExportOptions;
+
+/// What of the deformation goes into the file besides weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Correction {
+    /// Nothing: players bend the model by linear blend skinning.
+    #[default]
+    None,
+    /// What the stacks show, for the clips in the file.
+    Clips,
+    /// Helper joints that any clip can drive.
+    Retarget,
+}
+
+impl Correction {
+    /// All of them, as lists show them.
+    pub const ALL: [Self; 3] = [Self::None, Self::Clips, Self::Retarget];
+
+    /// What lists call it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::None => "None",
+            Self::Clips => "For these clips",
+            Self::Retarget => "Retargetable",
+        }
+    }
+
+    /// What it does, in a sentence or two.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::None => {
+                "The file holds your weights and clips. Other programs bend it by linear blend skinning: elbows collapse \
+                 and twists pinch."
+            }
+            Self::Clips => {
+                "Helper joints and morph targets make every program show what Sinew shows, in the clips of the file."
+            }
+            Self::Retarget => {
+                "Helper joints only, with what drives them written into the file: an engine that reads it corrects any \
+                 clip. Programs that do not read it still play the clips of the file."
+            }
+        }
+    }
+}
+
+/// What the artist chooses for exports.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExportSettings {
+    /// What is corrected; `None`: what the stacks ask for.
+    pub correction: Option<Correction>,
+    /// How; its mode follows from the correction.
+    pub bake: BakeOptions,
+    /// Most bones that a vertex of a rewritten mesh follows: 4 or 8.
+    pub influences: usize,
+    /// Makes the artist's pose the rest pose of the file.
+    pub write_pose_as_rest: bool,
+}
+
+impl Default for ExportSettings {
+    fn default() -> Self {
+        Self {
+            correction: None,
+            bake: BakeOptions::default(),
+            influences: 4,
+            write_pose_as_rest: false,
+        }
+    }
+}
+
+impl ExportSettings {
+    /// The options of an export with `correction`; what does not go with it is left out.
+    pub fn options(&self, correction: Correction) -> ExportOptions {
+        let mode = match correction {
+            Correction::None => {
+                return ExportOptions {
+                    influences: self.influences,
+                    write_pose_as_rest: self.write_pose_as_rest,
+                    ..ExportOptions::default()
+                };
+            }
+            Correction::Clips => BakeMode::Clips,
+            Correction::Retarget => BakeMode::Retarget,
+        };
+        let bake = BakeOptions {
+            mode,
+            ..self.bake.clone()
+        };
+        ExportOptions {
+            influences: 4,
+            correct: Some(bake),
+            ..ExportOptions::default()
+        }
+    }
+
+    /// Forgets what was chosen about one model.
+    pub(super) fn forget_model(&mut self) {
+        self.bake.clips.clear();
+        self.write_pose_as_rest = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_go_with_a_correction_is_left_out() {
+        let settings = ExportSettings {
+            influences: 8,
+            write_pose_as_rest: true,
+            ..ExportSettings::default()
+        };
+        let plain = settings.options(Correction::None);
+        assert_eq!((plain.influences, plain.write_pose_as_rest), (8, true));
+        assert_eq!(plain.correct, None);
+        for (correction, mode) in [
+            (Correction::Clips, BakeMode::Clips),
+            (Correction::Retarget, BakeMode::Retarget),
+        ] {
+            let options = settings.options(correction);
+            assert_eq!((options.influences, options.write_pose_as_rest), (4, false));
+            assert_eq!(options.correct.map(|c| c.mode), Some(mode));
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! An exported file beside the document it was made of: what any player shows of it, point for point.
+//!
+//! The way of the data: the file's own document, read from its bytes -> its clip at the moment on screen -> linear
+//! blending of its skin and morph targets -> by vertex to the points and normals of the document.
+//!
+//! Invariant: nothing of the document's stacks, rules or clips has part in it.
+
+use super::{Evaluator, ViewId, ViewRequest};
+use crate::deform::{Moved, StackChoice, StackPreset};
+use crate::document::{ClipId, Document, InstanceId};
+use crate::mesh::Mesh;
+use crate::skeleton::Pose;
+use glam::Vec3;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A file that was read again, and which of its clips are the document's.
+#[derive(Clone, Debug)]
+pub struct ExportedModel {
+    document: Document,
+    clips: BTreeMap<ClipId, ClipId>,
+}
+
+/// The file in a view.
+pub(super) struct ExportedView {
+    model: Arc<ExportedModel>,
+    evaluator: Evaluator,
+    view: ViewId,
+    shown: BTreeMap<InstanceId, Shown>,
+}
+
+/// One instance as a player shows it.
+struct Shown {
+    /// The document's mesh that it was laid out for.
+    mesh: Arc<Mesh>,
+    /// n_points, n_normals: where they are in the file's mesh.
+    points: Vec<u32>,
+    of_normals: Vec<u32>,
+    /// n_points, n_normals, world.
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+}
+
+impl ExportedModel {
+    /// A file as `document`, which holds for each clip of the exported one another in `clips`.
+    pub fn new(document: Document, clips: BTreeMap<ClipId, ClipId>) -> Self {
+        Self { document, clips }
+    }
+
+    /// What is in the file.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// Whether the file holds a clip of the document.
+    pub fn has_clip(&self, clip: ClipId) -> bool {
+        self.clips.contains_key(&clip)
+    }
+
+    /// The file's pose at the moment that `document` shows in `pose`. Where that is no clip of the file, its joints take
+    /// the pose as it is and what was added to the file stays at rest.
+    fn pose_at(&self, document: &Document, pose: &Pose) -> Pose {
+        let playback = &document.session().playback;
+        let clip = playback.clip.filter(|_| !playback.unkeyed);
+        let clip = clip.and_then(|id| self.document.clips().get(self.clips.get(&id)?));
+        if let Some(clip) = clip {
+            return self.document.pose_of_clip(clip, playback.time_secs);
+        }
+        let mut own = Pose::clone(self.document.rest_pose());
+        for (own, shown) in own.locals.iter_mut().zip(&pose.locals) {
+            *own = *shown;
+        }
+        for (own, shown) in own.morph_weights.iter_mut().zip(&pose.morph_weights) {
+            for (own, shown) in own.iter_mut().zip(shown) {
+                *own = *shown;
+            }
+        }
+        own
+    }
+}
+
+impl ExportedView {
+    pub(super) fn new(model: Arc<ExportedModel>) -> Self {
+        Self {
+            model,
+            evaluator: Evaluator::default(),
+            view: ViewId::OWN,
+            shown: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn model(&self) -> &Arc<ExportedModel> {
+        &self.model
+    }
+
+    /// Plays the file at the moment that `document` shows in `pose`; what moved goes to `moved`.
+    pub(super) fn evaluate(
+        &mut self,
+        view: ViewId,
+        document: &Document,
+        pose: &Pose,
+        moved: &mut Vec<(ViewId, InstanceId, Moved)>,
+    ) {
+        if view != self.view {
+            self.shown.clear();
+            self.view = view;
+        }
+        let linear = ViewRequest {
+            view: ViewId::OWN,
+            stack: StackChoice::Preset(StackPreset::Lbs),
+            plain: false,
+        };
+        let file = &self.model.document;
+        let pose = self.model.pose_at(document, pose);
+        let played = self.evaluator.evaluate_views(file, &pose, &[linear]);
+        for (_, id, theirs) in played {
+            let own = document.instances().get(&id);
+            let own = own.and_then(|i| document.meshes().get(&i.mesh));
+            let read = file.instances().get(&id);
+            let read = read.and_then(|i| file.meshes().get(&i.mesh));
+            let (Some(own), Some(read), Some(plan)) = (own, read, self.evaluator.plan(id)) else {
+                continue;
+            };
+            let known = self.shown.get(&id);
+            let is_known = known.is_some_and(|shown| Arc::ptr_eq(&shown.mesh, &own.geometry));
+            if !is_known {
+                match Shown::of(&own.geometry, &read.geometry) {
+                    Some(shown) => self.shown.insert(id, shown),
+                    None => self.shown.remove(&id),
+                };
+            }
+            let Some(shown) = self.shown.get_mut(&id) else {
+                continue;
+            };
+            if is_known && theirs == Moved::Nothing {
+                moved.push((view, id, Moved::Nothing));
+                continue;
+            }
+            shown.take(plan.positions(), plan.normals());
+            moved.push((view, id, Moved::All));
+        }
+    }
+
+    /// World positions of the points and world normals of one instance, where the view is this one.
+    pub(super) fn posed_in(
+        &self,
+        view: ViewId,
+        instance: InstanceId,
+    ) -> Option<(&[Vec3], &[Vec3])> {
+        let shown = self.shown.get(&instance).filter(|_| view == self.view)?;
+        Some((&shown.positions, &shown.normals))
+    }
+}
+
+impl Shown {
+    /// The points and normals of `own` in `read`; `None` where they are not the same vertices.
+    fn of(own: &Arc<Mesh>, read: &Mesh) -> Option<Self> {
+        if own.n_vertices() != read.n_vertices() {
+            return None;
+        }
+        let of_point = own.first_vertex_of_point();
+        let of_point = of_point
+            .iter()
+            .map(|&v| read.point_of_vertex.get(v as usize).copied());
+        let mut of_normals = vec![None; own.normals.len()];
+        for (&mine, &theirs) in own.normal_of_vertex.iter().zip(&read.normal_of_vertex) {
+            of_normals[mine as usize].get_or_insert(theirs);
+        }
+        Some(Self {
+            mesh: own.clone(),
+            points: of_point.collect::<Option<_>>()?,
+            of_normals: of_normals.into_iter().collect::<Option<_>>()?,
+            positions: Vec::new(),
+            normals: Vec::new(),
+        })
+    }
+
+    fn take(&mut self, positions: &[Vec3], normals: &[Vec3]) {
+        let points = self.points.iter().map(|&p| positions[p as usize]);
+        self.positions.clear();
+        self.positions.extend(points);
+        let directions = self.of_normals.iter().map(|&n| normals[n as usize]);
+        self.normals.clear();
+        self.normals.extend(directions);
+    }
+}

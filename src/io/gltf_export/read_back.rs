@@ -1,0 +1,79 @@
+//! Written files as a reader has them.
+
+use super::in_betweens::WrittenClips;
+use super::{ExportError, Exported};
+use crate::document::{ClipId, Document, Parts};
+use crate::io::import_bytes;
+use crate::skeleton::Clip;
+use crate::task::Task;
+use bytes::Bytes;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// An exported model, opened again from its own bytes.
+pub struct ReadBack {
+    /// What is in the files.
+    pub document: Document,
+    /// For each clip of the document that was exported, the one that the files hold. Empty where they hold another
+    /// number of clips: then nothing can be told.
+    pub clips: BTreeMap<ClipId, ClipId>,
+}
+
+/// Reads what was exported of `document` from its bytes.
+pub fn read_back(
+    document: &Document,
+    exported: &Exported,
+    task: &Task,
+) -> Result<ReadBack, ExportError> {
+    task.step("Reading the written file again", 0.95)?;
+    let read = read_files(&exported.files)?;
+    let own = with_keys(&WrittenClips::of(document, task)?.clips);
+    let clips = if own.len() == read.clips().len() {
+        own.into_keys().zip(read.clips().keys().copied()).collect()
+    } else {
+        BTreeMap::new()
+    };
+    Ok(ReadBack {
+        document: read,
+        clips,
+    })
+}
+
+/// The model that comes first of `files`, read from its bytes with those of the others.
+pub(super) fn read_files(files: &[(String, Bytes)]) -> Result<Document, ExportError> {
+    document_of(read_parts(files)?)
+}
+
+/// The same, before it is a document.
+pub(super) fn read_parts(files: &[(String, Bytes)]) -> Result<Parts, ExportError> {
+    let unreadable = |why: String| ExportError::Unreadable { why };
+    let folder = tempfile::tempdir().map_err(|error| unreadable(error.to_string()))?;
+    // A model of several files is read from a folder, as a player does.
+    for (name, bytes) in files.iter().skip(1) {
+        let path = folder.path().join(name);
+        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        made.and_then(|()| std::fs::write(&path, bytes))
+            .map_err(|error| unreadable(error.to_string()))?;
+    }
+    let Some((_, model)) = files.first() else {
+        return Err(unreadable("nothing was written".into()));
+    };
+    let imported = import_bytes(model.clone(), Some(folder.path()), None, &Task::new())
+        .map_err(|error| unreadable(error.to_string()))?;
+    Ok(imported.parts)
+}
+
+pub(super) fn document_of(parts: Parts) -> Result<Document, ExportError> {
+    Document::new(parts).map_err(|error| ExportError::Unreadable {
+        why: error.to_string(),
+    })
+}
+
+/// The clips that a file has room for: it holds none without keys.
+pub(super) fn with_keys(clips: &BTreeMap<ClipId, Arc<Clip>>) -> BTreeMap<ClipId, Arc<Clip>> {
+    clips
+        .iter()
+        .filter(|(_, clip)| clip.channels.iter().any(|c| !c.times.is_empty()))
+        .map(|(id, clip)| (*id, clip.clone()))
+        .collect()
+}
