@@ -73,6 +73,8 @@ mod operating;
 mod oracle;
 #[path = "core/posing.rs"]
 mod posing;
+#[path = "core/preflight.rs"]
+mod preflight;
 #[path = "core/project.rs"]
 mod project;
 #[path = "core/project_files.rs"]
@@ -119,6 +121,8 @@ mod stack_quality;
 mod stack_random;
 #[path = "core/stacks.rs"]
 mod stacks;
+#[path = "core/still.rs"]
+mod still;
 #[path = "core/views.rs"]
 mod views;
 #[path = "core/weight_documents.rs"]

@@ -14,14 +14,18 @@ mod angles;
 mod basis;
 pub mod compare;
 mod dense;
+mod envelope;
 mod greedy;
 mod group;
 mod helpers;
 mod morphs;
 mod normals;
+mod played;
+mod refine;
 mod rows;
 mod solve;
 mod stage;
+pub mod still;
 mod times;
 
 pub use angles::Angles;

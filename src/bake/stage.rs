@@ -291,6 +291,30 @@ impl<'a> Stage<'a> {
         Ok(rows.into_iter().flatten().collect())
     }
 
+    /// What `work` makes of the instances, in the order of `drawn`, deformed by their own stacks in each pose, in order.
+    pub(super) fn map_poses<R: Send>(
+        &self,
+        poses: &[Pose],
+        task: &Task,
+        work: impl Fn(usize, &[InstancePlan]) -> R + Sync,
+    ) -> Result<Vec<R>, Cancelled> {
+        let rows: Vec<Vec<R>> = poses
+            .par_chunks(MOMENTS_IN_A_ROW)
+            .enumerate()
+            .map(|(row, poses)| {
+                let mut runner = Runner::new(self, Stacks::Own, true);
+                let mut results = Vec::with_capacity(poses.len());
+                for (i, pose) in poses.iter().enumerate() {
+                    task.check()?;
+                    runner.run(pose, &[]);
+                    results.push(work(row * MOMENTS_IN_A_ROW + i, &runner.plans));
+                }
+                Ok(results)
+            })
+            .collect::<Result<_, Cancelled>>()?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+
     /// The diagonal of the box around everything at rest, metres; 1 where there is nothing.
     pub(super) fn diagonal(&self) -> f64 {
         let mut runner = Runner::new(self, Stacks::Linear, false);

@@ -324,9 +324,18 @@ fn parse_show(text: &str) -> Result<Show, String> {
 pub struct ExportArgs {
     /// Model (.gltf, .glb) or project (.ron).
     pub file: PathBuf,
-    /// The file to write: .glb or .gltf.
+    /// The file to write: .glb or .gltf; with --still also .obj.
     #[arg(long, short)]
     pub out: PathBuf,
+    /// One moment as a mesh, as the stack deforms it, without skins, clips and morph targets.
+    #[arg(long)]
+    pub still: bool,
+    /// The clip of that moment, by number from 0 or by name; without it the project's pose, else the file's rest.
+    #[arg(long, value_name = "K|NAME", requires = "still")]
+    pub clip: Option<String>,
+    /// The moment, seconds into the clip; without it the clip's start.
+    #[arg(long, value_name = "S", requires = "clip")]
+    pub time: Option<f64>,
     /// What the stack does beyond linear skinning, baked into the file.
     #[arg(long, value_enum, default_value = "none")]
     pub correct: CorrectArg,

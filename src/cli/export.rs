@@ -3,14 +3,26 @@
 use super::args::{CorrectArg, ExportArgs};
 use super::{Failure, load, scene};
 use crate::bake::BakeOptions;
+use crate::bake::still::Still;
 use crate::document::Document;
+use crate::finding::counted;
 use crate::io::gltf_export::{Container, ExportOptions, export_to_file};
+use crate::io::still::{export_still_to_file, is_obj};
 use crate::io::write_atomically;
 use crate::task::Task;
 use std::io::Write;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    if args.still {
+        return still(args, out);
+    }
+    if is_obj(&args.out) {
+        return Err(Failure::Usage(
+            "An .obj holds one moment: add --still, and --clip and --time for a moment of a clip."
+                .into(),
+        ));
+    }
     let Some(container) = Container::of_path(&args.out) else {
         return Err(Failure::Usage(format!(
             "--out {} must end in .glb or .gltf.",
@@ -52,6 +64,54 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
             write_atomically(path, text.as_bytes()).map_err(Failure::input)?;
         }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes one moment as a mesh.
+fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    if Container::of_path(&args.out).is_none() && !is_obj(&args.out) {
+        return Err(Failure::Usage(format!(
+            "--out {} must end in .glb, .gltf or .obj.",
+            args.out.display()
+        )));
+    }
+    let idle = [
+        ("--correct", args.correct != CorrectArg::None),
+        ("--write-pose-as-rest", args.write_pose_as_rest),
+    ];
+    if let Some((flag, _)) = idle.iter().find(|(_, idle)| *idle) {
+        return Err(Failure::Usage(format!(
+            "{flag} does not go with --still, which writes a mesh that never moves."
+        )));
+    }
+    check_use(args)?;
+    let mut loaded = load::load(&args.file)?;
+    scene::apply_stack(&mut loaded.document, &args.stack)?;
+    let mut moment = Still::default();
+    let mut words = "its pose".to_owned();
+    if let Some(wanted) = &args.clip {
+        let (id, clip) = scene::find_clip_id(&loaded.document, wanted)?;
+        let time = args.time.unwrap_or_else(|| f64::from(clip.start_secs()));
+        if !time.is_finite() {
+            return Err(Failure::Usage(format!("--time {time} is not a time.")));
+        }
+        moment = Still {
+            clip: Some(id),
+            time,
+        };
+        words = format!("\"{}\" at {time} s", clip.name);
+    }
+    let report = export_still_to_file(&loaded.document, &args.out, &moment, &Task::new())
+        .map_err(Failure::input)?;
+    for finding in &report.findings {
+        writeln!(out, "{finding}")?;
+    }
+    writeln!(
+        out,
+        "{}: {words}, {} deformed",
+        args.out.display(),
+        counted(report.n_primitives_rewritten, "primitive"),
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -13,6 +13,7 @@
 //! Invariant: the pose on screen stays out of the file unless asked for, and so do preview clips.
 
 mod clips;
+mod compact;
 mod corrections;
 mod error;
 mod external;
@@ -22,8 +23,11 @@ mod keys;
 mod nodes;
 mod package;
 mod patch;
+mod pictures;
+mod preflight;
 mod report;
 mod rows;
+mod still;
 mod targets;
 mod text;
 mod uncompress;
@@ -32,7 +36,11 @@ mod verify;
 mod weights;
 
 pub use error::ExportError;
+pub(super) use pictures::picture_of;
+pub use preflight::preflight;
 pub use report::ExportReport;
+pub use still::export_still;
+pub(super) use still::export_still_beside;
 pub use verify::{CorrectedMesh, CorrectionReport, NormalAngles, WorstPlace};
 
 use super::atomic::{WriteError, write_atomically};
@@ -162,11 +170,25 @@ pub fn export_to_file(
     let folder = path.parent().unwrap_or(Path::new(""));
     let owned = files_of_model(path);
     let is_free = |name: &str| owned.contains(name) || !folder.join(name).exists();
-    let Exported { files, report } = export_beside(document, &options, &is_free, task)?;
+    let exported = export_beside(document, &options, &is_free, task)?;
+    write_files(document, path, &exported, &owned, task)?;
+    Ok(exported.report)
+}
+
+/// Writes files into the folder of `path`, the first to `path` itself; those beside it may replace only files of
+/// another content that are `owned`.
+pub(super) fn write_files(
+    document: &Document,
+    path: &Path,
+    exported: &Exported,
+    owned: &BTreeSet<String>,
+    task: &Task,
+) -> Result<(), ExportError> {
+    let Exported { files, report } = exported;
     if !report.verbatim && is_source(document, path) {
         return Err(ExportError::IsSource { path: path.into() });
     }
-
+    let folder = path.parent().unwrap_or(Path::new(""));
     let mut to_write = Vec::new();
     for (i, (name, bytes)) in files.iter().enumerate() {
         let target = if i == 0 {
@@ -195,7 +217,7 @@ pub fn export_to_file(
         }
         write_atomically(&target, bytes)?;
     }
-    Ok(report)
+    Ok(())
 }
 
 fn export_beside(
@@ -406,7 +428,7 @@ fn is_beside_source(document: &Document, target: &Path) -> bool {
 }
 
 /// The files that the text model at `path`, if there is one, refers to: they are replaced with it.
-fn files_of_model(path: &Path) -> BTreeSet<String> {
+pub(super) fn files_of_model(path: &Path) -> BTreeSet<String> {
     let json = (Container::of_path(path) == Some(Container::Gltf))
         .then(|| std::fs::read(path).ok())
         .flatten()
