@@ -6,6 +6,7 @@ use super::basis::{Basis, Residuals, WeightSystem, displaced};
 use super::greedy::{Search, Snapshot, Views, final_rows, left_over, search};
 use super::group::{Group, Survey, times_of, with_helpers};
 use super::helpers::{Helper, parent_slot, place, relative};
+use super::retarget;
 use super::rows::{Care, Row};
 use super::stage::{Clips, Moment, Stage, Time, Wanted};
 use super::times::SHORTEST;
@@ -115,7 +116,7 @@ impl Job<'_> {
             .options
             .max_joints
             .saturating_sub(group.n_joints.unwrap_or(usize::MAX));
-        let most = room.min(MOST_HELPERS);
+        let most = room.min(retarget::most_helpers(self.options.mode, MOST_HELPERS));
         let found = search(
             self.stage,
             group,
