@@ -13,6 +13,7 @@
 mod basis;
 pub mod compare;
 mod dense;
+pub mod frames;
 mod greedy;
 mod group;
 mod helpers;
@@ -48,6 +49,8 @@ pub enum BakeMode {
     /// Any clip: helper joints that follow from the other joints, which an engine drives by what the file says of them;
     /// they have tracks for the clips in it. No morph targets.
     Retarget,
+    /// Players without skinning: a morph target a frame, and no skin. Made by [`frames`], not by [`bake`].
+    Frames,
 }
 
 /// How to bake.

@@ -374,6 +374,9 @@ pub enum CorrectArg {
     None,
     /// Helper joints and morph targets, so that any player shows in these clips what the stack shows.
     Clips,
+    /// No skins: a morph target for each frame that is needed, for players that cannot skin. Only these clips are in
+    /// the file.
+    Frames,
 }
 
 /// "0.1%" as a fraction.

@@ -2,8 +2,8 @@
 
 use super::args::{CorrectArg, ExportArgs};
 use super::{Failure, load, scene};
-use crate::bake::BakeOptions;
 use crate::bake::still::Still;
+use crate::bake::{BakeMode, BakeOptions};
 use crate::document::Document;
 use crate::finding::counted;
 use crate::io::gltf_export::{Container, ExportOptions, export_to_file};
@@ -78,6 +78,7 @@ fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let idle = [
         ("--correct", args.correct != CorrectArg::None),
         ("--write-pose-as-rest", args.write_pose_as_rest),
+        ("--influences 8", args.influences == "8"),
     ];
     if let Some((flag, _)) = idle.iter().find(|(_, idle)| *idle) {
         return Err(Failure::Usage(format!(
@@ -117,10 +118,22 @@ fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
 
 /// A flag of corrections without any is a mistake, not a wish.
 fn check_use(args: &ExportArgs) -> Result<(), Failure> {
-    if args.correct == CorrectArg::Clips {
+    let frames = args.correct == CorrectArg::Frames;
+    if frames || args.correct == CorrectArg::Clips {
+        let idle = [
+            ("--max-morphs", args.max_morphs.is_some()),
+            ("--max-joints", args.max_joints.is_some()),
+            ("--signed-weights", args.signed_weights),
+            ("--influences 8", args.influences == "8"),
+        ];
+        if let Some((flag, _)) = idle.iter().find(|(_, idle)| frames && *idle) {
+            return Err(Failure::Usage(format!(
+                "{flag} does not go with --correct frames, which has no skin and as many targets as --tolerance takes."
+            )));
+        }
         if args.write_pose_as_rest {
             return Err(Failure::Usage(
-                "--write-pose-as-rest does not go with --correct clips: corrections are made for the file's own rest."
+                "--write-pose-as-rest does not go with --correct: corrections are made for the file's own rest."
                     .into(),
             ));
         }
@@ -149,6 +162,10 @@ fn correction(args: &ExportArgs, document: &Document) -> Result<Option<BakeOptio
     let clips = args.clips.iter();
     let clips = clips.map(|wanted| scene::find_clip_id(document, wanted).map(|(id, _)| id));
     Ok(Some(BakeOptions {
+        mode: match args.correct {
+            CorrectArg::Frames => BakeMode::Frames,
+            CorrectArg::Clips | CorrectArg::None => BakeMode::Clips,
+        },
         tolerance: args.tolerance.unwrap_or(default.tolerance),
         max_morphs: args.max_morphs.map_or(default.max_morphs, |n| n as usize),
         max_joints: args.max_joints.map_or(default.max_joints, |n| n as usize),

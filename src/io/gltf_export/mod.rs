@@ -16,6 +16,7 @@ mod compact;
 mod corrections;
 mod error;
 mod external;
+mod frames;
 mod glb;
 mod in_betweens;
 mod keys;
@@ -40,7 +41,7 @@ pub(super) use still::export_still_beside;
 pub use verify::{CorrectedMesh, CorrectionReport, WorstPlace};
 
 use super::atomic::{WriteError, write_atomically};
-use crate::bake::{BakeOptions, Baked, bake};
+use crate::bake::{BakeMode, BakeOptions, Baked, bake};
 use crate::document::{ClipId, Document, Source, SourceKind};
 use crate::finding::Finding;
 use crate::skeleton::Clip;
@@ -233,6 +234,9 @@ fn export_beside(
     if options.write_pose_as_rest {
         let why = "Corrections are made for the file's own rest pose; the pose cannot be written as rest with them.";
         return Err(ExportError::Correction { why: why.into() });
+    }
+    if correct.mode == BakeMode::Frames {
+        return frames::export_frames(document, written, correct, options, is_free, task);
     }
     let start = Instant::now();
     let baked = bake(document, &written.clips, correct, task)?;

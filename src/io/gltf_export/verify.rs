@@ -94,6 +94,18 @@ pub(super) fn check_files(
     options: &BakeOptions,
     task: &Task,
 ) -> Result<Comparison, ExportError> {
+    let written = read_files(files)?;
+    // A file holds no clip without keys.
+    let clips: BTreeMap<ClipId, Arc<Clip>> = clips
+        .iter()
+        .filter(|(_, clip)| clip.channels.iter().any(|c| !c.times.is_empty()))
+        .map(|(id, clip)| (*id, clip.clone()))
+        .collect();
+    Ok(compare(document, &written, &clips, &options.clips, task)?)
+}
+
+/// What was written, read again from memory.
+pub(super) fn read_files(files: &[(String, Bytes)]) -> Result<Document, ExportError> {
     let unreadable = |why: String| ExportError::Unreadable { why };
     let folder = tempfile::tempdir().map_err(|error| unreadable(error.to_string()))?;
     // A model of several files is read from a folder, as a player does.
@@ -108,14 +120,7 @@ pub(super) fn check_files(
     };
     let imported = import_bytes(model.clone(), Some(folder.path()), None, &Task::new())
         .map_err(|error| unreadable(error.to_string()))?;
-    let written = Document::new(imported.parts).map_err(|error| unreadable(error.to_string()))?;
-    // A file holds no clip without keys.
-    let clips: BTreeMap<ClipId, Arc<Clip>> = clips
-        .iter()
-        .filter(|(_, clip)| clip.channels.iter().any(|c| !c.times.is_empty()))
-        .map(|(id, clip)| (*id, clip.clone()))
-        .collect();
-    Ok(compare(document, &written, &clips, &options.clips, task)?)
+    Document::new(imported.parts).map_err(|error| unreadable(error.to_string()))
 }
 
 impl CorrectionReport {
