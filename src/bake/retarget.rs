@@ -56,9 +56,10 @@ pub(super) fn options_for(options: &BakeOptions) -> BakeOptions {
 /// How many helper joints are looked for, where a bake for clips looks for `most`: without morph targets to make up for
 /// what helpers leave over, and with more poses to hold in, more of them.
 pub(super) fn most_helpers(mode: BakeMode, most: usize) -> usize {
-    match mode {
-        BakeMode::Clips => most,
-        BakeMode::Retarget => 2 * most,
+    if mode == BakeMode::Retarget {
+        2 * most
+    } else {
+        most
     }
 }
 

@@ -18,6 +18,7 @@ mod corrections;
 mod drivers;
 mod error;
 mod external;
+mod frames;
 mod glb;
 mod in_betweens;
 mod keys;
@@ -259,6 +260,9 @@ fn export_beside(
     if options.write_pose_as_rest {
         let why = "Corrections are made for the file's own rest pose; the pose cannot be written as rest with them.";
         return Err(ExportError::Correction { why: why.into() });
+    }
+    if correct.mode == BakeMode::Frames {
+        return frames::export_frames(document, written, correct, options, is_free, task);
     }
     let start = Instant::now();
     let baked = bake(document, &written.clips, correct, task)?;
