@@ -13,6 +13,8 @@ mod animating;
 mod automatic_weights;
 #[path = "core/bake.rs"]
 mod bake;
+#[path = "core/bake_sources.rs"]
+mod bake_sources;
 #[path = "core/brushes.rs"]
 mod brushes;
 #[path = "core/centres.rs"]
@@ -73,6 +75,8 @@ mod operating;
 mod oracle;
 #[path = "core/posing.rs"]
 mod posing;
+#[path = "core/preflight.rs"]
+mod preflight;
 #[path = "core/project.rs"]
 mod project;
 #[path = "core/project_files.rs"]
@@ -119,6 +123,8 @@ mod stack_quality;
 mod stack_random;
 #[path = "core/stacks.rs"]
 mod stacks;
+#[path = "core/still.rs"]
+mod still;
 #[path = "core/views.rs"]
 mod views;
 #[path = "core/weight_documents.rs"]

@@ -1,12 +1,13 @@
 //! What a player shows of one model, beside what the stacks show of another.
 
+use super::angles::{AngleCounts, Angles, Shading, angle};
 use super::clips_of;
 use super::stage::{Clips, Moment, Stacks, Stage, Time, Wanted};
 use super::times::SHORTEST;
 use crate::document::{ClipId, Document, InstanceId, MeshId};
 use crate::skeleton::Clip;
 use crate::task::{Cancelled, Task};
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -29,6 +30,8 @@ pub struct Comparison {
     pub rms: f64,
     /// Where the largest is; `None` without skinned meshes or clips.
     pub worst: Option<InstanceErrors>,
+    /// How far normals are turned away.
+    pub normals: Angles,
     /// Moments looked at.
     pub n_moments: usize,
 }
@@ -56,6 +59,7 @@ struct Looked {
     square: f64,
     n: u64,
     worst: Option<(f64, usize, u32)>,
+    angles: AngleCounts,
 }
 
 /// Compares `seen` by its own stacks with `shown` by linear blend skinning, at all keys of the clips `chosen` (all where
@@ -79,79 +83,17 @@ pub fn compare(
         seen: read.clone(),
         played: read,
     };
-    let mut comparison = Comparison {
-        diagonal: left.diagonal(),
-        ..Comparison::default()
-    };
     if theirs.seen.len() != own.ids.len() {
         // Not one to one: nothing can be told.
-        comparison.max = f64::INFINITY;
-        return Ok(comparison);
+        return Ok(Comparison {
+            diagonal: left.diagonal(),
+            max: f64::INFINITY,
+            ..Comparison::default()
+        });
     }
-    let mut times = Vec::new();
-    for (i, id) in own.ids.iter().enumerate() {
-        if chosen.is_empty() || chosen.contains(id) {
-            let secs = moments(theirs.seen[i]);
-            times.extend(secs.into_iter().map(|secs| Time {
-                clip: Some(i),
-                secs,
-            }));
-        }
-    }
-    let vertices = Vertices::of(&left, &right);
-    let mut counts = vec![0u64; STEPS + 1];
-    let (mut square, mut n) = (0.0, 0u64);
-    // A stretch at a time bounds the memory.
-    for (done, stretch) in times.chunks(64).enumerate() {
-        task.step(
-            "Checking what was written",
-            (done * 64) as f32 / times.len() as f32,
-        )?;
-        let places = |_: usize, moment: Moment| -> Vec<Vec<Vec3>> {
-            moment.drawn.into_iter().map(|d| d.target).collect()
-        };
-        let shown = right.map(&theirs, stretch, Wanted::all(Stacks::Linear), task, places)?;
-        let look =
-            |i: usize, moment: Moment| vertices.look(&moment, &shown[i], comparison.diagonal);
-        let looked = left.map(&own, stretch, Wanted::all(Stacks::Own), task, look)?;
-        for (time, looked) in stretch.iter().zip(looked) {
-            square += looked.square;
-            n += looked.n;
-            looked
-                .counts
-                .into_iter()
-                .for_each(|(step, count)| counts[step] += count);
-            if let Some((error, d, point)) = looked.worst
-                && (comparison.worst.is_none() || error > comparison.max)
-                && let Some(clip) = time.clip
-            {
-                comparison.max = error;
-                comparison.worst = Some(InstanceErrors {
-                    clip: own.ids[clip],
-                    time: time.secs,
-                    instance: left.drawn[d].id,
-                    mesh: left.drawn[d].mesh,
-                    point,
-                    error,
-                });
-            }
-        }
-    }
-    comparison.n_moments = times.len();
-    comparison.rms = if n > 0 {
-        (square / n as f64).sqrt()
-    } else {
-        0.0
-    };
-    let mut above = 0;
-    for (step, count) in counts.iter().enumerate().rev() {
-        above += count;
-        if above as f64 > 0.001 * n as f64 {
-            comparison.p999 = ((step + 1) as f64 * STEP).min(comparison.max);
-            break;
-        }
-    }
-    Ok(comparison)
+    let times = times_of(&theirs, chosen);
+    let pair = Pair::of((&left, &own), (&right, &theirs));
+    pair.compare(&times, "Checking what was written", task)
 }
 
 /// Compares the stacks of `document` with linear blend skinning of the same: what a file without correction shows.
@@ -160,78 +102,182 @@ pub fn uncorrected(
     clips: &BTreeMap<ClipId, Arc<Clip>>,
     chosen: &[ClipId],
     task: &Task,
-) -> Result<f64, Cancelled> {
+) -> Result<Comparison, Cancelled> {
     let stage = Stage::new(document, task)?;
     let mut own = clips_of(document, clips);
     own.played.clone_from(&own.seen);
+    let times = times_of(&own, chosen);
+    let pair = Pair::of((&stage, &own), (&stage, &own));
+    pair.compare(&times, "Looking at what it was without", task)
+}
+
+/// The moments of the `chosen` clips that are looked at.
+fn times_of(clips: &Clips<'_>, chosen: &[ClipId]) -> Vec<Time> {
     let mut times = Vec::new();
-    for (i, id) in own.ids.iter().enumerate() {
+    for (i, id) in clips.ids.iter().enumerate() {
         if chosen.is_empty() || chosen.contains(id) {
-            let secs = moments(own.seen[i]);
+            let secs = moments(clips.seen[i]);
             times.extend(secs.into_iter().map(|secs| Time {
                 clip: Some(i),
                 secs,
             }));
         }
     }
-    let diagonal = stage.diagonal();
-    let vertices = Vertices::of(&stage, &stage);
-    let mut largest = 0.0f64;
-    for stretch in times.chunks(64) {
-        let places = |_: usize, moment: Moment| -> Vec<Vec<Vec3>> {
-            moment.drawn.into_iter().map(|d| d.target).collect()
-        };
-        let shown = stage.map(&own, stretch, Wanted::all(Stacks::Linear), task, places)?;
-        let look = |i: usize, moment: Moment| vertices.look(&moment, &shown[i], diagonal);
-        let looked = stage.map(&own, stretch, Wanted::all(Stacks::Own), task, look)?;
-        let worst = looked.iter().filter_map(|l| l.worst).map(|w| w.0);
-        largest = worst.fold(largest, f64::max);
-    }
-    Ok(largest)
+    times
 }
 
-/// For each instance of both: a vertex of each point of the first, as a point of the second.
-struct Vertices {
-    /// By instance of the first: the instance of the second, and its point for each point.
-    pairs: Vec<Option<(usize, Vec<u32>)>>,
+/// What is compared, and with what: stages and their clips.
+struct Pair<'s, 'a> {
+    left: (&'s Stage<'a>, &'s Clips<'s>),
+    right: (&'s Stage<'a>, &'s Clips<'s>),
+    diagonal: f64,
+    /// By instance of the first; `None` where the second has none.
+    matches: Vec<Option<Match>>,
 }
 
-impl Vertices {
-    fn of(left: &Stage<'_>, right: &Stage<'_>) -> Self {
-        let pairs = left.drawn.iter().map(|drawn| {
+/// An instance of the first as the second has it.
+struct Match {
+    /// The second's instance.
+    other: usize,
+    /// Its point for each point of the first.
+    points: Vec<u32>,
+    /// The normals that are compared.
+    shading: Shading,
+}
+
+/// Where a player has the points and normals of an instance.
+struct Shown {
+    positions: Vec<Vec3>,
+    /// One each of those that are compared.
+    normals: Vec<DVec3>,
+}
+
+impl<'s, 'a> Pair<'s, 'a> {
+    fn of(
+        (left, left_clips): (&'s Stage<'a>, &'s Clips<'s>),
+        (right, right_clips): (&'s Stage<'a>, &'s Clips<'s>),
+    ) -> Self {
+        let matches = left.drawn.iter().map(|drawn| {
             let other = right.drawn.iter().position(|d| d.id == drawn.id)?;
-            let (a, b) = (left.item(drawn.mesh)?, right.item(right.drawn[other].mesh)?);
-            let (a, b) = (&a.geometry, &b.geometry);
+            let (item, theirs) = (left.item(drawn.mesh)?, right.item(right.drawn[other].mesh)?);
+            let (a, b) = (&item.geometry, &theirs.geometry);
             if a.n_vertices() != b.n_vertices() {
                 return None;
             }
-            let first = a.first_vertex_of_point();
-            let points = first
-                .iter()
-                .map(|&v| b.point_of_vertex.get(v as usize).copied().unwrap_or(0));
-            Some((other, points.collect()))
+            let point = |&v: &u32| b.point_of_vertex.get(v as usize).copied().unwrap_or(0);
+            Some(Match {
+                other,
+                points: a.first_vertex_of_point().iter().map(point).collect(),
+                shading: Shading::of((a, &item.influences), (b, &theirs.influences)),
+            })
         });
         Self {
-            pairs: pairs.collect(),
+            left: (left, left_clips),
+            right: (right, right_clips),
+            diagonal: left.diagonal(),
+            matches: matches.collect(),
         }
     }
 
-    fn look(&self, moment: &Moment, shown: &[Vec<Vec3>], diagonal: f64) -> Looked {
+    fn compare(&self, times: &[Time], what: &str, task: &Task) -> Result<Comparison, Cancelled> {
+        let (left, clips) = self.left;
+        let (right, theirs) = self.right;
+        let mut comparison = Comparison {
+            diagonal: self.diagonal,
+            n_moments: times.len(),
+            ..Comparison::default()
+        };
+        let mut counts = vec![0u64; STEPS + 1];
+        let mut angles = AngleCounts::default();
+        let (mut square, mut n) = (0.0, 0u64);
+        // A stretch at a time bounds the memory.
+        for (done, stretch) in times.chunks(64).enumerate() {
+            task.step(what, (done * 64) as f32 / times.len() as f32)?;
+            let show = |_: usize, moment: Moment| self.show(moment);
+            let shown = right.map(theirs, stretch, Wanted::all(Stacks::Linear), task, show)?;
+            let wanted = Wanted {
+                normals: true,
+                ..Wanted::all(Stacks::Own)
+            };
+            let look = |i: usize, moment: Moment| self.look(&moment, &shown[i]);
+            let looked = left.map(clips, stretch, wanted, task, look)?;
+            for (time, looked) in stretch.iter().zip(looked) {
+                square += looked.square;
+                n += looked.n;
+                looked
+                    .counts
+                    .into_iter()
+                    .for_each(|(step, count)| counts[step] += count);
+                angles.append(&looked.angles);
+                if let Some((error, d, point)) = looked.worst
+                    && (comparison.worst.is_none() || error > comparison.max)
+                    && let Some(clip) = time.clip
+                {
+                    comparison.max = error;
+                    comparison.worst = Some(InstanceErrors {
+                        clip: clips.ids[clip],
+                        time: time.secs,
+                        instance: left.drawn[d].id,
+                        mesh: left.drawn[d].mesh,
+                        point,
+                        error,
+                    });
+                }
+            }
+        }
+        comparison.rms = (square / n.max(1) as f64).sqrt();
+        let mut above = 0;
+        for (step, count) in counts.iter().enumerate().rev() {
+            above += count;
+            if above as f64 > 0.001 * n as f64 {
+                comparison.p999 = ((step + 1) as f64 * STEP).min(comparison.max);
+                break;
+            }
+        }
+        comparison.normals = angles.angles();
+        Ok(comparison)
+    }
+
+    /// What a player shows at a moment, by instance of the first.
+    fn show(&self, moment: Moment) -> Vec<Option<Shown>> {
+        let right = self.right.0;
+        let matches = self.matches.iter().map(|found| {
+            let found = found.as_ref()?;
+            let drawn = moment.drawn.get(found.other)?;
+            let matrices = &moment.units[right.drawn[found.other].unit].matrices;
+            Some(Shown {
+                positions: found
+                    .points
+                    .iter()
+                    .map(|&p| drawn.target[p as usize])
+                    .collect(),
+                normals: found.shading.shown(matrices, &drawn.morph_weights),
+            })
+        });
+        matches.collect()
+    }
+
+    fn look(&self, moment: &Moment, shown: &[Option<Shown>]) -> Looked {
         let mut looked = Looked {
             counts: BTreeMap::new(),
             square: 0.0,
             n: 0,
             worst: None,
+            angles: AngleCounts::default(),
         };
-        for (d, (drawn, pair)) in moment.drawn.iter().zip(&self.pairs).enumerate() {
-            let Some((other, points)) = pair else {
+        for (d, (drawn, (shown, found))) in moment
+            .drawn
+            .iter()
+            .zip(shown.iter().zip(&self.matches))
+            .enumerate()
+        {
+            let (Some(shown), Some(found)) = (shown, found) else {
                 // What is not there is as far off as can be.
                 looked.worst = Some((f64::INFINITY, d, 0));
                 continue;
             };
-            for (point, (target, &theirs)) in drawn.target.iter().zip(points).enumerate() {
-                let place = shown[*other][theirs as usize];
-                let error = f64::from(target.distance(place)) / diagonal;
+            for (point, (target, place)) in drawn.target.iter().zip(&shown.positions).enumerate() {
+                let error = f64::from(target.distance(*place)) / self.diagonal;
                 // A comparison that no number passes counts as the worst.
                 let error = if error.is_nan() { f64::INFINITY } else { error };
                 looked.square += error * error;
@@ -243,6 +289,10 @@ impl Vertices {
                 if looked.worst.is_none_or(|w| error > w.0) {
                     looked.worst = Some((error, d, point as u32));
                 }
+            }
+            for (&normal, shown) in found.shading.normals.iter().zip(&shown.normals) {
+                let target = drawn.normals[normal as usize].as_dvec3();
+                looked.angles.add(angle(*shown, target));
             }
         }
         looked

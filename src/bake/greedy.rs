@@ -1,6 +1,7 @@
 //! Which helper joints to add: for the worst points first, as long as the points around them gain.
 
 use super::group::{Group, Part, with_helpers};
+use super::refine::Refiner;
 use super::rows::{Care, Row, Sight, blended, distance, normalised, refit};
 use super::stage::{Moment, Stage};
 use crate::task::{Cancelled, Task};
@@ -39,6 +40,8 @@ pub(super) struct Snapshot {
     pub(super) helpers: usize,
     /// By part, for the points the search looked at.
     pub(super) rows: Vec<Vec<Row>>,
+    /// Of the views: by moment, then by unit of the group.
+    matrices: Vec<Vec<Vec<DAffine3>>>,
 }
 
 /// The helpers found, in the order of their use, and the states on the way.
@@ -91,16 +94,10 @@ impl Views {
         }
     }
 
-    /// Takes away the helpers, then adds these.
-    pub(super) fn set(&mut self, group: &Group, omegas: &[Row]) {
-        for (moment, matrices) in self.moments.iter().zip(&mut self.matrices) {
-            for (&unit, matrices) in group.units.iter().zip(matrices) {
-                matrices.truncate(moment.units[unit].matrices.len());
-            }
-        }
-        for omega in omegas {
-            self.add(group, omega);
-        }
+    /// Has the helpers of a snapshot again, in the moments that it knows.
+    pub(super) fn restore(&mut self, snapshot: &Snapshot) {
+        self.moments.truncate(snapshot.matrices.len());
+        self.matrices.clone_from(&snapshot.matrices);
     }
 }
 
@@ -184,6 +181,7 @@ pub(super) fn search(
     most: usize,
     enough: f64,
     care: Care,
+    refines: bool,
     task: &Task,
 ) -> Result<Search, Cancelled> {
     let points: Vec<Vec<usize>> = group
@@ -211,6 +209,7 @@ pub(super) fn search(
     search.snapshots.push(Snapshot {
         helpers: 0,
         rows: rows.clone(),
+        matrices: views.matrices.clone(),
     });
     let Some(n_joints) = group.n_joints else {
         return Ok(search);
@@ -285,10 +284,36 @@ pub(super) fn search(
                 }
             }
         }
+        if refines {
+            refine(stage, group, views, &search, &rows);
+            for (i, part) in group.meshes.iter().enumerate() {
+                let looked = Looked {
+                    part,
+                    views,
+                    seen: &seen[i],
+                    care,
+                    whole: true,
+                };
+                let points = search.points[i].par_iter().zip(&mut rows[i]);
+                let points = points.zip(&mut errors[i]);
+                points.for_each(|((&a, row), error)| {
+                    let point = part.active[a];
+                    *error = looked.error(point, row);
+                    if *error > 0.5 * enough {
+                        let other = looked.refit(point, n_joints, &search.omegas, &group.units);
+                        let now = looked.error(point, &other);
+                        if now < *error {
+                            (*row, *error) = (other, now);
+                        }
+                    }
+                });
+            }
+        }
         if STOPS.contains(&search.omegas.len()) {
             search.snapshots.push(Snapshot {
                 helpers: search.omegas.len(),
                 rows: rows.clone(),
+                matrices: views.matrices.clone(),
             });
         }
     }
@@ -297,9 +322,22 @@ pub(super) fn search(
         search.snapshots.push(Snapshot {
             helpers: search.omegas.len(),
             rows,
+            matrices: views.matrices.clone(),
         });
     }
     Ok(search)
+}
+
+/// Fits the motions of the helpers in `views` to the points that follow them.
+fn refine(stage: &Stage<'_>, group: &Group, views: &mut Views, search: &Search, rows: &[Vec<Row>]) {
+    let of_part = |(i, part): (usize, &Part)| -> Vec<(u32, Row)> {
+        let points = search.points[i].iter().zip(&rows[i]);
+        points
+            .map(|(&a, row)| (part.active[a], row.clone()))
+            .collect()
+    };
+    let rows = group.meshes.iter().enumerate().map(of_part);
+    Refiner::new(stage, group, &search.omegas, rows).apply(views);
 }
 
 /// The worst point that is no helper yet, lies beyond `enough`, and is far from helpers `first` on.

@@ -1,6 +1,7 @@
 //! What is baked together: meshes and skins that hang together, as they are before anything is baked.
 
 use super::rows::{Row, blended, limited, normalised};
+use super::solve::Effort;
 use super::stage::{Clips, DrawnMoment, Moment, Stage, Time, UnitMoment, Wanted};
 use super::times::key_times;
 use crate::document::MeshId;
@@ -167,15 +168,13 @@ impl Group {
     }
 
     /// Looks at all keys of the `corrected` clips: which points need correction at all, and when.
-    ///
-    /// `telling`: the most moments to choose.
     pub(super) fn survey(
         &mut self,
         stage: &Stage<'_>,
         clips: &Clips<'_>,
         corrected: &[bool],
         tolerance: f64,
-        telling: usize,
+        effort: &Effort,
         task: &Task,
     ) -> Result<Survey, Cancelled> {
         let movers = self.movers(stage);
@@ -186,6 +185,8 @@ impl Group {
             .map(|clip| key_times(clip, rest, &movers));
         let keys: Vec<Vec<f32>> = keys.collect();
         let times = times_of(&keys, corrected);
+        let step = times.len().div_ceil(effort.moments).max(1);
+        let times: Vec<Time> = times.into_iter().step_by(step).collect();
         let worst: Vec<Vec<AtomicU32>> = self
             .meshes
             .iter()
@@ -226,7 +227,7 @@ impl Group {
                 }
             }
         }
-        let order = farthest(&signatures, telling);
+        let order = farthest(&signatures, effort.telling);
         let telling = order.into_iter().map(|i| times[i]).collect();
         Ok(Survey { keys, telling })
     }

@@ -10,19 +10,28 @@
 //! Invariant: points that need no correction, and clips, channels and joints of the source, stay as they are.
 //! Invariant: an error is measured on what a player shows, rounded as the file has it; a miss is said.
 
+mod angles;
 mod basis;
 pub mod compare;
 mod dense;
+mod envelope;
+mod estimate;
 mod greedy;
 mod group;
 mod helpers;
 mod morphs;
+mod normals;
+mod played;
+mod refine;
 mod rows;
 mod solve;
 mod stage;
+pub mod still;
 mod times;
 
+pub use angles::Angles;
 pub use compare::{Comparison, InstanceErrors};
+pub use estimate::{Estimate, estimate};
 
 use crate::deform::DeformStack;
 use crate::document::{ClipId, Document, Edit, MeshId, SkinId};
@@ -187,6 +196,28 @@ pub fn bake(
     options: &BakeOptions,
     task: &Task,
 ) -> Result<Option<Baked>, Cancelled> {
+    with_job(document, played, options, task, |job| {
+        let mut baked = Baked {
+            clips: played.clone(),
+            ..Baked::default()
+        };
+        for mut group in Group::all(job.stage) {
+            if let Some(solved) = job.solve(&mut group)? {
+                add(&mut baked, job, &group, &solved)?;
+            }
+        }
+        Ok((!baked.is_empty()).then_some(baked))
+    })
+}
+
+/// What `work` makes of the document's stacks and clips.
+fn with_job<T>(
+    document: &Document,
+    played: &BTreeMap<ClipId, Arc<Clip>>,
+    options: &BakeOptions,
+    task: &Task,
+    work: impl FnOnce(&Job<'_>) -> Result<T, Cancelled>,
+) -> Result<T, Cancelled> {
     let stage = Stage::new(document, task)?;
     let clips = clips_of(document, played);
     let corrected: Vec<bool> = clips
@@ -204,16 +235,7 @@ pub fn bake(
         options,
         task,
     };
-    let mut baked = Baked {
-        clips: played.clone(),
-        ..Baked::default()
-    };
-    for mut group in Group::all(&stage) {
-        if let Some(solved) = job.solve(&mut group)? {
-            add(&mut baked, &job, &group, &solved);
-        }
-    }
-    Ok((!baked.is_empty()).then_some(baked))
+    work(&job)
 }
 
 /// The clips as seen and as played, in the same order.
@@ -232,7 +254,7 @@ fn clips_of<'a>(document: &'a Document, played: &'a BTreeMap<ClipId, Arc<Clip>>)
 }
 
 /// Adds what was found for a group.
-fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) {
+fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) -> Result<(), Cancelled> {
     baked.expected = baked.expected.max(solved.worst / job.diagonal);
     let first = job.stage.document.skeleton().len();
     let mut tracks: Vec<Vec<Channel>> = vec![Vec::new(); job.clips.ids.len()];
@@ -252,7 +274,7 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) {
             baked.skins.insert(skin, joints.clone());
         }
     }
-    for (part, mesh) in group.meshes.iter().zip(&solved.meshes) {
+    for (i, (part, mesh)) in group.meshes.iter().zip(&solved.meshes).enumerate() {
         let Some(item) = job.stage.item(part.mesh) else {
             continue;
         };
@@ -264,7 +286,8 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) {
         }
         let reweighted = !rows.is_empty();
         let influences = with_rows(&item.influences, &rows);
-        let morphs = morphs::Morphs::of(part, mesh, solved.unit_scale, job);
+        let turns = normals::turns(job, group, solved, i)?;
+        let morphs = morphs::Morphs::of(part, mesh, &turns, solved.unit_scale, job);
         if reweighted || !morphs.targets.is_empty() {
             for (instance, &d) in part.drawn.iter().enumerate() {
                 morphs.add_channels(job, d, instance, &solved.keys, &mut tracks);
@@ -289,6 +312,7 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) {
             }
         }
     }
+    Ok(())
 }
 
 fn joint_of(helper: &Helper, number: usize) -> HelperJoint {

@@ -2,6 +2,7 @@
 
 use super::BakedTarget;
 use super::group::Part;
+use super::normals::Turns;
 use super::solve::{Job, SolvedMesh};
 use crate::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
 use glam::{DVec3, Vec3};
@@ -25,7 +26,13 @@ pub(super) struct Morphs<'a> {
 }
 
 impl<'a> Morphs<'a> {
-    pub(super) fn of(part: &Part, solved: &'a SolvedMesh, unit_scale: f64, job: &Job<'_>) -> Self {
+    pub(super) fn of(
+        part: &Part,
+        solved: &'a SolvedMesh,
+        turns: &Turns,
+        unit_scale: f64,
+        job: &Job<'_>,
+    ) -> Self {
         let k = solved.k;
         let all = || solved.weights.iter().flatten().flatten();
         let ranges: Vec<(f64, f64)> = (0..k)
@@ -43,17 +50,9 @@ impl<'a> Morphs<'a> {
             })
             .collect();
         let offset = ranges.iter().any(|r| r.0 < 0.0);
-        let entries = |d: &dyn Fn(&[DVec3]) -> DVec3| -> BakedTarget {
-            let points = part.active.iter().enumerate();
-            let displacements = points.map(|(p, &point)| (point, d(&solved.b[p * k..(p + 1) * k])));
-            let positions = displacements
-                .map(|(point, d)| (point, d.as_vec3()))
-                .filter(|(_, d)| *d != Vec3::ZERO)
-                .collect();
-            BakedTarget {
-                positions,
-                ..BakedTarget::default()
-            }
+        let entries = |d: &dyn Fn(&[DVec3]) -> DVec3| BakedTarget {
+            positions: entries(&part.active, k, &solved.b, d),
+            normals: entries(&turns.normals, k, &turns.d, d),
         };
         let mut targets: Vec<BakedTarget> = (0..k)
             .map(|i| entries(&|b: &[DVec3]| b[i] * ranges[i].1))
@@ -158,6 +157,19 @@ impl<'a> Morphs<'a> {
             ..channel.clone()
         }
     }
+}
+
+/// What `d` makes of the k vectors of each of `indices`, where that is something.
+fn entries(
+    indices: &[u32],
+    k: usize,
+    vectors: &[DVec3],
+    d: &dyn Fn(&[DVec3]) -> DVec3,
+) -> Vec<(u32, Vec3)> {
+    let made = indices.iter().zip(vectors.chunks_exact(k.max(1)));
+    made.map(|(&index, vectors)| (index, d(vectors).as_vec3()))
+        .filter(|(_, d)| *d != Vec3::ZERO)
+        .collect()
 }
 
 /// The morph weights of a node in a clip; of duplicates the last.

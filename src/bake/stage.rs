@@ -117,6 +117,8 @@ pub(super) struct DrawnMoment {
     pub(super) target: Vec<Vec3>,
     /// The same without corrections; empty where there are none.
     pub(super) uncorrected: Vec<Vec3>,
+    /// n_normals, world, unit; empty where they are not wanted.
+    pub(super) normals: Vec<Vec3>,
 }
 
 /// What to evaluate.
@@ -125,6 +127,8 @@ pub(super) struct Wanted<'a> {
     pub(super) stacks: Stacks,
     /// Also without corrections.
     pub(super) uncorrected: bool,
+    /// Also normals.
+    pub(super) normals: bool,
     /// Instances; all where it is empty.
     pub(super) chosen: &'a [usize],
 }
@@ -135,6 +139,7 @@ impl<'a> Wanted<'a> {
         Self {
             stacks,
             uncorrected: false,
+            normals: false,
             chosen: &[],
         }
     }
@@ -270,10 +275,10 @@ impl<'a> Stage<'a> {
             .par_chunks(MOMENTS_IN_A_ROW)
             .enumerate()
             .map(|(row, times)| {
-                let mut runner = Runner::new(self, wanted.stacks);
+                let mut runner = Runner::new(self, wanted.stacks, wanted.normals);
                 let mut bare = wanted
                     .uncorrected
-                    .then(|| Runner::new(self, Stacks::Uncorrected));
+                    .then(|| Runner::new(self, Stacks::Uncorrected, false));
                 let mut results = Vec::with_capacity(times.len());
                 for (i, &time) in times.iter().enumerate() {
                     task.check()?;
@@ -286,9 +291,33 @@ impl<'a> Stage<'a> {
         Ok(rows.into_iter().flatten().collect())
     }
 
+    /// What `work` makes of the instances, in the order of `drawn`, deformed by their own stacks in each pose, in order.
+    pub(super) fn map_poses<R: Send>(
+        &self,
+        poses: &[Pose],
+        task: &Task,
+        work: impl Fn(usize, &[InstancePlan]) -> R + Sync,
+    ) -> Result<Vec<R>, Cancelled> {
+        let rows: Vec<Vec<R>> = poses
+            .par_chunks(MOMENTS_IN_A_ROW)
+            .enumerate()
+            .map(|(row, poses)| {
+                let mut runner = Runner::new(self, Stacks::Own, true);
+                let mut results = Vec::with_capacity(poses.len());
+                for (i, pose) in poses.iter().enumerate() {
+                    task.check()?;
+                    runner.run(pose, &[]);
+                    results.push(work(row * MOMENTS_IN_A_ROW + i, &runner.plans));
+                }
+                Ok(results)
+            })
+            .collect::<Result<_, Cancelled>>()?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+
     /// The diagonal of the box around everything at rest, metres; 1 where there is nothing.
     pub(super) fn diagonal(&self) -> f64 {
-        let mut runner = Runner::new(self, Stacks::Linear);
+        let mut runner = Runner::new(self, Stacks::Linear, false);
         runner.run(self.document.rest_pose(), &[]);
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         let mut extend = |p: Vec3| {
@@ -341,10 +370,15 @@ struct Runner<'s, 'a> {
     stacks: Vec<Arc<DeformStack>>,
     skin_meshes: Vec<SkinMeshes<'a>>,
     plans: Vec<InstancePlan>,
+    normals: bool,
 }
 
 impl<'s, 'a> Runner<'s, 'a> {
-    fn new(stage: &'s Stage<'a>, stacks: Stacks) -> Self {
+    fn new(stage: &'s Stage<'a>, stacks: Stacks, normals: bool) -> Self {
+        let plan = || match normals {
+            true => InstancePlan::default(),
+            false => InstancePlan::without_normals(),
+        };
         let own = |d: &Drawn| {
             let item = stage.item(d.mesh);
             item.map_or_else(Arc::default, |item| stacks.of(&item.stack))
@@ -357,11 +391,8 @@ impl<'s, 'a> Runner<'s, 'a> {
                 .iter()
                 .map(|d| stage.skin_meshes(d.skin))
                 .collect(),
-            plans: stage
-                .drawn
-                .iter()
-                .map(|_| InstancePlan::default())
-                .collect(),
+            plans: stage.drawn.iter().map(|_| plan()).collect(),
+            normals,
         }
     }
 
@@ -432,6 +463,11 @@ impl<'s, 'a> Runner<'s, 'a> {
             morph_weights: morph_weights(&played, drawn.node).to_vec(),
             target: plan.positions().to_vec(),
             uncorrected,
+            normals: if self.normals {
+                plan.normals().to_vec()
+            } else {
+                Vec::new()
+            },
         });
         Moment {
             time,

@@ -320,12 +320,22 @@ fn parse_show(text: &str) -> Result<Show, String> {
 
 /// `sinew export`
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // flags of the command line, each on its own
 pub struct ExportArgs {
     /// Model (.gltf, .glb) or project (.ron).
     pub file: PathBuf,
-    /// The file to write: .glb or .gltf.
+    /// The file to write: .glb or .gltf; with --still also .obj.
     #[arg(long, short)]
     pub out: PathBuf,
+    /// One moment as a mesh, as the stack deforms it, without skins, clips and morph targets.
+    #[arg(long)]
+    pub still: bool,
+    /// The clip of that moment, by number from 0 or by name; without it the project's pose, else the file's rest.
+    #[arg(long, value_name = "K|NAME", requires = "still")]
+    pub clip: Option<String>,
+    /// The moment, seconds into the clip; without it the clip's start.
+    #[arg(long, value_name = "S", requires = "clip")]
+    pub time: Option<f64>,
     /// What the stack does beyond linear skinning, baked into the file.
     #[arg(long, value_enum, default_value = "none")]
     pub correct: CorrectArg,
@@ -344,6 +354,12 @@ pub struct ExportArgs {
     /// Let morph weights be negative: a target less.
     #[arg(long)]
     pub signed_weights: bool,
+    /// Leave the normals to the skin: smaller, and shaded less well where morph targets correct.
+    #[arg(long)]
+    pub no_normals: bool,
+    /// Write every displacement of a morph target, for players that do not read sparse ones.
+    #[arg(long)]
+    pub dense: bool,
     /// Where to write what correction came to, as JSON.
     #[arg(long, value_name = "R.json")]
     pub report: Option<PathBuf>,

@@ -3,14 +3,26 @@
 use super::args::{CorrectArg, ExportArgs};
 use super::{Failure, load, scene};
 use crate::bake::BakeOptions;
+use crate::bake::still::Still;
 use crate::document::Document;
+use crate::finding::counted;
 use crate::io::gltf_export::{Container, ExportOptions, export_to_file};
+use crate::io::still::{export_still_to_file, is_obj};
 use crate::io::write_atomically;
 use crate::task::Task;
 use std::io::Write;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    if args.still {
+        return still(args, out);
+    }
+    if is_obj(&args.out) {
+        return Err(Failure::Usage(
+            "An .obj holds one moment: add --still, and --clip and --time for a moment of a clip."
+                .into(),
+        ));
+    }
     let Some(container) = Container::of_path(&args.out) else {
         return Err(Failure::Usage(format!(
             "--out {} must end in .glb or .gltf.",
@@ -55,6 +67,54 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
+/// Writes one moment as a mesh.
+fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
+    if Container::of_path(&args.out).is_none() && !is_obj(&args.out) {
+        return Err(Failure::Usage(format!(
+            "--out {} must end in .glb, .gltf or .obj.",
+            args.out.display()
+        )));
+    }
+    let idle = [
+        ("--correct", args.correct != CorrectArg::None),
+        ("--write-pose-as-rest", args.write_pose_as_rest),
+    ];
+    if let Some((flag, _)) = idle.iter().find(|(_, idle)| *idle) {
+        return Err(Failure::Usage(format!(
+            "{flag} does not go with --still, which writes a mesh that never moves."
+        )));
+    }
+    check_use(args)?;
+    let mut loaded = load::load(&args.file)?;
+    scene::apply_stack(&mut loaded.document, &args.stack)?;
+    let mut moment = Still::default();
+    let mut words = "its pose".to_owned();
+    if let Some(wanted) = &args.clip {
+        let (id, clip) = scene::find_clip_id(&loaded.document, wanted)?;
+        let time = args.time.unwrap_or_else(|| f64::from(clip.start_secs()));
+        if !time.is_finite() {
+            return Err(Failure::Usage(format!("--time {time} is not a time.")));
+        }
+        moment = Still {
+            clip: Some(id),
+            time,
+        };
+        words = format!("\"{}\" at {time} s", clip.name);
+    }
+    let report = export_still_to_file(&loaded.document, &args.out, &moment, &Task::new())
+        .map_err(Failure::input)?;
+    for finding in &report.findings {
+        writeln!(out, "{finding}")?;
+    }
+    writeln!(
+        out,
+        "{}: {words}, {} deformed",
+        args.out.display(),
+        counted(report.n_primitives_rewritten, "primitive"),
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// A flag of corrections without any is a mistake, not a wish.
 fn check_use(args: &ExportArgs) -> Result<(), Failure> {
     if args.correct == CorrectArg::Clips {
@@ -72,6 +132,8 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
         ("--max-joints", args.max_joints.is_some()),
         ("--clips", !args.clips.is_empty()),
         ("--signed-weights", args.signed_weights),
+        ("--no-normals", args.no_normals),
+        ("--dense", args.dense),
         ("--report", args.report.is_some()),
     ];
     match idle.iter().find(|(_, idle)| *idle) {
@@ -93,6 +155,8 @@ fn correction(args: &ExportArgs, document: &Document) -> Result<Option<BakeOptio
         max_morphs: args.max_morphs.map_or(default.max_morphs, |n| n as usize),
         max_joints: args.max_joints.map_or(default.max_joints, |n| n as usize),
         unipolar: !args.signed_weights,
+        normals: !args.no_normals,
+        sparse: !args.dense,
         clips: clips.collect::<Result<_, _>>()?,
         ..default
     }))

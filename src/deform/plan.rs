@@ -101,6 +101,8 @@ pub struct InstancePlan {
     skinned: Vec<Vec3>,
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
+    /// Nobody asks for normals.
+    shapes_only: bool,
 }
 
 /// What the whole result depends on; chunks of influences and painted maps are compared one by one.
@@ -155,12 +157,20 @@ impl PartialEq for BindKey {
 }
 
 impl InstancePlan {
+    /// A plan that leaves normals out, which cost about as much as the rest.
+    pub fn without_normals() -> Self {
+        Self {
+            shapes_only: true,
+            ..Self::default()
+        }
+    }
+
     /// n_points deformed positions, world space.
     pub fn positions(&self) -> &[Vec3] {
         &self.positions
     }
 
-    /// n_normals deformed normals, world space, unit.
+    /// n_normals deformed normals, world space, unit; not of this pose where the plan was made without.
     pub fn normals(&self) -> &[Vec3] {
         &self.normals
     }
@@ -268,6 +278,9 @@ impl InstancePlan {
 
     /// Stage 10 for every normal.
     fn carry_normals(&mut self, input: &DeformInput<'_>) {
+        if self.shapes_only {
+            return;
+        }
         // Authored normals belong to the bind shape without morphs, so that is what they are carried from.
         normals::transport_all(
             input.geometry,
@@ -430,6 +443,12 @@ impl InstancePlan {
         }
         if points.is_empty() {
             return Moved::Nothing;
+        }
+        if self.shapes_only {
+            return Moved::Some {
+                points,
+                normals: Vec::new(),
+            };
         }
         let topology = input.geometry.topology();
         let mut around: Vec<u32> = points

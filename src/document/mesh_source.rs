@@ -29,6 +29,9 @@ pub struct PrimitiveSource {
     pub influences: Rows,
     /// For each morph target, n_vertices displacements.
     pub morphs: Vec<Vec<Vec3>>,
+    /// For each morph target, which vertices' normals a player turns, ascending, and what it adds to them; may be
+    /// shorter.
+    pub morph_normals: Vec<Vec<(u32, Vec3)>>,
     /// Triangles of this primitive's own vertices, each below n_vertices.
     pub triangles: Vec<[u32; 3]>,
     /// Index into the document's materials.
@@ -62,7 +65,8 @@ impl MeshSource {
     /// points in spatial order (Morton code), and merges equal normals.
     ///
     /// Vertices that coincide but carry different weights stay apart and are reported.
-    pub fn build(self) -> BuiltMesh {
+    pub fn build(mut self) -> BuiltMesh {
+        let mut morph_normals = self.take_morph_normals();
         let n_vertices: usize = self.primitives.iter().map(|p| p.positions.len()).sum();
         let vertices = Vertices::gather(&self);
         let (point_of_vertex, representatives, split_seams, weights_differ) = weld(&vertices);
@@ -81,6 +85,7 @@ impl MeshSource {
                     .iter()
                     .map(|&v| vertices.morphs[m][v as usize])
                     .collect(),
+                normals: std::mem::take(&mut morph_normals[m]),
             })
             .collect();
 
@@ -107,6 +112,7 @@ impl MeshSource {
                 vertices: first_vertex..first_vertex + n,
                 triangles: first_triangle..triangles.len() as u32,
                 material: p.material,
+                has_normals: !p.normals.is_empty(),
             });
             first_vertex += n;
         }
@@ -116,6 +122,7 @@ impl MeshSource {
         let mut authored = vertices.normals;
         if normals::misfit(&authored, &positions, &point_of_vertex, &triangles) > MISFIT {
             authored.fill(Vec3::ZERO);
+            primitives.iter_mut().for_each(|p| p.has_normals = false);
             findings.push(Finding::warning(
                 format!("mesh \"{}\"", self.name),
                 "Its normals lie along the surface instead of standing on it; it is shown with normals from its faces. \
@@ -159,6 +166,21 @@ impl MeshSource {
             influences,
             findings,
         }
+    }
+}
+
+impl MeshSource {
+    /// What players add to normals for each morph target, by vertex of the mesh.
+    fn take_morph_normals(&mut self) -> Vec<Vec<(u32, Vec3)>> {
+        let mut all = vec![Vec::new(); self.morph_names.len()];
+        let mut first = 0;
+        for primitive in &mut self.primitives {
+            for (all, own) in all.iter_mut().zip(&mut primitive.morph_normals) {
+                all.extend(std::mem::take(own).into_iter().map(|(v, n)| (first + v, n)));
+            }
+            first += primitive.positions.len() as u32;
+        }
+        all
     }
 }
 

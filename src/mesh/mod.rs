@@ -68,6 +68,8 @@ pub struct Primitive {
     pub triangles: Range<u32>,
     /// Index into the document's materials.
     pub material: Option<u32>,
+    /// Its normals are the file's; otherwise they come from the faces, and what players show in their place is open.
+    pub has_normals: bool,
 }
 
 /// One morph target.
@@ -77,6 +79,9 @@ pub struct Morph {
     pub name: String,
     /// n_points displacements, mesh space, metres.
     pub deltas: Vec<Vec3>,
+    /// Vertices whose normal a player turns, ascending, and what it adds to it. Sinew derives normals from the deformed
+    /// surface; these tell what others show.
+    pub normals: Vec<(u32, Vec3)>,
 }
 
 impl Mesh {

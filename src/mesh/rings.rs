@@ -366,6 +366,7 @@ mod tests {
         mesh.morphs = vec![super::super::Morph {
             name: String::new(),
             deltas,
+            normals: Vec::new(),
         }];
         assert_eq!(mesh.rings().seams().count(), 0);
     }

@@ -16,7 +16,7 @@ fn asset(name: &str) -> Document {
     open(Path::new(&path))
 }
 
-fn with_stack(mut document: Document, stack: &DeformStack) -> Document {
+pub(crate) fn with_stack(mut document: Document, stack: &DeformStack) -> Document {
     let meshes: Vec<_> = document.meshes().keys().copied().collect();
     for mesh in meshes {
         let stack = Arc::new(stack.clone());
@@ -31,7 +31,7 @@ fn clip_named(document: &Document, name: &str) -> ClipId {
     *found.unwrap_or_else(|| panic!("no {name} in {names:?}")).0
 }
 
-fn corrected(document: &Document, correct: BakeOptions) -> (Exported, CorrectionReport) {
+pub(crate) fn corrected(document: &Document, correct: BakeOptions) -> (Exported, CorrectionReport) {
     let options = ExportOptions {
         correct: Some(correct),
         ..ExportOptions::default()

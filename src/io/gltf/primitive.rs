@@ -171,8 +171,22 @@ pub(super) fn read(
             n_vertices,
             &mut findings,
         );
-        let morphs = morphs(data, at, n_vertices, context.n_targets, &mut findings);
-        Ok((normals, uvs, colors, triangles, morphs, findings))
+        let n_targets = context.n_targets;
+        let morphs = morphs(data, at, n_vertices, n_targets, &mut findings);
+        // Without normals of its own a primitive has none to turn.
+        let morph_normals = if normals.is_empty() {
+            Vec::new()
+        } else {
+            morph_normals(data, at, n_vertices, n_targets, &mut findings)
+        };
+        Ok((
+            normals,
+            uvs,
+            colors,
+            triangles,
+            (morphs, morph_normals),
+            findings,
+        ))
     };
     let skin = || -> Result<_, Fault> {
         let mut findings = Findings::default();
@@ -186,7 +200,7 @@ pub(super) fn read(
         Ok((rows, findings))
     };
     let (rest, skin) = rayon::join(rest, skin);
-    let (normals, uvs, colors, triangles, morphs, rest_findings) = rest?;
+    let (normals, uvs, colors, triangles, (morphs, morph_normals), rest_findings) = rest?;
     let (influences, skin_findings) = skin?;
     findings.append(rest_findings);
     findings.append(skin_findings);
@@ -197,6 +211,7 @@ pub(super) fn read(
         colors,
         influences,
         morphs,
+        morph_normals,
         triangles,
         material: material.map(|m| m as u32),
     })
@@ -361,6 +376,43 @@ fn morphs(
             }
         })
         .collect()
+}
+
+/// What each morph target adds to normals, of the vertices that it turns.
+fn morph_normals(
+    data: &Data<'_>,
+    at: &At<'_>,
+    n_vertices: usize,
+    n_targets: usize,
+    findings: &mut Findings,
+) -> Vec<Vec<(u32, Vec3)>> {
+    let targets = at.items("targets").unwrap_or_default();
+    let of_target = |t: usize| -> Result<Vec<(u32, Vec3)>, Fault> {
+        let target = &targets.at(t);
+        if target.get("NORMAL").is_none() {
+            return Ok(Vec::new());
+        }
+        let bytes = (n_vertices * size_of::<(u32, Vec3)>()) as u64;
+        data.budget.charge(bytes, &target.place)?;
+        let mut elements = data.accessor(target, "NORMAL")?;
+        elements.shorten(n_vertices);
+        let added = elements.floats(data, Vec3::from_array)?;
+        let entries = (0..).zip(added);
+        let entries: Vec<_> = entries
+            .filter(|(_, n)| n.is_finite() && *n != Vec3::ZERO)
+            .collect();
+        data.budget.refund(bytes - size_of_val(&entries[..]) as u64);
+        Ok(entries)
+    };
+    let mut found = Vec::with_capacity(n_targets);
+    for t in 0..n_targets {
+        found.push(of_target(t).unwrap_or_else(|fault| {
+            findings
+                .push(fault.warning("Sinew does without: it derives normals from the surface."));
+            Vec::new()
+        }));
+    }
+    found
 }
 
 #[cfg(test)]

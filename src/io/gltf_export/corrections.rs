@@ -2,19 +2,15 @@
 
 use super::ExportError;
 use super::nodes::node_of;
-use super::patch::{
-    ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_INT, UNSIGNED_SHORT, entry_mut, number, place,
-};
+use super::patch::{FLOAT, NewAccessor, Patch, UNSIGNED_SHORT, entry_mut, number, place};
 use super::report::ExportReport;
-use super::uncompress;
+use super::targets::add_targets;
 use super::uses::{each, index};
-use super::weights::{points_of, primitive_mut};
-use crate::bake::{Baked, BakedMesh, HelperJoint};
-use crate::document::{Document, MeshId, MeshItem, SkinId};
+use crate::bake::{Baked, HelperJoint};
+use crate::document::{Document, SkinId};
 use crate::skeleton::{Channel, Property};
 use crate::task::Task;
 use bytes::Bytes;
-use glam::Vec3;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -88,10 +84,11 @@ impl Storage {
     }
 }
 
-/// Writes helper joints, the skins that list them, and morph targets.
+/// Writes helper joints, the skins that list them, and morph targets, `sparse` ones where that is smaller.
 pub(super) fn patch_corrections(
     document: &Document,
     baked: &Baked,
+    sparse: bool,
     patch: &mut Patch,
     report: &mut ExportReport,
     task: &Task,
@@ -109,7 +106,7 @@ pub(super) fn patch_corrections(
     for (&mesh, baked_mesh) in baked.meshes.iter().filter(|(_, m)| !m.targets.is_empty()) {
         task.check()?;
         if let Some(item) = document.meshes().get(&mesh) {
-            add_targets(document, mesh, item, baked_mesh, patch, report)?;
+            add_targets(document, mesh, item, baked_mesh, sparse, patch, report)?;
         }
     }
     Ok(())
@@ -205,213 +202,9 @@ fn write_skin(
     Ok(())
 }
 
-fn add_targets(
-    document: &Document,
-    mesh: MeshId,
-    item: &MeshItem,
-    baked: &BakedMesh,
-    patch: &mut Patch,
-    report: &mut ExportReport,
-) -> Result<(), ExportError> {
-    let n_points = item.geometry.n_points();
-    let dense: Vec<Vec<Vec3>> = baked
-        .targets
-        .iter()
-        .map(|target| {
-            let mut dense = vec![Vec3::ZERO; n_points];
-            for &(point, displacement) in &target.positions {
-                dense[point as usize] = displacement;
-            }
-            dense
-        })
-        .collect();
-    for primitive in 0..item.geometry.primitives.len() {
-        uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
-        let points = points_of(item, primitive);
-        let missing = || ExportError::PrimitiveMissing {
-            mesh: mesh.0,
-            primitive,
-        };
-        let entry = primitive_mut(&mut patch.json, mesh, primitive).ok_or_else(missing)?;
-        // Players take an attribute that only some targets have for one of all.
-        let first = entry
-            .get("targets")
-            .and_then(|t| t.get(0))
-            .and_then(Value::as_object);
-        let others: Vec<String> = first
-            .into_iter()
-            .flat_map(Map::keys)
-            .filter(|key| *key != "POSITION")
-            .cloned()
-            .collect();
-        let found = index(entry.get("attributes").and_then(|a| a.get("POSITION")))
-            .and_then(|i| index(patch.json.get("accessors")?.get(i)?.get("count")))
-            .unwrap_or(0);
-        if found != points.len() {
-            return Err(ExportError::VertexCount {
-                mesh: mesh.0,
-                primitive,
-                found,
-                expected: points.len(),
-            });
-        }
-        let mut targets = Vec::new();
-        for dense in &dense {
-            let of_vertices: Vec<Vec3> = points.iter().map(|&p| dense[p as usize]).collect();
-            let mut target = Map::new();
-            target.insert(
-                "POSITION".into(),
-                put_displacements(patch, &of_vertices).into(),
-            );
-            for other in &others {
-                let kind = if other.starts_with("COLOR") {
-                    "VEC4"
-                } else {
-                    "VEC3"
-                };
-                target.insert(other.clone(), put_zeros(patch, points.len(), kind).into());
-            }
-            targets.push(Value::Object(target));
-        }
-        let entry = primitive_mut(&mut patch.json, mesh, primitive).ok_or_else(missing)?;
-        let list = entry.entry("targets").or_insert_with(|| json!([]));
-        if let Some(list) = list.as_array_mut() {
-            list.extend(targets);
-        }
-    }
-    let n_own = item.geometry.morphs.len();
-    widen_defaults(document, mesh, n_own, baked.targets.len(), &mut patch.json);
-    Ok(())
-}
-
-/// Default weights and names for the new targets, wherever there are any of the old ones.
-fn widen_defaults(document: &Document, mesh: MeshId, own: usize, new: usize, json: &mut Value) {
-    let widen = |entry: &mut Map<String, Value>| {
-        if let Some(weights) = entry.get_mut("weights").and_then(Value::as_array_mut) {
-            weights.resize(own + new, 0.into());
-        }
-    };
-    if let Some(entry) = entry_mut(json, "meshes", mesh.0 as usize) {
-        widen(entry);
-        let names = entry
-            .get_mut("extras")
-            .and_then(|e| e.get_mut("targetNames"));
-        if let Some(names) = names
-            .and_then(Value::as_array_mut)
-            .filter(|n| n.len() == own)
-        {
-            names.extend((1..=new).map(|i| Value::from(format!("Correction {i}"))));
-        }
-    }
-    for instance in document.instances().values().filter(|i| i.mesh == mesh) {
-        if let Some(entry) = entry_mut(json, "nodes", node_of(document, instance.joint)) {
-            widen(entry);
-        }
-    }
-}
-
-/// Displacements of vertices, sparse where that is smaller.
-fn put_displacements(patch: &mut Patch, displacements: &[Vec3]) -> usize {
-    let moved = || {
-        displacements
-            .iter()
-            .enumerate()
-            .filter(|(_, d)| **d != Vec3::ZERO)
-    };
-    let n = moved().count();
-    if n == 0 {
-        return put_zeros(patch, displacements.len(), "VEC3");
-    }
-    let low = displacements.iter().fold(Vec3::ZERO, |a, d| a.min(*d));
-    let high = displacements.iter().fold(Vec3::ZERO, |a, d| a.max(*d));
-    let bits = |v: Vec3| v.to_array().map(|x| f64::from(x).to_bits()).to_vec();
-    let small = displacements.len() <= 1 << 16;
-    let index_bytes = if small { 2 } else { 4 };
-    if n * (12 + index_bytes) >= 12 * displacements.len() {
-        let dense = displacements
-            .iter()
-            .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |b, d| {
-                (b.0.min(*d), b.1.max(*d))
-            });
-        return patch.put(NewAccessor {
-            replaces: None,
-            component: FLOAT,
-            kind: "VEC3".into(),
-            normalized: false,
-            count: displacements.len(),
-            bytes: Bytes::copy_from_slice(bytemuck::cast_slice(displacements)),
-            target: Some(ARRAY_BUFFER),
-            bounds: Some((bits(dense.0), bits(dense.1))),
-        });
-    }
-    let indices: Vec<u8> = if small {
-        moved()
-            .flat_map(|(v, _)| (v as u16).to_le_bytes())
-            .collect()
-    } else {
-        moved()
-            .flat_map(|(v, _)| (v as u32).to_le_bytes())
-            .collect()
-    };
-    let values: Vec<Vec3> = moved().map(|(_, d)| *d).collect();
-    let component = if small { UNSIGNED_SHORT } else { UNSIGNED_INT };
-    let indices = patch.put_bytes(Bytes::from(indices));
-    let values = patch.put_bytes(Bytes::copy_from_slice(bytemuck::cast_slice(&values)));
-    let mut entry = flat(displacements.len(), "VEC3");
-    entry.insert("min".into(), numbers(low));
-    entry.insert("max".into(), numbers(high));
-    entry.insert(
-        "sparse".into(),
-        json!({
-            "count": n,
-            "indices": {"bufferView": indices, "componentType": component},
-            "values": {"bufferView": values}
-        }),
-    );
-    place(&mut patch.json, "accessors", None, entry)
-}
-
-/// Zeros take no bytes: an accessor without a buffer view.
-fn put_zeros(patch: &mut Patch, count: usize, kind: &str) -> usize {
-    let mut entry = flat(count, kind);
-    if kind == "VEC3" {
-        entry.insert("min".into(), numbers(Vec3::ZERO));
-        entry.insert("max".into(), numbers(Vec3::ZERO));
-    }
-    place(&mut patch.json, "accessors", None, entry)
-}
-
-fn flat(count: usize, kind: &str) -> Map<String, Value> {
-    let mut entry = Map::new();
-    entry.insert("componentType".into(), FLOAT.into());
-    entry.insert("count".into(), count.into());
-    entry.insert("type".into(), kind.into());
-    entry
-}
-
-fn numbers(v: Vec3) -> Value {
-    v.to_array().iter().map(|&x| number(f64::from(x))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn few_displacements_are_sparse_and_none_take_no_bytes() {
-        let mut patch = Patch::new(json!({"accessors": [], "bufferViews": []}), 0, 0);
-        let mut displacements = vec![Vec3::ZERO; 20];
-        put_displacements(&mut patch, &displacements);
-        displacements[3] = Vec3::new(1.0, -2.0, 0.0);
-        put_displacements(&mut patch, &displacements);
-        put_displacements(&mut patch, &[Vec3::X; 4]);
-        let accessors = &patch.json["accessors"];
-        assert!(accessors[0].get("bufferView").is_none() && accessors[0].get("sparse").is_none());
-        assert_eq!(accessors[1]["sparse"]["count"], 1);
-        assert_eq!(accessors[1]["min"], json!([0, -2, 0]));
-        assert!(accessors[2].get("bufferView").is_some());
-        assert_eq!(accessors[2]["min"], json!([1, 0, 0]));
-    }
 
     #[test]
     fn sixteen_bits_keep_the_ends() {

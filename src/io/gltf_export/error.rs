@@ -13,6 +13,9 @@ pub enum ExportError {
     /// The document did not come from a glTF file.
     #[error("The model has no source file that an export could be based on.")]
     NoSource,
+    /// The clip of a moment is not there.
+    #[error("The model has no such clip.")]
+    NoClip,
     /// Neither .glb nor .gltf.
     #[error("\"{}\" ends neither in .glb nor in .gltf.", path.display())]
     Extension {

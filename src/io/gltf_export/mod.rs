@@ -1,8 +1,9 @@
 //! Export: the source model with what the artist changed, and nothing else.
 //!
 //! The way of the data: [`Document`] -> `package` (the source's JSON and buffers in the wanted container) -> `patch`
-//! (what changed: `weights` and their `rows`, `clips` (with `in_betweens`) and their `keys`, `nodes`, what was baked: `corrections`) -> `text` (JSON that keeps the source's
-//! own text where nothing changed) -> files in memory ([`export`]) or on the disk ([`export_to_file`]).
+//! (what changed: `weights` and their `rows`, `clips` (with `in_betweens`) and their `keys`, `nodes`, what was baked:
+//! `corrections` and `targets`) -> `text` (JSON that keeps the source's own text where nothing changed) -> files in
+//! memory ([`export`]) or on the disk ([`export_to_file`]).
 //!
 //! A corrected file is read again and compared with what the stacks show (`verify`).
 //!
@@ -12,6 +13,7 @@
 //! Invariant: the pose on screen stays out of the file unless asked for, and so do preview clips.
 
 mod clips;
+mod compact;
 mod corrections;
 mod error;
 mod external;
@@ -21,9 +23,13 @@ mod keys;
 mod nodes;
 mod package;
 mod patch;
+mod pictures;
+mod preflight;
 mod read_back;
 mod report;
 mod rows;
+mod still;
+mod targets;
 mod text;
 mod uncompress;
 mod uses;
@@ -31,9 +37,13 @@ mod verify;
 mod weights;
 
 pub use error::ExportError;
+pub(super) use pictures::picture_of;
+pub use preflight::{estimate, preflight};
 pub use read_back::{ReadBack, read_back};
 pub use report::ExportReport;
-pub use verify::{CorrectedMesh, CorrectionReport, WorstPlace};
+pub use still::export_still;
+pub(super) use still::export_still_beside;
+pub use verify::{CorrectedMesh, CorrectionReport, NormalAngles, WorstPlace};
 
 use super::atomic::{WriteError, write_atomically};
 use crate::bake::{BakeOptions, Baked, bake};
@@ -151,7 +161,7 @@ pub fn export_to_file(
     task: &Task,
 ) -> Result<ExportReport, ExportError> {
     let exported = export_for(document, path, options, task)?;
-    write_files(document, path, &exported, task)?;
+    save_files(document, path, &exported, task)?;
     Ok(exported.report)
 }
 
@@ -178,19 +188,31 @@ pub fn export_for(
 }
 
 /// Writes what was exported for `path` there, or a model that is one file to any path.
-pub fn write_files(
+pub fn save_files(
     document: &Document,
     path: &Path,
     exported: &Exported,
     task: &Task,
 ) -> Result<(), ExportError> {
-    if !exported.report.verbatim && is_source(document, path) {
+    write_files(document, path, exported, &files_of_model(path), task)
+}
+
+/// Writes files into the folder of `path`, the first to `path` itself; those beside it may replace only files of
+/// another content that are `owned`.
+pub(super) fn write_files(
+    document: &Document,
+    path: &Path,
+    exported: &Exported,
+    owned: &BTreeSet<String>,
+    task: &Task,
+) -> Result<(), ExportError> {
+    let Exported { files, report } = exported;
+    if !report.verbatim && is_source(document, path) {
         return Err(ExportError::IsSource { path: path.into() });
     }
     let folder = path.parent().unwrap_or(Path::new(""));
-    let owned = files_of_model(path);
     let mut to_write = Vec::new();
-    for (i, (name, bytes)) in exported.files.iter().enumerate() {
+    for (i, (name, bytes)) in files.iter().enumerate() {
         let target = if i == 0 {
             path.to_owned()
         } else {
@@ -252,9 +274,9 @@ fn export_beside(
         Some(_) => {
             crate::bake::compare::uncorrected(document, &source_clips, &correct.clips, task)?
         }
-        None => after.max,
+        None => after.clone(),
     };
-    let mut report = CorrectionReport::new(document, correct, baked.as_ref(), before, &after);
+    let mut report = CorrectionReport::new(document, correct, baked.as_ref(), &before, &after);
     report.check_seconds = start.elapsed().as_secs_f64();
     report.bake_seconds = bake_seconds;
     report.bytes = exported.files.iter().map(|(_, bytes)| bytes.len()).sum();
@@ -302,7 +324,11 @@ fn write(
     let limit = options.influences.clamp(1, 8);
     weights::patch_weights(document, baked, limit, &mut patch, &mut report, task)?;
     if let Some(baked) = baked {
-        corrections::patch_corrections(document, baked, &mut patch, &mut report, task)?;
+        let sparse = options
+            .correct
+            .as_ref()
+            .is_none_or(|correct| correct.sparse);
+        corrections::patch_corrections(document, baked, sparse, &mut patch, &mut report, task)?;
     }
     clips::patch_clips(
         document,
@@ -424,7 +450,7 @@ fn is_beside_source(document: &Document, target: &Path) -> bool {
 }
 
 /// The files that the text model at `path`, if there is one, refers to: they are replaced with it.
-fn files_of_model(path: &Path) -> BTreeSet<String> {
+pub(super) fn files_of_model(path: &Path) -> BTreeSet<String> {
     let json = (Container::of_path(path) == Some(Container::Gltf))
         .then(|| std::fs::read(path).ok())
         .flatten()

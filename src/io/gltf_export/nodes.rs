@@ -5,7 +5,7 @@ use super::report::ExportReport;
 use crate::document::Document;
 use crate::finding::Finding;
 use crate::math::Transform;
-use crate::skeleton::JointIndex;
+use crate::skeleton::{JointIndex, Pose};
 use serde_json::{Map, Value};
 
 /// Entries off the diagonal below this fraction of the stretch are what decomposing a matrix leaves behind.
@@ -37,9 +37,14 @@ pub(super) fn patch_names(document: &Document, json: &mut Value) {
     }
 }
 
-/// Writes the transforms and morph weights in which the artist's pose differs from the rest pose.
-pub(super) fn patch_rest(document: &Document, json: &mut Value, report: &mut ExportReport) {
-    let (pose, rest) = (document.pose(), document.rest_pose());
+/// Writes the transforms in which `pose` differs from the rest pose.
+pub(super) fn patch_transforms(
+    document: &Document,
+    pose: &Pose,
+    json: &mut Value,
+    report: &mut ExportReport,
+) {
+    let rest = document.rest_pose();
     for (j, (now, before)) in pose.locals.iter().zip(&rest.locals).enumerate() {
         let joint = JointIndex(j as u32);
         let node = node_of(document, joint);
@@ -53,6 +58,12 @@ pub(super) fn patch_rest(document: &Document, json: &mut Value, report: &mut Exp
             ));
         }
     }
+}
+
+/// Writes the transforms and morph weights in which the artist's pose differs from the rest pose.
+pub(super) fn patch_rest(document: &Document, json: &mut Value, report: &mut ExportReport) {
+    let (pose, rest) = (document.pose(), document.rest_pose());
+    patch_transforms(document, pose, json, report);
     for (j, (now, before)) in pose
         .morph_weights
         .iter()

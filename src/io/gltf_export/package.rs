@@ -1,5 +1,6 @@
 //! The container: which buffer takes new bytes, where each buffer is stored, and the files that come of it.
 
+use super::compact::compact;
 use super::glb::{Chunks, glb};
 use super::patch::{MESHOPT, Patch, entry_mut};
 use super::uses::{each, index};
@@ -208,37 +209,47 @@ impl Package {
 
     /// The files: the model first, then what it needs beside it that is new.
     pub(super) fn finish(self, patch: Patch) -> Result<Vec<(String, Bytes)>, ExportError> {
-        let Patch {
-            mut json,
-            appended,
-            first_byte,
-            ..
-        } = patch;
-        let mut bytes = self.bytes;
-        if !appended.is_empty() {
-            let n_new: usize = appended.iter().map(Bytes::len).sum();
-            let mut all = Vec::with_capacity(first_byte + n_new);
-            all.extend_from_slice(&bytes);
-            all.resize(first_byte, 0);
-            for piece in &appended {
-                all.extend_from_slice(piece);
-            }
-            bytes = Bytes::from(all);
-            let entry = json!({"byteLength": bytes.len()});
-            match entry_mut(&mut json, "buffers", self.buffer) {
-                Some(old) => {
-                    old.insert("byteLength".into(), bytes.len().into());
-                }
-                None => {
-                    if let Some(root) = json.as_object_mut() {
-                        let buffers = root.entry("buffers").or_insert_with(|| json!([]));
-                        if let Some(buffers) = buffers.as_array_mut() {
-                            buffers.push(entry);
-                        }
-                    }
-                }
+        let (patch, bytes) = self.gather(patch);
+        self.store(patch.json, bytes)
+    }
+
+    /// The patch with a buffer that holds all of the bytes, and these.
+    fn gather(&self, mut patch: Patch) -> (Patch, Bytes) {
+        let appended = std::mem::take(&mut patch.appended);
+        if appended.is_empty() {
+            return (patch, self.bytes.clone());
+        }
+        let n_new: usize = appended.iter().map(Bytes::len).sum();
+        let mut all = Vec::with_capacity(patch.first_byte + n_new);
+        all.extend_from_slice(&self.bytes);
+        all.resize(patch.first_byte, 0);
+        for piece in &appended {
+            all.extend_from_slice(piece);
+        }
+        if let Some(old) = entry_mut(&mut patch.json, "buffers", self.buffer) {
+            old.insert("byteLength".into(), all.len().into());
+        } else if let Some(root) = patch.json.as_object_mut() {
+            let buffers = root.entry("buffers").or_insert_with(|| json!([]));
+            if let Some(buffers) = buffers.as_array_mut() {
+                buffers.push(json!({"byteLength": all.len()}));
             }
         }
+        (patch, Bytes::from(all))
+    }
+
+    /// [`Package::finish`] of a file that need not keep what nothing refers to any more; also its JSON.
+    pub(super) fn finish_compact(
+        self,
+        patch: Patch,
+    ) -> Result<(Vec<(String, Bytes)>, Value), ExportError> {
+        let (mut patch, bytes) = self.gather(patch);
+        let bytes = compact(&mut patch.json, self.buffer, bytes);
+        patch.finish();
+        let json = patch.json.clone();
+        Ok((self.store(patch.json, bytes)?, json))
+    }
+
+    fn store(self, mut json: Value, bytes: Bytes) -> Result<Vec<(String, Bytes)>, ExportError> {
         let mut files = Vec::new();
         if !bytes.is_empty() && self.store != Store::Bin {
             let uri = match &self.store {
@@ -285,7 +296,7 @@ fn move_range(entry: &mut Map<String, Value>, places: &[Result<usize, usize>]) {
 }
 
 /// The type of a picture by its first bytes.
-fn mime_type(bytes: &[u8]) -> Option<&'static str> {
+pub(super) fn mime_type(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         Some("image/png")
     } else if bytes.starts_with(b"\xff\xd8\xff") {

@@ -131,6 +131,41 @@ impl Uses {
     }
 }
 
+/// Whether no extension in the file may refer to something by a number that is not known; `besides`: beginnings of names
+/// that may.
+pub(super) fn is_known_throughout(value: &Value, besides: &[&str]) -> bool {
+    fn has_numbers(value: &Value) -> bool {
+        match value {
+            Value::Number(_) => true,
+            Value::Array(items) => items.iter().any(has_numbers),
+            Value::Object(map) => map.values().any(has_numbers),
+            _ => false,
+        }
+    }
+    let is_known = |name: &str, extension: &Value| {
+        let is_named = |names: &[&str]| names.iter().any(|n| name.starts_with(n));
+        let known = [
+            "KHR_draco_mesh_compression",
+            "EXT_mesh_gpu_instancing",
+            "EXT_meshopt_compression",
+            "KHR_meshopt_compression",
+        ];
+        !is_named(besides) && (is_named(&known) || is_named(&WITHOUT_REFERENCES))
+            || !has_numbers(extension)
+    };
+    match value {
+        Value::Array(items) => items.iter().all(|item| is_known_throughout(item, besides)),
+        Value::Object(map) => map.iter().all(|(key, item)| match (key.as_str(), item) {
+            ("extensions", Value::Object(extensions)) => {
+                extensions.iter().all(|(name, e)| is_known(name, e))
+            }
+            ("extras", _) => true,
+            _ => is_known_throughout(item, besides),
+        }),
+        _ => true,
+    }
+}
+
 /// The entries of the list `key`; none where it is missing or no list.
 pub(super) fn each<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
     value

@@ -3,7 +3,7 @@
 use super::ExportError;
 use super::read_back::{read_files, with_keys};
 use crate::bake::compare::{Comparison, compare};
-use crate::bake::{BakeOptions, Baked};
+use crate::bake::{Angles, BakeOptions, Baked};
 use crate::document::{ClipId, Document};
 use crate::skeleton::Clip;
 use crate::task::Task;
@@ -40,6 +40,10 @@ pub struct CorrectionReport {
     pub p999_percent: f64,
     /// The root of the mean square.
     pub rms_percent: f64,
+    /// Angles of normals without correction.
+    pub normals_before: NormalAngles,
+    /// The same with it.
+    pub normals: NormalAngles,
     /// Where the largest error is.
     pub worst: Option<WorstPlace>,
     /// Moments looked at.
@@ -56,6 +60,28 @@ pub struct CorrectionReport {
     pub check_seconds: f64,
 }
 
+/// Angles between the normals that a player shows and those that the stacks show, over the points that joints share,
+/// degrees. Parts without normals of their own in the file do not count.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct NormalAngles {
+    /// The mean.
+    pub mean_degrees: f64,
+    /// What 99 % stay below.
+    pub p99_degrees: f64,
+    /// The largest.
+    pub max_degrees: f64,
+}
+
+impl From<Angles> for NormalAngles {
+    fn from(angles: Angles) -> Self {
+        Self {
+            mean_degrees: angles.mean,
+            p99_degrees: angles.p99,
+            max_degrees: angles.max,
+        }
+    }
+}
+
 /// What a mesh got.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CorrectedMesh {
@@ -69,6 +95,8 @@ pub struct CorrectedMesh {
     pub morph_targets: usize,
     /// Displacements that are not zero, of points, over all targets.
     pub displacements: usize,
+    /// Normals turned, over all targets.
+    pub turned_normals: usize,
 }
 
 /// Where the largest error is.
@@ -111,7 +139,7 @@ impl CorrectionReport {
         document: &Document,
         options: &BakeOptions,
         baked: Option<&Baked>,
-        before: f64,
+        before: &Comparison,
         after: &Comparison,
     ) -> Self {
         let empty = Baked::default();
@@ -128,6 +156,7 @@ impl CorrectionReport {
                 reweighted: baked.reweighted,
                 morph_targets: baked.targets.len(),
                 displacements: baked.targets.iter().map(|t| t.positions.len()).sum(),
+                turned_normals: baked.targets.iter().map(|t| t.normals.len()).sum(),
             });
         let meshes: Vec<CorrectedMesh> = meshes.collect();
         let worst = after.worst.as_ref().map(|worst| {
@@ -156,11 +185,13 @@ impl CorrectionReport {
             morph_targets: meshes.iter().map(|m| m.morph_targets).max().unwrap_or(0),
             meshes,
             diagonal: after.diagonal,
-            before_max_percent: 100.0 * before,
+            before_max_percent: 100.0 * before.max,
             max_percent: 100.0 * after.max,
             expected_max_percent: 100.0 * baked_or_none.expected,
             p999_percent: 100.0 * after.p999,
             rms_percent: 100.0 * after.rms,
+            normals_before: before.normals.into(),
+            normals: after.normals.into(),
             worst,
             moments: after.n_moments,
             ..Self::default()
@@ -169,10 +200,17 @@ impl CorrectionReport {
 
     /// What it came to, a line.
     pub fn summary(&self) -> String {
-        let errors = format!(
+        let mut errors = format!(
             "at most {:.4} % of the diagonal off (99.9 % below {:.4} %, rms {:.4} %; without correction {:.3} %)",
             self.max_percent, self.p999_percent, self.rms_percent, self.before_max_percent
         );
+        if self.normals_before.max_degrees > 0.0 {
+            let (before, after) = (&self.normals_before, &self.normals);
+            errors += &format!(
+                ", 99 % of normals below {:.2} degrees (without {:.2})",
+                after.p99_degrees, before.p99_degrees
+            );
+        }
         if self.nothing_to_do {
             return format!("No correction is needed: {errors}.");
         }

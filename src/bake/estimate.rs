@@ -1,0 +1,97 @@
+//! What a bake will come to, told from a few moments of the clips: size and error while options are chosen.
+
+use super::group::Group;
+use super::solve::{Effort, Job, Prepared};
+use super::{BakeOptions, with_job};
+use crate::document::{ClipId, Document};
+use crate::skeleton::Clip;
+use crate::task::{Cancelled, Task};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What an estimate takes.
+const EFFORT: Effort = Effort {
+    moments: 160,
+    telling: 24,
+    helpers: 32,
+};
+
+/// What a bake will come to, roughly.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Helper joints.
+    pub helper_joints: usize,
+    /// The most morph targets that a mesh gets.
+    pub morph_targets: usize,
+    /// Bytes that the file grows by.
+    pub bytes: f64,
+    /// The largest error without correction, as a fraction of the diagonal.
+    pub before: f64,
+    /// The largest error with it, as a fraction of the diagonal.
+    pub error: f64,
+    /// The diagonal of the model at rest, metres.
+    pub diagonal: f64,
+}
+
+impl Estimate {
+    /// Whether it promises to meet a tolerance, a fraction of the diagonal.
+    pub fn promises(&self, tolerance: f64) -> bool {
+        self.error <= tolerance
+    }
+}
+
+/// What baking the document's stacks for `played` will come to; `None` where no point is off. Takes a small part of the
+/// time that the bake takes; between keys the result may be off by more.
+///
+/// The options must be in their ranges ([`BakeOptions::check`]).
+pub fn estimate(
+    document: &Document,
+    played: &BTreeMap<ClipId, Arc<Clip>>,
+    options: &BakeOptions,
+    task: &Task,
+) -> Result<Option<Estimate>, Cancelled> {
+    with_job(document, played, options, task, |job| {
+        let mut sum = Estimate {
+            diagonal: job.diagonal,
+            ..Estimate::default()
+        };
+        let mut is_off = false;
+        for mut group in Group::all(job.stage) {
+            if let Some(found) = job.forecast(&mut group)? {
+                is_off = true;
+                sum.helper_joints += found.helper_joints;
+                sum.morph_targets = sum.morph_targets.max(found.morph_targets);
+                sum.bytes += found.bytes;
+                sum.before = sum.before.max(found.before);
+                sum.error = sum.error.max(found.error);
+            }
+        }
+        Ok(is_off.then_some(sum))
+    })
+}
+
+impl Job<'_> {
+    /// What [`Job::solve`] will come to; `None` where no point is off.
+    fn forecast(&self, group: &mut Group) -> Result<Option<Estimate>, Cancelled> {
+        let Some(prepared) = self.prepare(group, &EFFORT)? else {
+            return Ok(None);
+        };
+        let Prepared {
+            survey,
+            views,
+            found,
+            ..
+        } = prepared;
+        let choices = self.choices(group, &views, &found, &survey);
+        let off = group.meshes.iter().flat_map(|part| &part.off);
+        let before = f64::from(off.copied().fold(0.0, f32::max));
+        Ok(choices.first().map(|choice| Estimate {
+            helper_joints: choice.helpers * group.units.len(),
+            morph_targets: choice.morphs.iter().copied().max().unwrap_or(0),
+            bytes: choice.bytes,
+            before: before / self.diagonal,
+            error: choice.worst / self.diagonal,
+            diagonal: self.diagonal,
+        }))
+    }
+}

@@ -1,0 +1,295 @@
+//! A file without what nothing in it refers to any more: accessors, buffer views and their bytes, empty nodes.
+//!
+//! Only for files that need not keep the source's numbering. An extension that is not known may refer to anything by
+//! its number: where there is one that holds numbers, all of that stays.
+
+use super::patch::{MESHOPT, entry_mut};
+use super::uses::{Uses, each, index, is_known_throughout};
+use bytes::Bytes;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+const DRACO: &str = "KHR_draco_mesh_compression";
+const INSTANCING: &str = "EXT_mesh_gpu_instancing";
+
+/// Extensions that may refer to nodes.
+const WITH_NODES: [&str; 2] = ["VRMC_", "KHR_animation_pointer"];
+
+/// Takes accessors, buffer views and, of buffer `buffer`, the bytes out that nothing refers to; gives what that buffer
+/// holds then.
+pub(super) fn compact(json: &mut Value, buffer: usize, bytes: Bytes) -> Bytes {
+    if !is_known_throughout(json, &[]) {
+        return bytes;
+    }
+    let used: Vec<bool> = Uses::count(json).accessors.iter().map(|n| *n > 0).collect();
+    let places = keep(json, "accessors", &used);
+    each_accessor(json, &mut |number| renumber(number, &places));
+    let used: Vec<bool> = Uses::count(json).views.iter().map(|n| *n > 0).collect();
+    let places = keep(json, "bufferViews", &used);
+    each_view(json, &mut |number| renumber(number, &places));
+    let mut packed = Vec::new();
+    for i in 0..each(json, "bufferViews").count() {
+        let Some(entry) = entry_mut(json, "bufferViews", i) else {
+            continue;
+        };
+        pack(entry, buffer, &bytes, &mut packed);
+        for name in MESHOPT {
+            let extension = entry.get_mut("extensions").and_then(|e| e.get_mut(name));
+            if let Some(extension) = extension.and_then(Value::as_object_mut) {
+                pack(extension, buffer, &bytes, &mut packed);
+            }
+        }
+    }
+    if let Some(entry) = entry_mut(json, "buffers", buffer) {
+        entry.insert("byteLength".into(), packed.len().into());
+    }
+    Bytes::from(packed)
+}
+
+/// Moves the bytes of a range of `buffer` to the end of `packed`.
+fn pack(entry: &mut Map<String, Value>, buffer: usize, bytes: &Bytes, packed: &mut Vec<u8>) {
+    if index(entry.get("buffer")) != Some(buffer) {
+        return;
+    }
+    let start = index(entry.get("byteOffset")).unwrap_or(0);
+    let length = index(entry.get("byteLength")).unwrap_or(0);
+    let end = start.saturating_add(length).min(bytes.len());
+    packed.resize(packed.len().next_multiple_of(4), 0);
+    entry.insert("byteOffset".into(), packed.len().into());
+    let held = bytes.get(start..end).unwrap_or_default();
+    packed.extend_from_slice(held);
+    // A view that reaches beyond its buffer is none the less as long as it says.
+    packed.resize(packed.len() + (length - held.len()).min(1 << 20), 0);
+    packed.resize(packed.len().next_multiple_of(4), 0);
+}
+
+/// Takes nodes out that hold nothing and lead to nothing: those of `joints`, and what is empty without them. Gives the
+/// new index of each node; `None` where an extension forbids it, and nothing was done.
+pub(super) fn prune_nodes(
+    json: &mut Value,
+    joints: &BTreeSet<usize>,
+) -> Option<Vec<Option<usize>>> {
+    if !is_known_throughout(json, &WITH_NODES) {
+        return None;
+    }
+    let nodes: Vec<Value> = each(json, "nodes").cloned().collect();
+    let children = |node: &Value| -> Vec<usize> {
+        let children = each(node, "children");
+        children.filter_map(|c| index(Some(c))).collect()
+    };
+    let mut kept = vec![true; nodes.len()];
+    let mut lost_child = vec![false; nodes.len()];
+    // Every round takes the leaves of what is left.
+    loop {
+        let mut changed = false;
+        for (i, node) in nodes.iter().enumerate() {
+            let holds = ["mesh", "camera", "extensions", "extras"]
+                .iter()
+                .any(|key| node.get(key).is_some());
+            let leads = children(node)
+                .iter()
+                .any(|&c| kept.get(c).copied().unwrap_or(false));
+            if kept[i] && !holds && !leads && (joints.contains(&i) || lost_child[i]) {
+                kept[i] = false;
+                changed = true;
+                for (parent, node) in nodes.iter().enumerate() {
+                    lost_child[parent] |= children(node).contains(&i);
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let places = keep(json, "nodes", &kept);
+    let renumber_list = |list: &mut Value| {
+        if let Some(items) = list.as_array_mut() {
+            items.retain(|item| {
+                index(Some(item)).is_none_or(|i| kept.get(i).copied().unwrap_or(false))
+            });
+            items.iter_mut().for_each(|item| renumber(item, &places));
+        }
+    };
+    for (list, key) in [("nodes", "children"), ("scenes", "nodes")] {
+        for i in 0..each(json, list).count() {
+            let Some(entry) = entry_mut(json, list, i) else {
+                continue;
+            };
+            if let Some(numbers) = entry.get_mut(key) {
+                renumber_list(numbers);
+            }
+            // An empty list is an error of its own.
+            if entry
+                .get(key)
+                .is_some_and(|l| l.as_array().is_some_and(Vec::is_empty))
+            {
+                entry.shift_remove(key);
+            }
+        }
+    }
+    for i in 0..each(json, "animations").count() {
+        let channels = entry_mut(json, "animations", i).and_then(|a| a.get_mut("channels"));
+        for channel in channels.and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(node) = channel.get_mut("target").and_then(|t| t.get_mut("node")) {
+                renumber(node, &places);
+            }
+        }
+    }
+    Some(places)
+}
+
+/// Keeps the entries of a list that `kept` says; gives the new index of each.
+fn keep(json: &mut Value, list: &str, kept: &[bool]) -> Vec<Option<usize>> {
+    let mut next = 0;
+    let places: Vec<Option<usize>> = kept
+        .iter()
+        .map(|kept| {
+            kept.then(|| {
+                next += 1;
+                next - 1
+            })
+        })
+        .collect();
+    let Some(root) = json.as_object_mut() else {
+        return places;
+    };
+    if let Some(Value::Array(items)) = root.get_mut(list) {
+        let mut kept = kept.iter();
+        items.retain(|_| kept.next().copied().unwrap_or(true));
+        if items.is_empty() {
+            root.shift_remove(list);
+        }
+    }
+    places
+}
+
+fn renumber(number: &mut Value, places: &[Option<usize>]) {
+    if let Some(Some(place)) = index(Some(number)).and_then(|i| places.get(i)) {
+        *number = Value::from(*place);
+    }
+}
+
+fn list_mut<'a>(value: &'a mut Value, key: &str) -> impl Iterator<Item = &'a mut Value> {
+    let list = value.get_mut(key).and_then(Value::as_array_mut);
+    list.into_iter().flatten()
+}
+
+fn values_of(map: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
+    let map = map.and_then(Value::as_object_mut);
+    map.into_iter().flat_map(Map::values_mut)
+}
+
+/// Every number of an accessor that the specification or a known extension has.
+fn each_accessor(json: &mut Value, work: &mut dyn FnMut(&mut Value)) {
+    for mesh in list_mut(json, "meshes") {
+        for primitive in list_mut(mesh, "primitives") {
+            primitive
+                .get_mut("indices")
+                .into_iter()
+                .for_each(&mut *work);
+            values_of(primitive.get_mut("attributes")).for_each(&mut *work);
+            for target in list_mut(primitive, "targets") {
+                values_of(Some(target)).for_each(&mut *work);
+            }
+        }
+    }
+    for skin in list_mut(json, "skins") {
+        skin.get_mut("inverseBindMatrices")
+            .into_iter()
+            .for_each(&mut *work);
+    }
+    for animation in list_mut(json, "animations") {
+        for sampler in list_mut(animation, "samplers") {
+            for key in ["input", "output"] {
+                sampler.get_mut(key).into_iter().for_each(&mut *work);
+            }
+        }
+    }
+    for node in list_mut(json, "nodes") {
+        let instancing = node
+            .get_mut("extensions")
+            .and_then(|e| e.get_mut(INSTANCING)?.get_mut("attributes"));
+        values_of(instancing).for_each(&mut *work);
+    }
+}
+
+/// Every number of a buffer view that the specification or a known extension has.
+fn each_view(json: &mut Value, work: &mut dyn FnMut(&mut Value)) {
+    for accessor in list_mut(json, "accessors") {
+        accessor
+            .get_mut("bufferView")
+            .into_iter()
+            .for_each(&mut *work);
+        for part in ["indices", "values"] {
+            let view = accessor
+                .get_mut("sparse")
+                .and_then(|s| s.get_mut(part)?.get_mut("bufferView"));
+            view.into_iter().for_each(&mut *work);
+        }
+    }
+    for image in list_mut(json, "images") {
+        image.get_mut("bufferView").into_iter().for_each(&mut *work);
+    }
+    for mesh in list_mut(json, "meshes") {
+        for primitive in list_mut(mesh, "primitives") {
+            let view = primitive
+                .get_mut("extensions")
+                .and_then(|e| e.get_mut(DRACO)?.get_mut("bufferView"));
+            view.into_iter().for_each(&mut *work);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_nothing_refers_to_goes() {
+        let mut file = json!({
+            "buffers": [{"byteLength": 12}],
+            "bufferViews": [{"buffer": 0, "byteLength": 4}, {"buffer": 0, "byteOffset": 8, "byteLength": 4}],
+            "accessors": [{"bufferView": 0}, {"bufferView": 1}],
+            "meshes": [{"primitives": [{"attributes": {"POSITION": 1}}]}]
+        });
+        let bytes = Bytes::from_static(b"oldsgonekept");
+        assert_eq!(compact(&mut file, 0, bytes)[..], *b"kept");
+        assert_eq!(file["buffers"][0]["byteLength"], 4);
+        assert_eq!(
+            file["bufferViews"],
+            json!([{"buffer": 0, "byteOffset": 0, "byteLength": 4}])
+        );
+        assert_eq!(file["accessors"], json!([{"bufferView": 0}]));
+        assert_eq!(
+            file["meshes"][0]["primitives"][0]["attributes"]["POSITION"],
+            0
+        );
+    }
+
+    #[test]
+    fn unknown_numbers_keep_everything() {
+        let source = json!({
+            "buffers": [{"byteLength": 4}], "bufferViews": [{"buffer": 0, "byteLength": 4}],
+            "accessors": [{"bufferView": 0}], "nodes": [{}, {"mesh": 0}],
+            "extensions": {"VENDOR_thing": {"accessor": 0}}
+        });
+        let mut file = source.clone();
+        let bytes = Bytes::from_static(b"kept");
+        assert_eq!(compact(&mut file, 0, bytes.clone()), bytes);
+        assert!(prune_nodes(&mut file, &BTreeSet::from([0])).is_none());
+        assert_eq!(file, source);
+    }
+
+    #[test]
+    fn empty_joints_go_and_what_holds_something_stays() {
+        let mut file = json!({
+            "nodes": [{"children": [1, 4]}, {"children": [2]}, {"name": "tip"}, {}, {"mesh": 0}],
+            "scenes": [{"nodes": [0, 3]}]
+        });
+        let places = prune_nodes(&mut file, &BTreeSet::from([1, 2])).unwrap();
+        assert_eq!(places, [Some(0), None, None, Some(1), Some(2)]);
+        assert_eq!(file["nodes"], json!([{"children": [2]}, {}, {"mesh": 0}]));
+        assert_eq!(file["scenes"], json!([{"nodes": [0, 1]}]));
+    }
+}

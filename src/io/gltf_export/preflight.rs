@@ -1,0 +1,419 @@
+//! What an export will change, and what it cannot hold exactly and why: told before it is computed.
+
+use super::in_betweens::WrittenClips;
+use super::uses::each;
+use super::{ExportError, ExportOptions};
+use crate::bake::{self, BakeMode, BakeOptions, Estimate};
+use crate::deform::DeformStack;
+use crate::document::{ClipId, Document, MeshId, MeshItem};
+use crate::finding::{Finding, Place, counted};
+use crate::skeleton::{Clip, Interpolation};
+use crate::task::Task;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Influences that count: what is below moves nothing that is seen.
+const FAINT: f32 = 1e-4;
+
+/// Influences that every player reads.
+const COMMON_INFLUENCES: usize = 4;
+
+/// Morph targets that every player shows at once (glTF 2.0, 3.7.2.2).
+const COMMON_TARGETS: usize = 8;
+
+/// Joints of a skin that the strictest of the common players takes.
+const COMMON_JOINTS: usize = 256;
+
+/// What the correction of an export with `options` will come to; `None` without one, or where none is needed.
+pub fn estimate(
+    document: &Document,
+    options: &ExportOptions,
+    task: &Task,
+) -> Result<Option<Estimate>, ExportError> {
+    let Some(correct) = &options.correct else {
+        return Ok(None);
+    };
+    correct
+        .check()
+        .map_err(|why| ExportError::Correction { why })?;
+    let written = WrittenClips::of(document, task)?;
+    Ok(bake::estimate(document, &written.clips, correct, task)?)
+}
+
+/// A skinned mesh whose stack does what linear skinning does not.
+struct Affected<'a> {
+    id: MeshId,
+    item: &'a Arc<MeshItem>,
+    /// What the stack reads.
+    stack: DeformStack,
+    n_blended: usize,
+    n_over: usize,
+}
+
+/// What an export with `options` will change, and what it cannot hold exactly and why; what matters most first. Looks at
+/// weights, stacks and clips, and evaluates nothing.
+pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
+    let affected = affected(document);
+    let mut findings = Vec::new();
+    match &options.correct {
+        None => uncorrected(document, &affected, &mut findings),
+        Some(_) if affected.is_empty() => findings.push(Finding::info(
+            "correction",
+            "Every mesh is skinned as any player does it: no correction is needed, and none is written.",
+        )),
+        Some(correct) => {
+            match correct.mode {
+                BakeMode::Clips => of_clips(document, correct, &affected, &mut findings),
+                BakeMode::Retarget => of_any_clip(&affected, &mut findings),
+            }
+            of_skins(document, correct, &affected, &mut findings);
+            for mesh in &affected {
+                of_mesh(document, correct, mesh, &mut findings);
+            }
+        }
+    }
+    let previews = document.clips().values().filter(|clip| clip.preview);
+    let n_previews = previews.count();
+    if n_previews > 0 {
+        let message = format!(
+            "{} left out of the file.",
+            is_or_are(n_previews, "preview clip")
+        );
+        findings.push(Finding::info("clips", message));
+    }
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    findings
+}
+
+/// Meshes drawn with a skin that players would show otherwise.
+fn affected(document: &Document) -> Vec<Affected<'_>> {
+    let linear = DeformStack::lbs().as_applied();
+    let skinned: BTreeSet<MeshId> = document
+        .instances()
+        .values()
+        .filter(|instance| instance.skin.is_some())
+        .map(|instance| instance.mesh)
+        .collect();
+    let meshes = document.meshes().iter().filter_map(|(&id, item)| {
+        let stack = item.stack.as_applied();
+        if stack == linear || !skinned.contains(&id) {
+            return None;
+        }
+        let (mut n_blended, mut n_over) = (0, 0);
+        for row in item.influences.iter() {
+            let n = row.iter().filter(|(_, weight)| *weight > FAINT).count();
+            n_blended += usize::from(n > 1);
+            n_over += usize::from(n > COMMON_INFLUENCES);
+        }
+        // What follows one bone is where linear skinning has it; smoothing moves it none the less.
+        let acts = n_blended > 0 || stack.smooth.acts();
+        acts.then_some(Affected {
+            id,
+            item,
+            stack,
+            n_blended,
+            n_over,
+        })
+    });
+    meshes.collect()
+}
+
+fn uncorrected(document: &Document, affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
+    for mesh in affected {
+        findings.push(mesh.says(Finding::warning(
+            mesh.place(),
+            format!(
+                "No player knows its {}: {} will look as linear skinning has them. A correction writes what you see.",
+                mesh.what(),
+                counted(mesh.n_blended, "blended point")
+            ),
+        )));
+    }
+    let n_rules = n_compensating(document);
+    if n_rules > 0 {
+        findings.push(Finding::warning(
+            "joints",
+            format!(
+                "{} the scale of the bone above, which no file can say: it will scale with it.",
+                match n_rules {
+                    1 => "1 bone takes back".to_owned(),
+                    n => format!("{n} bones take back"),
+                }
+            ),
+        ));
+    }
+}
+
+fn of_clips(
+    document: &Document,
+    correct: &BakeOptions,
+    affected: &[Affected<'_>],
+    findings: &mut Vec<Finding>,
+) {
+    let exported = document.clips().iter().filter(|(_, clip)| !clip.preview);
+    let moving = |clip: &Clip| clip.channels.iter().any(|c| !c.times.is_empty());
+    let clips: Vec<(ClipId, &Arc<Clip>)> = exported
+        .filter(|(_, clip)| moving(clip))
+        .map(|(&id, clip)| (id, clip))
+        .collect();
+    if clips.is_empty() {
+        findings.push(Finding::warning(
+            "clips",
+            "There is no clip to correct: the file will look as linear skinning has it. Make a clip, or choose \
+             Retargetable.",
+        ));
+        return;
+    }
+    let chosen = |id: &ClipId| correct.clips.is_empty() || correct.clips.contains(id);
+    let n_chosen = clips.iter().filter(|(id, _)| chosen(id)).count();
+    if n_chosen < clips.len() {
+        findings.push(Finding::warning(
+            "clips",
+            format!(
+                "{} not corrected: helper joints move in them too, morph targets do not, and nothing is promised of \
+                 them.",
+                is_or_are(clips.len() - n_chosen, "clip")
+            ),
+        ));
+    }
+    let jumps = |clip: &Clip| {
+        let mut channels = clip.channels.iter();
+        channels.any(|c| c.interpolation == Interpolation::Step && c.times.len() > 1)
+    };
+    let n_jumping = clips
+        .iter()
+        .filter(|(id, clip)| chosen(id) && jumps(clip))
+        .count();
+    if n_jumping > 0 {
+        findings.push(Finding::info(
+            "clips",
+            format!(
+                "{} in steps: a corrected jump takes two thousandths of a second.",
+                match n_jumping {
+                    1 => "1 clip moves bones".to_owned(),
+                    n => format!("{n} clips move bones"),
+                }
+            ),
+        ));
+    }
+    let n_blended = affected.iter().map(|mesh| mesh.n_blended).sum();
+    findings.push(Finding::info(
+        "correction",
+        format!(
+            "Helper joints, new weights and morph targets make up for what linear skinning does to {} of {}, in {}.",
+            counted(n_blended, "blended point"),
+            match affected.len() {
+                1 => "1 mesh".to_owned(),
+                n => format!("{n} meshes"),
+            },
+            counted(n_chosen, "clip")
+        ),
+    ));
+}
+
+fn of_any_clip(affected: &[Affected<'_>], findings: &mut Vec<Finding>) {
+    for mesh in affected {
+        let stack = &mesh.stack;
+        let mut left = Vec::new();
+        if stack.compensation.enabled {
+            left.push("bulge compensation");
+        }
+        if stack.projection.enabled {
+            left.push("bulge projection");
+        }
+        if stack.smooth.acts() {
+            left.push("corrective smooth");
+        }
+        if !left.is_empty() {
+            let message = format!(
+                "Helper joints that any clip can drive hold its skinning, not its {}.",
+                listed(&left)
+            );
+            findings.push(mesh.says(Finding::warning(mesh.place(), message)));
+        }
+    }
+    findings.push(Finding::info(
+        "correction",
+        "Helper joints follow from the other joints. They have tracks for the clips in the file; for others an engine \
+         has to drive them, by the block in the file's extras.",
+    ));
+}
+
+fn of_skins(
+    document: &Document,
+    correct: &BakeOptions,
+    affected: &[Affected<'_>],
+    findings: &mut Vec<Finding>,
+) {
+    let meshes: BTreeSet<MeshId> = affected.iter().map(|mesh| mesh.id).collect();
+    let drawn = || {
+        let instances = document.instances().values();
+        instances.filter(|instance| meshes.contains(&instance.mesh))
+    };
+    let skins: BTreeSet<_> = drawn().filter_map(|instance| instance.skin).collect();
+    for skin in skins {
+        let Some(n) = document.skins().get(&skin).map(|skin| skin.joints.len()) else {
+            continue;
+        };
+        let place = format!("skins[{}]", skin.0);
+        if n >= correct.max_joints {
+            findings.push(Finding::warning(
+                place,
+                format!(
+                    "It has {} already and may have {}: no helper joint fits, morph targets have to do it alone.",
+                    counted(n, "joint"),
+                    correct.max_joints
+                ),
+            ));
+        } else if correct.max_joints > COMMON_JOINTS && n <= COMMON_JOINTS {
+            findings.push(Finding::info(
+                place,
+                format!("It may come to have more than {COMMON_JOINTS} joints, which some players refuse."),
+            ));
+        }
+    }
+    for mesh in affected {
+        let of_mesh = drawn().filter(|instance| instance.mesh == mesh.id);
+        let sizes: BTreeSet<usize> = of_mesh
+            .filter_map(|instance| Some(document.skins().get(&instance.skin?)?.joints.len()))
+            .collect();
+        if sizes.len() > 1 {
+            findings.push(mesh.says(Finding::warning(
+                mesh.place(),
+                "It is drawn with skins of different numbers of joints: no helper joint fits all, morph targets have \
+                 to do it alone.",
+            )));
+        }
+    }
+}
+
+fn of_mesh(
+    document: &Document,
+    correct: &BakeOptions,
+    mesh: &Affected<'_>,
+    findings: &mut Vec<Finding>,
+) {
+    if mesh.n_over > 0 {
+        findings.push(mesh.says(Finding::info(
+            mesh.place(),
+            format!(
+                "{} more than {COMMON_INFLUENCES} influences, which many players do not read: they are fitted anew to \
+                 {COMMON_INFLUENCES}.",
+                has_or_have(mesh.n_over, "point")
+            ),
+        )));
+    }
+    let n_own = mesh.item.geometry.morphs.len();
+    let adds_targets = correct.mode == BakeMode::Clips && correct.max_morphs > 0;
+    if n_own > 0 && adds_targets {
+        findings.push(mesh.says(Finding::info(
+            mesh.place(),
+            format!(
+                "Its {} stay; where targets are added, their weights are keyed anew.",
+                counted(n_own, "own morph target")
+            ),
+        )));
+    }
+    if adds_targets && n_own + correct.max_morphs > COMMON_TARGETS {
+        findings.push(mesh.says(Finding::info(
+            mesh.place(),
+            format!(
+                "It may come to have {} morph targets; some players show {COMMON_TARGETS}.",
+                n_own + correct.max_morphs
+            ),
+        )));
+    }
+    if is_compressed(document, mesh.id) {
+        findings.push(mesh.says(Finding::info(
+            mesh.place(),
+            "It is compressed (Draco) and is written uncompressed, since its weights change: the file grows.",
+        )));
+    }
+}
+
+impl Affected<'_> {
+    fn place(&self) -> String {
+        let name = &self.item.geometry.name;
+        if name.is_empty() {
+            format!("mesh {}", self.id.0)
+        } else {
+            format!("mesh {} \"{name}\"", self.id.0)
+        }
+    }
+
+    fn says(&self, finding: Finding) -> Finding {
+        finding.at(Place::Mesh(self.id.0))
+    }
+
+    /// What its stack does, in words.
+    fn what(&self) -> String {
+        let mut parts = Vec::new();
+        let method = self.stack.method.label().to_lowercase();
+        if self.stack.method.is_rigid() {
+            parts.push(format!("{method} skinning"));
+        }
+        if self.stack.compensation.enabled {
+            parts.push("bulge compensation".into());
+        }
+        if self.stack.projection.enabled {
+            parts.push("bulge projection".into());
+        }
+        if self.stack.smooth.acts() {
+            parts.push("corrective smooth".into());
+        }
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        listed(&parts)
+    }
+}
+
+fn n_compensating(document: &Document) -> usize {
+    let joints = document.skeleton().joints().iter();
+    joints.filter(|joint| joint.rule.compensates_scale).count()
+}
+
+fn is_compressed(document: &Document, mesh: MeshId) -> bool {
+    let Some(source) = document.source() else {
+        return false;
+    };
+    let entry = each(&source.json, "meshes").nth(mesh.0 as usize);
+    let primitives = entry
+        .and_then(|mesh| mesh.get("primitives"))
+        .and_then(Value::as_array);
+    primitives.into_iter().flatten().any(|primitive| {
+        let extensions = primitive.get("extensions");
+        extensions.is_some_and(|e| e.get("KHR_draco_mesh_compression").is_some())
+    })
+}
+
+/// "a, b and c".
+fn listed(parts: &[&str]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+fn is_or_are(n: usize, noun: &str) -> String {
+    format!("{} {}", counted(n, noun), if n == 1 { "is" } else { "are" })
+}
+
+fn has_or_have(n: usize, noun: &str) -> String {
+    format!(
+        "{} {}",
+        counted(n, noun),
+        if n == 1 { "has" } else { "have" }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_read_as_sentences() {
+        assert_eq!(listed(&["a"]), "a");
+        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
+    }
+}

@@ -1,0 +1,419 @@
+//! A moment as a model that never moves: the source without skins, clips and morph targets.
+
+use super::compact::prune_nodes;
+use super::nodes::{node_of, patch_names, patch_transforms};
+use super::package::Package;
+use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch, entry_mut, place};
+use super::report::ExportReport;
+use super::uses::{each, index};
+use super::weights::{attributes_mut, points_of, primitive_mut};
+use super::{ExportError, ExportOptions, Exported, add_referenced, name_of, uncompress};
+use crate::bake::still::{Still, StillShape, into_node, still_shapes};
+use crate::document::{Document, InstanceId, MeshId, MeshItem};
+use crate::finding::{Finding, counted};
+use crate::task::Task;
+use bytes::Bytes;
+use glam::{DAffine3, Vec3};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Writes a moment of the document's model into memory; of `options` the container and the name count.
+pub fn export_still(
+    document: &Document,
+    still: &Still,
+    options: &ExportOptions,
+    task: &Task,
+) -> Result<Exported, ExportError> {
+    export_still_beside(document, still, options, &|_| true, task)
+}
+
+/// [`export_still`], with new files beside the model only where `is_free` says so.
+pub(in crate::io) fn export_still_beside(
+    document: &Document,
+    still: &Still,
+    options: &ExportOptions,
+    is_free: &dyn Fn(&str) -> bool,
+    task: &Task,
+) -> Result<Exported, ExportError> {
+    let source = document.source().ok_or(ExportError::NoSource)?;
+    let pose = still.pose(document).ok_or(ExportError::NoClip)?;
+    let shapes = still_shapes(document, &pose, task)?;
+    let name = name_of(source, options);
+    let mut report = ExportReport::default();
+    let mut package = Package::new(
+        source,
+        options.container,
+        &name,
+        is_free,
+        &mut report.findings,
+    );
+    let mut patch = package.patch();
+    patch_names(document, &mut patch.json);
+    patch_transforms(document, &pose, &mut patch.json, &mut report);
+    let mut placed = Placed::default();
+    for (done, (&mesh, item)) in document.meshes().iter().enumerate() {
+        task.step(
+            "Writing the mesh",
+            done as f32 / document.meshes().len() as f32,
+        )?;
+        let variants = variants_of(document, mesh, item, &shapes);
+        let is_written = variants.iter().any(|v| v.shape.is_some());
+        strip(document, mesh, item, is_written, &mut patch, &mut report)?;
+        write_variants(
+            document,
+            mesh,
+            item,
+            &variants,
+            &mut patch,
+            &mut placed,
+            &mut report,
+        )?;
+    }
+    placed.tell(document, &mut report);
+    free(document, &placed.freed, &mut patch.json);
+    let joints = drop_motion(&mut patch.json);
+    // What compressed or pointed at what is gone goes with it.
+    patch.dropped_extensions.extend(super::patch::MESHOPT);
+    patch.dropped_extensions.insert("KHR_animation_pointer");
+    prune_nodes(&mut patch.json, &joints);
+    task.step("Writing the model", 0.9)?;
+    report.n_bytes_added = patch.appended.iter().map(Bytes::len).sum();
+    let (mut files, json) = package.finish_compact(patch)?;
+    add_referenced(source, &json, &mut files, &mut report);
+    Ok(Exported { files, report })
+}
+
+/// A shape as one or more instances show it.
+#[derive(Debug)]
+pub(super) struct Variant {
+    /// Positions and normals, one a vertex, in the space of the nodes; `None`: the source's.
+    pub(super) shape: Option<LocalShape>,
+    /// Instances that show it, and whether their nodes cannot hold it.
+    pub(super) instances: Vec<(InstanceId, bool)>,
+}
+
+/// Positions and normals of all vertices of a mesh.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct LocalShape {
+    /// n_vertices.
+    pub(super) positions: Vec<Vec3>,
+    /// n_vertices, unit.
+    pub(super) normals: Vec<Vec3>,
+}
+
+impl LocalShape {
+    /// `shape` in the space that `into` leads to from the world.
+    pub(super) fn of(item: &MeshItem, shape: &StillShape, into: DAffine3) -> Self {
+        let mesh = &item.geometry;
+        let local = |p: &Vec3| into.transform_point3(p.as_dvec3()).as_vec3();
+        let positions: Vec<Vec3> = shape.positions.iter().map(local).collect();
+        // A normal goes the other way by the transposed matrix; into is the inverse of the node.
+        let back = into.matrix3.inverse().transpose();
+        let side = if shape.mirrored { -1.0 } else { 1.0 };
+        let local = |n: &Vec3| {
+            let turned = back * n.as_dvec3() * side;
+            turned.try_normalize().map_or(*n, |n| n.as_vec3())
+        };
+        let normals: Vec<Vec3> = shape.normals.iter().map(local).collect();
+        let at = |list: &[Vec3], of_vertex: &[u32]| -> Vec<Vec3> {
+            let of = of_vertex.iter().map(|&i| list.get(i as usize).copied());
+            of.map(Option::unwrap_or_default).collect()
+        };
+        Self {
+            positions: at(&positions, &mesh.point_of_vertex),
+            normals: at(&normals, &mesh.normal_of_vertex),
+        }
+    }
+}
+
+/// What the instances of a mesh show, each shape once.
+fn variants_of(
+    document: &Document,
+    mesh: MeshId,
+    item: &MeshItem,
+    shapes: &BTreeMap<InstanceId, StillShape>,
+) -> Vec<Variant> {
+    let mut variants: Vec<Variant> = Vec::new();
+    let drawn = document.instances().iter();
+    for (&id, instance) in drawn.filter(|(_, i)| i.mesh == mesh) {
+        let Some(shape) = shapes.get(&id) else {
+            continue;
+        };
+        let into = if instance.skin.is_some() {
+            into_node(shape.node)
+        } else {
+            // Players turn triangles over where a node mirrors, as they did in the source.
+            let volume = shape.node.matrix3.determinant();
+            (volume.is_finite() && volume != 0.0).then(|| shape.node.inverse())
+        };
+        let (shape, is_free) = if shape.as_in_source {
+            (None, false)
+        } else {
+            let local = LocalShape::of(item, shape, into.unwrap_or(DAffine3::IDENTITY));
+            (Some(local), into.is_none())
+        };
+        match variants.iter_mut().find(|v| v.shape == shape) {
+            Some(variant) => variant.instances.push((id, is_free)),
+            None => variants.push(Variant {
+                shape,
+                instances: vec![(id, is_free)],
+            }),
+        }
+    }
+    variants
+}
+
+/// Takes weights and morph targets off a mesh, and decodes it where it is about to be written.
+pub(super) fn strip(
+    document: &Document,
+    mesh: MeshId,
+    item: &MeshItem,
+    is_written: bool,
+    patch: &mut Patch,
+    report: &mut ExportReport,
+) -> Result<(), ExportError> {
+    for primitive in 0..item.geometry.primitives.len() {
+        if is_written {
+            uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
+        }
+        if let Some(attributes) = attributes_mut(&mut patch.json, mesh, primitive) {
+            attributes
+                .retain(|name, _| !(name.starts_with("JOINTS_") || name.starts_with("WEIGHTS_")));
+        }
+        if let Some(primitive) = primitive_mut(&mut patch.json, mesh, primitive) {
+            primitive.shift_remove("targets");
+        }
+    }
+    if let Some(entry) = entry_mut(&mut patch.json, "meshes", mesh.0 as usize) {
+        entry.shift_remove("weights");
+        if let Some(Value::Object(extras)) = entry.get_mut("extras") {
+            extras.shift_remove("targetNames");
+            if extras.is_empty() {
+                entry.shift_remove("extras");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What came of the shapes.
+#[derive(Default)]
+struct Placed {
+    /// Instances whose nodes cannot hold their shape, and the mesh that they draw.
+    freed: Vec<(InstanceId, usize)>,
+    copies: usize,
+    without_tangents: usize,
+}
+
+impl Placed {
+    fn tell(&self, document: &Document, report: &mut ExportReport) {
+        if self.copies > 0 {
+            let message = format!(
+                "{} written: instances of one mesh show different ones.",
+                counted(self.copies, "further shape")
+            );
+            report.findings.push(Finding::info("meshes", message));
+        }
+        if self.without_tangents > 0 {
+            let message = "Tangents are not in the file: they belong to the undeformed shape, and viewers make their own.";
+            report.findings.push(Finding::info("meshes", message));
+        }
+        for (id, _) in &self.freed {
+            let joint = document.instances().get(id).map(|i| i.joint);
+            let label = joint.map_or_else(String::new, |j| document.skeleton().label(j));
+            report.findings.push(Finding::info(
+                format!("node \"{label}\""),
+                "It mirrors or is flat, so that it cannot hold the deformed mesh: a node of its own does.",
+            ));
+        }
+    }
+}
+
+fn write_variants(
+    document: &Document,
+    mesh: MeshId,
+    item: &MeshItem,
+    variants: &[Variant],
+    patch: &mut Patch,
+    placed: &mut Placed,
+    report: &mut ExportReport,
+) -> Result<(), ExportError> {
+    let stripped = entry_mut(&mut patch.json, "meshes", mesh.0 as usize).cloned();
+    for (v, variant) in variants.iter().enumerate() {
+        let at = match &stripped {
+            Some(copy) if v > 0 => {
+                placed.copies += 1;
+                let at = place(&mut patch.json, "meshes", None, copy.clone());
+                for (id, _) in &variant.instances {
+                    let Some(instance) = document.instances().get(id) else {
+                        continue;
+                    };
+                    let node = node_of(document, instance.joint);
+                    if let Some(entry) = entry_mut(&mut patch.json, "nodes", node) {
+                        entry.insert("mesh".into(), at.into());
+                    }
+                }
+                at
+            }
+            _ => mesh.0 as usize,
+        };
+        let freed = variant.instances.iter().filter(|(_, is_free)| *is_free);
+        placed.freed.extend(freed.map(|(id, _)| (*id, at)));
+        let Some(shape) = &variant.shape else {
+            continue;
+        };
+        for primitive in 0..item.geometry.primitives.len() {
+            placed.without_tangents +=
+                usize::from(write_primitive(patch, at, mesh, item, primitive, shape)?);
+            report.n_primitives_rewritten += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the shape of a primitive; whether it had tangents.
+pub(super) fn write_primitive(
+    patch: &mut Patch,
+    at: usize,
+    mesh: MeshId,
+    item: &MeshItem,
+    primitive: usize,
+    shape: &LocalShape,
+) -> Result<bool, ExportError> {
+    let n_vertices = points_of(item, primitive).len();
+    let Some(range) = item.geometry.primitives.get(primitive) else {
+        return Ok(false);
+    };
+    let range = range.vertices.start as usize..range.vertices.end as usize;
+    let id = MeshId(at as u32);
+    let Some(attributes) = attributes_mut(&mut patch.json, id, primitive) else {
+        return Err(ExportError::PrimitiveMissing {
+            mesh: mesh.0,
+            primitive,
+        });
+    };
+    let has_normals = attributes.contains_key("NORMAL");
+    let had_tangents = attributes.shift_remove("TANGENT").is_some();
+    let position = index(attributes.get("POSITION"));
+    let found = position
+        .and_then(|i| index(patch.json.get("accessors")?.get(i)?.get("count")))
+        .unwrap_or(0);
+    if found != n_vertices {
+        return Err(ExportError::VertexCount {
+            mesh: mesh.0,
+            primitive,
+            found,
+            expected: n_vertices,
+        });
+    }
+    if n_vertices == 0 {
+        return Ok(had_tangents);
+    }
+    let positions = put_vectors(patch, &shape.positions[range.clone()], true);
+    let normals = has_normals.then(|| put_vectors(patch, &shape.normals[range], false));
+    if let Some(attributes) = attributes_mut(&mut patch.json, id, primitive) {
+        attributes.insert("POSITION".into(), positions.into());
+        if let Some(normals) = normals {
+            attributes.insert("NORMAL".into(), normals.into());
+        }
+    }
+    Ok(had_tangents)
+}
+
+/// Stores one vector a vertex.
+pub(super) fn put_vectors(patch: &mut Patch, vectors: &[Vec3], bounded: bool) -> usize {
+    let bits = |v: Vec3| v.to_array().map(|x| f64::from(x).to_bits()).to_vec();
+    let bounds = bounded.then(|| {
+        let low = vectors.iter().fold(Vec3::INFINITY, |a, v| a.min(*v));
+        let high = vectors.iter().fold(Vec3::NEG_INFINITY, |a, v| a.max(*v));
+        (bits(low), bits(high))
+    });
+    patch.put(NewAccessor {
+        replaces: None,
+        component: FLOAT,
+        kind: "VEC3".into(),
+        normalized: false,
+        count: vectors.len(),
+        bytes: Bytes::copy_from_slice(bytemuck::cast_slice(vectors)),
+        target: Some(ARRAY_BUFFER),
+        bounds,
+    })
+}
+
+/// Gives instances that their nodes cannot hold a node at the root of every scene that shows them.
+pub(super) fn free(document: &Document, freed: &[(InstanceId, usize)], json: &mut Value) {
+    for (id, mesh) in freed {
+        let Some(instance) = document.instances().get(id) else {
+            continue;
+        };
+        let node = node_of(document, instance.joint);
+        let mut entry = Map::new();
+        if let Some(old) = entry_mut(json, "nodes", node) {
+            old.shift_remove("mesh");
+            if let Some(name) = old.get("name") {
+                entry.insert("name".into(), name.clone());
+            }
+        }
+        entry.insert("mesh".into(), (*mesh).into());
+        let new = place(json, "nodes", None, entry);
+        let nodes: Vec<Value> = each(json, "nodes").cloned().collect();
+        for scene in 0..each(json, "scenes").count() {
+            let Some(roots) = entry_mut(json, "scenes", scene)
+                .and_then(|scene| scene.get_mut("nodes"))
+                .and_then(Value::as_array_mut)
+            else {
+                continue;
+            };
+            if reaches(&nodes, roots, node) {
+                roots.push(new.into());
+            }
+        }
+    }
+}
+
+/// Whether the trees below `roots` hold `node`.
+fn reaches(nodes: &[Value], roots: &[Value], node: usize) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut open: Vec<usize> = roots.iter().filter_map(|r| index(Some(r))).collect();
+    while let Some(next) = open.pop() {
+        if next == node {
+            return true;
+        }
+        if seen.insert(next)
+            && let Some(entry) = nodes.get(next)
+        {
+            open.extend(each(entry, "children").filter_map(|c| index(Some(c))));
+        }
+    }
+    false
+}
+
+/// Takes skins, clips and default morph weights out; gives the nodes that were joints.
+fn drop_motion(json: &mut Value) -> BTreeSet<usize> {
+    let joints = drop_skins(json);
+    for node in 0..each(json, "nodes").count() {
+        if let Some(entry) = entry_mut(json, "nodes", node) {
+            entry.shift_remove("weights");
+        }
+    }
+    if let Some(root) = json.as_object_mut() {
+        root.shift_remove("animations");
+    }
+    joints
+}
+
+/// Takes skins out; gives the nodes that were joints.
+pub(super) fn drop_skins(json: &mut Value) -> BTreeSet<usize> {
+    let skins = each(json, "skins");
+    let joints = skins.flat_map(|skin| each(skin, "joints"));
+    let joints = joints.filter_map(|j| index(Some(j))).collect();
+    for node in 0..each(json, "nodes").count() {
+        if let Some(entry) = entry_mut(json, "nodes", node) {
+            entry.shift_remove("skin");
+        }
+    }
+    if let Some(root) = json.as_object_mut() {
+        root.shift_remove("skins");
+    }
+    joints
+}

@@ -1,0 +1,306 @@
+//! Morph targets that were baked -> displacements of positions and normals in every primitive of a mesh.
+
+use super::ExportError;
+use super::nodes::node_of;
+use super::patch::{
+    ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_INT, UNSIGNED_SHORT, entry_mut, number, place,
+};
+use super::report::ExportReport;
+use super::uncompress;
+use super::uses::index;
+use super::weights::{points_of, primitive_mut};
+use crate::bake::BakedMesh;
+use crate::document::{Document, MeshId, MeshItem};
+use bytes::Bytes;
+use glam::Vec3;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Adds the targets of a mesh after those of the source.
+///
+/// All targets of a primitive have the same attributes: players take what only some have for one of all. What a target
+/// lacks is added as zeros, to those of the source too; the other attributes of theirs become zeros in the new ones.
+pub(super) fn add_targets(
+    document: &Document,
+    mesh: MeshId,
+    item: &MeshItem,
+    baked: &BakedMesh,
+    sparse: bool,
+    patch: &mut Patch,
+    report: &mut ExportReport,
+) -> Result<(), ExportError> {
+    let geometry = &item.geometry;
+    let n_own = geometry.morphs.len();
+    let mut writer = Writer {
+        sparse,
+        zeros: BTreeMap::new(),
+    };
+    let positions = baked.targets.iter().map(|t| &t.positions[..]);
+    let positions: Vec<_> = positions.map(|p| spread(p, geometry.n_points())).collect();
+    let normals = baked.targets.iter().map(|t| &t.normals[..]);
+    let normals: Vec<_> = normals.map(|n| spread(n, geometry.normals.len())).collect();
+    for primitive in 0..geometry.primitives.len() {
+        uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
+        let points = points_of(item, primitive);
+        let missing = || ExportError::PrimitiveMissing {
+            mesh: mesh.0,
+            primitive,
+        };
+        let entry = primitive_mut(&mut patch.json, mesh, primitive).ok_or_else(missing)?;
+        let attributes = entry.get("attributes");
+        let has_normals = attributes.is_some_and(|a| a.get("NORMAL").is_some());
+        let position = index(attributes.and_then(|a| a.get("POSITION")));
+        let list = entry.entry("targets").or_insert_with(|| json!([]));
+        let own = list.as_array().ok_or_else(missing)?;
+        let mut others: Vec<String> = Vec::new();
+        for key in own.iter().filter_map(Value::as_object).flat_map(Map::keys) {
+            if key != "POSITION" && !others.contains(key) {
+                others.push(key.clone());
+            }
+        }
+        let found = position
+            .and_then(|i| index(patch.json.get("accessors")?.get(i)?.get("count")))
+            .unwrap_or(0);
+        if found != points.len() {
+            return Err(ExportError::VertexCount {
+                mesh: mesh.0,
+                primitive,
+                found,
+                expected: points.len(),
+            });
+        }
+        let of_vertices = &geometry.normal_of_vertex[vertices(item, primitive)];
+        let turns = |n: &Vec<Vec3>| of_vertices.iter().any(|&v| n[v as usize] != Vec3::ZERO);
+        let turned = has_normals && normals.iter().any(turns);
+        let fill = turned && !others.iter().any(|o| o == "NORMAL");
+        if fill {
+            others.push("NORMAL".into());
+        }
+        let mut targets = Vec::new();
+        for (positions, normals) in positions.iter().zip(&normals) {
+            let mut target = Map::new();
+            let displacements: Vec<Vec3> = points.iter().map(|&p| positions[p as usize]).collect();
+            target.insert(
+                "POSITION".into(),
+                writer.displacements(patch, &displacements).into(),
+            );
+            for other in &others {
+                let accessor = if other == "NORMAL" && turned {
+                    let turns = of_vertices.iter().map(|&n| normals[n as usize]);
+                    writer.displacements(patch, &turns.collect::<Vec<_>>())
+                } else {
+                    let is_color = other.starts_with("COLOR");
+                    writer.zeros(patch, points.len(), if is_color { "VEC4" } else { "VEC3" })
+                };
+                target.insert(other.clone(), accessor.into());
+            }
+            targets.push(Value::Object(target));
+        }
+        let zeros = (fill && n_own > 0).then(|| writer.zeros(patch, points.len(), "VEC3"));
+        let still = (n_own > 0).then(|| writer.zeros(patch, points.len(), "VEC3"));
+        let entry = primitive_mut(&mut patch.json, mesh, primitive).ok_or_else(missing)?;
+        let list = entry.get_mut("targets").and_then(Value::as_array_mut);
+        if let Some(list) = list {
+            // A primitive may lack the last targets of its mesh; the new ones must not take their places.
+            let lacks = n_own.saturating_sub(list.len());
+            list.extend(std::iter::repeat_n(json!({ "POSITION": still }), lacks));
+            if let Some(zeros) = zeros {
+                for target in list.iter_mut().filter_map(Value::as_object_mut) {
+                    target.entry("NORMAL").or_insert_with(|| zeros.into());
+                }
+            }
+            list.extend(targets);
+        }
+    }
+    widen_defaults(document, mesh, n_own, baked.targets.len(), &mut patch.json);
+    Ok(())
+}
+
+fn vertices(item: &MeshItem, primitive: usize) -> std::ops::Range<usize> {
+    let vertices = &item.geometry.primitives[primitive].vertices;
+    vertices.start as usize..vertices.end as usize
+}
+
+/// Entries of few as one of each of `n`.
+fn spread(entries: &[(u32, Vec3)], n: usize) -> Vec<Vec3> {
+    let mut all = vec![Vec3::ZERO; n];
+    for &(i, entry) in entries {
+        all[i as usize] = entry;
+    }
+    all
+}
+
+/// Default weights and names for the new targets, wherever there are any of the old ones.
+fn widen_defaults(document: &Document, mesh: MeshId, own: usize, new: usize, json: &mut Value) {
+    let widen = |entry: &mut Map<String, Value>| {
+        if let Some(weights) = entry.get_mut("weights").and_then(Value::as_array_mut) {
+            weights.resize(own + new, 0.into());
+        }
+    };
+    if let Some(entry) = entry_mut(json, "meshes", mesh.0 as usize) {
+        widen(entry);
+        let names = entry
+            .get_mut("extras")
+            .and_then(|e| e.get_mut("targetNames"));
+        if let Some(names) = names
+            .and_then(Value::as_array_mut)
+            .filter(|n| n.len() == own)
+        {
+            names.extend((1..=new).map(|i| Value::from(format!("Correction {i}"))));
+        }
+    }
+    for instance in document.instances().values().filter(|i| i.mesh == mesh) {
+        if let Some(entry) = entry_mut(json, "nodes", node_of(document, instance.joint)) {
+            widen(entry);
+        }
+    }
+}
+
+/// Writes displacements of the vertices of one mesh.
+struct Writer {
+    /// Only what is not zero, where that is smaller. Some players do not read it.
+    sparse: bool,
+    /// Accessors of nothing but zeros, by their number and kind.
+    zeros: BTreeMap<(usize, &'static str), usize>,
+}
+
+impl Writer {
+    fn displacements(&mut self, patch: &mut Patch, displacements: &[Vec3]) -> usize {
+        let moved = || {
+            displacements
+                .iter()
+                .enumerate()
+                .filter(|(_, d)| **d != Vec3::ZERO)
+        };
+        let n = moved().count();
+        if n == 0 {
+            return self.zeros(patch, displacements.len(), "VEC3");
+        }
+        let small = displacements.len() <= 1 << 16;
+        let index_bytes = if small { 2 } else { 4 };
+        if !self.sparse || n * (12 + index_bytes) >= 12 * displacements.len() {
+            return put_dense(patch, displacements);
+        }
+        let indices: Vec<u8> = if small {
+            moved()
+                .flat_map(|(v, _)| (v as u16).to_le_bytes())
+                .collect()
+        } else {
+            moved()
+                .flat_map(|(v, _)| (v as u32).to_le_bytes())
+                .collect()
+        };
+        let values: Vec<Vec3> = moved().map(|(_, d)| *d).collect();
+        let component = if small { UNSIGNED_SHORT } else { UNSIGNED_INT };
+        let indices = patch.put_bytes(Bytes::from(indices));
+        let values = patch.put_bytes(Bytes::copy_from_slice(bytemuck::cast_slice(&values)));
+        let mut entry = flat(displacements.len(), "VEC3");
+        // The zeros that are not stored count too.
+        let low = displacements.iter().fold(Vec3::ZERO, |a, d| a.min(*d));
+        let high = displacements.iter().fold(Vec3::ZERO, |a, d| a.max(*d));
+        entry.insert("min".into(), numbers(low));
+        entry.insert("max".into(), numbers(high));
+        entry.insert(
+            "sparse".into(),
+            json!({
+                "count": n,
+                "indices": {"bufferView": indices, "componentType": component},
+                "values": {"bufferView": values}
+            }),
+        );
+        place(&mut patch.json, "accessors", None, entry)
+    }
+
+    /// Zeros; as sparse ones they take no bytes: an accessor without a buffer view.
+    fn zeros(&mut self, patch: &mut Patch, count: usize, kind: &'static str) -> usize {
+        if let Some(&known) = self.zeros.get(&(count, kind)) {
+            return known;
+        }
+        let accessor = if !self.sparse && kind == "VEC3" {
+            put_dense(patch, &vec![Vec3::ZERO; count])
+        } else {
+            let mut entry = flat(count, kind);
+            if kind == "VEC3" {
+                entry.insert("min".into(), numbers(Vec3::ZERO));
+                entry.insert("max".into(), numbers(Vec3::ZERO));
+            }
+            place(&mut patch.json, "accessors", None, entry)
+        };
+        self.zeros.insert((count, kind), accessor);
+        accessor
+    }
+}
+
+fn put_dense(patch: &mut Patch, displacements: &[Vec3]) -> usize {
+    let bits = |v: Vec3| v.to_array().map(|x| f64::from(x).to_bits()).to_vec();
+    let (low, high) = displacements
+        .iter()
+        .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |b, d| {
+            (b.0.min(*d), b.1.max(*d))
+        });
+    patch.put(NewAccessor {
+        replaces: None,
+        component: FLOAT,
+        kind: "VEC3".into(),
+        normalized: false,
+        count: displacements.len(),
+        bytes: Bytes::copy_from_slice(bytemuck::cast_slice(displacements)),
+        target: Some(ARRAY_BUFFER),
+        bounds: Some((bits(low), bits(high))),
+    })
+}
+
+fn flat(count: usize, kind: &str) -> Map<String, Value> {
+    let mut entry = Map::new();
+    entry.insert("componentType".into(), FLOAT.into());
+    entry.insert("count".into(), count.into());
+    entry.insert("type".into(), kind.into());
+    entry
+}
+
+fn numbers(v: Vec3) -> Value {
+    v.to_array().iter().map(|&x| number(f64::from(x))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(sparse: bool) -> Patch {
+        let mut patch = Patch::new(json!({"accessors": [], "bufferViews": []}), 0, 0);
+        let mut writer = Writer {
+            sparse,
+            zeros: BTreeMap::new(),
+        };
+        let mut displacements = vec![Vec3::ZERO; 20];
+        writer.displacements(&mut patch, &displacements);
+        // Zeros are written once.
+        writer.displacements(&mut patch, &displacements);
+        displacements[3] = Vec3::new(1.0, -2.0, 0.0);
+        writer.displacements(&mut patch, &displacements);
+        writer.displacements(&mut patch, &[Vec3::X; 4]);
+        patch
+    }
+
+    #[test]
+    fn few_displacements_are_sparse_and_none_take_no_bytes() {
+        let patch = write(true);
+        let accessors = &patch.json["accessors"];
+        assert!(accessors[0].get("bufferView").is_none() && accessors[0].get("sparse").is_none());
+        assert_eq!(accessors[1]["sparse"]["count"], 1);
+        assert_eq!(accessors[1]["min"], json!([0, -2, 0]));
+        assert!(accessors[2].get("bufferView").is_some());
+        assert_eq!(accessors[2]["min"], json!([1, 0, 0]));
+    }
+
+    #[test]
+    fn dense_displacements_are_all_there() {
+        let patch = write(false);
+        let accessors = patch.json["accessors"].as_array().unwrap();
+        assert_eq!(accessors.len(), 3);
+        for accessor in accessors {
+            assert!(accessor.get("bufferView").is_some() && accessor.get("sparse").is_none());
+        }
+        assert_eq!(accessors[1]["min"], json!([0, -2, 0]));
+    }
+}

@@ -1,0 +1,267 @@
+//! Wavefront OBJ: a moment of a document as a mesh, with its materials and pictures.
+//!
+//! Positions are in metres of the world, one `v` a point, so that seams stay closed; `vt` counts from the bottom as the
+//! format has it. Every number reads back as the f32 it was.
+
+use super::gltf_export::{ExportError, ExportReport, Exported, picture_of};
+use crate::bake::still::{Still, StillShape, still_shapes};
+use crate::document::{Document, Instance, Material, MeshItem};
+use crate::finding::Finding;
+use crate::task::Task;
+use bytes::Bytes;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Writes a moment of `document` into memory: `name`.obj, `name`.mtl where there are materials, and the pictures they
+/// show.
+pub fn export_obj(
+    document: &Document,
+    still: &Still,
+    name: &str,
+    task: &Task,
+) -> Result<Exported, ExportError> {
+    let pose = still.pose(document).ok_or(ExportError::NoClip)?;
+    let shapes = still_shapes(document, &pose, task)?;
+    let name = if name.is_empty() { "model" } else { name };
+    let mut report = ExportReport::default();
+    let names = material_names(document);
+    let mut files = Vec::new();
+    let mut text = String::from("# Sinew: metres, y up\n");
+    if !names.is_empty() {
+        let _ = writeln!(text, "mtllib {name}.mtl");
+    }
+    let mut next = Next::default();
+    for (done, (id, shape)) in shapes.iter().enumerate() {
+        task.step("Writing the mesh", done as f32 / shapes.len() as f32)?;
+        let Some(instance) = document.instances().get(id) else {
+            continue;
+        };
+        if let Some(item) = document.meshes().get(&instance.mesh) {
+            let _ = writeln!(text, "o {}", label(document, instance, item));
+            write_shape(&mut text, shape, item, &names, &mut next, &mut report);
+            report.n_primitives_rewritten += item.geometry.primitives.len();
+        }
+    }
+    if shapes.is_empty() {
+        let nothing = "The model draws nothing: the file holds no mesh.";
+        report.findings.push(Finding::warning("model", nothing));
+    }
+    files.push((format!("{name}.obj"), Bytes::from(text)));
+    if !names.is_empty() {
+        let mut pictures = Vec::new();
+        let text = write_materials(document, name, &names, &mut pictures, &mut report);
+        files.push((format!("{name}.mtl"), Bytes::from(text)));
+        files.extend(pictures);
+    }
+    report.n_bytes_added = files.iter().map(|(_, bytes)| bytes.len()).sum();
+    Ok(Exported { files, report })
+}
+
+/// How many of each were written; the format counts from 1.
+#[derive(Default)]
+struct Next {
+    points: usize,
+    uvs: usize,
+    normals: usize,
+}
+
+fn write_shape(
+    text: &mut String,
+    shape: &StillShape,
+    item: &MeshItem,
+    names: &[String],
+    next: &mut Next,
+    report: &mut ExportReport,
+) {
+    let mesh = &item.geometry;
+    for p in &shape.positions {
+        let _ = writeln!(text, "v {} {} {}", p.x, p.y, p.z);
+    }
+    for uv in &mesh.uvs {
+        let _ = writeln!(text, "vt {} {}", uv.x, 1.0 - uv.y);
+    }
+    // A player lights what a mirror turned over from its other side.
+    let side = if shape.mirrored { -1.0 } else { 1.0 };
+    for n in &shape.normals {
+        let n = *n * side;
+        let _ = writeln!(text, "vn {} {} {}", n.x, n.y, n.z);
+    }
+    let corner = |vertex: u32| {
+        let vertex = vertex as usize;
+        let point = next.points + mesh.point_of_vertex[vertex] as usize + 1;
+        let normal = next.normals + mesh.normal_of_vertex[vertex] as usize + 1;
+        if mesh.uvs.is_empty() {
+            format!("{point}//{normal}")
+        } else {
+            format!("{point}/{}/{normal}", next.uvs + vertex + 1)
+        }
+    };
+    let mut without_faces = 0;
+    for primitive in &mesh.primitives {
+        if primitive.triangles.is_empty() {
+            without_faces += 1;
+            continue;
+        }
+        if let Some(name) = primitive.material.and_then(|m| names.get(m as usize)) {
+            let _ = writeln!(text, "usemtl {name}");
+        }
+        let range = primitive.triangles.start as usize..primitive.triangles.end as usize;
+        for triangle in &mesh.triangles[range] {
+            let [a, mut b, mut c] = *triangle;
+            if shape.mirrored {
+                (b, c) = (c, b);
+            }
+            let _ = writeln!(text, "f {} {} {}", corner(a), corner(b), corner(c));
+        }
+    }
+    next.points += shape.positions.len();
+    next.uvs += mesh.uvs.len();
+    next.normals += shape.normals.len();
+    let place = || format!("mesh \"{}\"", mesh.name);
+    if without_faces > 0 {
+        report.findings.push(Finding::warning(
+            place(),
+            "Points and lines are in the file as vertices without faces.",
+        ));
+    }
+    if !mesh.colors.is_empty() {
+        report.findings.push(Finding::info(
+            place(),
+            "The format has no colours of vertices: they are not in the file.",
+        ));
+    }
+}
+
+/// The name of an object: the node's, else the mesh's.
+fn label(document: &Document, instance: &Instance, item: &MeshItem) -> String {
+    let node = document.skeleton().joints().get(instance.joint.get());
+    let named = node.map(|n| n.name.as_str()).filter(|n| !n.is_empty());
+    let mesh = Some(item.geometry.name.as_str()).filter(|n| !n.is_empty());
+    match named.or(mesh) {
+        Some(name) => word(name),
+        None => format!("node_{}", instance.joint.get()),
+    }
+}
+
+/// A name without white space, which ends names in this format.
+fn word(name: &str) -> String {
+    let part = |c: char| {
+        if c.is_whitespace() || c.is_control() {
+            '_'
+        } else {
+            c
+        }
+    };
+    name.chars().map(part).collect()
+}
+
+/// Names of the materials, each one word of its own.
+fn material_names(document: &Document) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    let materials = document.materials().iter().enumerate();
+    let named = materials.map(|(i, material)| {
+        let mut name = word(&material.name);
+        if name.is_empty() || taken.contains(&name) {
+            name = format!("{name}_{i}");
+        }
+        while taken.contains(&name) {
+            name.push('_');
+        }
+        taken.insert(name.clone());
+        name
+    });
+    named.collect()
+}
+
+/// The text of the .mtl file; adds the pictures it names.
+fn write_materials(
+    document: &Document,
+    name: &str,
+    names: &[String],
+    pictures: &mut Vec<(String, Bytes)>,
+    report: &mut ExportReport,
+) -> String {
+    let mut text = String::new();
+    let mut known: BTreeMap<u32, Option<String>> = BTreeMap::new();
+    for (material, title) in document.materials().iter().zip(names) {
+        let [r, g, b, alpha] = material.base_color;
+        let _ = writeln!(text, "newmtl {title}");
+        let _ = writeln!(text, "Kd {r} {g} {b}");
+        let _ = writeln!(text, "d {alpha}");
+        let _ = writeln!(text, "Pr {}\nPm {}", material.roughness, material.metallic);
+        let [r, g, b] = material.emissive;
+        if material.emissive != [0.0; 3] {
+            let _ = writeln!(text, "Ke {r} {g} {b}");
+        }
+        let _ = writeln!(text, "illum {}", if material.unlit { 0 } else { 2 });
+        for (key, image) in maps_of(material) {
+            let file = known.entry(image).or_insert_with(|| {
+                let found = picture_of(document, image as usize, name);
+                let Some((file, bytes)) = found else {
+                    report.findings.push(Finding::warning(
+                        format!("images[{image}]"),
+                        "It could not be read; the material is written without it.",
+                    ));
+                    return None;
+                };
+                pictures.push((file.clone(), bytes));
+                Some(file)
+            });
+            if let Some(file) = file {
+                let _ = writeln!(text, "{key} {file}");
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Pictures that the format has a place for.
+fn maps_of(material: &Material) -> impl Iterator<Item = (&'static str, u32)> {
+    let maps = [
+        ("map_Kd", material.base_color_image),
+        ("map_Ke", material.emissive_image),
+        ("norm", material.normal_image),
+    ];
+    maps.into_iter().filter_map(|(key, i)| Some((key, i?)))
+}
+
+/// Files that an OBJ at `path`, if there is one, names: they are replaced with it.
+pub(super) fn files_of_obj(path: &Path) -> BTreeSet<String> {
+    let mut files = BTreeSet::new();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let named = |path: &Path, keys: &[&str]| -> Vec<String> {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let lines = text.lines().filter_map(|line| line.split_once(' '));
+        let named = lines.filter(|(key, _)| keys.contains(key));
+        named.map(|(_, name)| name.trim().to_owned()).collect()
+    };
+    for library in named(path, &["mtllib"]) {
+        let pictures = named(&folder.join(&library), &["map_Kd", "map_Ke", "norm"]);
+        files.extend(pictures);
+        files.insert(library);
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_single_words() {
+        assert_eq!(word("left arm\n2"), "left_arm_2");
+    }
+
+    #[test]
+    fn an_obj_knows_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.obj");
+        assert!(files_of_obj(&path).is_empty());
+        std::fs::write(&path, "mtllib a.mtl\nv 0 0 0\n").unwrap();
+        std::fs::write(folder.path().join("a.mtl"), "newmtl m\nmap_Kd a_0.png\n").unwrap();
+        let files = files_of_obj(&path).into_iter().collect::<Vec<_>>();
+        assert_eq!(files, ["a.mtl", "a_0.png"]);
+    }
+}

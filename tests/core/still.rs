@@ -1,0 +1,325 @@
+//! A moment as a mesh: what the file shows is where the stacks put every vertex.
+
+use crate::export_models::{open, reopen};
+use crate::shared::shared_dir;
+use glam::{DAffine3, DVec3, Vec3};
+use sinew::bake::still::{Still, still_shapes};
+use sinew::deform::DeformStack;
+use sinew::document::{Document, Edit};
+use sinew::io::gltf_export::{Container, ExportOptions, Exported, export_still};
+use sinew::io::obj::export_obj;
+use sinew::io::still::export_still_to_file;
+use sinew::task::Task;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+fn asset(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("assets/{name}.glb"))
+}
+
+fn with_stack(mut document: Document, stack: &DeformStack) -> Document {
+    let meshes: Vec<_> = document.meshes().keys().copied().collect();
+    for mesh in meshes {
+        let stack = Arc::new(stack.clone());
+        document.apply(&mut Edit::Stack { mesh, stack }).unwrap();
+    }
+    document
+}
+
+/// 0.37 of the way through a clip.
+fn moment_of(document: &Document, clip: usize) -> Still {
+    let Some((&id, clip)) = document.clips().iter().nth(clip) else {
+        return Still::default();
+    };
+    let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
+    Still {
+        clip: Some(id),
+        time: start + 0.37 * (end - start),
+    }
+}
+
+/// World positions and normals of all vertices, by instance and in the order of the file.
+fn seen(document: &Document, still: &Still) -> Vec<(Vec<Vec3>, Vec<Vec3>)> {
+    let pose = still.pose(document).unwrap();
+    let shapes = still_shapes(document, &pose, &Task::new()).unwrap();
+    let vertices = shapes.iter().map(|(id, shape)| {
+        let mesh = &document.meshes()[&document.instances()[id].mesh].geometry;
+        let side = if shape.mirrored { -1.0 } else { 1.0 };
+        let at = |list: &[Vec3], of: &[u32]| of.iter().map(|&i| list[i as usize]).collect();
+        let normals: Vec<Vec3> = shape.normals.iter().map(|n| *n * side).collect();
+        (
+            at(&shape.positions, &mesh.point_of_vertex),
+            at(&normals, &mesh.normal_of_vertex),
+        )
+    });
+    vertices.collect()
+}
+
+/// The same of a model without skins, as its nodes place it.
+fn shown(document: &Document) -> Vec<(Vec<Vec3>, Vec<Vec3>)> {
+    let world = document.rest_pose().world_matrices(document.skeleton());
+    let drawn = document.instances().values().map(|instance| {
+        assert!(instance.skin.is_none());
+        let mesh = &document.meshes()[&instance.mesh].geometry;
+        let place: DAffine3 = world[instance.joint.get()];
+        let back = place.matrix3.inverse().transpose();
+        let positions = mesh.point_of_vertex.iter().map(|&p| {
+            let p = mesh.positions[p as usize].as_dvec3();
+            place.transform_point3(p).as_vec3()
+        });
+        let normals = mesh.normal_of_vertex.iter().map(|&n| {
+            let n: DVec3 = back * mesh.normals[n as usize].as_dvec3();
+            n.normalize().as_vec3()
+        });
+        (positions.collect(), normals.collect())
+    });
+    drawn.collect()
+}
+
+fn diagonal(drawn: &[(Vec<Vec3>, Vec<Vec3>)]) -> f32 {
+    let points = || drawn.iter().flat_map(|d| &d.0).copied();
+    let low = points().fold(Vec3::INFINITY, Vec3::min);
+    let high = points().fold(Vec3::NEG_INFINITY, Vec3::max);
+    (high - low).length()
+}
+
+fn still_of(document: &Document, still: &Still, container: Container) -> Exported {
+    let options = ExportOptions {
+        container,
+        ..ExportOptions::default()
+    };
+    export_still(document, still, &options, &Task::new()).unwrap()
+}
+
+/// The file must show what the stacks show, and nothing that moves. `normals`: the source has some of its own.
+fn agrees(document: &Document, still: &Still, normals: bool, name: &str) {
+    for container in [Container::Glb, Container::Gltf] {
+        let read = reopen(&still_of(document, still, container));
+        assert!(read.skins().is_empty() && read.clips().is_empty(), "{name}");
+        assert!(read.meshes().values().all(|m| m.geometry.morphs.is_empty()));
+        let (ours, theirs) = (seen(document, still), shown(&read));
+        assert_eq!(ours.len(), theirs.len(), "{name}");
+        let near = 1e-6 * diagonal(&ours);
+        for ((positions, directions), (there, turned)) in ours.iter().zip(&theirs) {
+            assert_eq!(positions.len(), there.len(), "{name}");
+            let off = positions.iter().zip(there).map(|(a, b)| a.distance(*b));
+            let worst = off.fold(0.0, f32::max);
+            assert!(worst <= near, "{name}: {worst} of {near}");
+            if normals {
+                // Faces too small to have a direction leave a normal where it was.
+                let same = directions.iter().zip(turned);
+                let same = same.filter(|(a, b)| a.dot(**b) > 0.9999).count();
+                assert!(100 * same >= 99 * directions.len(), "{name}: {same}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_arm_stands_still_as_its_stack_bends_it() {
+    let document = with_stack(open(&asset("arm")), &DeformStack::default());
+    for clip in 0..document.clips().len() {
+        agrees(&document, &moment_of(&document, clip), true, "arm");
+    }
+    let rest = Still::default();
+    agrees(&document, &rest, true, "arm at rest");
+    let size = |e: Exported| e.files[0].1.len();
+    let source = document.source().unwrap().bytes.len();
+    assert!(size(still_of(&document, &rest, Container::Glb)) < source);
+}
+
+#[test]
+fn any_number_of_threads_writes_the_same_still() {
+    let document = open(&asset("mannequin"));
+    let still = moment_of(&document, 0);
+    let run = |n| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build();
+        pool.unwrap().install(|| {
+            let obj = export_obj(&document, &still, "m", &Task::new()).unwrap();
+            (still_of(&document, &still, Container::Glb).files, obj.files)
+        })
+    };
+    assert!(run(1) == run(3));
+}
+
+/// `v`, `vt`, `vn` and `f` lines: (positions, coordinates, normals, corners of 1-based indices).
+type Obj = (Vec<Vec3>, usize, Vec<Vec3>, Vec<[usize; 3]>);
+
+fn read_obj(text: &str) -> Obj {
+    let (mut v, mut vt, mut vn, mut corners) = (Vec::new(), 0, Vec::new(), Vec::new());
+    for line in text.lines() {
+        let mut words = line.split(' ');
+        let key = words.next().unwrap();
+        let words: Vec<&str> = words.collect();
+        let vector = || {
+            Vec3::from_slice(
+                &words
+                    .iter()
+                    .map(|w| w.parse().unwrap())
+                    .collect::<Vec<f32>>(),
+            )
+        };
+        match key {
+            "v" => v.push(vector()),
+            "vt" => vt += 1,
+            "vn" => vn.push(vector()),
+            "f" => corners.extend(words.iter().map(|w| {
+                let mut parts = w.split('/').map(|n| n.parse().unwrap_or(0));
+                std::array::from_fn(|_| parts.next().unwrap())
+            })),
+            _ => {}
+        }
+    }
+    (v, vt, vn, corners)
+}
+
+#[test]
+fn an_obj_has_every_number_of_the_moment() {
+    for name in ["arm", "hand", "mannequin"] {
+        let document = open(&asset(name));
+        let still = moment_of(&document, 0);
+        let exported = export_obj(&document, &still, "x", &Task::new()).unwrap();
+        let text = std::str::from_utf8(&exported.files[0].1).unwrap();
+        let (v, n_uvs, vn, corners) = read_obj(text);
+        let shapes = still_shapes(&document, &still.pose(&document).unwrap(), &Task::new());
+        let shapes = shapes.unwrap();
+        let positions: Vec<Vec3> = shapes.values().flat_map(|s| s.positions.clone()).collect();
+        assert_eq!(v, positions);
+        let meshes = || {
+            document
+                .instances()
+                .values()
+                .map(|i| &document.meshes()[&i.mesh].geometry)
+        };
+        assert_eq!(
+            corners.len(),
+            meshes().map(|m| 3 * m.triangles.len()).sum::<usize>()
+        );
+        assert!(corners.iter().all(|c| (1..=v.len()).contains(&c[0])
+            && c[1] <= n_uvs
+            && (1..=vn.len()).contains(&c[2])));
+        // Triangles turn to the side of their normals.
+        let sides = corners.chunks_exact(3).filter(|t| {
+            let [a, b, c] = [0, 1, 2].map(|i| v[t[i][0] - 1]);
+            (b - a).cross(c - a).dot(vn[t[0][2] - 1]) > 0.0
+        });
+        assert!(sides.count() * 100 > 95 * corners.len() / 3);
+        for (_, bytes) in &exported.files[1..] {
+            assert!(!bytes.is_empty());
+        }
+    }
+}
+
+#[test]
+fn stills_are_replaced_with_their_files_and_never_the_source() {
+    let folder = tempfile::tempdir().unwrap();
+    // Files in the source's own folder are never replaced.
+    let source = folder.path().join("source/arm.glb");
+    std::fs::create_dir(folder.path().join("source")).unwrap();
+    std::fs::copy(asset("arm"), &source).unwrap();
+    let document = open(&source);
+    let still = moment_of(&document, 0);
+    let write = |name: &str, still: &Still| {
+        export_still_to_file(&document, &folder.path().join(name), still, &Task::new())
+    };
+    write("a.obj", &Still::default()).unwrap();
+    write("a.obj", &still).unwrap();
+    write("a.gltf", &still).unwrap();
+    write("a.gltf", &Still::default()).unwrap();
+    let refused = write("source/arm.glb", &still).unwrap_err().to_string();
+    assert!(refused.contains("is the model itself"), "{refused}");
+    let refused = write("a.fbx", &still).unwrap_err().to_string();
+    assert!(refused.contains("ends neither"), "{refused}");
+    let gone = Still {
+        clip: Some(sinew::document::ClipId(99)),
+        time: 0.0,
+    };
+    assert_eq!(
+        write("b.obj", &gone).unwrap_err().to_string(),
+        "The model has no such clip."
+    );
+    let task = Task::new();
+    task.cancel();
+    let stopped = export_still_to_file(&document, &folder.path().join("c.obj"), &still, &task);
+    assert_eq!(
+        stopped.unwrap_err().to_string(),
+        "The export was cancelled."
+    );
+    assert!(!folder.path().join("c.obj").exists());
+}
+
+#[test]
+fn the_command_line_writes_stills_and_says_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str, flags: &[&str]| {
+        let out = Command::new(env!("CARGO_BIN_EXE_sinew"))
+            .arg("export")
+            .arg(asset("arm"))
+            .arg("--out")
+            .arg(folder.path().join(name))
+            .args(flags)
+            .output()
+            .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (out.status.code(), text(out.stdout), text(out.stderr))
+    };
+    let (code, said, _) = run("a.obj", &["--still", "--clip", "0", "--time", "0.5"]);
+    assert!(code == Some(0) && said.contains("deformed"), "{said}");
+    assert_eq!(run("a.glb", &["--still", "--method", "dqs"]).0, Some(0));
+    for (name, flags, word) in [
+        ("b.obj", &[][..], "--still"),
+        ("b.fbx", &["--still"], ".obj"),
+        ("b.glb", &["--still", "--clip", "nothing"], "no clip"),
+        (
+            "b.glb",
+            &["--still", "--clip", "0", "--time", "nan"],
+            "not a time",
+        ),
+        ("b.glb", &["--still", "--correct", "clips"], "--correct"),
+        (
+            "b.glb",
+            &["--still", "--write-pose-as-rest"],
+            "--write-pose-as-rest",
+        ),
+        ("b.glb", &["--still", "--tolerance", "1%"], "--tolerance"),
+        ("b.glb", &["--clip", "0"], "--still"),
+    ] {
+        let (code, _, error) = run(name, flags);
+        assert!(
+            code == Some(2) && error.contains(word),
+            "{flags:?}: {error}"
+        );
+        assert!(!folder.path().join(name).exists());
+    }
+}
+
+#[test]
+fn shared_models_stand_still_as_their_stacks_bend_them() {
+    let Some(shared) = shared_dir("shared_models_stand_still_as_their_stacks_bend_them") else {
+        return;
+    };
+    let models = [
+        ("cesium_man/cesium_man.glb", true),
+        ("fox/fox.glb", false),
+        ("fox_quantized/fox_quantized.glb", false),
+        ("greenman/greenman.glb", true),
+        ("greenman_cubic_8inf/greenman_cubic_8inf.glb", true),
+        ("kaykit_knight/kaykit_knight.glb", true),
+        ("mannequiny/mannequiny.glb", true),
+        ("quad_skin/quad_skin.glb", false),
+        ("robot_expressive/robot_expressive.glb", true),
+        ("simple_skin/simple_skin.gltf", false),
+        ("skinned_cylinder/skinned_cylinder.gltf", true),
+        ("webxr_hand_left/webxr_hand_left.glb", true),
+    ];
+    for (name, normals) in models {
+        let document = open(&shared.join("models").join(name));
+        agrees(
+            &document,
+            &moment_of(&document, 1.min(document.clips().len().saturating_sub(1))),
+            normals,
+            name,
+        );
+    }
+}
