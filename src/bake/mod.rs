@@ -4,7 +4,8 @@
 //! `group` (what hangs together, which points are off and when) -> `greedy` (`helpers`: joints between joints; `rows`:
 //! weights over them) -> `basis` (displacements for what is left over) -> `solve` (which of both, weights at all keys
 //! with the matrices of a player, more keys where the played result strays) -> [`Baked`], which [`crate::io::gltf_export`]
-//! writes. [`compare`] then looks at what was written as a player does.
+//! writes. [`compare`] then looks at what was written as a player does. What any clip is to show (`retarget`) is fitted
+//! to the skinning alone and over poses that no clip has (`practice`).
 //!
 //! Invariant: the same bits for any number of threads.
 //! Invariant: points that need no correction, and clips, channels and joints of the source, stay as they are.
@@ -22,7 +23,9 @@ mod helpers;
 mod morphs;
 mod normals;
 mod played;
+mod practice;
 mod refine;
+mod retarget;
 mod rows;
 mod solve;
 mod stage;
@@ -32,6 +35,8 @@ mod times;
 pub use angles::Angles;
 pub use compare::{Comparison, InstanceErrors};
 pub use estimate::{Estimate, estimate};
+pub use practice::{PRACTICE, practice};
+pub use retarget::{SkinFrames, skinning_only};
 
 use crate::deform::DeformStack;
 use crate::document::{ClipId, Document, Edit, MeshId, SkinId};
@@ -43,13 +48,15 @@ use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, Vec3};
 use group::Group;
 use helpers::Helper;
+use serde::Serialize;
 use solve::{Job, Solved};
 use stage::{Clips, Stage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What a corrected file is made for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum BakeMode {
     /// The clips in it: helper joints with tracks, and morph targets.
     #[default]
@@ -160,6 +167,8 @@ pub struct Baked {
     pub joints: Vec<HelperJoint>,
     /// For each skin that gets some, which of `joints` follow its own.
     pub skins: BTreeMap<SkinId, Vec<usize>>,
+    /// Of those skins, what drivers of their helpers need besides: only where the helpers follow joints.
+    pub frames: BTreeMap<SkinId, SkinFrames>,
     /// Meshes that change.
     pub meshes: BTreeMap<MeshId, BakedMesh>,
     /// All clips of the file.
@@ -218,12 +227,20 @@ fn with_job<T>(
     task: &Task,
     work: impl FnOnce(&Job<'_>) -> Result<T, Cancelled>,
 ) -> Result<T, Cancelled> {
+    let any_clip = options.mode == BakeMode::Retarget;
+    let skinning = any_clip.then(|| skinning_only(document)).flatten();
+    let document = skinning.as_ref().unwrap_or(document);
+    let options = &retarget::options_for(options);
     let stage = Stage::new(document, task)?;
-    let clips = clips_of(document, played);
+    let mut clips = clips_of(document, played);
+    let practised = any_clip.then(|| practice(document));
+    if let Some(practised) = &practised {
+        clips.add(PRACTICE, practised);
+    }
     let corrected: Vec<bool> = clips
         .ids
         .iter()
-        .map(|id| options.clips.is_empty() || options.clips.contains(id))
+        .map(|id| options.clips.is_empty() || options.clips.contains(id) || *id == PRACTICE)
         .collect();
     let diagonal = stage.diagonal();
     let job = Job {
@@ -263,8 +280,11 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) -> Resu
             continue;
         }
         let joints: Vec<usize> = (0..helpers.len()).map(|h| baked.joints.len() + h).collect();
-        for (helper, &joint) in helpers.iter().zip(&joints) {
-            baked.joints.push(joint_of(helper, joint));
+        for (h, (helper, &joint)) in helpers.iter().zip(&joints).enumerate() {
+            baked.joints.push(HelperJoint {
+                driver: retarget::driver(job, unit, &solved.omegas[h]),
+                ..joint_of(helper, joint)
+            });
             let index = JointIndex((first + joint) as u32);
             for (clip, keys) in solved.keys.iter().enumerate() {
                 tracks[clip].extend(channels_of(helper, index, clip, keys));
@@ -272,6 +292,12 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) -> Resu
         }
         for &skin in &job.stage.units[unit].skins {
             baked.skins.insert(skin, joints.clone());
+        }
+        if let Some(frames) = retarget::frames(job, unit, &solved.omegas) {
+            let skins = job.stage.units[unit].skins.iter();
+            baked
+                .frames
+                .extend(skins.map(|&skin| (skin, frames.clone())));
         }
     }
     for (i, (part, mesh)) in group.meshes.iter().zip(&solved.meshes).enumerate() {

@@ -468,6 +468,7 @@ impl<'a, 'j> Played<'a, 'j> {
         }
         Solved {
             helpers: self.helpers,
+            omegas: self.omegas.to_vec(),
             keys: self.keys,
             meshes,
             worst,

@@ -73,6 +73,8 @@ pub(super) struct Job<'a> {
 pub(super) struct Solved {
     /// By unit of the group, then by helper.
     pub(super) helpers: Vec<Vec<Helper>>,
+    /// By helper: the weights whose blend it follows.
+    pub(super) omegas: Vec<Row>,
     /// By clip.
     pub(super) keys: Vec<Vec<f32>>,
     /// By mesh of the group.

@@ -31,7 +31,7 @@ pub(super) enum Stacks {
 }
 
 impl Stacks {
-    fn of(self, own: &Arc<DeformStack>) -> Arc<DeformStack> {
+    pub(super) fn of(self, own: &Arc<DeformStack>) -> Arc<DeformStack> {
         match self {
             Self::Own => own.clone(),
             Self::Uncorrected => Arc::new(DeformStack {
@@ -69,7 +69,7 @@ pub(super) struct Stage<'a> {
     pub(super) player_skeleton: Skeleton,
     cooked: Vec<CookedMesh>,
     centres: BTreeMap<MeshId, Arc<Centres>>,
-    rest_world: Vec<DAffine3>,
+    pub(super) rest_world: Vec<DAffine3>,
 }
 
 /// The meshes that a skin moves, with their influences as imported.
@@ -80,6 +80,15 @@ pub(super) struct Clips<'a> {
     pub(super) ids: Vec<ClipId>,
     pub(super) seen: Vec<&'a Clip>,
     pub(super) played: Vec<&'a Clip>,
+}
+
+impl<'a> Clips<'a> {
+    /// Adds a clip that is seen as it is played.
+    pub(super) fn add(&mut self, id: ClipId, clip: &'a Clip) {
+        self.ids.push(id);
+        self.seen.push(clip);
+        self.played.push(clip);
+    }
 }
 
 /// A moment of a clip; `None`: the rest pose.

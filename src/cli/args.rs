@@ -381,6 +381,9 @@ pub enum CorrectArg {
     None,
     /// Helper joints and morph targets, so that any player shows in these clips what the stack shows.
     Clips,
+    /// Helper joints that an engine can drive in any clip by what the file says of them, with tracks for the clips in it:
+    /// the stack's skinning, without what corrects it.
+    Retarget,
 }
 
 /// "0.1%" as a fraction.

@@ -2,8 +2,8 @@
 
 use super::args::{CorrectArg, ExportArgs};
 use super::{Failure, load, scene};
-use crate::bake::BakeOptions;
 use crate::bake::still::Still;
+use crate::bake::{BakeMode, BakeOptions};
 use crate::document::Document;
 use crate::finding::counted;
 use crate::io::gltf_export::{Container, ExportOptions, export_to_file};
@@ -117,12 +117,26 @@ fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
 
 /// A flag of corrections without any is a mistake, not a wish.
 fn check_use(args: &ExportArgs) -> Result<(), Failure> {
-    if args.correct == CorrectArg::Clips {
+    let mode = match args.correct {
+        CorrectArg::None => None,
+        CorrectArg::Clips => Some("clips"),
+        CorrectArg::Retarget => Some("retarget"),
+    };
+    if let Some(mode) = mode {
         if args.write_pose_as_rest {
-            return Err(Failure::Usage(
-                "--write-pose-as-rest does not go with --correct clips: corrections are made for the file's own rest."
-                    .into(),
-            ));
+            return Err(Failure::Usage(format!(
+                "--write-pose-as-rest does not go with --correct {mode}: corrections are made for the file's own rest."
+            )));
+        }
+        let of_morphs = [
+            ("--max-morphs", args.max_morphs.is_some()),
+            ("--signed-weights", args.signed_weights),
+        ];
+        let idle = of_morphs.iter().find(|(_, given)| *given);
+        if let Some((flag, _)) = idle.filter(|_| args.correct == CorrectArg::Retarget) {
+            return Err(Failure::Usage(format!(
+                "{flag} does not go with --correct retarget: morph targets are made for clips, and such a file has none."
+            )));
         }
         return Ok(());
     }
@@ -137,7 +151,9 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
         ("--report", args.report.is_some()),
     ];
     match idle.iter().find(|(_, idle)| *idle) {
-        Some((flag, _)) => Err(Failure::Usage(format!("{flag} needs --correct clips."))),
+        Some((flag, _)) => Err(Failure::Usage(format!(
+            "{flag} needs --correct clips or retarget."
+        ))),
         None => Ok(()),
     }
 }
@@ -151,6 +167,11 @@ fn correction(args: &ExportArgs, document: &Document) -> Result<Option<BakeOptio
     let clips = args.clips.iter();
     let clips = clips.map(|wanted| scene::find_clip_id(document, wanted).map(|(id, _)| id));
     Ok(Some(BakeOptions {
+        mode: if args.correct == CorrectArg::Retarget {
+            BakeMode::Retarget
+        } else {
+            BakeMode::Clips
+        },
         tolerance: args.tolerance.unwrap_or(default.tolerance),
         max_morphs: args.max_morphs.map_or(default.max_morphs, |n| n as usize),
         max_joints: args.max_joints.map_or(default.max_joints, |n| n as usize),

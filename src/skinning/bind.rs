@@ -244,6 +244,17 @@ impl SkinBind {
             .map(|n| n.origin)
     }
 
+    /// The frames of all joints that the skin knows (its own and all ancestors of those), parents first: the joint, the one
+    /// from whose inflation its place follows, and its inverse bind matrix (bind-pose mesh space -> joint space), which
+    /// for joints that move no point is not the file's.
+    pub fn frames(&self) -> impl Iterator<Item = (JointIndex, Option<JointIndex>, DAffine3)> {
+        let scale = DAffine3::from_scale(DVec3::splat(self.unit_scale));
+        self.nodes.iter().map(move |node| {
+            let above = node.inflation_parent.map(|n| self.nodes[n as usize].joint);
+            (node.joint, above, node.inverse_bind * scale)
+        })
+    }
+
     /// The node tree, parents first.
     pub(super) fn nodes(&self) -> &[Node] {
         &self.nodes

@@ -2,8 +2,8 @@
 //!
 //! The way of the data: [`Document`] -> `package` (the source's JSON and buffers in the wanted container) -> `patch`
 //! (what changed: `weights` and their `rows`, `clips` (with `in_betweens`) and their `keys`, `nodes`, what was baked:
-//! `corrections` and `targets`) -> `text` (JSON that keeps the source's own text where nothing changed) -> files in
-//! memory ([`export`]) or on the disk ([`export_to_file`]).
+//! `corrections` and `targets`, and what moves its helper joints in other clips: `drivers`) -> `text` (JSON that keeps
+//! the source's own text where nothing changed) -> files in memory ([`export`]) or on the disk ([`export_to_file`]).
 //!
 //! A corrected file is read again and compared with what the stacks show (`verify`).
 //!
@@ -15,6 +15,7 @@
 mod clips;
 mod compact;
 mod corrections;
+mod drivers;
 mod error;
 mod external;
 mod glb;
@@ -43,10 +44,10 @@ pub use read_back::{ReadBack, read_back};
 pub use report::ExportReport;
 pub use still::export_still;
 pub(super) use still::export_still_beside;
-pub use verify::{CorrectedMesh, CorrectionReport, NormalAngles, WorstPlace};
+pub use verify::{CorrectedMesh, CorrectionReport, MeasuredErrors, NormalAngles, WorstPlace};
 
 use super::atomic::{WriteError, write_atomically};
-use crate::bake::{BakeOptions, Baked, bake};
+use crate::bake::{BakeMode, BakeOptions, Baked, bake, skinning_only};
 use crate::document::{ClipId, Document, Source, SourceKind};
 use crate::finding::Finding;
 use crate::skeleton::Clip;
@@ -81,7 +82,7 @@ pub struct ExportOptions {
     pub influences: usize,
     /// Make the artist's pose the rest pose of the file.
     pub write_pose_as_rest: bool,
-    /// Bake what the stacks do beyond linear skinning into the file, for its clips.
+    /// Bake what the stacks do beyond linear skinning into the file.
     pub correct: Option<BakeOptions>,
 }
 
@@ -269,14 +270,23 @@ fn export_beside(
     }
     let mut exported = write(document, written, baked.as_ref(), options, is_free, task)?;
     let start = Instant::now();
-    let after = verify::check_files(document, &exported.files, &source_clips, correct, task)?;
+    let retarget = correct.mode == BakeMode::Retarget;
+    // Helpers that any clip can move do what the skinning does, and nothing that comes after it.
+    let skinning = retarget.then(|| skinning_only(document)).flatten();
+    let wanted = skinning.as_ref().unwrap_or(document);
+    let after = verify::check_files(wanted, &exported.files, &source_clips, correct, task)?;
     let before = match &baked {
-        Some(_) => {
-            crate::bake::compare::uncorrected(document, &source_clips, &correct.clips, task)?
-        }
+        Some(_) => crate::bake::compare::uncorrected(wanted, &source_clips, &correct.clips, task)?,
         None => after.clone(),
     };
     let mut report = CorrectionReport::new(document, correct, baked.as_ref(), &before, &after);
+    if retarget && baked.is_some() {
+        report.tell_driven(verify::check_driving(wanted, &exported.files, task)?);
+    }
+    if skinning.is_some() {
+        let whole = verify::check_files(document, &exported.files, &source_clips, correct, task)?;
+        report.whole_stack = Some(verify::MeasuredErrors::new(&whole, None));
+    }
     report.check_seconds = start.elapsed().as_secs_f64();
     report.bake_seconds = bake_seconds;
     report.bytes = exported.files.iter().map(|(_, bytes)| bytes.len()).sum();
@@ -329,6 +339,11 @@ fn write(
             .as_ref()
             .is_none_or(|correct| correct.sparse);
         corrections::patch_corrections(document, baked, sparse, &mut patch, &mut report, task)?;
+        if let Some(correct) = &options.correct
+            && correct.mode == BakeMode::Retarget
+        {
+            drivers::patch_drivers(document, baked, correct, &mut patch, &mut report);
+        }
     }
     clips::patch_clips(
         document,

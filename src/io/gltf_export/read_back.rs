@@ -2,7 +2,7 @@
 
 use super::in_betweens::WrittenClips;
 use super::{ExportError, Exported};
-use crate::document::{ClipId, Document};
+use crate::document::{ClipId, Document, Parts};
 use crate::io::import_bytes;
 use crate::skeleton::Clip;
 use crate::task::Task;
@@ -26,7 +26,10 @@ pub fn read_back(
     task: &Task,
 ) -> Result<ReadBack, ExportError> {
     task.step("Reading the written file again", 0.95)?;
-    let read = read_files(&exported.files)?;
+    let parts = read_parts(&exported.files)?;
+    let read = Document::new(parts).map_err(|error| ExportError::Unreadable {
+        why: error.to_string(),
+    })?;
     let own = with_keys(&WrittenClips::of(document, task)?.clips);
     let clips = if own.len() == read.clips().len() {
         own.into_keys().zip(read.clips().keys().copied()).collect()
@@ -40,7 +43,7 @@ pub fn read_back(
 }
 
 /// The model that comes first of `files`, read from its bytes with those of the others.
-pub(super) fn read_files(files: &[(String, Bytes)]) -> Result<Document, ExportError> {
+pub(super) fn read_parts(files: &[(String, Bytes)]) -> Result<Parts, ExportError> {
     let unreadable = |why: String| ExportError::Unreadable { why };
     let folder = tempfile::tempdir().map_err(|error| unreadable(error.to_string()))?;
     // A model of several files is read from a folder, as a player does.
@@ -55,7 +58,7 @@ pub(super) fn read_files(files: &[(String, Bytes)]) -> Result<Document, ExportEr
     };
     let imported = import_bytes(model.clone(), Some(folder.path()), None, &Task::new())
         .map_err(|error| unreadable(error.to_string()))?;
-    Document::new(imported.parts).map_err(|error| unreadable(error.to_string()))
+    Ok(imported.parts)
 }
 
 /// The clips that a file has room for: it holds none without keys.

@@ -1,10 +1,11 @@
 //! The written file read again, and looked at as a player does.
 
 use super::ExportError;
-use super::read_back::{read_files, with_keys};
-use crate::bake::compare::{Comparison, compare};
-use crate::bake::{Angles, BakeOptions, Baked};
-use crate::document::{ClipId, Document};
+use super::drivers::Drivers;
+use super::read_back::{read_parts, with_keys};
+use crate::bake::compare::{Comparison, compare, uncorrected};
+use crate::bake::{Angles, BakeMode, BakeOptions, Baked, PRACTICE, practice};
+use crate::document::{ClipId, Document, Parts};
 use crate::skeleton::Clip;
 use crate::task::Task;
 use bytes::Bytes;
@@ -14,8 +15,12 @@ use std::sync::Arc;
 
 /// What correcting a file came to. Errors are in percent of the model's diagonal at rest, over all points of its skinned
 /// meshes, at all keys, midway between them and at moments besides, as read back from the written bytes.
+///
+/// In a file for any clip they are against the stacks' skinning alone, since helper joints can follow no more.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CorrectionReport {
+    /// What the file is made for.
+    pub mode: BakeMode,
     /// What was asked for, percent.
     pub tolerance_percent: f64,
     /// Whether the largest error is within it.
@@ -48,6 +53,11 @@ pub struct CorrectionReport {
     pub worst: Option<WorstPlace>,
     /// Moments looked at.
     pub moments: usize,
+    /// A file for any clip, its helpers driven by what it says of them, in poses that none of its clips has: each bone
+    /// turned up to 110 degrees about each axis, and all at once.
+    pub driven: Option<MeasuredErrors>,
+    /// A file for any clip against the whole stacks, where these do more than skinning.
+    pub whole_stack: Option<MeasuredErrors>,
     /// Bytes of the source and of all files of the export.
     pub source_bytes: usize,
     /// Of these.
@@ -78,6 +88,34 @@ impl From<Angles> for NormalAngles {
             mean_degrees: angles.mean,
             p99_degrees: angles.p99,
             max_degrees: angles.max,
+        }
+    }
+}
+
+/// Errors in percent of the model's diagonal at rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct MeasuredErrors {
+    /// The largest without correction, where that was measured too.
+    pub before_max_percent: Option<f64>,
+    /// The largest.
+    pub max_percent: f64,
+    /// What 99.9 % stay below.
+    pub p999_percent: f64,
+    /// The root of the mean square.
+    pub rms_percent: f64,
+    /// Moments looked at.
+    pub moments: usize,
+}
+
+impl MeasuredErrors {
+    /// A comparison, and the largest error without correction.
+    pub(super) fn new(found: &Comparison, before: Option<f64>) -> Self {
+        Self {
+            before_max_percent: before.map(|x| 100.0 * x),
+            max_percent: 100.0 * found.max,
+            p999_percent: 100.0 * found.p999,
+            rms_percent: 100.0 * found.rms,
+            moments: found.n_moments,
         }
     }
 }
@@ -120,6 +158,12 @@ pub struct WorstPlace {
     pub point: u32,
 }
 
+fn document_of(parts: Parts) -> Result<Document, ExportError> {
+    Document::new(parts).map_err(|error| ExportError::Unreadable {
+        why: error.to_string(),
+    })
+}
+
 /// Looks at the written `files` as a player does.
 pub(super) fn check_files(
     document: &Document,
@@ -128,9 +172,30 @@ pub(super) fn check_files(
     options: &BakeOptions,
     task: &Task,
 ) -> Result<Comparison, ExportError> {
-    let written = read_files(files)?;
+    let written = document_of(read_parts(files)?)?;
     let clips = with_keys(clips);
     Ok(compare(document, &written, &clips, &options.clips, task)?)
+}
+
+/// Drives the helper joints of the written `files` by what they say of them, through poses that no clip has.
+pub(super) fn check_driving(
+    document: &Document,
+    files: &[(String, Bytes)],
+    task: &Task,
+) -> Result<MeasuredErrors, ExportError> {
+    let mut parts = read_parts(files)?;
+    let practised = Arc::new(practice(document));
+    let drivers = parts.source.as_ref().and_then(|s| Drivers::of(&s.json));
+    let written = document_of(parts.clone())?;
+    let driven = match drivers {
+        Some(drivers) => Arc::new(drivers.driven(&written, &practised)),
+        None => practised.clone(),
+    };
+    parts.clips = BTreeMap::from([(ClipId(0), driven)]);
+    let clips = BTreeMap::from([(PRACTICE, practised)]);
+    let found = compare(document, &document_of(parts)?, &clips, &[], task)?;
+    let before = uncorrected(document, &clips, &[], task)?.max;
+    Ok(MeasuredErrors::new(&found, Some(before)))
 }
 
 impl CorrectionReport {
@@ -178,6 +243,7 @@ impl CorrectionReport {
             }
         });
         Self {
+            mode: options.mode,
             tolerance_percent: 100.0 * options.tolerance,
             met: after.max <= options.tolerance,
             nothing_to_do: baked.is_none(),
@@ -198,6 +264,12 @@ impl CorrectionReport {
         }
     }
 
+    /// Keeps how far driven helper joints are off.
+    pub(super) fn tell_driven(&mut self, driven: MeasuredErrors) {
+        self.met &= driven.max_percent <= self.tolerance_percent;
+        self.driven = Some(driven);
+    }
+
     /// What it came to, a line.
     pub fn summary(&self) -> String {
         let mut errors = format!(
@@ -214,9 +286,27 @@ impl CorrectionReport {
         if self.nothing_to_do {
             return format!("No correction is needed: {errors}.");
         }
+        let Some(driven) = &self.driven else {
+            return format!(
+                "{} helper joints, {} morph targets: {errors}; {:.3} times the size.",
+                self.helper_joints, self.morph_targets, self.size_ratio
+            );
+        };
+        let in_clips = if self.moments > 0 {
+            format!("in the clips {errors}; ")
+        } else {
+            String::new()
+        };
         format!(
-            "{} helper joints, {} morph targets: {errors}; {:.3} times the size.",
-            self.helper_joints, self.morph_targets, self.size_ratio
+            "{} helper joints for any clip: {in_clips}driven through {} poses that no clip has at most {:.4} % (99.9 % below \
+             {:.4} %, rms {:.4} %; without correction {:.3} %); {:.3} times the size.",
+            self.helper_joints,
+            driven.moments,
+            driven.max_percent,
+            driven.p999_percent,
+            driven.rms_percent,
+            driven.before_max_percent.unwrap_or(0.0),
+            self.size_ratio
         )
     }
 }
