@@ -18,7 +18,7 @@ use crate::document::{Document, InstanceId, PaneLayout};
 use crate::evaluate::{ExportedModel, Job, JobError};
 use crate::io::gltf_export::{
     Container, CorrectionReport, ExportError, ExportOptions, ExportReport, Exported, export_for,
-    read_back, write_files,
+    read_back, save_files,
 };
 use crate::task::{Cancelled, Task};
 use std::path::{Path, PathBuf};
@@ -368,7 +368,7 @@ impl Editor {
         let exported = result.exported.clone();
         let label = format!("Exporting {}", file_name(path));
         let job = self.lane.submit(&label, move |task| {
-            write_files(&document, &target, &exported, task)?;
+            save_files(&document, &target, &exported, task)?;
             Ok(exported.report.clone())
         });
         self.job = Some(FileJob::Export {

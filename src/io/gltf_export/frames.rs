@@ -5,10 +5,10 @@ use super::compact::{kept_nodes, prune_nodes};
 use super::nodes::{node_of, patch_names};
 use super::package::Package;
 use super::patch::{Patch, entry_mut, place};
+use super::read_back::read_files;
 use super::report::ExportReport;
 use super::still::{LocalShape, drop_skins, free, put_vectors, strip, write_primitive};
 use super::uses::each;
-use super::read_back::read_files;
 use super::verify::{CorrectedMesh, CorrectionReport};
 use super::{
     ExportError, ExportOptions, Exported, WrittenClips, add_referenced, name_of, size_of_source,

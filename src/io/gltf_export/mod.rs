@@ -163,7 +163,7 @@ pub fn export_to_file(
     task: &Task,
 ) -> Result<ExportReport, ExportError> {
     let exported = export_for(document, path, options, task)?;
-    write_files(document, path, &exported, task)?;
+    save_files(document, path, &exported, task)?;
     Ok(exported.report)
 }
 
@@ -190,7 +190,7 @@ pub fn export_for(
 }
 
 /// Writes what was exported for `path` there, or a model that is one file to any path.
-pub fn write_files(
+pub fn save_files(
     document: &Document,
     path: &Path,
     exported: &Exported,
@@ -199,7 +199,7 @@ pub fn write_files(
     write_over(document, path, exported, &files_of_model(path), task)
 }
 
-/// [`write_files`]; those beside the first may replace only files of another content that are `owned`.
+/// [`save_files`]; those beside the first may replace only files of another content that are `owned`.
 pub(super) fn write_over(
     document: &Document,
     path: &Path,
