@@ -70,7 +70,7 @@ fn shown(document: &Document) -> Vec<(Vec<Vec3>, Vec<Vec3>)> {
         });
         let normals = mesh.normal_of_vertex.iter().map(|&n| {
             let n: DVec3 = back * mesh.normals[n as usize].as_dvec3();
-            n.normalize().as_vec3()
+            n.normalize_or(DVec3::Y).as_vec3()
         });
         (positions.collect(), normals.collect())
     });
