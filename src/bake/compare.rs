@@ -193,7 +193,7 @@ impl<'s, 'a> Pair<'s, 'a> {
         // A stretch at a time bounds the memory.
         for (done, stretch) in times.chunks(64).enumerate() {
             task.step(what, (done * 64) as f32 / times.len() as f32)?;
-            let show = |_: usize, moment: Moment| self.show(moment);
+            let show = |_: usize, moment: Moment| self.show(&moment);
             let shown = right.map(theirs, stretch, Wanted::all(Stacks::Linear), task, show)?;
             let wanted = Wanted {
                 normals: true,
@@ -239,7 +239,7 @@ impl<'s, 'a> Pair<'s, 'a> {
     }
 
     /// What a player shows at a moment, by instance of the first.
-    fn show(&self, moment: Moment) -> Vec<Option<Shown>> {
+    fn show(&self, moment: &Moment) -> Vec<Option<Shown>> {
         let right = self.right.0;
         let matches = self.matches.iter().map(|found| {
             let found = found.as_ref()?;

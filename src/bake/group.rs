@@ -1,6 +1,6 @@
 //! What is baked together: meshes and skins that hang together, as they are before anything is baked.
 
-use super::rows::{Row, blended, limited, normalised};
+use super::rows::{INFLUENCES, Row, blended, limited, normalised};
 use super::solve::Effort;
 use super::stage::{Clips, DrawnMoment, Moment, Stage, Time, UnitMoment, Wanted};
 use super::times::key_times;
@@ -127,7 +127,7 @@ impl Group {
                     mesh,
                     geometry: item.geometry.clone(),
                     drawn: own.collect(),
-                    base: omega.iter().map(|row| limited(row.clone())).collect(),
+                    base: omega.iter().map(of_file).collect(),
                     omega,
                     active: Vec::new(),
                     off: Vec::new(),
@@ -235,6 +235,16 @@ impl Group {
     /// Whether any point needs correction.
     pub(super) fn is_off(&self) -> bool {
         self.meshes.iter().any(|part| !part.active.is_empty())
+    }
+}
+
+/// The row that a file without correction has for one of the artist's; the same bits where it may have all of it, so
+/// that what does not change is seen not to.
+fn of_file(row: &Row) -> Row {
+    if row.len() > INFLUENCES {
+        limited(row.clone())
+    } else {
+        row.clone()
     }
 }
 

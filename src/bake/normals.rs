@@ -95,7 +95,7 @@ pub(super) fn turns(
         })
         .collect();
     job.task.check()?;
-    Ok(worth(k, &normals, fits, &reach))
+    Ok(worth(k, &normals, &fits, &reach))
 }
 
 /// The largest weight of each displacement, either way.
@@ -324,11 +324,11 @@ fn solve(k: usize, sights: &[Sight], views: &[View], om: &[f64], d: &mut [DVec3]
 }
 
 /// The fewest turns that bring the angles about as far down as all of them do, or to the goal.
-fn worth(k: usize, normals: &[u32], fits: Vec<Fit>, reach: &[f64]) -> Turns {
+fn worth(k: usize, normals: &[u32], fits: &[Fit], reach: &[f64]) -> Turns {
     let worst = |angles: &[f32]| f64::from(angles.iter().copied().fold(0.0, f32::max));
     let p99 = |turned: &dyn Fn(&Fit) -> bool| -> f64 {
         let mut all: Vec<f32> = Vec::new();
-        for fit in &fits {
+        for fit in fits {
             all.extend_from_slice(if turned(fit) { &fit.after } else { &fit.before });
         }
         let at = (0.99 * (all.len() - 1) as f64) as usize;
@@ -349,7 +349,7 @@ fn worth(k: usize, normals: &[u32], fits: Vec<Fit>, reach: &[f64]) -> Turns {
     let idle = idle.unwrap_or(IDLE[IDLE.len() - 1]);
     let least = PART * idle.to_radians();
     let mut turns = Turns::default();
-    for (&normal, fit) in normals.iter().zip(&fits) {
+    for (&normal, fit) in normals.iter().zip(fits) {
         if worst(&fit.before) > idle && fit.d.iter().any(|d| d.length() >= least) {
             turns.normals.push(normal);
             let shares = fit.d.iter().zip(reach);
@@ -430,9 +430,9 @@ mod tests {
             before: vec![before; 4],
             after: vec![after; 4],
         };
-        let none = worth(1, &[3, 7], vec![fit(0.2, 0.1), fit(0.3, 0.1)], &[2.0]);
+        let none = worth(1, &[3, 7], &[fit(0.2, 0.1), fit(0.3, 0.1)], &[2.0]);
         assert!(none.normals.is_empty());
-        let some = worth(1, &[3, 7], vec![fit(0.2, 0.1), fit(9.0, 0.1)], &[2.0]);
+        let some = worth(1, &[3, 7], &[fit(0.2, 0.1), fit(9.0, 0.1)], &[2.0]);
         assert_eq!(
             (&some.normals[..], &some.d[..]),
             (&[7][..], &[DVec3::X * 0.5][..])

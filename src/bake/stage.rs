@@ -384,9 +384,12 @@ struct Runner<'s, 'a> {
 
 impl<'s, 'a> Runner<'s, 'a> {
     fn new(stage: &'s Stage<'a>, stacks: Stacks, normals: bool) -> Self {
-        let plan = || match normals {
-            true => InstancePlan::default(),
-            false => InstancePlan::without_normals(),
+        let plan = || {
+            if normals {
+                InstancePlan::default()
+            } else {
+                InstancePlan::without_normals()
+            }
         };
         let own = |d: &Drawn| {
             let item = stage.item(d.mesh);

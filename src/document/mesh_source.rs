@@ -122,7 +122,9 @@ impl MeshSource {
         let mut authored = vertices.normals;
         if normals::misfit(&authored, &positions, &point_of_vertex, &triangles) > MISFIT {
             authored.fill(Vec3::ZERO);
-            primitives.iter_mut().for_each(|p| p.has_normals = false);
+            for primitive in &mut primitives {
+                primitive.has_normals = false;
+            }
             findings.push(Finding::warning(
                 format!("mesh \"{}\"", self.name),
                 "Its normals lie along the surface instead of standing on it; it is shown with normals from its faces. \

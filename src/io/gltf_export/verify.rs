@@ -272,8 +272,8 @@ impl CorrectionReport {
         );
         if self.normals_before.max_degrees > 0.0 {
             let (before, after) = (&self.normals_before, &self.normals);
-            errors += &format!(
-                ", 99 % of normals below {:.2} degrees (without {:.2})",
+            errors = format!(
+                "{errors}, 99 % of normals below {:.2} degrees (without {:.2})",
                 after.p99_degrees, before.p99_degrees
             );
         }
