@@ -109,6 +109,8 @@ pub(super) struct Looked<'a> {
     pub(super) care: Care,
     /// Whether points are to come to where the whole stack has them, not the skinning in it.
     pub(super) whole: bool,
+    /// Points nearer than this are near enough.
+    pub(super) enough: f64,
 }
 
 impl Looked<'_> {
@@ -169,7 +171,7 @@ impl Looked<'_> {
                 ..self.sight(point, seen)
             }
         });
-        refit(&candidates, own, sights, self.care)
+        refit(&candidates, own, sights, self.care, self.enough)
     }
 }
 
@@ -228,6 +230,7 @@ pub(super) fn search(
             seen: &seen[i],
             care,
             whole: false,
+            enough,
         };
         let all = search.points[i].par_iter().zip(&rows[i]);
         errors.push(
@@ -262,6 +265,7 @@ pub(super) fn search(
                 seen: &seen[i],
                 care,
                 whole: false,
+                enough,
             };
             let better: Vec<Option<(Row, f64)>> = search.points[i]
                 .par_iter()
@@ -293,6 +297,7 @@ pub(super) fn search(
                     seen: &seen[i],
                     care,
                     whole: true,
+                    enough,
                 };
                 let points = search.points[i].par_iter().zip(&mut rows[i]);
                 let points = points.zip(&mut errors[i]);
@@ -376,6 +381,7 @@ pub(super) fn final_rows(
     views: &Views,
     omegas: &[Row],
     care: Care,
+    enough: f64,
     task: &Task,
 ) -> Result<Vec<Vec<Row>>, Cancelled> {
     let mut rows = Vec::new();
@@ -393,6 +399,7 @@ pub(super) fn final_rows(
             seen: &seen,
             care,
             whole,
+            enough,
         };
         let (skinned, whole) = (looked(false), looked(true));
         let corrects = views

@@ -2,11 +2,11 @@
 //! result strays between them.
 
 use super::basis::{Basis, Residuals, WeightSystem, displaced};
-use super::greedy::{Views, left_over};
+use super::greedy::{Views, final_rows, left_over};
 use super::group::{Group, Survey, times_of, with_helpers};
 use super::helpers::{Helper, parent_slot, place, relative};
 use super::refine::Refiner;
-use super::rows::Row;
+use super::rows::{Care, Row};
 use super::solve::{Choice, ENOUGH, Job, MOST_MOMENTS, Solved, SolvedMesh, residuals};
 use super::stage::{Moment, Time, Wanted};
 use super::times::SHORTEST;
@@ -362,11 +362,32 @@ impl<'a, 'j> Played<'a, 'j> {
         largest
     }
 
+    /// Weights of the active points anew, with the helpers as they are played.
+    pub(super) fn refit(&mut self, views: &Views, care: Care) -> Result<(), Cancelled> {
+        if self.refiner.is_some() {
+            let job = self.job;
+            self.rows = final_rows(
+                job.stage,
+                self.group,
+                views,
+                self.omegas,
+                care,
+                job.fit(),
+                job.task,
+            )?;
+        }
+        Ok(())
+    }
+
     /// Adds keys in the middle of intervals in which the played result strays by more than the tolerance, and more
-    /// than at their ends; the largest error after that.
-    pub(super) fn add_keys(&mut self, errors: &[(f64, Time)]) -> Result<f64, Cancelled> {
+    /// than at their ends; the largest error after that, and the moments besides the keys of before that stray.
+    pub(super) fn add_keys(
+        &mut self,
+        errors: &[(f64, Time)],
+    ) -> Result<(f64, Vec<(f64, Time)>), Cancelled> {
         let at_keys = errors.iter().map(|e| e.0).fold(0.0, f64::max);
         let mut between = 0.0f64;
+        let mut missed: Vec<(f64, Time)> = Vec::new();
         let mut intervals: Vec<(usize, f32, f32)> = Vec::new();
         for (clip, keys) in self.keys.iter().enumerate() {
             if self.job.corrected[clip] {
@@ -414,6 +435,11 @@ impl<'a, 'j> Played<'a, 'j> {
                 } else if long || !strays {
                     // A jump takes as long as it takes.
                     between = between.max(error);
+                    if error > self.job.tolerance * 0.9 {
+                        let secs = 0.5 * (f64::from(from) + f64::from(to));
+                        let clip = Some(clip);
+                        missed.push((error, Time { clip, secs }));
+                    }
                 }
             }
             if fresh.is_empty() {
@@ -435,11 +461,13 @@ impl<'a, 'j> Played<'a, 'j> {
                 .collect();
             self.weigh(Some(&times))?;
             for &time in &times {
-                worst_of_new = worst_of_new.max(self.solved(time).map_or(0.0, |s| s.1));
+                let error = self.solved(time).map_or(0.0, |s| s.1);
+                worst_of_new = worst_of_new.max(error);
+                missed.push((error, time));
             }
             intervals = next;
         }
-        Ok(at_keys.max(between).max(worst_of_new))
+        Ok((at_keys.max(between).max(worst_of_new), missed))
     }
 
     pub(super) fn finish(self, worst: f64, bytes: f64) -> Solved {

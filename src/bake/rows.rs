@@ -6,6 +6,9 @@ use glam::{DAffine3, DMat3, DVec3};
 /// Most influences of a point: what every player reads.
 pub(super) const INFLUENCES: usize = 4;
 
+/// Fits of weights, the first of plain least squares.
+const FITS: usize = 4;
+
 /// Joint slots of a skin and weights, sum 1; slots from the number of its joints on are helper joints.
 pub(super) type Row = Vec<(u16, f64)>;
 
@@ -73,24 +76,25 @@ pub(super) struct Care {
 }
 
 /// The weights over `candidates` - each a slot and the weights over joints that it stands for - of a point of weights
-/// `own`, by least squares: at most [`INFLUENCES`], none negative, sum 1.
+/// `own`: at most [`INFLUENCES`], none negative, sum 1. By least squares, and by some that weigh the worst sights more
+/// where one of these leaves less there than `bound` and than those before it.
 pub(super) fn refit<'a>(
     candidates: &[(u16, Row)],
     own: &[(u16, f64)],
     sights: impl Iterator<Item = Sight<'a>>,
     care: Care,
+    bound: f64,
 ) -> Row {
     let n = candidates.len();
-    let mut g = vec![0.0; n * n];
-    let mut places = vec![DVec3::ZERO; n];
+    // Where each candidate puts the point from its target, sight by sight.
+    let mut places: Vec<DVec3> = Vec::new();
     let mut linears = vec![DMat3::ZERO; n];
-    let mut n_sights = 0.0;
+    let mut firm = vec![0.0; n * n];
     let care_2 = care.linear * care.linear;
     for sight in sights {
-        n_sights += 1.0;
         for (i, (slot, _)) in candidates.iter().enumerate() {
             let matrix = &sight.matrices[usize::from(*slot)];
-            places[i] = matrix.transform_point3(sight.place) - sight.target;
+            places.push(matrix.transform_point3(sight.place) - sight.target);
             linears[i] = matrix.matrix3 - sight.linear;
         }
         for i in 0..n {
@@ -98,10 +102,11 @@ pub(super) fn refit<'a>(
                 let (a, b) = (&linears[i], &linears[j]);
                 let linear =
                     a.x_axis.dot(b.x_axis) + a.y_axis.dot(b.y_axis) + a.z_axis.dot(b.z_axis);
-                g[i * n + j] += places[i].dot(places[j]) + care_2 * linear;
+                firm[i * n + j] += care_2 * linear;
             }
         }
     }
+    let n_sights = places.len().checked_div(n).unwrap_or(0) as f64;
     // Of weights that do the same, those nearest to the point's own.
     let mut joints: Vec<u16> = own.iter().map(|r| r.0).collect();
     joints.extend(candidates.iter().flat_map(|c| c.1.iter().map(|r| r.0)));
@@ -114,10 +119,52 @@ pub(super) fn refit<'a>(
                 let own = of(own, joint);
                 (of(&candidates[i].1, joint) - own) * (of(&candidates[j].1, joint) - own)
             });
-            g[i * n + j] += n_sights * care.weights * care.weights * both.sum::<f64>();
-            g[j * n + i] = g[i * n + j];
+            firm[i * n + j] += n_sights * care.weights * care.weights * both.sum::<f64>();
         }
     }
+    let mut om = vec![1.0; n_sights as usize];
+    let mut best: Option<(f64, Vec<(usize, f64)>)> = None;
+    for _ in 0..FITS {
+        let mut g = firm.clone();
+        for (places, om) in places.chunks_exact(n).zip(&om) {
+            for i in 0..n {
+                for j in 0..=i {
+                    g[i * n + j] += om * places[i].dot(places[j]);
+                }
+            }
+        }
+        for i in 0..n {
+            for j in 0..i {
+                g[j * n + i] = g[i * n + j];
+            }
+        }
+        let found = few(&g, n);
+        let errors = places.chunks_exact(n).map(|places| {
+            let off: DVec3 = found.iter().map(|&(i, x)| places[i] * x).sum();
+            off.length()
+        });
+        let errors: Vec<f64> = errors.collect();
+        let worst = errors.iter().copied().fold(0.0, f64::max);
+        if best.as_ref().is_none_or(|best| worst < 0.98 * best.0) {
+            best = Some((worst, found));
+        }
+        let rms = (errors.iter().map(|e| e * e).sum::<f64>() / n_sights.max(1.0)).sqrt();
+        if worst <= bound || rms <= 0.0 {
+            break;
+        }
+        for (om, e) in om.iter_mut().zip(&errors) {
+            *om *= (e / rms).powf(0.7) + 0.3;
+        }
+        let mean = om.iter().sum::<f64>() / n_sights.max(1.0);
+        om.iter_mut().for_each(|om| *om /= mean);
+    }
+    let row = best.map_or_else(Vec::new, |best| best.1);
+    let row = row.into_iter().map(|(i, x)| (candidates[i].0, x));
+    normalised(row.collect())
+}
+
+/// The smallest `x' g x` on the simplex with at most [`INFLUENCES`] entries: entries and their x.
+fn few(g: &[f64], n: usize) -> Vec<(usize, f64)> {
     let mut chosen: Vec<usize> = (0..n).collect();
     loop {
         let m = chosen.len();
@@ -125,15 +172,10 @@ pub(super) fn refit<'a>(
             .map(|e| g[chosen[e / m] * n + chosen[e % m]])
             .collect();
         let x = smallest_on_simplex(&part, m);
-        let mut kept: Vec<(usize, f64)> = chosen
-            .iter()
-            .copied()
-            .zip(x)
-            .filter(|k| k.1 > 1e-4)
-            .collect();
+        let found = chosen.iter().copied().zip(x);
+        let mut kept: Vec<(usize, f64)> = found.filter(|k| k.1 > 1e-4).collect();
         if kept.len() <= INFLUENCES {
-            let row = kept.into_iter().map(|(i, x)| (candidates[i].0, x));
-            return normalised(row.collect());
+            return kept;
         }
         let least = kept
             .iter()
@@ -179,7 +221,7 @@ mod tests {
             linear: 0.02,
             weights: 0.02,
         };
-        let row = refit(&candidates, &own, std::iter::once(sight), care);
+        let row = refit(&candidates, &own, std::iter::once(sight), care, 0.0);
         assert_eq!((row.len(), row[0].0), (1, 2), "{row:?}");
     }
 

@@ -21,8 +21,13 @@ pub(super) const MOST_MOMENTS: usize = 120;
 pub(super) const ENOUGH: f64 = 0.7;
 /// Choices that are worked out to the end.
 const TRIES: usize = 3;
+/// A choice is not tried after others where a few moments stray by so many tolerances.
+const HOPELESS: f64 = 1.15;
+/// Times that what strayed joins the moments that displacements are found on, and how many each time.
+const MORE_ROUNDS: usize = 3;
+const MORE_MOMENTS: usize = 12;
 /// Rounds of motions of helpers and weights over them.
-const REFITS: usize = 2;
+const REFITS: usize = 6;
 /// Bytes that a helper takes in a file besides its keys: its node, its slot; and each of its tracks.
 const HELPER_BYTES: f64 = 200.0;
 const TRACK_BYTES: f64 = 300.0;
@@ -124,6 +129,10 @@ impl Job<'_> {
         let choices = self.choices(group, &views, &found, &survey);
         let mut best: Option<Solved> = None;
         for (i, choice) in choices.iter().take(TRIES).enumerate() {
+            // What is far off on a few moments will not be near on all.
+            if best.is_some() && choice.worst > HOPELESS * self.tolerance {
+                continue;
+            }
             self.task.step("Solving", 0.5 + 0.15 * i as f32)?;
             let solved = self.work_out(group, &mut views, &found, choice, &survey, care)?;
             let meets = |s: &Solved| s.worst <= self.tolerance;
@@ -169,9 +178,11 @@ impl Job<'_> {
         };
         times.push(rest);
         let mut views = Views::new(self.moments(group, &times)?, group);
+        // Where helpers follow corrections, linear parts are not those of the blends and count for less.
+        let care_for = if self.refines(group) { 0.006 } else { 0.02 };
         let care = Care {
-            linear: 0.02 * self.diagonal / Self::unit_scale(&views, group),
-            weights: 0.02 * self.diagonal,
+            linear: care_for * self.diagonal / Self::unit_scale(&views, group),
+            weights: care_for * self.diagonal,
         };
         self.task.step("Placing helper joints", 0.2)?;
         let room = self
@@ -198,7 +209,7 @@ impl Job<'_> {
     }
 
     /// The smallest factor from bind space to the world, so that linear parts compare with 1.
-    fn unit_scale(views: &Views, group: &Group) -> f64 {
+    pub(super) fn unit_scale(views: &Views, group: &Group) -> f64 {
         let units = views
             .moments
             .iter()
@@ -246,8 +257,14 @@ impl Job<'_> {
     ) -> Vec<Choice> {
         let n_keys: usize = survey.keys.iter().map(Vec::len).sum();
         let n_moved = survey.keys.iter().filter(|keys| !keys.is_empty()).count();
+        // Turns take 8 bytes a key, shifts and stretches 12 each.
+        let (tracks, key_bytes) = if self.refines(group) {
+            (3.0, 32.0)
+        } else {
+            (1.0, 8.0)
+        };
         let per_helper = group.units.len() as f64
-            * (HELPER_BYTES + 8.0 * n_keys as f64 + TRACK_BYTES * n_moved as f64);
+            * (HELPER_BYTES + key_bytes * n_keys as f64 + tracks * TRACK_BYTES * n_moved as f64);
         let mut choices: Vec<Choice> = found
             .snapshots
             .iter()
@@ -347,6 +364,11 @@ impl Job<'_> {
         (basis.k, bytes, basis.worst)
     }
 
+    /// Points whose weights leave less than this need no better ones.
+    pub(super) fn fit(&self) -> f64 {
+        0.3 * self.tolerance
+    }
+
     /// Displacements besides the one that makes weights positive.
     pub(super) fn most_morphs(&self) -> usize {
         let extra = usize::from(self.options.unipolar);
@@ -365,7 +387,15 @@ impl Job<'_> {
     ) -> Result<Solved, Cancelled> {
         let omegas = &found.omegas[..choice.helpers];
         views.restore(&found.snapshots[choice.snapshot]);
-        let mut rows = final_rows(self.stage, group, views, omegas, care, self.task)?;
+        let mut rows = final_rows(
+            self.stage,
+            group,
+            views,
+            omegas,
+            care,
+            self.fit(),
+            self.task,
+        )?;
         let mut refiner = None;
         if self.refines(group) && !omegas.is_empty() {
             for _ in 0..REFITS {
@@ -377,7 +407,15 @@ impl Job<'_> {
                 let found = Refiner::new(self.stage, group, omegas, points);
                 found.apply(views);
                 refiner = Some(found);
-                rows = final_rows(self.stage, group, views, omegas, care, self.task)?;
+                rows = final_rows(
+                    self.stage,
+                    group,
+                    views,
+                    omegas,
+                    care,
+                    self.fit(),
+                    self.task,
+                )?;
             }
         }
         let unit_scale = Self::unit_scale(views, group);
@@ -385,41 +423,37 @@ impl Job<'_> {
         baked.follow()?;
         baked.hang(views);
         baked.find_bases(views, choice)?;
-        let mut worst = baked.weigh(None)?;
-        // Moments that the displacements do not know: with the worst of them they are found again.
-        for _ in 0..3 {
-            let mut missed: Vec<(f64, Time)> = worst
-                .iter()
-                .copied()
-                .filter(|w| w.0 > self.tolerance * 0.9)
-                .collect();
-            if missed.is_empty()
+        let mut worst = 0.0;
+        // Moments that the displacements do not know, at keys and between them: with the worst of them they are found
+        // again.
+        for round in 0..=MORE_ROUNDS {
+            let at_keys = baked.weigh(None)?;
+            let (found, between) = baked.add_keys(&at_keys)?;
+            worst = found;
+            let mut missed: Vec<(f64, Time)> = at_keys.into_iter().chain(between).collect();
+            missed.retain(|m| m.0 > self.tolerance * 0.9);
+            if worst <= self.tolerance
+                || missed.is_empty()
                 || views.moments.len() >= MOST_MOMENTS
-                || baked.bases.iter().all(|b| b.0 == 0)
+                || round == MORE_ROUNDS
             {
                 break;
             }
             missed.sort_by(|a, b| b.0.total_cmp(&a.0));
-            missed.truncate(8);
+            missed.truncate(MORE_MOMENTS);
             let known = |t: &Time| views.moments.iter().any(|m| m.time == *t);
-            let fresh: Vec<Time> = missed
-                .into_iter()
-                .map(|m| m.1)
-                .filter(|t| !known(t))
-                .collect();
+            let fresh = missed.into_iter().map(|m| m.1);
+            let fresh: Vec<Time> = fresh.filter(|t| !known(t)).collect();
             if fresh.is_empty() {
                 break;
             }
-            let mut more = self.moments(group, &fresh)?;
-            let mut add = Views::new(std::mem::take(&mut more), group);
+            let mut add = Views::new(self.moments(group, &fresh)?, group);
             views.moments.append(&mut add.moments);
             views.matrices.append(&mut add.matrices);
             baked.hang(views);
+            baked.refit(views, care)?;
             baked.find_bases(views, choice)?;
-            let again = baked.weigh(None)?;
-            worst = again;
         }
-        let worst = baked.add_keys(&worst)?;
         let bytes = choice.bytes;
         Ok(baked.finish(worst, bytes))
     }
