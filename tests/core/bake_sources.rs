@@ -46,7 +46,9 @@ fn tube(n: usize) -> Gltf {
 fn skin(gltf: &mut Gltf, first: usize, n: usize, step: f32) -> Value {
     let matrices = (0..n).flat_map(|j| {
         let mut m = [0.0f32; 16];
-        [0, 5, 10, 15].iter().for_each(|&i| m[i] = 1.0);
+        for i in [0, 5, 10, 15] {
+            m[i] = 1.0;
+        }
         m[13] = -step * j as f32;
         m
     });
@@ -68,7 +70,7 @@ fn tube_mesh(gltf: &mut Gltf, n: usize, width: f32) -> Value {
         let mut row: Vec<f32> = (0..n).map(|j| (-near(j) * near(j)).exp()).collect();
         if width == 0.0 {
             let own = ((y / segment) as usize).min(n - 1);
-            row.iter_mut().for_each(|w| *w = 0.0);
+            row.fill(0.0);
             row[own] = 1.0;
         }
         let sum: f32 = row.iter().sum();
@@ -575,7 +577,7 @@ fn five_influences_become_four() {
     let longest = document.meshes()[&MeshId(0)]
         .influences
         .iter()
-        .map(|r| r.len())
+        .map(sinew::skinning::RowRef::len)
         .max();
     assert!(longest > Some(4));
     let (exported, _, read) = meets(&document);

@@ -216,6 +216,37 @@ fn export_without_an_edit_hands_back_the_files_bytes() {
 }
 
 #[test]
+fn flags_of_corrections_reach_the_file_and_need_corrections() {
+    let folder = Folder::new();
+    let (out, report) = (folder.join("arm.glb"), folder.join("arm.json"));
+    let (arm, out) = (asset("arm"), text(&out));
+    let base = ["export", &arm, "--out", out, "--method", "dqs"];
+    let flags = ["--dense", "--no-normals"];
+    let corrected = [
+        "--correct",
+        "clips",
+        "--max-joints",
+        "2",
+        "--tolerance",
+        "0.5%",
+        "--report",
+        text(&report),
+    ];
+    done(&[&base[..], &corrected, &flags].concat());
+    let read = |path: &Path| std::fs::read(path).unwrap();
+    let report: Value = serde_json::from_slice(&read(&report)).unwrap();
+    assert!(report["morph_targets"].as_u64() > Some(0), "{report}");
+    assert_eq!(report["meshes"][0]["turned_normals"], 0);
+    assert!(report["normals_before"]["p99_degrees"].as_f64() > Some(0.0));
+    let bytes = read(Path::new(out));
+    let words = |word: &[u8]| bytes.windows(word.len()).filter(|w| *w == word).count();
+    assert!(words(b"\"targets\"") > 0 && words(b"\"sparse\"") == 0);
+    for flag in flags {
+        fails(&[&base[..], &[flag]].concat(), 2);
+    }
+}
+
+#[test]
 fn a_project_works_wherever_a_model_does() {
     let folder = Folder::new();
     let project = format!("{}/projects/arm.ron", env!("CARGO_MANIFEST_DIR"));
