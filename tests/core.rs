@@ -85,6 +85,8 @@ mod project_files;
 mod range_of_motion;
 #[path = "reference/mod.rs"]
 mod reference;
+#[path = "core/retarget.rs"]
+mod retarget;
 #[path = "core/samples.rs"]
 mod samples;
 #[path = "core/seed_000.rs"]

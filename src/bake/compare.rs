@@ -300,7 +300,7 @@ impl<'s, 'a> Pair<'s, 'a> {
 }
 
 /// All keys of a clip, the middles between them where that is no jump, and moments besides.
-fn moments(clip: &Clip) -> Vec<f64> {
+pub(super) fn moments(clip: &Clip) -> Vec<f64> {
     let mut keys: BTreeSet<u32> = BTreeSet::new();
     for channel in &clip.channels {
         // Bits of floats that are not negative stand in the order of the floats.

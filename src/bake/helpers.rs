@@ -156,7 +156,9 @@ impl Helper {
 impl Track {
     fn new(locals: &[Local], rest: &Local, still: f64) -> Self {
         let mut track = Self::default();
-        let turns = |l: &Local| l.rotation.dot(rest.rotation).abs() < 1.0 - 1e-9;
+        // Numbers of 16 bits leave lengths a little off 1, by as much as half a degree changes this.
+        let unit = normalize_or_identity;
+        let turns = |l: &Local| unit(l.rotation).dot(unit(rest.rotation)).abs() < 1.0 - 1e-9;
         if locals.iter().any(turns) {
             // One hemisphere from key to key.
             let mut last = rest.rotation;

@@ -17,6 +17,7 @@ pub mod compare;
 mod dense;
 mod envelope;
 mod estimate;
+pub mod frames;
 mod greedy;
 mod group;
 mod helpers;
@@ -64,6 +65,8 @@ pub enum BakeMode {
     /// Any clip: helper joints that follow from the other joints, which an engine drives by what the file says of them;
     /// they have tracks for the clips in it. No morph targets.
     Retarget,
+    /// Players without skinning: a morph target a frame, and no skin. Made by [`frames`], not by [`bake`].
+    Frames,
 }
 
 /// How to bake.

@@ -7,6 +7,7 @@
 use crate::document::{ClipId, Document};
 use crate::skeleton::clip_builder::{ClipBuilder, turn};
 use crate::skeleton::{Clip, JointIndex};
+use crate::skinning::Influences;
 use glam::{DQuat, DVec3};
 use std::collections::BTreeSet;
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
@@ -58,11 +59,7 @@ fn practising(document: &Document) -> Vec<JointIndex> {
             continue;
         };
         let mut seen = vec![false; skin.joints.len()];
-        for (slot, weight) in item.influences.iter().flat_map(|row| row.iter()) {
-            if let Some(seen) = seen.get_mut(usize::from(slot)).filter(|_| weight > 0.0) {
-                *seen = true;
-            }
-        }
+        mark_bound(&item.influences, &mut seen);
         let joints = skin.joints.iter().zip(seen);
         bound.extend(joints.filter(|(_, seen)| *seen).map(|(joint, _)| *joint));
     }
@@ -80,6 +77,17 @@ fn practising(document: &Document) -> Vec<JointIndex> {
         .collect()
 }
 
+/// Marks the slots of a skin that move some point.
+pub(super) fn mark_bound(influences: &Influences, bound: &mut [bool]) {
+    for row in influences.iter() {
+        for (slot, _) in row.iter().filter(|(_, weight)| *weight > 0.0) {
+            if let Some(bound) = bound.get_mut(usize::from(slot)) {
+                *bound = true;
+            }
+        }
+    }
+}
+
 /// How the joint of this rank turns in a pose, in its own frame.
 fn turned(pose: usize, rank: usize, parity: usize) -> DQuat {
     let alone = 2 * TURNS;
@@ -90,7 +98,7 @@ fn turned(pose: usize, rank: usize, parity: usize) -> DQuat {
             }
             // Each joint goes through all turns, each in an order of its own: 5 and 12 have no common factor.
             let which = (pose % alone / 2 + 5 * rank) % TURNS;
-            let sign = if which % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if which.is_multiple_of(2) { 1.0 } else { -1.0 };
             let (axis, degrees) = if pose < alone {
                 (DVec3::AXES[which / 2 % 3], ALONE[which / 6])
             } else {

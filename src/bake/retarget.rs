@@ -4,6 +4,7 @@
 //! that nobody has made yet. What comes after the skinning (bulges, smoothing) has no such form: it is left out here, and
 //! the report of an export says by how much.
 
+use super::practice::mark_bound;
 use super::rows::Row;
 use super::solve::Job;
 use super::stage::Stacks;
@@ -52,6 +53,16 @@ pub(super) fn options_for(options: &BakeOptions) -> BakeOptions {
     options
 }
 
+/// How many helper joints are looked for, where a bake for clips looks for `most`: without morph targets to make up for
+/// what helpers leave over, and with more poses to hold in, more of them.
+pub(super) fn most_helpers(mode: BakeMode, most: usize) -> usize {
+    if mode == BakeMode::Retarget {
+        2 * most
+    } else {
+        most
+    }
+}
+
 /// The joints and weights that a helper of weights `omega` over a unit's joints follows, largest first; none where
 /// helpers follow their tracks.
 pub(super) fn driver(job: &Job<'_>, unit: usize, omega: &Row) -> Vec<(JointIndex, f64)> {
@@ -83,11 +94,7 @@ pub(super) fn frames(job: &Job<'_>, unit: usize, omegas: &[Row]) -> Option<SkinF
         };
         let stack = item.stack.as_applied();
         stretches |= stack.scale != ScaleMode::Drop;
-        for (slot, weight) in item.influences.iter().flat_map(|row| row.iter()) {
-            if let Some(bound) = bound.get_mut(usize::from(slot)).filter(|_| weight > 0.0) {
-                *bound = true;
-            }
-        }
+        mark_bound(&item.influences, &mut bound);
     }
     let skeleton = stage.document.skeleton();
     let bind = SkinBind::new(

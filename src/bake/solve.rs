@@ -7,6 +7,7 @@ use super::group::{Group, Part, Survey, times_of};
 use super::helpers::Helper;
 use super::played::Played;
 use super::refine::Refiner;
+use super::retarget;
 use super::rows::{Care, Row};
 use super::stage::{Clips, Moment, Stage, Time, Wanted};
 use super::{BakeMode, BakeOptions};
@@ -177,7 +178,7 @@ impl Job<'_> {
             .options
             .max_joints
             .saturating_sub(group.n_joints.unwrap_or(usize::MAX));
-        let most = room.min(effort.helpers);
+        let most = room.min(retarget::most_helpers(self.options.mode, effort.helpers));
         let found = search(
             self.stage,
             group,

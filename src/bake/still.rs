@@ -34,7 +34,7 @@ impl Still {
 pub struct StillShape {
     /// n_points, world, metres.
     pub positions: Vec<Vec3>,
-    /// n_normals, world, unit, on the side to which the triangles of the mesh turn.
+    /// n_normals, world, unit.
     pub normals: Vec<Vec3>,
     /// The node that moves it mirrors, so that triangles turn the other way round: a skin's joints do not count.
     pub mirrored: bool,
@@ -72,6 +72,7 @@ pub fn still_shapes(
         };
         shapes.insert(drawn.id, shape);
     }
+    let in_place = vec![DAffine3::IDENTITY; world.len()];
     for (&id, instance) in document.instances() {
         task.check()?;
         let Some(item) = document.meshes().get(&instance.mesh) else {
@@ -83,6 +84,7 @@ pub fn still_shapes(
         let node = instance.joint;
         let morph_weights = pose.morph_weights.get(node.get());
         let morph_weights = morph_weights.map_or(&[][..], Vec::as_slice);
+        // In its own space: carried normals are those of the unscaled shape there.
         let mut plan = InstancePlan::default();
         plan.run(&DeformInput {
             geometry: &item.geometry,
@@ -94,13 +96,24 @@ pub fn still_shapes(
             node,
             skin: None,
             rest_world: &rest_world,
-            world: &world,
+            world: &in_place,
             morph_weights,
         });
+        let place = world[node.get()];
+        let back = place.matrix3.inverse().transpose();
+        let positions = plan.positions().iter();
+        let normals = plan.normals().iter();
         let shape = StillShape {
-            positions: plan.positions().to_vec(),
-            normals: plan.normals().to_vec(),
-            mirrored: world[node.get()].matrix3.determinant() < 0.0,
+            positions: positions
+                .map(|p| place.transform_point3(p.as_dvec3()).as_vec3())
+                .collect(),
+            normals: normals
+                .map(|n| {
+                    let turned = (back * n.as_dvec3()).try_normalize();
+                    turned.map_or(*n, glam::DVec3::as_vec3)
+                })
+                .collect(),
+            mirrored: place.matrix3.determinant() < 0.0,
             node: played[node.get()],
             as_in_source: played[node.get()] == world[node.get()]
                 && morph_weights.iter().all(|w| *w == 0.0),

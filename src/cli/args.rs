@@ -384,6 +384,9 @@ pub enum CorrectArg {
     /// Helper joints that an engine can drive in any clip by what the file says of them, with tracks for the clips in it:
     /// the stack's skinning, without what corrects it.
     Retarget,
+    /// No skins: a morph target for each frame that is needed, for players that cannot skin. Only these clips are in
+    /// the file.
+    Frames,
 }
 
 /// "0.1%" as a fraction.

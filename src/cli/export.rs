@@ -78,6 +78,7 @@ fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let idle = [
         ("--correct", args.correct != CorrectArg::None),
         ("--write-pose-as-rest", args.write_pose_as_rest),
+        ("--influences 8", args.influences == "8"),
     ];
     if let Some((flag, _)) = idle.iter().find(|(_, idle)| *idle) {
         return Err(Failure::Usage(format!(
@@ -121,6 +122,7 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
         CorrectArg::None => None,
         CorrectArg::Clips => Some("clips"),
         CorrectArg::Retarget => Some("retarget"),
+        CorrectArg::Frames => Some("frames"),
     };
     if let Some(mode) = mode {
         if args.write_pose_as_rest {
@@ -128,12 +130,26 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
                 "--write-pose-as-rest does not go with --correct {mode}: corrections are made for the file's own rest."
             )));
         }
+        let of_skins = [
+            ("--max-joints", args.max_joints.is_some()),
+            ("--influences 8", args.influences == "8"),
+        ];
         let of_morphs = [
             ("--max-morphs", args.max_morphs.is_some()),
             ("--signed-weights", args.signed_weights),
         ];
-        let idle = of_morphs.iter().find(|(_, given)| *given);
-        if let Some((flag, _)) = idle.filter(|_| args.correct == CorrectArg::Retarget) {
+        let given =
+            |flags: &[(&'static str, bool)]| flags.iter().find(|(_, given)| *given).map(|f| f.0);
+        let frames = args.correct == CorrectArg::Frames;
+        if let Some(flag) = given(&of_skins)
+            .or_else(|| given(&of_morphs))
+            .filter(|_| frames)
+        {
+            return Err(Failure::Usage(format!(
+                "{flag} does not go with --correct frames, which has no skin and as many targets as --tolerance takes."
+            )));
+        }
+        if let Some(flag) = given(&of_morphs).filter(|_| args.correct == CorrectArg::Retarget) {
             return Err(Failure::Usage(format!(
                 "{flag} does not go with --correct retarget: morph targets are made for clips, and such a file has none."
             )));
@@ -167,10 +183,10 @@ fn correction(args: &ExportArgs, document: &Document) -> Result<Option<BakeOptio
     let clips = args.clips.iter();
     let clips = clips.map(|wanted| scene::find_clip_id(document, wanted).map(|(id, _)| id));
     Ok(Some(BakeOptions {
-        mode: if args.correct == CorrectArg::Retarget {
-            BakeMode::Retarget
-        } else {
-            BakeMode::Clips
+        mode: match args.correct {
+            CorrectArg::Retarget => BakeMode::Retarget,
+            CorrectArg::Frames => BakeMode::Frames,
+            CorrectArg::Clips | CorrectArg::None => BakeMode::Clips,
         },
         tolerance: args.tolerance.unwrap_or(default.tolerance),
         max_morphs: args.max_morphs.map_or(default.max_morphs, |n| n as usize),

@@ -81,10 +81,7 @@ fn write_shape(
     for uv in &mesh.uvs {
         let _ = writeln!(text, "vt {} {}", uv.x, 1.0 - uv.y);
     }
-    // A player lights what a mirror turned over from its other side.
-    let side = if shape.mirrored { -1.0 } else { 1.0 };
     for n in &shape.normals {
-        let n = *n * side;
         let _ = writeln!(text, "vn {} {} {}", n.x, n.y, n.z);
     }
     let corner = |vertex: u32| {

@@ -2,7 +2,7 @@
 
 use super::gltf_export::{
     Container, ExportError, ExportOptions, ExportReport, export_still_beside, files_of_model,
-    write_files,
+    write_over,
 };
 use super::obj::{export_obj, files_of_obj};
 use crate::bake::still::Still;
@@ -44,6 +44,6 @@ pub fn export_still_to_file(
         let exported = export_still_beside(document, still, &options, &is_free, task)?;
         (exported, owned)
     };
-    write_files(document, path, &exported, &owned, task)?;
+    write_over(document, path, &exported, &owned, task)?;
     Ok(exported.report)
 }

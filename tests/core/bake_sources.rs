@@ -202,7 +202,7 @@ fn meets(document: &Document) -> (Exported, CorrectionReport, Document) {
 
 fn meets_with(document: &Document, options: BakeOptions) -> (Exported, CorrectionReport, Document) {
     let (exported, report) = corrected(document, options);
-    println!("{}", report.summary());
+    println!("{} {:?}", report.summary(), report.worst);
     assert!(report.met && report.before_max_percent > 0.1, "{report:?}");
     let read = reopen(&exported);
     assert_eq!(read.clips().len(), document.clips().len());

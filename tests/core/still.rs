@@ -4,11 +4,13 @@ use crate::export_models::{open, reopen};
 use crate::shared::shared_dir;
 use glam::{DAffine3, DVec3, Vec3};
 use sinew::bake::still::{Still, still_shapes};
+use sinew::bake::{BakeMode, BakeOptions};
 use sinew::deform::DeformStack;
-use sinew::document::{Document, Edit};
-use sinew::io::gltf_export::{Container, ExportOptions, Exported, export_still};
+use sinew::document::{ClipId, Document, Edit};
+use sinew::io::gltf_export::{Container, ExportOptions, Exported, export, export_still};
 use sinew::io::obj::export_obj;
 use sinew::io::still::export_still_to_file;
+use sinew::skeleton::Property;
 use sinew::task::Task;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -45,12 +47,10 @@ fn seen(document: &Document, still: &Still) -> Vec<(Vec<Vec3>, Vec<Vec3>)> {
     let shapes = still_shapes(document, &pose, &Task::new()).unwrap();
     let vertices = shapes.iter().map(|(id, shape)| {
         let mesh = &document.meshes()[&document.instances()[id].mesh].geometry;
-        let side = if shape.mirrored { -1.0 } else { 1.0 };
         let at = |list: &[Vec3], of: &[u32]| of.iter().map(|&i| list[i as usize]).collect();
-        let normals: Vec<Vec3> = shape.normals.iter().map(|n| *n * side).collect();
         (
             at(&shape.positions, &mesh.point_of_vertex),
-            at(&normals, &mesh.normal_of_vertex),
+            at(&shape.normals, &mesh.normal_of_vertex),
         )
     });
     vertices.collect()
@@ -232,7 +232,7 @@ fn stills_are_replaced_with_their_files_and_never_the_source() {
     let refused = write("a.fbx", &still).unwrap_err().to_string();
     assert!(refused.contains("ends neither"), "{refused}");
     let gone = Still {
-        clip: Some(sinew::document::ClipId(99)),
+        clip: Some(ClipId(99)),
         time: 0.0,
     };
     assert_eq!(
@@ -284,6 +284,11 @@ fn the_command_line_writes_stills_and_says_what_is_wrong() {
         ),
         ("b.glb", &["--still", "--tolerance", "1%"], "--tolerance"),
         ("b.glb", &["--clip", "0"], "--still"),
+        (
+            "b.glb",
+            &["--correct", "frames", "--max-morphs", "4"],
+            "--max-morphs",
+        ),
     ] {
         let (code, _, error) = run(name, flags);
         assert!(
@@ -321,5 +326,155 @@ fn shared_models_stand_still_as_their_stacks_bend_them() {
             normals,
             name,
         );
+    }
+}
+
+fn framed(document: &Document, options: BakeOptions) -> Exported {
+    let options = ExportOptions {
+        correct: Some(BakeOptions {
+            mode: BakeMode::Frames,
+            ..options
+        }),
+        ..ExportOptions::default()
+    };
+    export(document, &options, &Task::new()).unwrap()
+}
+
+/// A file of frames must move as the stacks say, without a skin, and say how many targets that takes.
+fn plays_frames(document: &Document, clips: Vec<ClipId>) -> (Exported, Document) {
+    let n_clips = if clips.is_empty() {
+        document.clips().len()
+    } else {
+        clips.len()
+    };
+    let exported = framed(
+        document,
+        BakeOptions {
+            clips,
+            ..BakeOptions::default()
+        },
+    );
+    let report = exported.report.correction.clone().unwrap();
+    println!("{}", report.summary());
+    assert!(
+        report.met && report.max_percent <= 0.1 && report.morph_targets > 0,
+        "{report:?}"
+    );
+    assert!(report.before_max_percent > 0.1 && report.helper_joints == 0);
+    let read = reopen(&exported);
+    assert!(read.skins().is_empty());
+    assert_eq!(read.clips().len(), n_clips);
+    let n_targets = read
+        .meshes()
+        .values()
+        .map(|m| m.geometry.morphs.len())
+        .max();
+    assert_eq!(n_targets, Some(report.morph_targets));
+    let weights = read.clips().values().flat_map(|c| &c.channels);
+    for channel in weights.filter(|c| c.property == Property::MorphWeights) {
+        for k in 0..channel.times.len() {
+            let key = channel.key(k);
+            assert!(key.iter().all(|w| *w == 0.0 || *w == 1.0) && key.iter().sum::<f32>() <= 1.0);
+        }
+    }
+    // What is drawn without a clip is the rest pose, and the clips last as long as they did.
+    let (ours, theirs) = (seen(document, &Still::default()), shown(&read));
+    for ((a, _), (b, _)) in ours.iter().zip(&theirs) {
+        let off = a
+            .iter()
+            .zip(b)
+            .map(|(a, b)| a.distance(*b))
+            .fold(0.0, f32::max);
+        assert!(off <= 1e-6 * diagonal(&ours), "{off}");
+    }
+    for clip in read.clips().values() {
+        let source = document
+            .clips()
+            .values()
+            .find(|c| c.name == clip.name)
+            .unwrap();
+        assert_eq!(clip.end_secs(), source.end_secs());
+    }
+    (exported, read)
+}
+
+#[test]
+fn an_arm_plays_frames_without_a_skin() {
+    let document = with_stack(open(&asset("arm")), &DeformStack::default());
+    let (exported, read) = plays_frames(&document, Vec::new());
+    let few = read
+        .meshes()
+        .values()
+        .all(|m| m.geometry.morphs.len() <= 64);
+    let warned = exported.report.findings.iter();
+    assert_eq!(
+        few,
+        warned
+            .filter(|f| f.message.contains("no more than 64"))
+            .count()
+            == 0
+    );
+    // Clips that were not asked for would stand still: they go, and that is said.
+    let first = *document.clips().keys().next().unwrap();
+    let (exported, _) = plays_frames(&document, vec![first]);
+    if document.clips().len() > 1 {
+        let findings = exported.report.findings.iter();
+        assert!(
+            findings
+                .filter(|f| f.message.contains("without frames"))
+                .count()
+                == 1
+        );
+    }
+}
+
+#[test]
+fn any_number_of_threads_writes_the_same_frames() {
+    let document = open(&asset("arm"));
+    let first = *document.clips().keys().next().unwrap();
+    let run = |n| {
+        let options = BakeOptions {
+            clips: vec![first],
+            ..BakeOptions::default()
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build();
+        pool.unwrap().install(|| framed(&document, options).files)
+    };
+    assert!(run(1) == run(3));
+}
+
+#[test]
+fn frames_need_clips_and_skins() {
+    let refused = |document: &Document| {
+        let options = ExportOptions {
+            correct: Some(BakeOptions {
+                mode: BakeMode::Frames,
+                ..BakeOptions::default()
+            }),
+            ..ExportOptions::default()
+        };
+        export(document, &options, &Task::new())
+            .unwrap_err()
+            .to_string()
+    };
+    let arm = open(&asset("arm"));
+    let still = reopen(&still_of(&arm, &Still::default(), Container::Glb));
+    assert!(refused(&still).contains("no clip"));
+    let task = Task::new();
+    task.cancel();
+    let stopped = sinew::bake::frames::frames(&arm, arm.clips(), 0.001, &task);
+    assert!(stopped.is_err());
+}
+
+#[test]
+fn a_robot_with_many_parts_plays_frames() {
+    let Some(shared) = shared_dir("a_robot_with_many_parts_plays_frames") else {
+        return;
+    };
+    for name in ["robot_expressive/robot_expressive.glb", "fox/fox.glb"] {
+        let document = open(&shared.join("models").join(name));
+        let document = with_stack(document, &DeformStack::dqs());
+        let second = *document.clips().keys().nth(1).unwrap();
+        plays_frames(&document, vec![second]);
     }
 }

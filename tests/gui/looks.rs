@@ -331,7 +331,7 @@ fn the_export_page_fits_into_windows_of_all_sizes() {
         bake.tolerance = 1e-3;
         bake.max_joints = 1;
         bake.max_morphs = 0;
-        let path = window.folder.path().join("a long name of a file.glb");
+        let path = window.folder.path().join("a.glb");
         window.write(&path.display().to_string());
         window.click(Role::Button, "Compute");
         for layout in [None, Some(PaneLayout::Two), Some(PaneLayout::Wipe)] {

@@ -20,11 +20,15 @@ use crate::document::{Document, InstanceId, PaneLayout};
 use crate::evaluate::{ExportedModel, Job, JobError, Lane};
 use crate::io::gltf_export::{
     Container, CorrectionReport, ExportError, ExportOptions, ExportReport, Exported, export_for,
-    read_back, save_files,
+    read_back, write_files,
 };
 use crate::task::{Cancelled, Task};
+use glam::Vec3;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What is seen around the worst place to each side, as a fraction of the diagonal.
+const AROUND: f64 = 0.12;
 
 /// What a computed export came to.
 #[derive(Clone, Debug)]
@@ -391,7 +395,7 @@ impl Editor {
         let exported = result.exported.clone();
         let label = format!("Exporting {}", file_name(path));
         let job = self.lane.submit(&label, move |task| {
-            save_files(&document, &target, &exported, task)?;
+            write_files(&document, &target, &exported, task)?;
             Ok(exported.report.clone())
         });
         self.job = Some(FileJob::Export {
@@ -408,8 +412,13 @@ impl Editor {
         if let Some((instance, point)) = self.exporting.frame.take() {
             let shown = self.displayed().get(&instance);
             let place = shown.and_then(|shown| shown.positions.get(point as usize));
-            if let Some(&place) = place {
-                self.frame_points(&[place]);
+            let place = place.copied();
+            let correction = self.exporting.result.as_ref();
+            let correction = correction.and_then(ExportResult::correction);
+            if let (Some(place), Some(correction)) = (place, correction) {
+                // With enough around it to see where on the model it is.
+                let around = Vec3::splat((AROUND * correction.diagonal) as f32);
+                self.frame_points(&[place - around, place + around]);
             }
         }
     }

@@ -63,12 +63,9 @@ fn pack(entry: &mut Map<String, Value>, buffer: usize, bytes: &Bytes, packed: &m
     packed.resize(packed.len().next_multiple_of(4), 0);
 }
 
-/// Takes nodes out that hold nothing and lead to nothing: those of `joints`, and what is empty without them. Gives the
-/// new index of each node; `None` where an extension forbids it, and nothing was done.
-pub(super) fn prune_nodes(
-    json: &mut Value,
-    joints: &BTreeSet<usize>,
-) -> Option<Vec<Option<usize>>> {
+/// Which nodes hold something or lead to something; those of `joints` and what is empty without them do not count
+/// otherwise. `None` where an extension forbids to take any out.
+pub(super) fn kept_nodes(json: &Value, joints: &BTreeSet<usize>) -> Option<Vec<bool>> {
     if !is_known_throughout(json, &WITH_NODES) {
         return None;
     }
@@ -101,13 +98,20 @@ pub(super) fn prune_nodes(
             break;
         }
     }
-    let places = keep(json, "nodes", &kept);
+    Some(kept)
+}
+
+/// Takes nodes out that are not kept; gives the new index of each.
+pub(super) fn prune_nodes(json: &mut Value, kept: &[bool]) -> Vec<Option<usize>> {
+    let places = keep(json, "nodes", kept);
     let renumber_list = |list: &mut Value| {
         if let Some(items) = list.as_array_mut() {
             items.retain(|item| {
                 index(Some(item)).is_none_or(|i| kept.get(i).copied().unwrap_or(false))
             });
-            items.iter_mut().for_each(|item| renumber(item, &places));
+            for item in items {
+                renumber(item, &places);
+            }
         }
     };
     for (list, key) in [("nodes", "children"), ("scenes", "nodes")] {
@@ -135,7 +139,7 @@ pub(super) fn prune_nodes(
             }
         }
     }
-    Some(places)
+    places
 }
 
 /// Keeps the entries of a list that `kept` says; gives the new index of each.
@@ -277,7 +281,7 @@ mod tests {
         let mut file = source.clone();
         let bytes = Bytes::from_static(b"kept");
         assert_eq!(compact(&mut file, 0, bytes.clone()), bytes);
-        assert!(prune_nodes(&mut file, &BTreeSet::from([0])).is_none());
+        assert!(kept_nodes(&file, &BTreeSet::from([0])).is_none());
         assert_eq!(file, source);
     }
 
@@ -287,7 +291,8 @@ mod tests {
             "nodes": [{"children": [1, 4]}, {"children": [2]}, {"name": "tip"}, {}, {"mesh": 0}],
             "scenes": [{"nodes": [0, 3]}]
         });
-        let places = prune_nodes(&mut file, &BTreeSet::from([1, 2])).unwrap();
+        let kept = kept_nodes(&file, &BTreeSet::from([1, 2])).unwrap();
+        let places = prune_nodes(&mut file, &kept);
         assert_eq!(places, [Some(0), None, None, Some(1), Some(2)]);
         assert_eq!(file["nodes"], json!([{"children": [2]}, {}, {"mesh": 0}]));
         assert_eq!(file["scenes"], json!([{"nodes": [0, 1]}]));

@@ -18,6 +18,7 @@ mod corrections;
 mod drivers;
 mod error;
 mod external;
+mod frames;
 mod glb;
 mod in_betweens;
 mod keys;
@@ -162,7 +163,7 @@ pub fn export_to_file(
     task: &Task,
 ) -> Result<ExportReport, ExportError> {
     let exported = export_for(document, path, options, task)?;
-    save_files(document, path, &exported, task)?;
+    write_files(document, path, &exported, task)?;
     Ok(exported.report)
 }
 
@@ -189,18 +190,17 @@ pub fn export_for(
 }
 
 /// Writes what was exported for `path` there, or a model that is one file to any path.
-pub fn save_files(
+pub fn write_files(
     document: &Document,
     path: &Path,
     exported: &Exported,
     task: &Task,
 ) -> Result<(), ExportError> {
-    write_files(document, path, exported, &files_of_model(path), task)
+    write_over(document, path, exported, &files_of_model(path), task)
 }
 
-/// Writes files into the folder of `path`, the first to `path` itself; those beside it may replace only files of
-/// another content that are `owned`.
-pub(super) fn write_files(
+/// [`write_files`]; those beside the first may replace only files of another content that are `owned`.
+pub(super) fn write_over(
     document: &Document,
     path: &Path,
     exported: &Exported,
@@ -260,6 +260,9 @@ fn export_beside(
     if options.write_pose_as_rest {
         let why = "Corrections are made for the file's own rest pose; the pose cannot be written as rest with them.";
         return Err(ExportError::Correction { why: why.into() });
+    }
+    if correct.mode == BakeMode::Frames {
+        return frames::export_frames(document, written, correct, options, is_free, task);
     }
     let start = Instant::now();
     let baked = bake(document, &written.clips, correct, task)?;

@@ -210,7 +210,7 @@ impl Package {
     /// The files: the model first, then what it needs beside it that is new.
     pub(super) fn finish(self, patch: Patch) -> Result<Vec<(String, Bytes)>, ExportError> {
         let (patch, bytes) = self.gather(patch);
-        self.store(patch.json, bytes)
+        self.store(patch.json, &bytes)
     }
 
     /// The patch with a buffer that holds all of the bytes, and these.
@@ -246,10 +246,10 @@ impl Package {
         let bytes = compact(&mut patch.json, self.buffer, bytes);
         patch.finish();
         let json = patch.json.clone();
-        Ok((self.store(patch.json, bytes)?, json))
+        Ok((self.store(patch.json, &bytes)?, json))
     }
 
-    fn store(self, mut json: Value, bytes: Bytes) -> Result<Vec<(String, Bytes)>, ExportError> {
+    fn store(self, mut json: Value, bytes: &Bytes) -> Result<Vec<(String, Bytes)>, ExportError> {
         let mut files = Vec::new();
         if !bytes.is_empty() && self.store != Store::Bin {
             let uri = match &self.store {
@@ -257,7 +257,7 @@ impl Package {
                     files.push((name.clone(), bytes.clone()));
                     external::uri_of(name)
                 }
-                _ => external::data_uri(&bytes),
+                _ => external::data_uri(bytes),
             };
             if let Some(buffer) = entry_mut(&mut json, "buffers", self.buffer) {
                 buffer.insert("uri".into(), uri.into());
@@ -266,7 +266,7 @@ impl Package {
         let text = text::write_json(&json, &self.source_text);
         let main = match self.container {
             Container::Gltf => Bytes::from(text),
-            Container::Glb => glb(&text, &bytes, &self.more_chunks)?,
+            Container::Glb => glb(&text, bytes, &self.more_chunks)?,
         };
         files.insert(0, (self.container.file_name(&self.name), main));
         Ok(files)

@@ -25,13 +25,15 @@ const COMMON_TARGETS: usize = 8;
 /// Joints of a skin that the strictest of the common players takes.
 const COMMON_JOINTS: usize = 256;
 
-/// What the correction of an export with `options` will come to; `None` without one, or where none is needed.
+/// What the correction of an export with `options` will come to; `None` without one, where none is needed, and for
+/// frames, which nothing but finding them counts.
 pub fn estimate(
     document: &Document,
     options: &ExportOptions,
     task: &Task,
 ) -> Result<Option<Estimate>, ExportError> {
-    let Some(correct) = &options.correct else {
+    let of_frames = |correct: &&BakeOptions| correct.mode == BakeMode::Frames;
+    let Some(correct) = options.correct.as_ref().filter(|c| !of_frames(c)) else {
         return Ok(None);
     };
     correct
@@ -66,10 +68,17 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
             match correct.mode {
                 BakeMode::Clips => of_clips(document, correct, &affected, &mut findings),
                 BakeMode::Retarget => of_any_clip(&affected, &mut findings),
+                BakeMode::Frames => findings.push(Finding::warning(
+                    "correction",
+                    "Skinned meshes become plain ones with a morph target for each frame that is needed: the file has \
+                     no skin and only the chosen clips, can be large, and some players show few of its targets.",
+                )),
             }
-            of_skins(document, correct, &affected, &mut findings);
-            for mesh in &affected {
-                of_mesh(document, correct, mesh, &mut findings);
+            if correct.mode != BakeMode::Frames {
+                of_skins(document, correct, &affected, &mut findings);
+                for mesh in &affected {
+                    of_mesh(document, correct, mesh, &mut findings);
+                }
             }
         }
     }

@@ -26,10 +26,7 @@ pub fn read_back(
     task: &Task,
 ) -> Result<ReadBack, ExportError> {
     task.step("Reading the written file again", 0.95)?;
-    let parts = read_parts(&exported.files)?;
-    let read = Document::new(parts).map_err(|error| ExportError::Unreadable {
-        why: error.to_string(),
-    })?;
+    let read = read_files(&exported.files)?;
     let own = with_keys(&WrittenClips::of(document, task)?.clips);
     let clips = if own.len() == read.clips().len() {
         own.into_keys().zip(read.clips().keys().copied()).collect()
@@ -43,6 +40,11 @@ pub fn read_back(
 }
 
 /// The model that comes first of `files`, read from its bytes with those of the others.
+pub(super) fn read_files(files: &[(String, Bytes)]) -> Result<Document, ExportError> {
+    document_of(read_parts(files)?)
+}
+
+/// The same, before it is a document.
 pub(super) fn read_parts(files: &[(String, Bytes)]) -> Result<Parts, ExportError> {
     let unreadable = |why: String| ExportError::Unreadable { why };
     let folder = tempfile::tempdir().map_err(|error| unreadable(error.to_string()))?;
@@ -59,6 +61,12 @@ pub(super) fn read_parts(files: &[(String, Bytes)]) -> Result<Parts, ExportError
     let imported = import_bytes(model.clone(), Some(folder.path()), None, &Task::new())
         .map_err(|error| unreadable(error.to_string()))?;
     Ok(imported.parts)
+}
+
+pub(super) fn document_of(parts: Parts) -> Result<Document, ExportError> {
+    Document::new(parts).map_err(|error| ExportError::Unreadable {
+        why: error.to_string(),
+    })
 }
 
 /// The clips that a file has room for: it holds none without keys.

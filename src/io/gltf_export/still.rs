@@ -1,6 +1,6 @@
 //! A moment as a model that never moves: the source without skins, clips and morph targets.
 
-use super::compact::prune_nodes;
+use super::compact::{kept_nodes, prune_nodes};
 use super::nodes::{node_of, patch_names, patch_transforms};
 use super::package::Package;
 use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch, entry_mut, place};
@@ -75,7 +75,9 @@ pub(in crate::io) fn export_still_beside(
     // What compressed or pointed at what is gone goes with it.
     patch.dropped_extensions.extend(super::patch::MESHOPT);
     patch.dropped_extensions.insert("KHR_animation_pointer");
-    prune_nodes(&mut patch.json, &joints);
+    if let Some(kept) = kept_nodes(&patch.json, &joints) {
+        prune_nodes(&mut patch.json, &kept);
+    }
     task.step("Writing the model", 0.9)?;
     report.n_bytes_added = patch.appended.iter().map(Bytes::len).sum();
     let (mut files, json) = package.finish_compact(patch)?;
@@ -109,10 +111,9 @@ impl LocalShape {
         let positions: Vec<Vec3> = shape.positions.iter().map(local).collect();
         // A normal goes the other way by the transposed matrix; into is the inverse of the node.
         let back = into.matrix3.inverse().transpose();
-        let side = if shape.mirrored { -1.0 } else { 1.0 };
         let local = |n: &Vec3| {
-            let turned = back * n.as_dvec3() * side;
-            turned.try_normalize().map_or(*n, |n| n.as_vec3())
+            let turned = back * n.as_dvec3();
+            turned.try_normalize().map_or(*n, glam::DVec3::as_vec3)
         };
         let normals: Vec<Vec3> = shape.normals.iter().map(local).collect();
         let at = |list: &[Vec3], of_vertex: &[u32]| -> Vec<Vec3> {

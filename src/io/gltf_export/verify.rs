@@ -2,10 +2,10 @@
 
 use super::ExportError;
 use super::drivers::Drivers;
-use super::read_back::{read_parts, with_keys};
+use super::read_back::{document_of, read_files, read_parts, with_keys};
 use crate::bake::compare::{Comparison, compare, uncorrected};
 use crate::bake::{Angles, BakeMode, BakeOptions, Baked, PRACTICE, practice};
-use crate::document::{ClipId, Document, Parts};
+use crate::document::{ClipId, Document};
 use crate::skeleton::Clip;
 use crate::task::Task;
 use bytes::Bytes;
@@ -158,12 +158,6 @@ pub struct WorstPlace {
     pub point: u32,
 }
 
-fn document_of(parts: Parts) -> Result<Document, ExportError> {
-    Document::new(parts).map_err(|error| ExportError::Unreadable {
-        why: error.to_string(),
-    })
-}
-
 /// Looks at the written `files` as a player does.
 pub(super) fn check_files(
     document: &Document,
@@ -172,7 +166,7 @@ pub(super) fn check_files(
     options: &BakeOptions,
     task: &Task,
 ) -> Result<Comparison, ExportError> {
-    let written = document_of(read_parts(files)?)?;
+    let written = read_files(files)?;
     let clips = with_keys(clips);
     Ok(compare(document, &written, &clips, &options.clips, task)?)
 }

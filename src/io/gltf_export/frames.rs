@@ -1,0 +1,359 @@
+//! Clips as morph targets, for players without skinning: skins and joints go, each skinned mesh gets a target a frame.
+
+use super::clips::patch_clips;
+use super::compact::{kept_nodes, prune_nodes};
+use super::nodes::{node_of, patch_names};
+use super::package::Package;
+use super::patch::{Patch, entry_mut, place};
+use super::read_back::read_files;
+use super::report::ExportReport;
+use super::still::{LocalShape, drop_skins, free, put_vectors, strip, write_primitive};
+use super::uses::each;
+use super::verify::{CorrectedMesh, CorrectionReport};
+use super::{
+    ExportError, ExportOptions, Exported, WrittenClips, add_referenced, name_of, size_of_source,
+};
+use crate::bake::BakeOptions;
+use crate::bake::compare::uncorrected;
+use crate::bake::frames::{Frame, FramedInstance, compare_frames, frame_channel, frames};
+use crate::document::{ClipId, Document, InstanceId, MeshId, MeshItem};
+use crate::finding::{Finding, counted};
+use crate::skeleton::{Clip, JointIndex, Property};
+use crate::task::Task;
+use bytes::Bytes;
+use glam::Vec3;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Targets that every viewer of note shows.
+const FEW: usize = 64;
+/// Targets beyond which Filament refuses a model.
+const MANY: usize = 256;
+
+type Framed = BTreeMap<InstanceId, FramedInstance>;
+
+/// Writes the model with frames for the clips that `correct` names, and looks at what was written as a player does.
+pub(super) fn export_frames(
+    document: &Document,
+    mut written: WrittenClips,
+    correct: &BakeOptions,
+    options: &ExportOptions,
+    is_free: &dyn Fn(&str) -> bool,
+    task: &Task,
+) -> Result<Exported, ExportError> {
+    let source = document.source().ok_or(ExportError::NoSource)?;
+    let has_keys = |clip: &Clip| clip.channels.iter().any(|c| !c.times.is_empty());
+    let n_before = written.clips.len();
+    written.clips.retain(|id, clip| {
+        (correct.clips.is_empty() || correct.clips.contains(id)) && has_keys(clip)
+    });
+    let n_left_out = n_before - written.clips.len();
+    let clips = written.clips.clone();
+    let refuse = |why: &str| Err(ExportError::Correction { why: why.into() });
+    if clips.is_empty() {
+        return refuse("There is no clip to make frames of; a still holds the pose.");
+    }
+    if document.instances().values().all(|i| i.skin.is_none()) {
+        return refuse("The model has no skinned mesh, so that nothing needs frames.");
+    }
+    let start = Instant::now();
+    let framed = frames(document, &clips, correct.tolerance, task)?;
+    let bake_seconds = start.elapsed().as_secs_f64();
+    let mut report = ExportReport::default();
+    let name = name_of(source, options);
+    let mut package = Package::new(
+        source,
+        options.container,
+        &name,
+        is_free,
+        &mut report.findings,
+    );
+    let mut patch = package.patch();
+    patch_names(document, &mut patch.json);
+    let (freed, nodes) = write_meshes(document, &framed, &mut patch, &mut report, task)?;
+    free(document, &freed, &mut patch.json);
+    let joints = drop_skins(&mut patch.json);
+    let kept = kept_nodes(&patch.json, &joints);
+    let is_kept = |node: usize| {
+        let kept = kept.as_ref().and_then(|kept| kept.get(node));
+        kept.copied().unwrap_or(true)
+    };
+    written.clips = clips_with_frames(document, &clips, &framed, &nodes, &is_kept);
+    patch_clips(
+        document,
+        None,
+        &written.clips,
+        &mut patch,
+        &mut report,
+        task,
+    )?;
+    // A clip in which nothing moves is not in the file.
+    let is_written = |id: &ClipId| written.clips.get(id).is_some_and(|clip| has_keys(clip));
+    let shown_clips: BTreeMap<ClipId, Arc<Clip>> = clips
+        .iter()
+        .filter(|(id, _)| is_written(id))
+        .map(|(id, clip)| (*id, clip.clone()))
+        .collect();
+    written.report(&mut report);
+    patch.dropped_extensions.extend(super::patch::MESHOPT);
+    let places = kept.map(|kept| prune_nodes(&mut patch.json, &kept));
+    task.step("Writing the model", 0.9)?;
+    report.n_bytes_added = patch.appended.iter().map(Bytes::len).sum();
+    let (mut files, json) = package.finish_compact(patch)?;
+    add_referenced(source, &json, &mut files, &mut report);
+
+    let start = Instant::now();
+    let read = read_files(&files)?;
+    let place_of = |node: usize| match &places {
+        Some(places) => places.get(node).copied().flatten(),
+        None => Some(node),
+    };
+    let there = nodes.iter().filter_map(|(&id, &node)| {
+        let node = u32::try_from(place_of(node)?).ok()?;
+        Some((id, InstanceId(node)))
+    });
+    let there: BTreeMap<InstanceId, InstanceId> = there.collect();
+    let after = compare_frames(document, &read, &shown_clips, &there, task)?;
+    let chosen: Vec<ClipId> = clips.keys().copied().collect();
+    let before = uncorrected(document, &clips, &chosen, task)?;
+    let mut correction = CorrectionReport::new(document, correct, None, &before, &after);
+    correction.nothing_to_do = false;
+    correction.meshes = corrected_meshes(document, &framed);
+    let n_targets = framed.values().map(|f| f.targets.len()).max().unwrap_or(0);
+    correction.morph_targets = n_targets;
+    correction.bake_seconds = bake_seconds;
+    correction.check_seconds = start.elapsed().as_secs_f64();
+    correction.bytes = files.iter().map(|(_, bytes)| bytes.len()).sum();
+    correction.source_bytes = size_of_source(source);
+    correction.size_ratio = correction.bytes as f64 / correction.source_bytes.max(1) as f64;
+    tell(n_targets, n_left_out, &freed, &mut report);
+    report.tell_correction(correction);
+    Ok(Exported { files, report })
+}
+
+fn tell(
+    n_targets: usize,
+    n_left_out: usize,
+    freed: &[(InstanceId, usize)],
+    report: &mut ExportReport,
+) {
+    let mut first = Vec::new();
+    if n_targets > FEW {
+        let refuses = if n_targets > MANY {
+            " Viewers made with Filament refuse more than 256."
+        } else {
+            ""
+        };
+        first.push(Finding::warning(
+            "frames",
+            format!(
+                "A mesh has {}; some viewers show no more than {FEW}.{refuses}",
+                counted(n_targets, "morph target")
+            ),
+        ));
+    }
+    if n_left_out > 0 {
+        first.push(Finding::info(
+            "clips",
+            format!(
+                "{} without frames: not in the file, since nothing would move there.",
+                counted(n_left_out, "clip")
+            ),
+        ));
+    }
+    if !freed.is_empty() {
+        first.push(Finding::info(
+            "nodes",
+            format!(
+                "{} flat or mirrored at some moment: the meshes there have nodes of their own.",
+                counted(freed.len(), "node")
+            ),
+        ));
+    }
+    report.findings.splice(0..0, first);
+}
+
+fn corrected_meshes(document: &Document, framed: &Framed) -> Vec<CorrectedMesh> {
+    let meshes = framed.iter().filter_map(|(id, framed)| {
+        let instance = document.instances().get(id)?;
+        let item = document.meshes().get(&instance.mesh)?;
+        let moved = framed.targets.iter().map(|target| {
+            let pairs = target.positions.iter().zip(&framed.base.positions);
+            pairs.filter(|(a, b)| a != b).count()
+        });
+        Some(CorrectedMesh {
+            mesh: instance.mesh.0,
+            name: item.geometry.name.clone(),
+            reweighted: false,
+            morph_targets: framed.targets.len(),
+            displacements: moved.sum(),
+            turned_normals: framed.targets.iter().map(|t| t.normals.len()).sum(),
+        })
+    });
+    meshes.collect()
+}
+
+/// Instances that got nodes of their own with the meshes these draw, and the node of every framed instance.
+type WrittenNodes = (Vec<(InstanceId, usize)>, BTreeMap<InstanceId, usize>);
+
+/// Gives each framed instance a mesh with its targets.
+fn write_meshes(
+    document: &Document,
+    framed: &Framed,
+    patch: &mut Patch,
+    report: &mut ExportReport,
+    task: &Task,
+) -> Result<WrittenNodes, ExportError> {
+    let n_nodes = each(&patch.json, "nodes").count();
+    if n_nodes != document.skeleton().len() {
+        return Err(ExportError::Nodes {
+            found: n_nodes,
+            expected: document.skeleton().len(),
+        });
+    }
+    let (mut freed, mut nodes) = (Vec::new(), BTreeMap::new());
+    for (&mesh, item) in document.meshes() {
+        let drawn = || document.instances().iter().filter(|(_, i)| i.mesh == mesh);
+        let skinned: Vec<_> = drawn().filter(|(id, _)| framed.contains_key(id)).collect();
+        if skinned.is_empty() {
+            continue;
+        }
+        let source = entry_mut(&mut patch.json, "meshes", mesh.0 as usize).cloned();
+        let is_rigid_too = skinned.len() < drawn().count();
+        strip(document, mesh, item, true, patch, report)?;
+        let stripped = entry_mut(&mut patch.json, "meshes", mesh.0 as usize).cloned();
+        let (Some(source), Some(stripped)) = (source, stripped) else {
+            continue;
+        };
+        if is_rigid_too {
+            place(&mut patch.json, "meshes", Some(mesh.0 as usize), source);
+        }
+        for (i, (id, instance)) in skinned.into_iter().enumerate() {
+            task.check()?;
+            let at = if i == 0 && !is_rigid_too {
+                mesh.0 as usize
+            } else {
+                place(&mut patch.json, "meshes", None, stripped.clone())
+            };
+            let node = node_of(document, instance.joint);
+            if let Some(entry) = entry_mut(&mut patch.json, "nodes", node) {
+                entry.shift_remove("weights");
+                entry.insert("mesh".into(), at.into());
+            }
+            let Some(framed) = framed.get(id) else {
+                continue;
+            };
+            if framed.freed {
+                nodes.insert(*id, n_nodes + freed.len());
+                freed.push((*id, at));
+            } else {
+                nodes.insert(*id, node);
+            }
+            write_frames(patch, at, mesh, item, framed)?;
+            report.n_primitives_rewritten += item.geometry.primitives.len();
+        }
+    }
+    Ok((freed, nodes))
+}
+
+/// A frame with one entry a vertex.
+fn of_vertices(item: &MeshItem, frame: &Frame) -> LocalShape {
+    let at = |list: &[Vec3], of: &[u32]| -> Vec<Vec3> {
+        let of = of.iter().map(|&i| list.get(i as usize).copied());
+        of.map(Option::unwrap_or_default).collect()
+    };
+    LocalShape {
+        positions: at(&frame.positions, &item.geometry.point_of_vertex),
+        normals: at(&frame.normals, &item.geometry.normal_of_vertex),
+    }
+}
+
+/// Writes the base and the targets of an instance into the mesh at `at`.
+fn write_frames(
+    patch: &mut Patch,
+    at: usize,
+    mesh: MeshId,
+    item: &MeshItem,
+    framed: &FramedInstance,
+) -> Result<(), ExportError> {
+    let base = of_vertices(item, &framed.base);
+    for primitive in 0..item.geometry.primitives.len() {
+        write_primitive(patch, at, mesh, item, primitive, &base)?;
+    }
+    for target in &framed.targets {
+        let shape = of_vertices(item, target);
+        for (p, primitive) in item.geometry.primitives.iter().enumerate() {
+            let range = primitive.vertices.start as usize..primitive.vertices.end as usize;
+            let minus = |a: &[Vec3], b: &[Vec3]| -> Vec<Vec3> {
+                let pairs = a[range.clone()].iter().zip(&b[range.clone()]);
+                pairs.map(|(a, b)| *a - *b).collect()
+            };
+            let entry = entry_mut(&mut patch.json, "meshes", at);
+            let attributes = entry.and_then(|e| e.get("primitives")?.get(p)?.get("attributes"));
+            let has_normals = attributes.is_some_and(|a| a.get("NORMAL").is_some());
+            let mut target = Map::new();
+            let positions = put_vectors(patch, &minus(&shape.positions, &base.positions), true);
+            target.insert("POSITION".into(), positions.into());
+            if has_normals {
+                let normals = put_vectors(patch, &minus(&shape.normals, &base.normals), false);
+                target.insert("NORMAL".into(), normals.into());
+            }
+            let entry = entry_mut(&mut patch.json, "meshes", at)
+                .and_then(|e| e.get_mut("primitives")?.get_mut(p)?.as_object_mut());
+            let list = entry.map(|e| e.entry("targets").or_insert_with(|| json!([])));
+            if let Some(list) = list.and_then(Value::as_array_mut) {
+                list.push(Value::Object(target));
+            }
+        }
+    }
+    if let Some(entry) =
+        entry_mut(&mut patch.json, "meshes", at).filter(|_| !framed.targets.is_empty())
+    {
+        let extras = entry.entry("extras").or_insert_with(|| json!({}));
+        if let Some(extras) = extras.as_object_mut() {
+            let names = framed.targets.iter().map(|t| Value::from(t.name.as_str()));
+            extras.insert("targetNames".into(), names.collect());
+        }
+    }
+    Ok(())
+}
+
+/// The clips with a track of weights for each framed instance, and without what moves only nodes that go.
+fn clips_with_frames(
+    document: &Document,
+    clips: &BTreeMap<ClipId, Arc<Clip>>,
+    framed: &Framed,
+    nodes: &BTreeMap<InstanceId, usize>,
+    is_kept: &dyn Fn(usize) -> bool,
+) -> BTreeMap<ClipId, Arc<Clip>> {
+    let baked: BTreeSet<JointIndex> = framed
+        .keys()
+        .filter_map(|id| Some(document.instances().get(id)?.joint))
+        .collect();
+    let with_frames = clips.iter().map(|(&id, clip)| {
+        let mut clip = Clip::clone(clip);
+        clip.channels.retain(|channel| {
+            let is_old =
+                channel.property == Property::MorphWeights && baked.contains(&channel.joint);
+            !is_old && is_kept(node_of(document, channel.joint))
+        });
+        for (instance, framed) in framed {
+            if let (Some(keys), Some(&node)) = (framed.tracks.get(&id), nodes.get(instance)) {
+                let node = joint_at(document, node);
+                clip.channels
+                    .push(frame_channel(keys, framed.targets.len(), node));
+            }
+        }
+        (id, Arc::new(clip))
+    });
+    with_frames.collect()
+}
+
+/// The joint of a node; a new node's index stands for itself.
+fn joint_at(document: &Document, node: usize) -> JointIndex {
+    let n = document.skeleton().len();
+    let found = (0..n).find(|&j| node_of(document, JointIndex(j as u32)) == node);
+    JointIndex(found.unwrap_or(node) as u32)
+}
