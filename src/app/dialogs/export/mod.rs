@@ -20,7 +20,7 @@ use egui_material_icons::icons;
 
 /// What the page is wide, points; in a small window not more than this share of it.
 const WIDTH: f32 = 348.0;
-const SHARE: f32 = 0.5;
+const SHARE: f32 = 0.45;
 
 /// The page, and what is typed in it.
 pub(in crate::app) struct ExportPage {
