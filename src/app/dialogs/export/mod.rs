@@ -120,7 +120,7 @@ impl ExportPage {
                     editor.advise_export(&path);
                     ahead::ahead_ui(ui, editor);
                 }
-                self.progress_ui(ui, editor);
+                Self::progress_ui(ui, editor);
                 self.result_ui(ui, editor, is_coloured, &mut asked);
             });
         ui.add_space(4.0);
@@ -169,7 +169,7 @@ impl ExportPage {
     }
 
     /// What is being computed, and how far it is.
-    fn progress_ui(&self, ui: &mut Ui, editor: &mut Editor) {
+    fn progress_ui(ui: &mut Ui, editor: &mut Editor) {
         let Some(task) = editor.computing_export().cloned() else {
             return;
         };
