@@ -161,7 +161,7 @@ impl Editor {
         let wake = Arc::new(wake);
         let (theirs, of_checks) = (wake.clone(), wake.clone());
         let (of_measures, of_tables) = (wake.clone(), wake.clone());
-        let of_operations = wake.clone();
+        let (of_operations, of_exports) = (wake.clone(), wake.clone());
         Ok(Self {
             document: Document::default(),
             history: History::default(),
@@ -193,7 +193,7 @@ impl Editor {
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
-            exporting: exporting::Exporting::default(),
+            exporting: exporting::Exporting::new(Lane::spawn(move || of_exports())?),
             key_drag: None,
             n_dropped_said: 0,
             frame_when_shown: false,
@@ -330,6 +330,7 @@ impl Editor {
         self.end_stroke(false);
         self.poll_file_job();
         self.poll_diagonal();
+        self.poll_advice();
         self.poll_measuring();
         self.poll_operation();
         self.poll_layering();

@@ -10,6 +10,7 @@ use sinew::editor::OpenRequest;
 use sinew::editor::exporting::{Correction, Standing};
 use sinew::skeleton::JointIndex;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The arm, to be corrected coarsely, in one clip and without helper joints, which is quick.
 fn arm() -> EditorHarness {
@@ -195,6 +196,45 @@ fn computing_can_be_cancelled_and_a_bad_option_is_a_sentence() {
     h.settle();
     assert!(h.last_notice().contains(".gltf"), "{}", h.last_notice());
     assert!(!path.exists());
+}
+
+#[test]
+fn what_an_export_will_come_to_is_told_before_it_is_computed() {
+    let mut h = arm();
+    let path = Path::new("arm.glb");
+    let wait = |h: &mut EditorHarness| {
+        let start = Instant::now();
+        while h.editor.exporting().advice().is_estimating() {
+            assert!(start.elapsed() < Duration::from_mins(2), "no estimate");
+            h.editor.poll(0.0);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    h.editor.advise_export(path);
+    h.settle();
+    assert!(!h.editor.exporting().advice().findings().is_empty());
+    wait(&mut h);
+    let estimate = *h.editor.exporting().advice().estimate().unwrap();
+    assert!(estimate.morph_targets > 0 && estimate.error < estimate.before);
+    h.editor.measure_diagonal();
+    h.settle();
+    let diagonal = h.editor.rest_diagonal().unwrap();
+    assert!((diagonal - estimate.diagonal).abs() < 1e-6 * diagonal);
+
+    // Other options are told of anew; without a correction there is nothing to estimate.
+    h.editor.export_settings_mut().correction = Some(Correction::None);
+    h.editor.advise_export(path);
+    h.settle();
+    let advice = h.editor.exporting().advice();
+    assert!(advice.estimate().is_none() && !advice.is_estimating());
+    let findings = advice.findings().iter();
+    assert!(
+        findings
+            .clone()
+            .any(|f| f.message.contains("linear skinning"))
+    );
+    h.editor.stop_advising();
+    assert!(h.editor.exporting().advice().findings().is_empty());
 }
 
 #[test]

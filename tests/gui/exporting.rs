@@ -32,6 +32,14 @@ fn is_on(window: &Window, role: Role, label: &str) -> bool {
     node.accesskit_node().toggled() == Some(Toggled::True)
 }
 
+/// Clicks a widget wherever the page is scrolled to.
+fn press(window: &mut Window, role: Role, label: &str) {
+    let node = window.harness.get_by_role_and_label(role, label);
+    node.click_accesskit();
+    window.harness.step();
+    window.settle();
+}
+
 fn is_open(window: &Window) -> bool {
     window.harness.query_by_label("Leave the page").is_some()
 }
@@ -49,6 +57,12 @@ fn a_corrected_file_is_computed_looked_at_and_saved() {
     let mm = window.editor().rest_diagonal().expect("it is measured") * 20.0;
     assert!(window.says(&format!("= {mm:.1} mm")), "2 % of the diagonal");
 
+    // What it will come to is told while options are chosen.
+    window.wait_until("an estimate", |w| w.says("Expected: "));
+    assert!(window.says("without the correction"));
+    assert!(window.says("Before you export: "));
+    window.picture("export-options");
+
     // Enter computes; nothing is written.
     window.key(Modifiers::NONE, Key::Enter);
     assert_eq!(window.editor().export_standing(&path), Standing::Current);
@@ -57,7 +71,7 @@ fn a_corrected_file_is_computed_looked_at_and_saved() {
     window.picture("export-computed");
 
     // The worst place: clip, time, point, with the file beside the model.
-    window.click(Role::Button, "Show");
+    press(&mut window, Role::Button, "Show");
     assert_eq!(window.editor().exporting().beside(), Some(PaneLayout::Two));
     let result = window.editor().exporting().result().expect("a result");
     let worst = result.correction().and_then(|c| c.worst.clone());
@@ -75,7 +89,7 @@ fn a_corrected_file_is_computed_looked_at_and_saved() {
     );
     window.picture("export-beside");
 
-    window.click(Role::CheckBox, "Colour the difference");
+    press(&mut window, Role::CheckBox, "Colour the difference");
     let options = window.app().viewport().options;
     assert_eq!(
         (options.shading, options.metric),
@@ -90,7 +104,7 @@ fn a_corrected_file_is_computed_looked_at_and_saved() {
     let same = |scale: f64| (largest - said * scale).abs() < 1e-3 * said * scale + 1e-6;
     assert!(same(1.0) || same(1e3), "{largest} {said}");
     window.picture("export-difference");
-    window.click(Role::RadioButton, "Wipe");
+    press(&mut window, Role::RadioButton, "Wipe");
     assert_eq!(window.editor().exporting().beside(), Some(PaneLayout::Wipe));
     window.picture("export-wipe");
 

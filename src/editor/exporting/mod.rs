@@ -6,8 +6,10 @@
 //!
 //! Invariant: what is saved is what was computed and looked at, as long as neither model nor options changed since.
 
+mod advice;
 mod settings;
 
+pub use advice::Advice;
 pub use settings::{Correction, ExportSettings};
 
 use super::Editor;
@@ -15,14 +17,18 @@ use super::files::{FileJob, file_name};
 use crate::bake::diagonal_at_rest;
 use crate::deform::DeformStack;
 use crate::document::{Document, InstanceId, PaneLayout};
-use crate::evaluate::{ExportedModel, Job, JobError};
+use crate::evaluate::{ExportedModel, Job, JobError, Lane};
 use crate::io::gltf_export::{
     Container, CorrectionReport, ExportError, ExportOptions, ExportReport, Exported, export_for,
-    read_back, save_files,
+    read_back, write_files,
 };
 use crate::task::{Cancelled, Task};
+use glam::Vec3;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What is seen around the worst place to each side, as a fraction of the diagonal.
+const AROUND: f64 = 0.12;
 
 /// What a computed export came to.
 #[derive(Clone, Debug)]
@@ -50,7 +56,6 @@ pub enum Standing {
 }
 
 /// What is chosen, what was computed, and how that is looked at.
-#[derive(Default)]
 pub struct Exporting {
     settings: ExportSettings,
     result: Option<ExportResult>,
@@ -59,6 +64,7 @@ pub struct Exporting {
     /// The point that is brought into view with the next picture.
     frame: Option<(InstanceId, u32)>,
     diagonal: Diagonal,
+    advice: Advice,
 }
 
 /// The size of the model at rest, which takes a moment to find out.
@@ -120,6 +126,22 @@ impl Standing {
 }
 
 impl Exporting {
+    pub(super) fn new(lane: Lane) -> Self {
+        Self {
+            settings: ExportSettings::default(),
+            result: None,
+            beside: None,
+            frame: None,
+            diagonal: Diagonal::default(),
+            advice: Advice::new(lane),
+        }
+    }
+
+    /// What is told of the export that is chosen now.
+    pub fn advice(&self) -> &Advice {
+        &self.advice
+    }
+
     /// What was computed last of this model.
     pub fn result(&self) -> Option<&ExportResult> {
         self.result.as_ref()
@@ -141,11 +163,14 @@ impl Exporting {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.frame.is_none() && !matches!(self.diagonal, Diagonal::Asked(_))
+        self.frame.is_none()
+            && self.advice.is_idle()
+            && !matches!(self.diagonal, Diagonal::Asked(_))
     }
 
     pub(super) fn forget_model(&mut self) {
         self.settings.forget_model();
+        self.advice.forget();
         self.result = None;
         self.beside = None;
         self.frame = None;
@@ -323,6 +348,8 @@ impl Editor {
             return;
         }
         self.finish_tool();
+        // The computing has all of the machine.
+        self.exporting.advice.stop();
         let options = self.export_options(path);
         let (document, target) = (self.document.clone(), path.to_owned());
         let revision = self.history.revision();
@@ -368,7 +395,7 @@ impl Editor {
         let exported = result.exported.clone();
         let label = format!("Exporting {}", file_name(path));
         let job = self.lane.submit(&label, move |task| {
-            save_files(&document, &target, &exported, task)?;
+            write_files(&document, &target, &exported, task)?;
             Ok(exported.report.clone())
         });
         self.job = Some(FileJob::Export {
@@ -385,8 +412,13 @@ impl Editor {
         if let Some((instance, point)) = self.exporting.frame.take() {
             let shown = self.displayed().get(&instance);
             let place = shown.and_then(|shown| shown.positions.get(point as usize));
-            if let Some(&place) = place {
-                self.frame_points(&[place]);
+            let place = place.copied();
+            let correction = self.exporting.result.as_ref();
+            let correction = correction.and_then(ExportResult::correction);
+            if let (Some(place), Some(correction)) = (place, correction) {
+                // With enough around it to see where on the model it is.
+                let around = Vec3::splat((AROUND * correction.diagonal) as f32);
+                self.frame_points(&[place - around, place + around]);
             }
         }
     }

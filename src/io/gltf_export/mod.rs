@@ -163,7 +163,7 @@ pub fn export_to_file(
     task: &Task,
 ) -> Result<ExportReport, ExportError> {
     let exported = export_for(document, path, options, task)?;
-    save_files(document, path, &exported, task)?;
+    write_files(document, path, &exported, task)?;
     Ok(exported.report)
 }
 
@@ -190,7 +190,7 @@ pub fn export_for(
 }
 
 /// Writes what was exported for `path` there, or a model that is one file to any path.
-pub fn save_files(
+pub fn write_files(
     document: &Document,
     path: &Path,
     exported: &Exported,

@@ -2,23 +2,25 @@
 //!
 //! It stands beside the viewport, not over it: what was computed is looked at there, and the timeline plays.
 
+mod ahead;
 mod options;
 mod report;
 
 use super::path_field::{PathField, PathPurpose};
 use super::take_enter;
+use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::editor::exporting::{Correction, Standing};
 use crate::io::gltf_export::Container;
 use crate::view::chord::take_escape;
 use crate::view::theme;
 use eframe::egui;
-use egui::{Button, Context, ProgressBar, RichText, Role, ScrollArea, Stroke, Ui, WidgetInfo};
+use egui::{Button, Context, ProgressBar, Role, ScrollArea, Stroke, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
 /// What the page is wide, points; in a small window not more than this share of it.
 const WIDTH: f32 = 348.0;
-const SHARE: f32 = 0.5;
+const SHARE: f32 = 0.45;
 
 /// The page, and what is typed in it.
 pub(in crate::app) struct ExportPage {
@@ -65,6 +67,7 @@ impl ExportPage {
     pub(in crate::app) fn close(&mut self, editor: &mut Editor) {
         self.is_open = false;
         editor.show_exported(None);
+        editor.stop_advising();
     }
 
     /// What the page takes of a window, points.
@@ -112,7 +115,12 @@ impl ExportPage {
                 act |= self.file_ui(ui);
                 ui.separator();
                 options::options_ui(ui, editor);
-                self.progress_ui(ui, editor);
+                let path = self.field.typed();
+                if editor.export_standing(&path) != Standing::Current {
+                    editor.advise_export(&path);
+                    ahead::ahead_ui(ui, editor);
+                }
+                Self::progress_ui(ui, editor);
                 self.result_ui(ui, editor, is_coloured, &mut asked);
             });
         ui.add_space(4.0);
@@ -161,7 +169,7 @@ impl ExportPage {
     }
 
     /// What is being computed, and how far it is.
-    fn progress_ui(&self, ui: &mut Ui, editor: &mut Editor) {
+    fn progress_ui(ui: &mut Ui, editor: &mut Editor) {
         let Some(task) = editor.computing_export().cloned() else {
             return;
         };
@@ -192,20 +200,17 @@ impl ExportPage {
         }
         ui.separator();
         if let Some(stale) = editor.export_standing(&self.field.typed()).sentence() {
-            let palette = theme::palette(ui);
-            ui.horizontal_wrapped(|ui| {
-                let icon = icons::ICON_SYNC_PROBLEM.rich_text().size(16.0);
-                ui.label(icon.color(palette.accent));
-                ui.label(RichText::new(stale).color(palette.accent));
-            });
+            let accent = theme::palette(ui).accent;
+            report::says_ui(ui, icons::ICON_SYNC_PROBLEM, accent, stale);
         }
+        report::verdict_ui(ui, editor);
+        report::beside_ui(ui, editor, is_coloured, asked);
         if report::report_ui(ui, editor) {
             editor.show_worst_of_export();
             if editor.exporting().beside().is_none() {
-                editor.show_exported(Some(crate::document::PaneLayout::Two));
+                editor.show_exported(Some(PaneLayout::Two));
             }
         }
-        report::beside_ui(ui, editor, is_coloured, asked);
     }
 
     fn buttons_ui(&mut self, ui: &mut Ui, editor: &mut Editor, mut act: bool, asked: &mut Asked) {

@@ -3,12 +3,12 @@
 use super::Asked;
 use crate::document::PaneLayout;
 use crate::editor::Editor;
-use crate::finding::Severity;
+use crate::finding::{Finding, Severity, counted};
 use crate::io::gltf_export::CorrectionReport;
 use crate::view::theme;
 use eframe::egui;
-use egui::{Grid, Label, RichText, Ui};
-use egui_material_icons::icons;
+use egui::{Color32, Grid, Label, RichText, Ui};
+use egui_material_icons::{MaterialIcon, icons};
 
 /// A length in millimetres.
 pub(super) fn millimetres(metres: f64) -> String {
@@ -22,58 +22,40 @@ pub(super) fn millimetres(metres: f64) -> String {
 }
 
 /// Kilobytes, or megabytes.
-fn size(bytes: usize) -> String {
+pub(super) fn size(bytes: usize) -> String {
     match bytes as f64 / 1024.0 {
         kb if kb >= 1024.0 => format!("{:.2} MB", kb / 1024.0),
         kb => format!("{kb:.1} KB"),
     }
 }
 
-/// What was computed last, and what it found; whether its worst place is asked for.
-pub(super) fn report_ui(ui: &mut Ui, editor: &Editor) -> bool {
+/// Whether what was computed last is within the tolerance, in a sentence.
+pub(super) fn verdict_ui(ui: &mut Ui, editor: &Editor) {
     let Some(result) = editor.exporting().result() else {
-        return false;
+        return;
     };
-    let mut shows = false;
-    let report = result.report();
-    match result.correction() {
-        Some(correction) => shows = correction_ui(ui, correction),
-        None => {
-            ui.strong("Computed");
-            ui.label(if report.verbatim {
-                "The model's own bytes: nothing was edited.".to_owned()
-            } else {
-                format!(
-                    "{} of meshes with new weights, {} written.",
-                    crate::finding::counted(report.n_primitives_rewritten, "part"),
-                    crate::finding::counted(report.n_clips_written, "clip")
-                )
-            });
-            let files = crate::finding::counted(result.exported().files.len(), "file");
-            ui.label(format!("{}, {files}.", size(result.n_bytes())));
-        }
-    }
     let palette = theme::palette(ui);
-    // A miss of the tolerance is said above.
-    let missed = result.correction().is_some_and(|c| !c.met);
-    for finding in report.findings.iter().skip(usize::from(missed)) {
-        let (icon, colour, word) = match finding.severity {
-            Severity::Error => (icons::ICON_ERROR, palette.error, "Error"),
-            Severity::Warning => (icons::ICON_WARNING, palette.text, "Warning"),
-            Severity::Info => (icons::ICON_INFO, palette.text_dim, "Info"),
-        };
-        ui.horizontal_wrapped(|ui| {
-            ui.label(icon.rich_text().size(14.0).color(colour));
-            ui.label(format!("{word}, {}: {}", finding.place, finding.message));
+    let Some(report) = result.correction() else {
+        let report = result.report();
+        ui.strong("Computed");
+        ui.label(if report.verbatim {
+            "The model's own bytes: nothing was edited.".to_owned()
+        } else {
+            format!(
+                "{} of meshes with new weights, {} written.",
+                counted(report.n_primitives_rewritten, "part"),
+                counted(report.n_clips_written, "clip")
+            )
         });
-    }
-    shows
-}
-
-/// The numbers of a correction; whether the worst place is asked for.
-fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
-    let palette = theme::palette(ui);
-    let length = |percent: f64| millimetres(percent / 100.0 * report.diagonal);
+        let files = counted(result.exported().files.len(), "file");
+        ui.label(format!("{}, {files}.", size(result.n_bytes())));
+        return;
+    };
+    let off = format!(
+        "{:.4} % ({})",
+        report.max_percent,
+        millimetres(report.max_percent / 100.0 * report.diagonal)
+    );
     let (icon, colour, text) = if report.nothing_to_do && report.met {
         (
             icons::ICON_CHECK,
@@ -84,40 +66,78 @@ fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
         (
             icons::ICON_CHECK,
             palette.text,
-            format!(
-                "Within the tolerance: nowhere more than {:.4} % ({}) off.",
-                report.max_percent,
-                length(report.max_percent)
-            ),
+            format!("Within the tolerance: nowhere more than {off} off."),
         )
     } else {
         (
             icons::ICON_WARNING,
             palette.error,
             format!(
-                "The tolerance is missed: up to {:.4} % ({}) off, where {} % was asked for. More morph targets or joints \
-                 may help.",
-                report.max_percent,
-                length(report.max_percent),
+                "The tolerance is missed: up to {off} off, where {} % was asked for.",
                 report.tolerance_percent
             ),
         )
     };
-    ui.horizontal_wrapped(|ui| {
+    says_ui(ui, icon, colour, &text);
+}
+
+/// A sign and a sentence that wraps beside it.
+pub(super) fn says_ui(ui: &mut Ui, icon: MaterialIcon, colour: Color32, text: &str) {
+    ui.horizontal_top(|ui| {
         ui.label(icon.rich_text().size(16.0).color(colour));
-        ui.label(RichText::new(text).color(colour));
+        ui.add(Label::new(RichText::new(text).color(colour)).wrap());
     });
+}
+
+/// A finding: what it is in a word, where, and what it says.
+pub(super) fn finding_ui(ui: &mut Ui, finding: &Finding) {
+    let palette = theme::palette(ui);
+    let (icon, colour, word) = match finding.severity {
+        Severity::Error => (icons::ICON_ERROR, palette.error, "Error"),
+        Severity::Warning => (icons::ICON_WARNING, palette.text, "Warning"),
+        Severity::Info => (icons::ICON_INFO, palette.text_dim, "Info"),
+    };
+    let text = format!("{word}, {}: {}", finding.place, finding.message);
+    says_ui(ui, icon, colour, &text);
+}
+
+/// The numbers of what was computed last, and what it found; whether its worst place is asked for.
+pub(super) fn report_ui(ui: &mut Ui, editor: &Editor) -> bool {
+    let Some(result) = editor.exporting().result() else {
+        return false;
+    };
     let mut shows = false;
+    if let Some(correction) = result.correction() {
+        ui.add_space(4.0);
+        ui.strong("What it came to");
+        shows = correction_ui(ui, correction);
+    }
+    // A miss of the tolerance is said above.
+    let missed = result.correction().is_some_and(|c| !c.met);
+    for finding in result.report().findings.iter().skip(usize::from(missed)) {
+        finding_ui(ui, finding);
+    }
+    shows
+}
+
+/// The numbers of a correction; whether the worst place is asked for.
+fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
+    let dim = theme::palette(ui).text_dim;
+    let mut shows = false;
+    let error = |percent: f64| {
+        let length = millimetres(percent / 100.0 * report.diagonal);
+        format!("{percent:.4} %   {length}")
+    };
     Grid::new("export report")
         .num_columns(2)
-        .spacing([8.0, 3.0])
+        .min_row_height(18.0)
+        .spacing([8.0, 2.0])
         .show(ui, |ui| {
             let mut row = |name: &str, value: String, about: &str| {
-                ui.label(RichText::new(name).color(palette.text_dim));
+                ui.label(RichText::new(name).color(dim));
                 ui.add(Label::new(value).wrap()).on_hover_text(about);
                 ui.end_row();
             };
-            let error = |percent: f64| format!("{percent:.4} %   {}", length(percent));
             row(
                 "Helper joints",
                 report.helper_joints.to_string(),
@@ -149,6 +169,28 @@ fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
                 "The largest error of the same file without the correction.",
             );
             row(
+                "Normals",
+                format!(
+                    "{:.2}° (uncorrected {:.2}°)",
+                    report.normals.p99_degrees, report.normals_before.p99_degrees
+                ),
+                "What 99 % of the normals of blended points are off by less than.",
+            );
+            if let Some(driven) = &report.driven {
+                row(
+                    "Other poses",
+                    error(driven.max_percent),
+                    "The largest error in poses that no clip has, the helper joints driven by what the file says of them.",
+                );
+            }
+            if let Some(whole) = &report.whole_stack {
+                row(
+                    "Whole stack",
+                    error(whole.max_percent),
+                    "The largest distance from all that the stack does; helper joints alone follow its skinning.",
+                );
+            }
+            row(
                 "Size",
                 format!("{} (x {:.2})", size(report.bytes), report.size_ratio),
                 "Of all files, and how much that is of the source.",
@@ -165,8 +207,8 @@ fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
                 "To compute, and to check.",
             );
             if let Some(worst) = &report.worst {
-                ui.label(RichText::new("Worst").color(palette.text_dim));
-                ui.horizontal_wrapped(|ui| {
+                ui.label(RichText::new("Worst").color(dim));
+                ui.vertical(|ui| {
                     let place = format!(
                         "\"{}\" at {:.3} s, vertex {}",
                         worst.clip, worst.time, worst.vertex

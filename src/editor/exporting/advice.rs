@@ -1,0 +1,143 @@
+//! What an export will change, what it cannot hold exactly, and what it will come to: told while options are chosen.
+
+use super::Editor;
+use crate::bake::Estimate;
+use crate::evaluate::{Job, JobError, Lane};
+use crate::finding::Finding;
+use crate::io::gltf_export::{ExportError, ExportOptions, estimate, preflight};
+use std::path::Path;
+
+/// What advice is about: another one is out of date.
+#[derive(Clone, Debug, PartialEq)]
+struct Subject {
+    model: u64,
+    revision: u64,
+    options: ExportOptions,
+}
+
+/// What is told of the export that is chosen now.
+pub struct Advice {
+    /// Files that are saved or computed do not wait for it.
+    lane: Lane,
+    subject: Option<Subject>,
+    checking: Option<Job<Vec<Finding>>>,
+    findings: Vec<Finding>,
+    estimating: Option<Job<Result<Option<Estimate>, ExportError>>>,
+    estimate: Option<Estimate>,
+}
+
+impl Advice {
+    pub(super) fn new(lane: Lane) -> Self {
+        Self {
+            lane,
+            subject: None,
+            checking: None,
+            findings: Vec::new(),
+            estimating: None,
+            estimate: None,
+        }
+    }
+
+    /// What the export will change and what it cannot hold exactly, the worst first.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// What the correction will come to; `None` while that is not known, or without one.
+    pub fn estimate(&self) -> Option<&Estimate> {
+        self.estimate.as_ref()
+    }
+
+    /// Whether an estimate is under way.
+    pub fn is_estimating(&self) -> bool {
+        self.estimating.is_some()
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.checking.is_none()
+    }
+
+    /// Stops what is under way, and forgets what was told.
+    pub(super) fn forget(&mut self) {
+        self.stop();
+        self.subject = None;
+        self.findings.clear();
+        self.estimate = None;
+    }
+
+    /// Stops what is under way.
+    pub(super) fn stop(&mut self) {
+        if let Some(job) = self.checking.take() {
+            job.task.cancel();
+        }
+        if let Some(job) = self.estimating.take() {
+            job.task.cancel();
+        }
+    }
+
+    /// Takes what is ready.
+    fn poll(&mut self) {
+        match self.checking.as_ref().map(Job::try_result) {
+            None | Some(Err(JobError::NotReady)) => {}
+            Some(Ok(findings)) => {
+                self.findings = findings;
+                self.checking = None;
+            }
+            Some(Err(JobError::Failed)) => self.checking = None,
+        }
+        match self.estimating.as_ref().map(Job::try_result) {
+            None | Some(Err(JobError::NotReady)) => {}
+            Some(Ok(Ok(estimate))) => {
+                self.estimate = estimate;
+                self.estimating = None;
+            }
+            // Computing will say why.
+            Some(Ok(Err(_)) | Err(JobError::Failed)) => self.estimating = None,
+        }
+    }
+}
+
+impl Drop for Advice {
+    /// Nobody waits for it any more.
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Editor {
+    /// Keeps the advice about an export for `path` up to date, in the background; call it while options are on screen.
+    pub fn advise_export(&mut self, path: &Path) {
+        if self.history.is_open() || self.is_painting() || self.computing_export().is_some() {
+            return;
+        }
+        let subject = Subject {
+            model: self.model_serial,
+            revision: self.history.revision(),
+            options: self.export_options(path),
+        };
+        if self.exporting.advice.subject.as_ref() == Some(&subject) {
+            return;
+        }
+        let advice = &mut self.exporting.advice;
+        advice.stop();
+        advice.estimate = None;
+        let (document, options) = (self.document.clone(), subject.options.clone());
+        let check = move |_: &crate::task::Task| preflight(&document, &options);
+        advice.checking = Some(advice.lane.submit("Looking ahead", check));
+        if subject.options.correct.is_some() {
+            let (document, options) = (self.document.clone(), subject.options.clone());
+            let work = move |task: &crate::task::Task| estimate(&document, &options, task);
+            advice.estimating = Some(advice.lane.submit("Estimating the export", work));
+        }
+        advice.subject = Some(subject);
+    }
+
+    /// Stops giving advice: nobody looks at it.
+    pub fn stop_advising(&mut self) {
+        self.exporting.advice.forget();
+    }
+
+    pub(in crate::editor) fn poll_advice(&mut self) {
+        self.exporting.advice.poll();
+    }
+}
