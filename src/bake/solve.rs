@@ -2,7 +2,7 @@
 //! a player has, and key where the played result strays between them.
 
 use super::basis::Residuals;
-use super::greedy::{Search, Snapshot, Views, final_rows, left_over, search};
+use super::greedy::{Aim, Search, Snapshot, Views, final_rows, left_over, search};
 use super::group::{Group, Part, Survey, times_of};
 use super::helpers::Helper;
 use super::played::Played;
@@ -122,16 +122,13 @@ impl Job<'_> {
             .max_joints
             .saturating_sub(group.n_joints.unwrap_or(usize::MAX));
         let most = room.min(MOST_HELPERS);
-        let found = search(
-            self.stage,
-            group,
-            &mut views,
+        let aim = Aim {
             most,
-            ENOUGH * self.tolerance,
+            enough: ENOUGH * self.tolerance,
             care,
-            self.refines(group),
-            self.task,
-        )?;
+            refines: self.refines(group),
+        };
+        let found = search(self.stage, group, &mut views, aim, self.task)?;
         self.task.step("Weighing joints against morphs", 0.4)?;
         let choices = self.choices(group, &views, &found, &survey);
         let mut best: Option<Solved> = None;
