@@ -175,17 +175,32 @@ impl Looked<'_> {
     }
 }
 
-/// Looks for helpers until every point is within `enough` of the skinning without corrections, or `most` are found.
+/// What a search is for.
+#[derive(Clone, Copy)]
+pub(super) struct Aim {
+    /// Most helpers.
+    pub(super) most: usize,
+    /// Every point is to be this near.
+    pub(super) enough: f64,
+    pub(super) care: Care,
+    /// Whether helpers are fitted to what the whole stack does, not blends of their weights.
+    pub(super) refines: bool,
+}
+
+/// Looks for helpers that bring every point as near as `aim` says to where it is to come.
 pub(super) fn search(
     stage: &Stage<'_>,
     group: &Group,
     views: &mut Views,
-    most: usize,
-    enough: f64,
-    care: Care,
-    refines: bool,
+    aim: Aim,
     task: &Task,
 ) -> Result<Search, Cancelled> {
+    let Aim {
+        most,
+        enough,
+        care,
+        refines,
+    } = aim;
     let points: Vec<Vec<usize>> = group
         .meshes
         .iter()

@@ -2,10 +2,11 @@
 //!
 //! The way of the data: a [`Document`] -> `stage` (its stacks and a player's matrices at any moment, over `times`) ->
 //! `group` (what hangs together, which points are off and when) -> `greedy` (`helpers`: joints between joints; `rows`:
-//! weights over them) -> `basis` (displacements for what is left over) -> `solve` (which of both, weights at all keys
-//! with the matrices of a player, more keys where the played result strays) -> [`Baked`], which [`crate::io::gltf_export`]
-//! writes. [`compare`] then looks at what was written as a player does. What any clip is to show (`retarget`) is fitted
-//! to the skinning alone and over poses that no clip has (`practice`).
+//! weights over them; `refine`: their motions where corrections ask for more) -> `basis` (displacements for what is left
+//! over) -> `solve` (which of both) -> `played` (weights at all keys with the matrices of a player, more keys where the
+//! played result strays) -> [`Baked`], which [`crate::io::gltf_export`] writes. [`compare`] then looks at what was written
+//! as a player does. What any clip is to show (`retarget`) is fitted to the skinning alone and over poses that no clip has
+//! (`practice`).
 //!
 //! Invariant: the same bits for any number of threads.
 //! Invariant: points that need no correction, and clips, channels and joints of the source, stay as they are.

@@ -156,7 +156,9 @@ pub(super) fn refit<'a>(
             *om *= (e / rms).powf(0.7) + 0.3;
         }
         let mean = om.iter().sum::<f64>() / n_sights.max(1.0);
-        om.iter_mut().for_each(|om| *om /= mean);
+        for om in &mut om {
+            *om /= mean;
+        }
     }
     let row = best.map_or_else(Vec::new, |best| best.1);
     let row = row.into_iter().map(|(i, x)| (candidates[i].0, x));

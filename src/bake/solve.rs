@@ -2,7 +2,7 @@
 //! a player has, and key where the played result strays between them.
 
 use super::basis::Residuals;
-use super::greedy::{Search, Snapshot, Views, final_rows, left_over, search};
+use super::greedy::{Aim, Search, Snapshot, Views, final_rows, left_over, search};
 use super::group::{Group, Part, Survey, times_of};
 use super::helpers::Helper;
 use super::played::Played;
@@ -189,17 +189,13 @@ impl Job<'_> {
             .options
             .max_joints
             .saturating_sub(group.n_joints.unwrap_or(usize::MAX));
-        let most = room.min(retarget::most_helpers(self.options.mode, effort.helpers));
-        let found = search(
-            self.stage,
-            group,
-            &mut views,
-            most,
-            ENOUGH * self.tolerance,
+        let aim = Aim {
+            most: room.min(retarget::most_helpers(self.options.mode, effort.helpers)),
+            enough: ENOUGH * self.tolerance,
             care,
-            self.refines(group),
-            self.task,
-        )?;
+            refines: self.refines(group),
+        };
+        let found = search(self.stage, group, &mut views, aim, self.task)?;
         Ok(Some(Prepared {
             survey,
             views,

@@ -195,6 +195,5 @@ fn correction(args: &ExportArgs, document: &Document) -> Result<Option<BakeOptio
         normals: !args.no_normals,
         sparse: !args.dense,
         clips: clips.collect::<Result<_, _>>()?,
-        ..default
     }))
 }

@@ -29,11 +29,11 @@ fn told(document: &Document, correct: Option<BakeOptions>) -> Vec<Finding> {
     preflight(document, &options)
 }
 
-fn correct(mode: BakeMode) -> Option<BakeOptions> {
-    Some(BakeOptions {
+fn correct(mode: BakeMode) -> BakeOptions {
+    BakeOptions {
         mode,
         ..BakeOptions::default()
-    })
+    }
 }
 
 #[test]
@@ -53,14 +53,14 @@ fn without_correction_it_says_what_players_do_not_know() {
 fn linear_skinning_needs_no_correction() {
     let document = arm(&DeformStack::lbs());
     assert!(told(&document, None).is_empty());
-    let told = told(&document, correct(BakeMode::Clips));
+    let told = told(&document, Some(correct(BakeMode::Clips)));
     assert_eq!((told.len(), told[0].severity), (1, Severity::Info));
 }
 
 #[test]
 fn a_correction_says_what_changes_and_what_it_leaves() {
     let document = arm(&DeformStack::default());
-    let clips = told(&document, correct(BakeMode::Clips));
+    let clips = told(&document, Some(correct(BakeMode::Clips)));
     assert!(
         clips.iter().all(|f| f.severity == Severity::Info),
         "{clips:?}"
@@ -76,7 +76,7 @@ fn a_correction_says_what_changes_and_what_it_leaves() {
             .message
             .contains("not corrected")
     );
-    let retarget = told(&document, correct(BakeMode::Retarget));
+    let retarget = told(&document, Some(correct(BakeMode::Retarget)));
     assert!(
         retarget[0]
             .message
@@ -98,7 +98,7 @@ fn a_correction_says_what_changes_and_what_it_leaves() {
 fn an_estimate_is_near_to_what_the_export_comes_to() {
     let with = |document: &Document| {
         let options = ExportOptions {
-            correct: correct(BakeMode::Clips),
+            correct: Some(correct(BakeMode::Clips)),
             ..ExportOptions::default()
         };
         estimate(document, &options, &Task::new()).unwrap()

@@ -105,7 +105,7 @@ impl Engine {
     fn locals(&self, pose: &Pose) -> Vec<DMat4> {
         let nodes = self.file.nodes().map(|n| matrix(&n.transform().matrix()));
         let mut locals: Vec<DMat4> = nodes.collect();
-        let posed = pose.locals.iter().map(|l| l.to_matrix());
+        let posed = pose.locals.iter().map(sinew::math::Transform::to_matrix);
         posed.zip(&mut locals).for_each(|(l, local)| *local = l);
         locals
     }
@@ -295,7 +295,8 @@ fn bent_and_twisted(document: &Document, steps: usize) -> Vec<(JointIndex, DQuat
         let twist = DQuat::from_rotation_y((150.0 * share * share).to_radians());
         let mut pose = Pose::clone(document.rest_pose());
         let local = &mut pose.locals[forearm.get()];
-        local.rotation = (local.rotation * bend * twist).normalize();
+        local.rotation =
+            sinew::math::transform::normalize_or_identity(local.rotation * bend * twist);
         (forearm, local.rotation, pose)
     });
     poses.collect()
