@@ -5,6 +5,7 @@
 //! moments. A few rounds then weigh what is worst more, since the largest error counts.
 
 use super::dense::{add_ridge, eigenvectors, solve_in_place};
+use crate::task::{Cancelled, Task};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
@@ -103,23 +104,29 @@ impl Residuals {
     /// The best displacements found for each number of them up to `most`, until one leaves at most `enough`.
     ///
     /// `first`: the number to begin with.
-    pub(super) fn bases(&self, first: usize, most: usize, enough: f64) -> Vec<Basis> {
+    pub(super) fn bases(
+        &self,
+        first: usize,
+        most: usize,
+        enough: f64,
+        task: &Task,
+    ) -> Result<Vec<Basis>, Cancelled> {
         let principal = self.principal();
         let most = most.min(principal.len());
         let mut found: Vec<Basis> = Vec::new();
         for k in first.min(most).max(1)..=most {
-            let basis = self.fit(&principal[..k]);
+            let basis = self.fit(&principal[..k], task)?;
             let done = basis.worst <= enough;
             found.push(basis);
             if done {
                 break;
             }
         }
-        found
+        Ok(found)
     }
 
     /// Displacements whose weights begin with `start` (k rows of t).
-    fn fit(&self, start: &[Vec<f64>]) -> Basis {
+    fn fit(&self, start: &[Vec<f64>], task: &Task) -> Result<Basis, Cancelled> {
         let (k, t) = (start.len(), self.t);
         let mut w = vec![0.0; t * k];
         for (i, row) in start.iter().enumerate() {
@@ -130,6 +137,7 @@ impl Residuals {
         let mut om = vec![1.0f32; self.r.len()];
         let mut best: Option<Basis> = None;
         for round in 0..ROUNDS.0 + ROUNDS.1 {
+            task.check()?;
             let b = self.displacements(k, &w, &om);
             w = self.weights(k, &b, &om, &w);
             let errors = self.errors(k, &b, &w);
@@ -153,12 +161,12 @@ impl Residuals {
                 }
             }
         }
-        best.unwrap_or(Basis {
+        Ok(best.unwrap_or(Basis {
             k,
             b: vec![DVec3::ZERO; self.n() * k],
             w,
             worst: self.worst(),
-        })
+        }))
     }
 
     /// B for given W.
@@ -324,7 +332,7 @@ mod tests {
     #[test]
     fn displacements_are_found_again() {
         let residuals = made(40, 12);
-        let bases = residuals.bases(1, 4, 1e-4);
+        let bases = residuals.bases(1, 4, 1e-4, &Task::new()).unwrap();
         assert!(bases[0].worst > 1e-2 && bases.len() == 2, "{}", bases.len());
         assert!(bases[1].worst < 1e-4, "{}", bases[1].worst);
     }
@@ -337,7 +345,11 @@ mod tests {
                 .num_threads(n)
                 .build()
                 .unwrap();
-            pool.install(|| residuals.bases(2, 2, 0.0)[0].b.clone())
+            pool.install(|| {
+                residuals.bases(2, 2, 0.0, &Task::new()).unwrap()[0]
+                    .b
+                    .clone()
+            })
         };
         assert_eq!(run(1), run(3));
     }

@@ -82,7 +82,7 @@ impl Job<'_> {
             found,
             ..
         } = prepared;
-        let choices = self.choices(group, &views, &found, &survey);
+        let choices = self.choices(group, &views, &found, &survey)?;
         let off = group.meshes.iter().flat_map(|part| &part.off);
         let before = f64::from(off.copied().fold(0.0, f32::max));
         Ok(choices.first().map(|choice| Estimate {

@@ -23,6 +23,9 @@ const NEAREST: usize = 6;
 /// Points of a part that the search looks at.
 const MOST_POINTS: usize = 3000;
 
+/// Points that one task takes.
+const POINTS: usize = 256;
+
 /// Views of a point: instances times moments.
 const MOST_VIEWS: usize = 96;
 
@@ -41,7 +44,7 @@ pub(super) struct Snapshot {
     /// By part, for the points the search looked at.
     pub(super) rows: Vec<Vec<Row>>,
     /// Of the views: by moment, then by unit of the group.
-    matrices: Vec<Vec<Vec<DAffine3>>>,
+    pub(super) matrices: Vec<Vec<Vec<DAffine3>>>,
 }
 
 /// The helpers found, in the order of their use, and the states on the way.
@@ -304,7 +307,7 @@ pub(super) fn search(
             }
         }
         if refines {
-            refine(stage, group, views, &search, &rows);
+            refine(stage, group, views, &search, &rows, task)?;
             for (i, part) in group.meshes.iter().enumerate() {
                 let looked = Looked {
                     part,
@@ -349,7 +352,14 @@ pub(super) fn search(
 }
 
 /// Fits the motions of the helpers in `views` to the points that follow them.
-fn refine(stage: &Stage<'_>, group: &Group, views: &mut Views, search: &Search, rows: &[Vec<Row>]) {
+fn refine(
+    stage: &Stage<'_>,
+    group: &Group,
+    views: &mut Views,
+    search: &Search,
+    rows: &[Vec<Row>],
+    task: &Task,
+) -> Result<(), Cancelled> {
     let of_part = |(i, part): (usize, &Part)| -> Vec<(u32, Row)> {
         let points = search.points[i].iter().zip(&rows[i]);
         points
@@ -357,7 +367,7 @@ fn refine(stage: &Stage<'_>, group: &Group, views: &mut Views, search: &Search, 
             .collect()
     };
     let rows = group.meshes.iter().enumerate().map(of_part);
-    Refiner::new(stage, group, &search.omegas, rows).apply(views);
+    Refiner::new(stage, group, &search.omegas, rows).apply(views, task)
 }
 
 /// The worst point that is no helper yet, lies beyond `enough`, and is far from helpers `first` on.
@@ -435,7 +445,12 @@ pub(super) fn final_rows(
             }
             best
         };
-        rows.push(part.active.par_iter().map(refit).collect());
+        let chunks = part.active.par_chunks(POINTS).map(|points| {
+            task.check()?;
+            Ok(points.iter().map(refit).collect())
+        });
+        let chunks: Vec<Vec<Row>> = chunks.collect::<Result<_, Cancelled>>()?;
+        rows.push(chunks.concat());
     }
     Ok(rows)
 }

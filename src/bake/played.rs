@@ -206,7 +206,7 @@ impl<'a, 'j> Played<'a, 'j> {
                 .filter(|s| views.moments[s.0].time.clip.is_some())
                 .collect();
             let points: Vec<(u32, &Row)> = part.active.iter().copied().zip(&self.rows[i]).collect();
-            let residuals = residuals(self.group, i, views, &seen, &points);
+            let residuals = residuals(part, &views.moments, &views.matrices, &seen, &points);
             let enough = ENOUGH * job.tolerance;
             if residuals.worst() <= enough || job.most_morphs() == 0 {
                 continue;
@@ -215,7 +215,8 @@ impl<'a, 'j> Played<'a, 'j> {
                 choice.morphs[i].saturating_sub(1),
                 job.most_morphs(),
                 enough,
-            );
+                job.task,
+            )?;
             let best = bases.into_iter().min_by(|a, b| a.worst.total_cmp(&b.worst));
             if let Some(basis) = best.filter(|b| b.worst < residuals.worst()) {
                 let (k, b) = (basis.k, self.sparse(&residuals, basis));

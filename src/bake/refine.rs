@@ -15,6 +15,7 @@ use super::rows::Row;
 use super::stage::{Moment, Stage};
 use crate::math::dual_quaternion::quat_from_rotation;
 use crate::math::polar;
+use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use rayon::prelude::*;
 
@@ -228,9 +229,10 @@ impl<'a> Refiner<'a> {
     }
 
     /// Gives the helpers in `views` their motions.
-    pub(super) fn apply(&self, views: &mut Views) {
+    pub(super) fn apply(&self, views: &mut Views, task: &Task) -> Result<(), Cancelled> {
         let moments = views.moments.par_iter().zip(&mut views.matrices);
-        moments.for_each(|(moment, matrices)| {
+        moments.try_for_each(|(moment, matrices)| {
+            task.check()?;
             for (i, (&u, matrices)) in self.group.units.iter().zip(matrices).enumerate() {
                 let unit = &self.stage.units[u];
                 matrices.truncate(unit.joints.len());
@@ -241,7 +243,8 @@ impl<'a> Refiner<'a> {
                     world * *motion * unit.inverse_bind[slot]
                 }));
             }
-        });
+            Ok(())
+        })
     }
 }
 

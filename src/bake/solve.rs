@@ -12,7 +12,7 @@ use super::rows::{Care, Row};
 use super::stage::{Clips, Moment, Stage, Time, Wanted};
 use super::{BakeMode, BakeOptions};
 use crate::task::{Cancelled, Task};
-use glam::DVec3;
+use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 
 /// And at most, with the worst that turned up later.
@@ -126,7 +126,7 @@ impl Job<'_> {
         } = prepared;
         let group: &Group = group;
         self.task.step("Weighing joints against morphs", 0.4)?;
-        let choices = self.choices(group, &views, &found, &survey);
+        let choices = self.choices(group, &views, &found, &survey)?;
         let mut best: Option<Solved> = None;
         for (i, choice) in choices.iter().take(TRIES).enumerate() {
             // What is far off on a few moments will not be near on all.
@@ -250,7 +250,7 @@ impl Job<'_> {
         views: &Views,
         found: &Search,
         survey: &Survey,
-    ) -> Vec<Choice> {
+    ) -> Result<Vec<Choice>, Cancelled> {
         let n_keys: usize = survey.keys.iter().map(Vec::len).sum();
         let n_moved = survey.keys.iter().filter(|keys| !keys.is_empty()).count();
         // Turns take 8 bytes a key, shifts and stretches 12 each.
@@ -274,21 +274,22 @@ impl Job<'_> {
                     worst: 0.0,
                 };
                 for i in 0..group.meshes.len() {
-                    let (k, bytes, worst) = self.estimate(group, views, found, snapshot, i, survey);
+                    let (k, bytes, worst) =
+                        self.estimate(group, views, found, snapshot, i, survey)?;
                     choice.morphs.push(k);
                     choice.bytes += bytes;
                     choice.worst = choice.worst.max(worst);
                 }
-                choice
+                Ok(choice)
             })
-            .collect();
+            .collect::<Result<_, Cancelled>>()?;
         let enough = 1.05 * ENOUGH * self.tolerance;
         choices.sort_by(|a, b| match (a.worst <= enough, b.worst <= enough) {
             (true, true) => a.bytes.total_cmp(&b.bytes),
             (false, false) => a.worst.total_cmp(&b.worst),
             (a, b) => b.cmp(&a),
         });
-        choices
+        Ok(choices)
     }
 
     /// How many morphs a mesh needs with the helpers of a snapshot, what they take, and the error that they leave.
@@ -300,7 +301,7 @@ impl Job<'_> {
         snapshot: &Snapshot,
         i: usize,
         survey: &Survey,
-    ) -> (usize, f64, f64) {
+    ) -> Result<(usize, f64, f64), Cancelled> {
         let part = &group.meshes[i];
         let seen = views.of_part(self.stage, group, part, 48);
         let seen: Vec<_> = seen
@@ -315,7 +316,7 @@ impl Job<'_> {
         let worst_of = |(p, row): &(u32, &Row)| {
             let errors = seen.iter().map(|&(m, d, u)| {
                 let drawn = &views.moments[m].drawn[d];
-                left_over(part, *p, row, &views.matrices[m][u], drawn)
+                left_over(part, *p, row, &snapshot.matrices[m][u], drawn)
                     .1
                     .length_squared()
             });
@@ -326,14 +327,14 @@ impl Job<'_> {
         let mut order: Vec<usize> = (0..points.len()).collect();
         order.sort_by(|&a, &b| errors[b].total_cmp(&errors[a]).then(a.cmp(&b)));
         let Some(&first) = order.first() else {
-            return (0, 0.0, 0.0);
+            return Ok((0, 0.0, 0.0));
         };
         if errors[first] <= enough {
-            return (0, 0.0, errors[first]);
+            return Ok((0, 0.0, errors[first]));
         }
         let most = self.most_morphs();
         if most == 0 {
-            return (0, 0.0, errors[first]);
+            return Ok((0, 0.0, errors[first]));
         }
         // The worst, and some of the others.
         let worst: Vec<usize> = order.iter().copied().take(250).collect();
@@ -343,10 +344,10 @@ impl Job<'_> {
             .skip(250)
             .step_by((order.len() / 150).max(1));
         let sample: Vec<(u32, &Row)> = worst.into_iter().chain(others).map(|o| points[o]).collect();
-        let residuals = residuals(group, i, views, &seen, &sample);
-        let bases = residuals.bases(1, most, enough);
+        let residuals = residuals(part, &views.moments, &snapshot.matrices, &seen, &sample);
+        let bases = residuals.bases(1, most, enough, self.task)?;
         let Some(basis) = bases.iter().min_by(|a, b| a.worst.total_cmp(&b.worst)) else {
-            return (0, 0.0, errors[first]);
+            return Ok((0, 0.0, errors[first]));
         };
         let needed = errors.iter().filter(|e| **e > 0.5 * self.tolerance).count();
         let share = needed as f64 / points.len().max(1) as f64;
@@ -357,7 +358,7 @@ impl Job<'_> {
         let k = basis.k as f64;
         let bytes = k * (entries * ENTRY_BYTES + MORPH_BYTES)
             + part.drawn.len() as f64 * (2.0 * (k + 1.0) * keys + TRACK_BYTES * n_clips);
-        (basis.k, bytes, basis.worst)
+        Ok((basis.k, bytes, basis.worst))
     }
 
     /// Points whose weights leave less than this need no better ones.
@@ -401,7 +402,7 @@ impl Job<'_> {
                 };
                 let points = group.meshes.iter().zip(&rows).map(of_part);
                 let found = Refiner::new(self.stage, group, omegas, points);
-                found.apply(views);
+                found.apply(views, self.task)?;
                 refiner = Some(found);
                 rows = final_rows(
                     self.stage,
@@ -455,32 +456,24 @@ impl Job<'_> {
     }
 }
 
-/// The residuals of `points` with their rows, in the views `seen`.
+/// The residuals of `points` with their rows, in the views `seen` of these moments and their matrices.
 pub(super) fn residuals(
-    group: &Group,
-    part: usize,
-    views: &Views,
+    part: &Part,
+    moments: &[Moment],
+    matrices: &[Vec<Vec<DAffine3>>],
     seen: &[(usize, usize, usize)],
     points: &[(u32, &Row)],
 ) -> Residuals {
-    let part = &group.meshes[part];
-    let made: Vec<([f32; 9], [f32; 3])> = points
-        .par_iter()
-        .flat_map_iter(|(p, row)| {
-            seen.iter().map(move |&(m, d, u)| {
-                let drawn = &views.moments[m].drawn[d];
-                let (a, r) = left_over(part, *p, row, &views.matrices[m][u], drawn);
-                (
-                    a.to_cols_array().map(|x| x as f32),
-                    r.to_array().map(|x| x as f32),
-                )
-            })
-        })
-        .collect();
-    let (a, r) = made.into_iter().unzip();
-    Residuals {
-        t: seen.len(),
-        a,
-        r,
-    }
+    let t = seen.len();
+    let mut a = vec![[0.0f32; 9]; t * points.len()];
+    let mut r = vec![[0.0f32; 3]; t * points.len()];
+    let rows = a.par_chunks_mut(t.max(1)).zip(r.par_chunks_mut(t.max(1)));
+    rows.zip(points).for_each(|((a, r), (p, row))| {
+        for ((a, r), &(m, d, u)) in a.iter_mut().zip(r).zip(seen) {
+            let (matrix, rest) = left_over(part, *p, row, &matrices[m][u], &moments[m].drawn[d]);
+            *a = matrix.to_cols_array().map(|x| x as f32);
+            *r = rest.to_array().map(|x| x as f32);
+        }
+    });
+    Residuals { t, a, r }
 }
