@@ -13,6 +13,8 @@ mod animating;
 mod automatic_weights;
 #[path = "core/bake.rs"]
 mod bake;
+#[path = "core/bake_beside.rs"]
+mod bake_beside;
 #[path = "core/bake_sources.rs"]
 mod bake_sources;
 #[path = "core/brushes.rs"]

@@ -16,6 +16,9 @@ const EFFORT: Effort = Effort {
     helpers: 32,
 };
 
+/// Bytes of a vertex's joints and weights, which a mesh that gets helper joints has written anew.
+const WEIGHT_BYTES: f64 = 20.0;
+
 /// What a bake will come to, roughly.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
@@ -23,7 +26,8 @@ pub struct Estimate {
     pub helper_joints: usize,
     /// The most morph targets that a mesh gets.
     pub morph_targets: usize,
-    /// Bytes that the file grows by.
+    /// Bytes that the file grows by. Helper joints come within a factor of 2; morph targets that turn normals can take
+    /// three times as much.
     pub bytes: f64,
     /// The largest error without correction, as a fraction of the diagonal.
     pub before: f64,
@@ -85,10 +89,19 @@ impl Job<'_> {
         let choices = self.choices(group, &views, &found, &survey)?;
         let off = group.meshes.iter().flat_map(|part| &part.off);
         let before = f64::from(off.copied().fold(0.0, f32::max));
+        // Weights within 0 - 1 take a target that puts back what the lowest of them take.
+        let offset = usize::from(self.options.unipolar);
+        let targets = |k: usize| if k > 0 { k + offset } else { 0 };
+        let vertices = group.meshes.iter().map(|part| part.geometry.n_vertices());
         Ok(choices.first().map(|choice| Estimate {
             helper_joints: choice.helpers * group.units.len(),
-            morph_targets: choice.morphs.iter().copied().max().unwrap_or(0),
-            bytes: choice.bytes,
+            morph_targets: choice.morphs.iter().map(|&k| targets(k)).max().unwrap_or(0),
+            bytes: choice.bytes
+                + if choice.helpers > 0 {
+                    WEIGHT_BYTES * vertices.sum::<usize>() as f64
+                } else {
+                    0.0
+                },
             before: before / self.diagonal,
             error: choice.worst / self.diagonal,
             diagonal: self.diagonal,

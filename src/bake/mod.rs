@@ -322,6 +322,7 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) -> Resu
             for (instance, &d) in part.drawn.iter().enumerate() {
                 morphs.add_channels(job, d, instance, &solved.keys, &mut tracks);
             }
+            morphs.widen_others(job, part, &mut tracks);
             let baked_mesh = BakedMesh {
                 influences,
                 reweighted,

@@ -136,6 +136,24 @@ impl<'a> Morphs<'a> {
         }
     }
 
+    /// Adds the source's tracks of what draws the mesh without a skin, with weights 0 for the new targets.
+    pub(super) fn widen_others(&self, job: &Job<'_>, part: &Part, tracks: &mut [Vec<Channel>]) {
+        if self.targets.is_empty() {
+            return;
+        }
+        let stage = job.stage;
+        let is_drawn = |node| part.drawn.iter().any(|&d| stage.drawn[d].node == node);
+        for instance in stage.document.instances().values() {
+            if instance.mesh != part.mesh || is_drawn(instance.joint) {
+                continue;
+            }
+            for (clip, tracks) in tracks.iter_mut().enumerate() {
+                let source = morph_channel(job.clips.played[clip], instance.joint);
+                tracks.extend(source.map(|channel| self.widened(channel)));
+            }
+        }
+    }
+
     fn is_negligible(&self, weights: &[Vec<f64>], job: &Job<'_>) -> bool {
         let largest = weights.iter().map(|w| {
             w.iter()

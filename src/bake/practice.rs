@@ -9,6 +9,7 @@ use crate::skeleton::clip_builder::{ClipBuilder, turn};
 use crate::skeleton::{Clip, JointIndex};
 use crate::skinning::Influences;
 use glam::{DQuat, DVec3};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
@@ -71,9 +72,28 @@ fn practising(document: &Document) -> Vec<JointIndex> {
             below[above.get()] += 1;
         }
     }
+    let driven = driven_already(document);
     let order = skeleton.order().iter().map(|&j| JointIndex(j));
     order
-        .filter(|j| below[j.get()] > 0 && below[j.get()] < bound.len())
+        .filter(|j| below[j.get()] > 0 && below[j.get()] < bound.len() && !driven.contains(j))
+        .collect()
+}
+
+/// Helper joints that the document's own file says how to drive: they are never free to turn.
+fn driven_already(document: &Document) -> BTreeSet<JointIndex> {
+    let json = document.source().map(|source| &source.json);
+    let block = json.and_then(|json| json.get("extras")?.get("sinew_skin")?.get("helpers"));
+    let helpers = block.and_then(Value::as_array).into_iter().flatten();
+    let nodes: BTreeSet<u64> = helpers
+        .filter_map(|helper| helper.get("node")?.as_u64())
+        .collect();
+    let joints = document.skeleton().joints().iter().enumerate();
+    joints
+        .filter(|(j, joint)| {
+            let node = joint.source_node.map_or(*j as u64, u64::from);
+            nodes.contains(&node)
+        })
+        .map(|(j, _)| JointIndex(j as u32))
         .collect()
 }
 

@@ -21,7 +21,7 @@ const LENGTH: f32 = 2.0;
 const MESH_NODE: JointIndex = JointIndex(0);
 
 /// A tube over a chain of `n` joints along Y: node 0 draws mesh 0 with skin 0, nodes 1 to n are the joints.
-fn tube(n: usize) -> Gltf {
+pub(crate) fn tube(n: usize) -> Gltf {
     let mut nodes = vec![json!({"name": "Tube", "mesh": 0, "skin": 0})];
     let step = LENGTH / n as f32;
     for j in 0..n {
@@ -43,7 +43,7 @@ fn tube(n: usize) -> Gltf {
 }
 
 /// A skin over `n` joints from node `first` on.
-fn skin(gltf: &mut Gltf, first: usize, n: usize, step: f32) -> Value {
+pub(crate) fn skin(gltf: &mut Gltf, first: usize, n: usize, step: f32) -> Value {
     let matrices = (0..n).flat_map(|j| {
         let mut m = [0.0f32; 16];
         for i in [0, 5, 10, 15] {
@@ -111,7 +111,7 @@ fn tube_mesh(gltf: &mut Gltf, n: usize, width: f32) -> Value {
 }
 
 /// Adds a clip; its index.
-fn clip(gltf: &mut Gltf, name: &str) -> usize {
+pub(crate) fn clip(gltf: &mut Gltf, name: &str) -> usize {
     gltf.push(
         "animations",
         json!({"name": name, "channels": [], "samplers": []}),
@@ -119,7 +119,7 @@ fn clip(gltf: &mut Gltf, name: &str) -> usize {
 }
 
 /// Adds a channel to a clip.
-fn channel(
+pub(crate) fn channel(
     gltf: &mut Gltf,
     clip: usize,
     node: usize,
@@ -145,7 +145,14 @@ fn channel(
 }
 
 /// Turns about Z; splines come to rest at each key.
-fn turn(gltf: &mut Gltf, clip: usize, node: usize, how: &str, times: &[f32], degrees: &[f32]) {
+pub(crate) fn turn(
+    gltf: &mut Gltf,
+    clip: usize,
+    node: usize,
+    how: &str,
+    times: &[f32],
+    degrees: &[f32],
+) {
     let mut values = Vec::new();
     for d in degrees {
         let (s, c) = (0.5 * d.to_radians()).sin_cos();
@@ -158,7 +165,7 @@ fn turn(gltf: &mut Gltf, clip: usize, node: usize, how: &str, times: &[f32], deg
 }
 
 /// Adds two morph targets, a belly and a lean, with names, and with normals where `normals`.
-fn add_morphs(gltf: &mut Gltf, normals: bool) {
+pub(crate) fn add_morphs(gltf: &mut Gltf, normals: bool) {
     let (mut belly, mut lean, mut turned) = (Vec::new(), Vec::new(), Vec::new());
     for ring in 0..RINGS {
         let y = LENGTH * ring as f32 / (RINGS - 1) as f32;
@@ -186,12 +193,12 @@ fn add_morphs(gltf: &mut Gltf, normals: bool) {
     mesh["extras"] = json!({"targetNames": ["Belly", "Lean"]});
 }
 
-fn document(gltf: Gltf) -> Document {
+pub(crate) fn document(gltf: Gltf) -> Document {
     let imported = import_bytes(gltf.glb(), None, None, &Task::new()).unwrap();
     with_stack(Document::new(imported.parts).unwrap(), &DeformStack::dqs())
 }
 
-fn json_of(exported: &Exported) -> Value {
+pub(crate) fn json_of(exported: &Exported) -> Value {
     let bytes = &exported.files[0].1;
     let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
     serde_json::from_slice(&bytes[20..20 + length]).unwrap()
@@ -245,7 +252,7 @@ fn new_channels<'a>(document: &'a Document, read: &'a Document, clip: ClipId) ->
 }
 
 /// A bend of joint 1 and back, in a clip of its own.
-fn bend(gltf: &mut Gltf, name: &str, how: &str) -> usize {
+pub(crate) fn bend(gltf: &mut Gltf, name: &str, how: &str) -> usize {
     let clip = clip(gltf, name);
     turn(gltf, clip, 2, how, &[0.0, 0.5, 1.0], &[0.0, 110.0, 0.0]);
     clip
@@ -459,7 +466,7 @@ fn add_second_chain(gltf: &mut Gltf) -> usize {
 }
 
 /// Adds a node that draws a mesh; its index.
-fn draw(gltf: &mut Gltf, mesh: usize, skin: usize) -> usize {
+pub(crate) fn draw(gltf: &mut Gltf, mesh: usize, skin: usize) -> usize {
     let node = gltf.push("nodes", json!({"mesh": mesh, "skin": skin}));
     gltf.json["scenes"][0]["nodes"]
         .as_array_mut()

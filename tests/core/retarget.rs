@@ -7,7 +7,7 @@ use crate::export_models::{open, reopen};
 use crate::shared::shared_dir;
 use glam::{DMat3, DMat4, DQuat, DVec3, DVec4};
 use serde_json::{Value, json};
-use sinew::bake::{BakeMode, BakeOptions};
+use sinew::bake::{BakeMode, BakeOptions, practice};
 use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, Edit};
 use sinew::evaluate::Evaluator;
@@ -350,6 +350,34 @@ fn without_clips_there_are_helpers_and_no_tracks() {
         .collect();
     let (driven, plain) = errors(&document, &exported.files[0].1, &poses);
     assert!(driven <= 0.6 && plain > 3.0, "{driven} {plain}");
+}
+
+#[test]
+fn any_number_of_threads_writes_the_same_bytes() {
+    let document = with_clips(sample("arm", &DeformStack::dqs()), 0);
+    let run = |n| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build();
+        pool.unwrap().install(|| retarget(&document).0.files)
+    };
+    assert_eq!(run(1), run(3));
+}
+
+#[test]
+fn helpers_of_a_file_are_no_free_joints_when_it_is_exported_again() {
+    let document = with_clips(sample("arm", &DeformStack::dqs()), 0);
+    let n_own = document.skeleton().len();
+    let (exported, _) = retarget(&document);
+    let read = with_stack(reopen(&exported), &DeformStack::dqs());
+    let practised = practice(&read);
+    assert!(!practised.channels.is_empty());
+    assert!(practised.channels.iter().all(|c| c.joint.get() < n_own));
+    let (exported, report) = retarget(&read);
+    let driven = report.driven.unwrap();
+    let block = &json_of(&exported.files[0].1)["extras"]["sinew_skin"];
+    let n_helpers = read.skeleton().len() - n_own + report.helper_joints;
+    assert_eq!(block["helpers"].as_array().unwrap().len(), n_helpers);
+    // Old and new helpers together.
+    assert!(driven.max_percent <= 0.1, "{driven:?}");
 }
 
 #[test]

@@ -189,7 +189,7 @@ fn compute(
     task: &Task,
 ) -> Result<ExportResult, ExportError> {
     let exported = export_for(document, path, &options, task)?;
-    let read = read_back(document, &exported, task)?;
+    let read = read_back(&exported, task)?;
     Ok(ExportResult {
         path: path.to_owned(),
         revision,

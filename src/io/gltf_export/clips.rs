@@ -40,12 +40,16 @@ pub(super) fn patch_clips(
         task.check()?;
         let source = before.get(id);
         if source.is_some_and(|source| source == clip) {
+            report.clips.push(*id);
             continue;
         }
         let source = source.map(|source| (id.0 as usize, source.as_ref()));
         let animation = prepare(document, baked, clip, source, patch, report, &mut jobs)?;
         match animation {
-            Some(_) => report.n_clips_written += 1,
+            Some(_) => {
+                report.n_clips_written += 1;
+                report.clips.push(*id);
+            }
             None => report.findings.push(Finding::warning(
                 format!("clip \"{}\"", clip.name),
                 "It moves nothing, and a file cannot hold a clip without keys: it is not in the file.",

@@ -7,7 +7,7 @@ use super::nodes::node_of;
 use super::patch::{Patch, number};
 use super::report::ExportReport;
 use crate::bake::{BakeOptions, Baked, SkinFrames};
-use crate::document::{Document, SkinId};
+use crate::document::{Document, Skin, SkinId};
 use crate::finding::Finding;
 use crate::math::dual_quaternion::quat_from_rotation;
 use crate::math::{DualQuat, polar};
@@ -134,7 +134,13 @@ fn merge(old: &mut Value, new: Map<String, Value>) {
         match (key.as_str(), value) {
             ("tolerance", value) => old[&key] = larger(old.get(&key), &value),
             ("achieved", value) => {
-                old[&key]["max"] = larger(old[&key].get("max"), &value["max"]);
+                let largest = larger(old[&key].get("max"), &value["max"]);
+                match old[&key].as_object_mut() {
+                    Some(achieved) => {
+                        achieved.insert("max".into(), largest);
+                    }
+                    None => old[&key] = json!({ "max": largest }),
+                }
             }
             ("helpers", Value::Array(helpers)) => match old[&key].as_array_mut() {
                 Some(list) => list.extend(helpers),
@@ -319,10 +325,50 @@ impl SkinEntry {
     fn motion(
         &self,
         document: &Document,
-        skin: &crate::document::Skin,
+        skin: &Skin,
         node: u32,
         world: &[DAffine3],
     ) -> Option<Motion> {
+        // From the node up through what it goes with.
+        let mut chain = vec![(node, self.frame(skin, node, world)?)];
+        while self.stretch == "blend"
+            && let Some(&(below, _)) = chain.last()
+        {
+            let after = self.follows.iter().find(|f| f.node == below);
+            let parent = document.skeleton().joint(JointIndex(below)).parent;
+            // A file can say that joints follow each other in a circle: that ends where it began.
+            let above = after.map(|f| f.after).or(parent.map(|p| p.0));
+            let above = above.filter(|above| chain.iter().all(|(node, _)| node != above));
+            match above.and_then(|above| Some((above, self.frame(skin, above, world)?))) {
+                Some(above) => chain.push(above),
+                None => break,
+            }
+        }
+        let frames = chain.into_iter().rev().map(|(_, frame)| frame);
+        frames.fold(None, |above: Option<Motion>, (matrix, origin)| {
+            let (rotation, stretch) = polar(matrix.matrix3);
+            let mut motion = Motion {
+                rotation: quat_from_rotation(rotation),
+                translation: DVec3::ZERO,
+                stretch: DMat3::IDENTITY,
+                origin,
+                stretched_origin: origin,
+            };
+            if self.stretch == "blend" {
+                motion.stretch = stretch;
+            }
+            if let Some(above) = above {
+                motion.stretched_origin =
+                    above.stretch * (origin - above.origin) + above.stretched_origin;
+            }
+            motion.translation =
+                matrix.transform_point3(origin) - motion.rotation * motion.stretched_origin;
+            Some(motion)
+        })
+    }
+
+    /// How a node has moved since the bind pose, and where it was then; `None` where the block does not say.
+    fn frame(&self, skin: &Skin, node: u32, world: &[DAffine3]) -> Option<(DAffine3, DVec3)> {
         let listed = self.above.iter().find(|a| a.node == node);
         let inverse_bind = match listed {
             Some(above) => DAffine3::from_mat4(DMat4::from_cols_array(&above.inverse_bind)),
@@ -333,29 +379,7 @@ impl SkinEntry {
         };
         let inverse_bind = inverse_bind * DAffine3::from_scale(DVec3::splat(1.0 / self.unit));
         let matrix = *world.get(node as usize)? * inverse_bind;
-        let (rotation, stretch) = polar(matrix.matrix3);
-        let origin = inverse_bind.inverse().translation;
-        let mut motion = Motion {
-            rotation: quat_from_rotation(rotation),
-            translation: DVec3::ZERO,
-            stretch: DMat3::IDENTITY,
-            origin,
-            stretched_origin: origin,
-        };
-        if self.stretch == "blend" {
-            motion.stretch = stretch;
-            let after = self.follows.iter().find(|f| f.node == node);
-            let parent = document.skeleton().joint(JointIndex(node)).parent;
-            if let Some(above) = after.map(|f| f.after).or(parent.map(|p| p.0))
-                && let Some(above) = self.motion(document, skin, above, world)
-            {
-                motion.stretched_origin =
-                    above.stretch * (origin - above.origin) + above.stretched_origin;
-            }
-        }
-        motion.translation =
-            matrix.transform_point3(origin) - motion.rotation * motion.stretched_origin;
-        Some(motion)
+        Some((matrix, inverse_bind.inverse().translation))
     }
 }
 
@@ -388,9 +412,63 @@ mod tests {
     }
 
     #[test]
+    fn blocks_that_hold_something_else_are_added_to() {
+        for other in [json!(3), json!("much"), json!([0.5]), Value::Null] {
+            let mut old =
+                json!({"achieved": other, "helpers": other, "skins": other, "tolerance": other});
+            let new = json!({
+                "achieved": {"max": 0.001}, "helpers": [{"node": 9}], "skins": [{"skin": 1}], "tolerance": 0.002
+            });
+            merge(&mut old, new.as_object().unwrap().clone());
+            assert_eq!(old["achieved"], json!({"max": 0.001}));
+            assert!(
+                old["helpers"]
+                    .as_array()
+                    .unwrap()
+                    .contains(&json!({"node": 9}))
+            );
+            assert!(
+                old["skins"]
+                    .as_array()
+                    .unwrap()
+                    .contains(&json!({"skin": 1}))
+            );
+        }
+    }
+
+    #[test]
+    fn joints_that_follow_each_other_in_a_circle_come_to_an_end() {
+        let arm = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/arm.glb");
+        let arm = std::fs::read(arm).unwrap().into();
+        let imported = crate::io::import_bytes(arm, None, None, &crate::task::Task::new());
+        let document = Document::new(imported.unwrap().parts).unwrap();
+        let nodes = document.skins().values().next().map(|s| s.joints.clone());
+        let nodes = nodes.unwrap();
+        let (a, b) = (nodes[0], nodes[1]);
+        let entry = SkinEntry {
+            skin: 0,
+            unit: 1.0,
+            stretch: "blend".into(),
+            above: Vec::new(),
+            follows: [(a, b), (b, a)]
+                .map(|(node, after)| Follows {
+                    node: node.0,
+                    after: after.0,
+                })
+                .into(),
+        };
+        let world = document.rest_pose().world_matrices(document.skeleton());
+        let skin = document.skins().values().next().unwrap();
+        for node in [a, b] {
+            let motion = entry.motion(&document, skin, node.0, &world).unwrap();
+            assert!(motion.translation.length() < 1e-6, "{}", motion.translation);
+        }
+    }
+
+    #[test]
     fn numbers_are_as_long_as_they_need_to_be() {
         assert_eq!(short(1.0), json!(1));
-        assert_eq!(short(0.1f32.into()), json!(0.1));
+        assert_eq!(short(0.1f32.into()), json!(0.100_000_001));
         assert_eq!(short(1e-7), json!(1e-7));
     }
 }

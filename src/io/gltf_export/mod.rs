@@ -277,7 +277,7 @@ fn export_beside(
     // Helpers that any clip can move do what the skinning does, and nothing that comes after it.
     let skinning = retarget.then(|| skinning_only(document)).flatten();
     let wanted = skinning.as_ref().unwrap_or(document);
-    let after = verify::check_files(wanted, &exported.files, &source_clips, correct, task)?;
+    let after = verify::check_files(wanted, &exported, &source_clips, correct, task)?;
     let before = match &baked {
         Some(_) => crate::bake::compare::uncorrected(wanted, &source_clips, &correct.clips, task)?,
         None => after.clone(),
@@ -287,7 +287,7 @@ fn export_beside(
         report.tell_driven(verify::check_driving(wanted, &exported.files, task)?);
     }
     if skinning.is_some() {
-        let whole = verify::check_files(document, &exported.files, &source_clips, correct, task)?;
+        let whole = verify::check_files(document, &exported, &source_clips, correct, task)?;
         report.whole_stack = Some(verify::MeasuredErrors::new(&whole, None));
     }
     report.check_seconds = start.elapsed().as_secs_f64();
@@ -321,6 +321,7 @@ fn write(
     let is_changed = baked.is_some() || is_changed(document, &written.clips, options);
     if !is_changed && options.container.is_of(source.kind) {
         report.verbatim = true;
+        report.clips = written.clips.keys().copied().collect();
         written.report(&mut report);
         let mut files = vec![(options.container.file_name(&name), source.bytes.clone())];
         add_referenced(source, &source.json, &mut files, &mut report);

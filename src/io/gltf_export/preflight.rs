@@ -60,7 +60,7 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
     let mut findings = Vec::new();
     match &options.correct {
         None => uncorrected(document, &affected, &mut findings),
-        Some(_) if affected.is_empty() => findings.push(Finding::info(
+        Some(correct) if affected.is_empty() && correct.mode != BakeMode::Frames => findings.push(Finding::info(
             "correction",
             "Every mesh is skinned as any player does it: no correction is needed, and none is written.",
         )),
@@ -73,6 +73,13 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
                     "Skinned meshes become plain ones with a morph target for each frame that is needed: the file has \
                      no skin and only the chosen clips, can be large, and some players show few of its targets.",
                 )),
+            }
+            if correct.mode == BakeMode::Clips && correct.unipolar && correct.max_morphs == 1 {
+                findings.push(Finding::warning(
+                    "correction",
+                    "Weights within 0 - 1 take one morph target more than the corrections themselves, so a limit of 1 \
+                     means none.",
+                ));
             }
             if correct.mode != BakeMode::Frames {
                 of_skins(document, correct, &affected, &mut findings);
@@ -93,6 +100,11 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
     }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
+}
+
+/// Whether players would show some mesh otherwise than its stack does.
+pub(super) fn needs_correction(document: &Document) -> bool {
+    !affected(document).is_empty()
 }
 
 /// Meshes drawn with a skin that players would show otherwise.
@@ -314,7 +326,8 @@ fn of_mesh(
         )));
     }
     let n_own = mesh.item.geometry.morphs.len();
-    let adds_targets = correct.mode == BakeMode::Clips && correct.max_morphs > 0;
+    let adds_targets =
+        correct.mode == BakeMode::Clips && correct.max_morphs > usize::from(correct.unipolar);
     if n_own > 0 && adds_targets {
         findings.push(mesh.says(Finding::info(
             mesh.place(),

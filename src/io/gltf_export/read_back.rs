@@ -1,14 +1,11 @@
 //! Written files as a reader has them.
 
-use super::in_betweens::WrittenClips;
 use super::{ExportError, Exported};
 use crate::document::{ClipId, Document, Parts};
 use crate::io::import_bytes;
-use crate::skeleton::Clip;
 use crate::task::Task;
 use bytes::Bytes;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// An exported model, opened again from its own bytes.
 pub struct ReadBack {
@@ -19,17 +16,14 @@ pub struct ReadBack {
     pub clips: BTreeMap<ClipId, ClipId>,
 }
 
-/// Reads what was exported of `document` from its bytes.
-pub fn read_back(
-    document: &Document,
-    exported: &Exported,
-    task: &Task,
-) -> Result<ReadBack, ExportError> {
+/// Reads what was exported from its bytes.
+pub fn read_back(exported: &Exported, task: &Task) -> Result<ReadBack, ExportError> {
     task.step("Reading the written file again", 0.95)?;
     let read = read_files(&exported.files)?;
-    let own = with_keys(&WrittenClips::of(document, task)?.clips);
+    let own = &exported.report.clips;
     let clips = if own.len() == read.clips().len() {
-        own.into_keys().zip(read.clips().keys().copied()).collect()
+        let pairs = own.iter().zip(read.clips().keys());
+        pairs.map(|(own, read)| (*own, *read)).collect()
     } else {
         BTreeMap::new()
     };
@@ -67,13 +61,4 @@ pub(super) fn document_of(parts: Parts) -> Result<Document, ExportError> {
     Document::new(parts).map_err(|error| ExportError::Unreadable {
         why: error.to_string(),
     })
-}
-
-/// The clips that a file has room for: it holds none without keys.
-pub(super) fn with_keys(clips: &BTreeMap<ClipId, Arc<Clip>>) -> BTreeMap<ClipId, Arc<Clip>> {
-    clips
-        .iter()
-        .filter(|(_, clip)| clip.channels.iter().any(|c| !c.times.is_empty()))
-        .map(|(id, clip)| (*id, clip.clone()))
-        .collect()
 }

@@ -1,7 +1,7 @@
 //! What an export did besides writing what the artist sees, in plain words.
 
-use super::verify::CorrectionReport;
-use crate::document::MeshId;
+use super::verify::{CorrectionReport, LACKS_CLIP};
+use crate::document::{ClipId, MeshId};
 use crate::finding::{Finding, counted};
 
 /// What an export did; the findings are for the artist.
@@ -17,6 +17,9 @@ pub struct ExportReport {
     pub n_points_reduced: usize,
     /// The largest weight that a reduced point lost, as a fraction of its sum.
     pub largest_weight_lost: f32,
+    /// Clips of the document that the file holds, in its order: those without keys too where it keeps their animations
+    /// for what Sinew does not read of them.
+    pub clips: Vec<ClipId>,
     /// Clips written anew or added.
     pub n_clips_written: usize,
     /// Clips taken out.
@@ -81,6 +84,10 @@ impl ExportReport {
             );
             self.findings
                 .insert(0, Finding::warning("correction", message));
+        }
+        if correction.lacks_clip {
+            self.findings
+                .insert(0, Finding::warning("correction", LACKS_CLIP));
         }
         if correction.max_percent > tolerance {
             let at = correction.worst.as_ref().map_or_else(String::new, |worst| {

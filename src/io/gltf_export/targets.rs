@@ -52,12 +52,19 @@ pub(super) fn add_targets(
         let position = index(attributes.and_then(|a| a.get("POSITION")));
         let list = entry.entry("targets").or_insert_with(|| json!([]));
         let own = list.as_array().ok_or_else(missing)?;
-        let mut others: Vec<String> = Vec::new();
-        for key in own.iter().filter_map(Value::as_object).flat_map(Map::keys) {
-            if key != "POSITION" && !others.contains(key) {
-                others.push(key.clone());
+        let mut others: Vec<(String, Option<usize>)> = Vec::new();
+        for (key, accessor) in own.iter().filter_map(Value::as_object).flatten() {
+            if key != "POSITION" && others.iter().all(|(other, _)| other != key) {
+                others.push((key.clone(), index(Some(accessor))));
             }
         }
+        // Of the types that the source's targets have them in.
+        let accessors = patch.json.get("accessors");
+        let kind = |i: Option<usize>| accessors?.get(i?)?.get("type")?.as_str();
+        let mut others: Vec<(String, String)> = others
+            .into_iter()
+            .map(|(key, accessor)| (key, kind(accessor).unwrap_or("VEC3").to_owned()))
+            .collect();
         let found = position
             .and_then(|i| index(patch.json.get("accessors")?.get(i)?.get("count")))
             .unwrap_or(0);
@@ -72,9 +79,9 @@ pub(super) fn add_targets(
         let of_vertices = &geometry.normal_of_vertex[vertices(item, primitive)];
         let turns = |n: &Vec<Vec3>| of_vertices.iter().any(|&v| n[v as usize] != Vec3::ZERO);
         let turned = has_normals && normals.iter().any(turns);
-        let fill = turned && !others.iter().any(|o| o == "NORMAL");
+        let fill = turned && !others.iter().any(|(other, _)| other == "NORMAL");
         if fill {
-            others.push("NORMAL".into());
+            others.push(("NORMAL".into(), "VEC3".into()));
         }
         let mut targets = Vec::new();
         for (positions, normals) in positions.iter().zip(&normals) {
@@ -84,13 +91,12 @@ pub(super) fn add_targets(
                 "POSITION".into(),
                 writer.displacements(patch, &displacements).into(),
             );
-            for other in &others {
+            for (other, kind) in &others {
                 let accessor = if other == "NORMAL" && turned {
                     let turns = of_vertices.iter().map(|&n| normals[n as usize]);
                     writer.displacements(patch, &turns.collect::<Vec<_>>())
                 } else {
-                    let is_color = other.starts_with("COLOR");
-                    writer.zeros(patch, points.len(), if is_color { "VEC4" } else { "VEC3" })
+                    writer.zeros(patch, points.len(), kind)
                 };
                 target.insert(other.clone(), accessor.into());
             }
@@ -161,7 +167,7 @@ struct Writer {
     /// Only what is not zero, where that is smaller. Some players do not read it.
     sparse: bool,
     /// Accessors of nothing but zeros, by their number and kind.
-    zeros: BTreeMap<(usize, &'static str), usize>,
+    zeros: BTreeMap<(usize, String), usize>,
 }
 
 impl Writer {
@@ -212,21 +218,30 @@ impl Writer {
     }
 
     /// Zeros; as sparse ones they take no bytes: an accessor without a buffer view.
-    fn zeros(&mut self, patch: &mut Patch, count: usize, kind: &'static str) -> usize {
-        if let Some(&known) = self.zeros.get(&(count, kind)) {
+    fn zeros(&mut self, patch: &mut Patch, count: usize, kind: &str) -> usize {
+        let key = (count, kind.to_owned());
+        if let Some(&known) = self.zeros.get(&key) {
             return known;
         }
-        let accessor = if !self.sparse && kind == "VEC3" {
-            put_dense(patch, &vec![Vec3::ZERO; count])
-        } else {
+        let width = width(kind);
+        let accessor = if self.sparse {
             let mut entry = flat(count, kind);
-            if kind == "VEC3" {
-                entry.insert("min".into(), numbers(Vec3::ZERO));
-                entry.insert("max".into(), numbers(Vec3::ZERO));
-            }
+            entry.insert("min".into(), json!(vec![0; width]));
+            entry.insert("max".into(), json!(vec![0; width]));
             place(&mut patch.json, "accessors", None, entry)
+        } else {
+            patch.put(NewAccessor {
+                replaces: None,
+                component: FLOAT,
+                kind: kind.into(),
+                normalized: false,
+                count,
+                bytes: Bytes::from(vec![0; 4 * width * count]),
+                target: Some(ARRAY_BUFFER),
+                bounds: Some((vec![0; width], vec![0; width])),
+            })
         };
-        self.zeros.insert((count, kind), accessor);
+        self.zeros.insert(key, accessor);
         accessor
     }
 }
@@ -248,6 +263,18 @@ fn put_dense(patch: &mut Patch, displacements: &[Vec3]) -> usize {
         target: Some(ARRAY_BUFFER),
         bounds: Some((bits(low), bits(high))),
     })
+}
+
+/// Numbers an element of a vertex attribute of this type has.
+fn width(kind: &str) -> usize {
+    match kind {
+        "SCALAR" => 1,
+        "VEC2" => 2,
+        "VEC4" | "MAT2" => 4,
+        "MAT3" => 9,
+        "MAT4" => 16,
+        _ => 3,
+    }
 }
 
 fn flat(count: usize, kind: &str) -> Map<String, Value> {

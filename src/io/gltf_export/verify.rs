@@ -1,8 +1,8 @@
 //! The written file read again, and looked at as a player does.
 
-use super::ExportError;
 use super::drivers::Drivers;
-use super::read_back::{document_of, read_files, read_parts, with_keys};
+use super::read_back::{document_of, read_files, read_parts};
+use super::{ExportError, Exported};
 use crate::bake::compare::{Comparison, compare, uncorrected};
 use crate::bake::{Angles, BakeMode, BakeOptions, Baked, PRACTICE, practice};
 use crate::document::{ClipId, Document};
@@ -27,6 +27,8 @@ pub struct CorrectionReport {
     pub met: bool,
     /// Whether the file needed no correction.
     pub nothing_to_do: bool,
+    /// Whether the file needs correction, but no clip that was to be corrected has a key: nothing was looked at.
+    pub lacks_clip: bool,
     /// Helper joints added.
     pub helper_joints: usize,
     /// The most morph targets added to a mesh.
@@ -158,16 +160,18 @@ pub struct WorstPlace {
     pub point: u32,
 }
 
-/// Looks at the written `files` as a player does.
+/// Looks at what was written as a player does.
 pub(super) fn check_files(
     document: &Document,
-    files: &[(String, Bytes)],
+    exported: &Exported,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
     options: &BakeOptions,
     task: &Task,
 ) -> Result<Comparison, ExportError> {
-    let written = read_files(files)?;
-    let clips = with_keys(clips);
+    let written = read_files(&exported.files)?;
+    let is_there = |id: &ClipId| exported.report.clips.contains(id);
+    let there = clips.iter().filter(|(id, _)| is_there(id));
+    let clips = there.map(|(id, clip)| (*id, clip.clone())).collect();
     Ok(compare(document, &written, &clips, &options.clips, task)?)
 }
 
@@ -178,7 +182,12 @@ pub(super) fn check_driving(
     task: &Task,
 ) -> Result<MeasuredErrors, ExportError> {
     let mut parts = read_parts(files)?;
-    let practised = Arc::new(practice(document));
+    let mut practised = Arc::new(practice(document));
+    // Helpers that the source had are driven there, too.
+    let own = document.source().and_then(|s| Drivers::of(&s.json));
+    if let Some(own) = own {
+        practised = Arc::new(own.driven(document, &practised));
+    }
     let drivers = parts.source.as_ref().and_then(|s| Drivers::of(&s.json));
     let written = document_of(parts.clone())?;
     let driven = match drivers {
@@ -192,6 +201,10 @@ pub(super) fn check_driving(
     Ok(MeasuredErrors::new(&found, Some(before)))
 }
 
+/// What a file for clips is without one.
+pub(super) const LACKS_CLIP: &str = "There is no clip to correct: the file looks as linear skinning has it. Make a clip, or \
+                                     choose others, or make the file retargetable.";
+
 impl CorrectionReport {
     /// The report of a file whose played result compares like `after`, and without correction like `before`.
     pub(super) fn new(
@@ -201,6 +214,10 @@ impl CorrectionReport {
         before: &Comparison,
         after: &Comparison,
     ) -> Self {
+        // Having looked at nothing, it cannot promise anything.
+        let lacks_clip = after.n_moments == 0
+            && options.mode != BakeMode::Retarget
+            && super::preflight::needs_correction(document);
         let empty = Baked::default();
         let baked_or_none = baked.unwrap_or(&empty);
         let meshes = baked_or_none
@@ -239,8 +256,9 @@ impl CorrectionReport {
         Self {
             mode: options.mode,
             tolerance_percent: 100.0 * options.tolerance,
-            met: after.max <= options.tolerance,
-            nothing_to_do: baked.is_none(),
+            met: after.max <= options.tolerance && !lacks_clip,
+            lacks_clip,
+            nothing_to_do: baked.is_none() && !lacks_clip,
             helper_joints: baked_or_none.joints.len(),
             morph_targets: meshes.iter().map(|m| m.morph_targets).max().unwrap_or(0),
             meshes,
@@ -266,6 +284,9 @@ impl CorrectionReport {
 
     /// What it came to, a line.
     pub fn summary(&self) -> String {
+        if self.lacks_clip {
+            return LACKS_CLIP.into();
+        }
         let mut errors = format!(
             "at most {:.4} % of the diagonal off (99.9 % below {:.4} %, rms {:.4} %; without correction {:.3} %)",
             self.max_percent, self.p999_percent, self.rms_percent, self.before_max_percent

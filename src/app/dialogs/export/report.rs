@@ -62,6 +62,8 @@ pub(super) fn verdict_ui(ui: &mut Ui, editor: &Editor) {
             palette.text,
             "No correction is needed: every program shows this as it is here.".to_owned(),
         )
+    } else if report.lacks_clip {
+        (icons::ICON_WARNING, palette.error, report.summary())
     } else if report.met {
         (
             icons::ICON_CHECK,
