@@ -288,6 +288,19 @@ mod tests {
     }
 
     #[test]
+    fn long_chains_of_joints_go_and_circles_stay() {
+        let n = 20_000;
+        let mut nodes: Vec<Value> = (1..n).map(|i| json!({ "children": [i] })).collect();
+        nodes.push(json!({}));
+        nodes.push(json!({ "children": [n] }));
+        let file = json!({ "nodes": nodes });
+        let joints: BTreeSet<usize> = (0..=n).collect();
+        let kept = kept_nodes(&file, &joints).unwrap();
+        assert_eq!(kept.iter().filter(|kept| **kept).count(), 1);
+        assert!(kept[n]);
+    }
+
+    #[test]
     fn empty_joints_go_and_what_holds_something_stays() {
         let mut file = json!({
             "nodes": [{"children": [1, 4]}, {"children": [2]}, {"name": "tip"}, {}, {"mesh": 0}],

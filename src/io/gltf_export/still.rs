@@ -496,3 +496,39 @@ pub(super) fn drop_skins(json: &mut Value) -> BTreeSet<usize> {
     drop_drivers(json);
     joints
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_file_that_shows_something_else_is_not_passed_over() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/arm.glb");
+        let imported = crate::io::import_file(&path, &Task::new()).unwrap();
+        let document = Document::new(imported.parts).unwrap();
+        let (&id, clip) = document.clips().iter().next().unwrap();
+        let moment = Still {
+            clip: Some(id),
+            time: f64::from(clip.end_secs()) * 0.4,
+        };
+        let shapes = |still: &Still| {
+            let pose = still.pose(&document).unwrap();
+            still_shapes(&document, &pose, &Task::new()).unwrap()
+        };
+        let options = ExportOptions::default();
+        let exported = export_still(&document, &moment, &options, &Task::new()).unwrap();
+        let read = read_files(&exported.files).unwrap();
+        let only = *read.instances().keys().next().unwrap();
+        let findings = |still: &Still, there: Option<InstanceId>| {
+            let mut report = ExportReport::default();
+            check(&document, &shapes(still), &read, &|_| there, &mut report);
+            report.findings
+        };
+        assert!(findings(&moment, Some(only)).is_empty());
+        let off = findings(&Still::default(), Some(only));
+        assert!(off.len() == 1 && off[0].message.contains("of the diagonal) off"));
+        let gone = findings(&moment, None);
+        assert!(gone.len() == 1 && gone[0].message.contains("did not give all"));
+    }
+}
