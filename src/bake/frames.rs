@@ -25,6 +25,27 @@ const EQUAL: f64 = 0.05;
 const STEP: f64 = 2e-6;
 const STEPS: usize = 100_000;
 
+/// Bytes that shapes may take in memory.
+const MOST_BYTES: usize = 2_000_000_000;
+
+/// Why there are no frames.
+#[derive(Debug, thiserror::Error)]
+pub enum FramesError {
+    /// Somebody asked to stop.
+    #[error("The work was cancelled.")]
+    Cancelled(#[from] Cancelled),
+    /// They do not fit.
+    #[error(
+        "Finding frames would take {:.1} GB of memory, more than the {:.0} GB that it may; choose fewer or shorter clips.",
+        *bytes as f64 / 1e9,
+        MOST_BYTES as f64 / 1e9
+    )]
+    TooLarge {
+        /// What they would take.
+        bytes: usize,
+    },
+}
+
 /// A shape in the space of a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
@@ -50,6 +71,22 @@ pub struct FramedInstance {
     pub targets: Vec<Frame>,
     /// By clip; none where it shows the base throughout.
     pub tracks: BTreeMap<ClipId, FrameKeys>,
+    /// The largest distance from what the stacks show, at the keys of the clips and midway between them, as a fraction
+    /// of the diagonal at rest.
+    pub off: f64,
+}
+
+impl FramedInstance {
+    /// The points where a target is shown; `None`: the base.
+    fn shape(&self, target: Option<usize>) -> &[Vec3] {
+        &target.map_or(&self.base, |t| &self.targets[t]).positions
+    }
+
+    fn n_bytes(&self) -> usize {
+        let frames = self.targets.iter();
+        let vectors = frames.map(|f| f.positions.len() + f.normals.len());
+        vectors.sum::<usize>() * size_of::<Vec3>()
+    }
 }
 
 /// The shapes of one instance along a clip.
@@ -69,7 +106,7 @@ pub fn frames(
     played: &BTreeMap<ClipId, Arc<Clip>>,
     tolerance: f64,
     task: &Task,
-) -> Result<BTreeMap<InstanceId, FramedInstance>, Cancelled> {
+) -> Result<BTreeMap<InstanceId, FramedInstance>, FramesError> {
     task.step("Finding frames", 0.0)?;
     let stage = Stage::new(document, task)?;
     let clips = clips_of(document, played);
@@ -113,6 +150,9 @@ pub fn frames(
             &mut framed,
             task,
         )?;
+    }
+    for instance in &mut framed {
+        instance.off /= stage.diagonal();
     }
     let ids = stage.drawn.iter().map(|d| d.id);
     Ok(ids.zip(framed).collect())
@@ -207,10 +247,13 @@ fn add_clip(
     tolerance: f64,
     framed: &mut [FramedInstance],
     task: &Task,
-) -> Result<(), Cancelled> {
+) -> Result<(), FramesError> {
     if times.is_empty() {
         return Ok(());
     }
+    let n_points: usize = framed.iter().map(|f| f.base.positions.len()).sum();
+    let held: usize = framed.iter().map(FramedInstance::n_bytes).sum();
+    afford(held + times.len() * n_points * size_of::<Vec3>())?;
     let document = stage.document;
     let freed: Vec<bool> = framed.iter().map(|f| f.freed).collect();
     let poses = |times: &[f64]| {
@@ -250,27 +293,35 @@ fn add_clip(
     let mut new: Vec<Vec<usize>> = vec![Vec::new(); framed.len()];
     for ((instance, sample), new) in framed.iter_mut().zip(&samples).zip(&mut new) {
         task.check()?;
-        let kept = kept(sample, STRAIGHT * tolerance);
-        let keys: FrameKeys = kept
-            .into_iter()
-            .map(|s| {
-                (
-                    sample.times[s] as f32,
-                    target_of(instance, sample, s, new, tolerance),
-                )
-            })
-            .collect();
+        let mut keys = Vec::new();
+        for s in kept(sample, STRAIGHT * tolerance, task)? {
+            task.check()?;
+            keys.push((s, target_of(instance, sample, s, new, tolerance)));
+        }
+        instance.off = instance.off.max(off(instance, sample, &keys, task)?);
         if keys.iter().any(|(_, target)| target.is_some()) {
-            instance.tracks.insert(id, keys);
+            let keys = keys.into_iter();
+            let keys = keys.map(|(s, target)| (sample.times[s] as f32, target));
+            instance.tracks.insert(id, keys.collect());
         }
     }
+    drop(samples);
     // The normals of the new ones.
     let wanted: BTreeSet<usize> = new.iter().flatten().copied().collect();
     let wanted: Vec<usize> = wanted.into_iter().collect();
+    let of_new = framed.iter().zip(&new);
+    let n_normals: usize = of_new
+        .map(|(f, new)| f.base.normals.len() * new.len())
+        .sum();
+    let held: usize = framed.iter().map(FramedInstance::n_bytes).sum();
+    afford(held + 2 * n_normals * size_of::<Vec3>())?;
     let wanted_times: Vec<f64> = wanted.iter().map(|&s| times[s]).collect();
     let normals = stage.map_poses(&poses(&wanted_times), task, |w, plans| {
         let world = world_at(wanted_times[w]);
         let local = |(d, plan): (usize, &crate::deform::InstancePlan)| {
+            if new[d].binary_search(&wanted[w]).is_err() {
+                return Vec::new();
+            }
             let node = space(stage, &freed, d, &world);
             local_frame(String::new(), &[], plan.normals(), node).normals
         };
@@ -291,6 +342,14 @@ fn add_clip(
     Ok(())
 }
 
+/// Whether so many bytes of shapes may be held.
+fn afford(bytes: usize) -> Result<(), FramesError> {
+    if bytes > MOST_BYTES {
+        return Err(FramesError::TooLarge { bytes });
+    }
+    Ok(())
+}
+
 /// The target that shows a sample, a known one where that is equal; `None`: the base does.
 fn target_of(
     instance: &mut FramedInstance,
@@ -301,10 +360,14 @@ fn target_of(
 ) -> Option<usize> {
     let shape = &sample.positions[s];
     let node = sample.node[s];
+    let base = &instance.base.positions;
+    // The point that moved farthest tells most shapes apart by itself.
+    let moved = |i: usize| shape[i].distance_squared(base[i]);
+    let farthest = (0..shape.len()).max_by(|&a, &b| moved(a).total_cmp(&moved(b)));
+    let is_near = |a: Vec3, b: Vec3| (node * (a - b).as_dvec3()).length() <= EQUAL * tolerance;
     let near = |other: &[Vec3]| {
-        let off = shape.iter().zip(other).map(|(a, b)| (*a - *b).as_dvec3());
-        off.into_iter()
-            .all(|d| (node * d).length() <= EQUAL * tolerance)
+        farthest.is_none_or(|i| is_near(shape[i], other[i]))
+            && shape.iter().zip(other).all(|(a, b)| is_near(*a, *b))
     };
     if near(&instance.base.positions) {
         return None;
@@ -321,7 +384,7 @@ fn target_of(
 }
 
 /// The samples to keep, ascending: the first, the last, and as few as straight lines within `tolerance` allow.
-fn kept(samples: &Samples, tolerance: f64) -> Vec<usize> {
+fn kept(samples: &Samples, tolerance: f64, task: &Task) -> Result<Vec<usize>, Cancelled> {
     let last = samples.times.len() - 1;
     let mut kept = vec![0];
     let mut from = 0;
@@ -329,6 +392,7 @@ fn kept(samples: &Samples, tolerance: f64) -> Vec<usize> {
         let (mut good, mut step) = (from + 1, 1);
         let mut bad = None;
         while good < last {
+            task.check()?;
             let next = (good + step).min(last);
             if is_straight(samples, from, next, tolerance) {
                 good = next;
@@ -339,6 +403,7 @@ fn kept(samples: &Samples, tolerance: f64) -> Vec<usize> {
             }
         }
         while let Some(end) = bad.filter(|end| end - good > 1) {
+            task.check()?;
             let middle = good.midpoint(end);
             if is_straight(samples, from, middle, tolerance) {
                 good = middle;
@@ -349,7 +414,38 @@ fn kept(samples: &Samples, tolerance: f64) -> Vec<usize> {
         kept.push(good);
         from = good;
     }
-    kept
+    Ok(kept)
+}
+
+/// The largest distance of all samples from what these keys of samples and targets show there, metres.
+fn off(
+    instance: &FramedInstance,
+    samples: &Samples,
+    keys: &[(usize, Option<usize>)],
+    task: &Task,
+) -> Result<f64, Cancelled> {
+    let mut most = 0.0f64;
+    for (k, &(from, first)) in keys.iter().enumerate() {
+        task.check()?;
+        let (to, second) = keys.get(k + 1).copied().unwrap_or((from, first));
+        let (a, b) = (instance.shape(first), instance.shape(second));
+        let (start, end) = (samples.times[from], samples.times[to]);
+        for s in from..=to {
+            let share = if to > from {
+                ((samples.times[s] - start) / (end - start)) as f32
+            } else {
+                0.0
+            };
+            let node = samples.node[s];
+            let here = samples.positions[s].par_iter().with_min_len(4096);
+            let distances = here.enumerate().map(|(i, p)| {
+                let off = (a[i].lerp(b[i], share) - *p).as_dvec3();
+                (node * off).length()
+            });
+            most = most.max(distances.reduce(|| 0.0, f64::max));
+        }
+    }
+    Ok(most)
 }
 
 /// Whether all samples between two lie on the straight lines from one to the other.
@@ -462,7 +558,7 @@ pub fn compare_frames(
 }
 
 /// Where a player has the points of an instance without a skin, and the point of each vertex.
-fn place_points<'a>(
+pub(crate) fn place_points<'a>(
     shown: &'a Document,
     id: InstanceId,
     morph_weights: &[Vec<f32>],
@@ -540,12 +636,45 @@ mod tests {
 
     #[test]
     fn straight_runs_keep_their_ends() {
-        assert_eq!(kept(&samples(&[0.0; 9]), 0.01), [0, 8]);
+        let kept = |heights: &[f32], tolerance| {
+            super::kept(&samples(heights), tolerance, &Task::new()).unwrap()
+        };
+        assert_eq!(kept(&[0.0; 9], 0.01), [0, 8]);
         let tent = [0.0, 1.0, 2.0, 3.0, 4.0, 2.0, 0.0];
-        assert_eq!(kept(&samples(&tent), 0.01), [0, 4, 6]);
-        assert_eq!(kept(&samples(&[1.0]), 0.01), [0]);
+        assert_eq!(kept(&tent, 0.01), [0, 4, 6]);
+        assert_eq!(kept(&[1.0], 0.01), [0]);
         // Within a wide tolerance the tip may be cut.
-        assert_eq!(kept(&samples(&[0.0, 0.1, 0.0]), 0.2), [0, 2]);
+        assert_eq!(kept(&[0.0, 0.1, 0.0], 0.2), [0, 2]);
+    }
+
+    #[test]
+    fn what_keys_cut_off_is_measured() {
+        let frame = |y: f32| Frame {
+            positions: vec![Vec3::new(0.0, y, 0.0)],
+            ..Frame::default()
+        };
+        let instance = FramedInstance {
+            base: frame(0.0),
+            targets: vec![frame(1.0)],
+            ..FramedInstance::default()
+        };
+        let samples = samples(&[0.0, 0.75, 1.0]);
+        let off = |keys: &[_]| off(&instance, &samples, keys, &Task::new()).unwrap();
+        assert_eq!(off(&[(0, None), (2, Some(0))]), 0.25);
+        assert_eq!(off(&[(0, None), (2, None)]), 1.0);
+        let stopped = Task::new();
+        stopped.cancel();
+        assert!(kept(&samples, 0.01, &stopped).is_err());
+    }
+
+    #[test]
+    fn more_shapes_than_fit_are_refused_in_a_sentence() {
+        assert!(afford(MOST_BYTES).is_ok());
+        let said = afford(2 * MOST_BYTES).unwrap_err().to_string();
+        assert!(
+            said.contains("4.0 GB of memory, more than the 2 GB"),
+            "{said}"
+        );
     }
 
     #[test]

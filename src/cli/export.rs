@@ -149,7 +149,9 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
                 "{flag} does not go with --correct frames, which has no skin and as many targets as --tolerance takes."
             )));
         }
-        if let Some(flag) = given(&of_morphs).filter(|_| args.correct == CorrectArg::Retarget) {
+        let of_targets = [("--no-normals", args.no_normals), ("--dense", args.dense)];
+        let given_of_either = given(&of_morphs).or_else(|| given(&of_targets));
+        if let Some(flag) = given_of_either.filter(|_| args.correct == CorrectArg::Retarget) {
             return Err(Failure::Usage(format!(
                 "{flag} does not go with --correct retarget: morph targets are made for clips, and such a file has none."
             )));
@@ -168,7 +170,7 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
     ];
     match idle.iter().find(|(_, idle)| *idle) {
         Some((flag, _)) => Err(Failure::Usage(format!(
-            "{flag} needs --correct clips or retarget."
+            "{flag} needs --correct clips, retarget or frames."
         ))),
         None => Ok(()),
     }

@@ -1,7 +1,8 @@
 //! Wavefront OBJ: a moment of a document as a mesh, with its materials and pictures.
 //!
 //! Positions are in metres of the world, one `v` a point, so that seams stay closed; `vt` counts from the bottom as the
-//! format has it. Every number reads back as the f32 it was.
+//! format has it, so that the second coordinate is 1 minus the model's, rounded; every other number reads back as the
+//! f32 it was.
 
 use super::gltf_export::{ExportError, ExportReport, Exported, picture_of};
 use crate::bake::still::{Still, StillShape, still_shapes};

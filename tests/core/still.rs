@@ -3,14 +3,16 @@
 use crate::export_models::{open, reopen};
 use crate::shared::shared_dir;
 use glam::{DAffine3, DVec3, Vec3};
+use serde_json::{Value, json};
 use sinew::bake::still::{Still, still_shapes};
 use sinew::bake::{BakeMode, BakeOptions};
 use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, Edit};
 use sinew::io::gltf_export::{Container, ExportOptions, Exported, export, export_still};
+use sinew::io::import_bytes;
 use sinew::io::obj::export_obj;
 use sinew::io::still::export_still_to_file;
-use sinew::skeleton::Property;
+use sinew::skeleton::{Clip, Property};
 use sinew::task::Task;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -95,7 +97,9 @@ fn still_of(document: &Document, still: &Still, container: Container) -> Exporte
 /// The file must show what the stacks show, and nothing that moves. `normals`: the source has some of its own.
 fn agrees(document: &Document, still: &Still, normals: bool, name: &str) {
     for container in [Container::Glb, Container::Gltf] {
-        let read = reopen(&still_of(document, still, container));
+        let exported = still_of(document, still, container);
+        assert_eq!(said(&exported, "the written file"), 0, "{name}");
+        let read = reopen(&exported);
         assert!(read.skins().is_empty() && read.clips().is_empty(), "{name}");
         assert!(read.meshes().values().all(|m| m.geometry.morphs.is_empty()));
         let (ours, theirs) = (seen(document, still), shown(&read));
@@ -284,6 +288,13 @@ fn the_command_line_writes_stills_and_says_what_is_wrong() {
         ),
         ("b.glb", &["--still", "--tolerance", "1%"], "--tolerance"),
         ("b.glb", &["--clip", "0"], "--still"),
+        ("b.glb", &["--dense"], "frames"),
+        ("b.glb", &["--correct", "retarget", "--dense"], "--dense"),
+        (
+            "b.glb",
+            &["--correct", "retarget", "--no-normals"],
+            "--no-normals",
+        ),
         (
             "b.glb",
             &["--correct", "frames", "--max-morphs", "4"],
@@ -361,6 +372,11 @@ fn plays_frames(document: &Document, clips: Vec<ClipId>) -> (Exported, Document)
         "{report:?}"
     );
     assert!(report.before_max_percent > 0.1 && report.helper_joints == 0);
+    // What the bake found itself, and nothing of normals, which nobody looked at.
+    assert!(report.expected_max_percent > 0.0 && report.expected_max_percent <= 0.1);
+    assert!(!report.summary().contains("normals"));
+    let json = serde_json::to_value(&report).unwrap();
+    assert!(json.get("normals").is_none() && json.get("normals_before").is_none());
     let read = reopen(&exported);
     assert!(read.skins().is_empty());
     assert_eq!(read.clips().len(), n_clips);
@@ -426,6 +442,152 @@ fn an_arm_plays_frames_without_a_skin() {
                 == 1
         );
     }
+}
+
+/// A model whose JSON was changed.
+fn changed(path: &Path, change: impl Fn(&mut Value)) -> Document {
+    let bytes = std::fs::read(path).unwrap();
+    let end = 20 + u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let mut json: Value = serde_json::from_slice(&bytes[20..end]).unwrap();
+    change(&mut json);
+    let mut text = serde_json::to_vec(&json).unwrap();
+    text.resize(text.len().next_multiple_of(4), b' ');
+    let mut out = bytes[..12].to_vec();
+    out.extend((text.len() as u32).to_le_bytes());
+    out.extend(b"JSON");
+    out.extend(text);
+    out.extend(&bytes[end..]);
+    let length = out.len() as u32;
+    out[8..12].copy_from_slice(&length.to_le_bytes());
+    let imported = import_bytes(out.into(), None, None, &Task::new()).unwrap();
+    Document::new(imported.parts).unwrap()
+}
+
+fn said(exported: &Exported, words: &str) -> usize {
+    let findings = exported.report.findings.iter();
+    findings.filter(|f| f.message.contains(words)).count()
+}
+
+#[test]
+fn what_a_file_without_skins_cannot_keep_goes_and_is_said() {
+    let document = changed(&asset("arm"), |json| {
+        let attributes = &mut json["meshes"][0]["primitives"][0]["attributes"];
+        attributes["TANGENT"] = attributes["WEIGHTS_0"].clone();
+        json["extras"] = json!({
+            "sinew_skin": {"version": 1, "skins": [{"skin": 0, "helpers": []}]},
+            "author": "kept"
+        });
+    });
+    let first = *document.clips().keys().next().unwrap();
+    let options = BakeOptions {
+        clips: vec![first],
+        ..BakeOptions::default()
+    };
+    let still = still_of(&document, &moment_of(&document, 0), Container::Glb);
+    for exported in [still, framed(&document, options)] {
+        assert_eq!(said(&exported, "Tangents"), 1);
+        let read = reopen(&exported);
+        let json = &read.source().unwrap().json;
+        assert_eq!(json["extras"], json!({"author": "kept"}));
+        assert!(
+            json["meshes"][0]["primitives"][0]["attributes"]
+                .get("TANGENT")
+                .is_none()
+        );
+    }
+    let alone = changed(&asset("arm"), |json| {
+        json["extras"] = json!({ "sinew_skin": {"version": 1} });
+    });
+    let read = reopen(&still_of(&alone, &Still::default(), Container::Glb));
+    assert!(read.source().unwrap().json.get("extras").is_none());
+}
+
+#[test]
+fn frames_are_dense_and_without_normals_where_asked() {
+    let document = with_stack(open(&asset("arm")), &DeformStack::default());
+    let first = *document.clips().keys().next().unwrap();
+    let write = |sparse, normals| {
+        let options = BakeOptions {
+            clips: vec![first],
+            sparse,
+            normals,
+            ..BakeOptions::default()
+        };
+        let exported = framed(&document, options);
+        let json = reopen(&exported).source().unwrap().json.clone();
+        assert!(exported.report.correction.as_ref().unwrap().met);
+        let targets = json["meshes"][0]["primitives"][0]["targets"].as_array();
+        let turned = targets
+            .unwrap()
+            .iter()
+            .filter(|t| t.get("NORMAL").is_some());
+        let n_turned = turned.count();
+        let accessors = json["accessors"].as_array().unwrap().iter();
+        let n_sparse = accessors.filter(|a| a.get("sparse").is_some()).count();
+        (exported.files[0].1.len(), n_sparse, n_turned)
+    };
+    let (few, dense, plain) = (write(true, true), write(false, true), write(true, false));
+    println!("{few:?} {dense:?} {plain:?}");
+    assert!(few.2 > 0 && few.1 > 0 && few.0 < dense.0);
+    assert!(dense.1 == 0 && dense.2 == few.2);
+    assert!(plain.2 == 0 && plain.0 < few.0);
+}
+
+#[test]
+fn a_compressed_mesh_drawn_with_and_without_a_skin_plays_frames() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/simple_skin_draco.glb");
+    let document = changed(&path, |json| {
+        let nodes = json["nodes"].as_array_mut().unwrap();
+        nodes.push(json!({"mesh": 0, "translation": [2, 0, 0]}));
+        let new = nodes.len() - 1;
+        json["scenes"][0]["nodes"]
+            .as_array_mut()
+            .unwrap()
+            .push(new.into());
+    });
+    assert_eq!(document.instances().len(), 2);
+    let exported = framed(&document, BakeOptions::default());
+    assert!(exported.report.correction.as_ref().unwrap().met);
+    let read = reopen(&exported);
+    let json = &read.source().unwrap().json;
+    assert!(json.get("extensionsUsed").is_none());
+    for mesh in json["meshes"].as_array().unwrap() {
+        let primitive = &mesh["primitives"][0];
+        assert!(primitive.get("extensions").is_none());
+        assert!(primitive["attributes"].get("WEIGHTS_0").is_none());
+    }
+    let (ours, theirs) = (seen(&document, &Still::default()), shown(&read));
+    assert_eq!((ours.len(), theirs.len()), (2, 2));
+    for ((a, _), (b, _)) in ours.iter().zip(&theirs) {
+        assert_eq!(a.len(), b.len());
+        assert!(a.iter().zip(b).all(|(a, b)| a.distance(*b) < 1e-5));
+    }
+}
+
+#[test]
+fn clips_not_chosen_and_clips_that_stand_still_are_told_apart() {
+    let mut document = with_stack(open(&asset("arm")), &DeformStack::default());
+    let (&first, clip) = document.clips().iter().next().unwrap();
+    let mut still = Clip::clone(clip);
+    still.channels.clear();
+    still.name = "Nothing".into();
+    let id = ClipId(document.clips().keys().last().unwrap().0 + 1);
+    let clip = Some(Arc::new(still));
+    document.apply(&mut Edit::Clip { id, clip }).unwrap();
+    let others = document.clips().len() - 2;
+    let options = BakeOptions {
+        clips: vec![first, id],
+        ..BakeOptions::default()
+    };
+    let exported = framed(&document, options);
+    assert_eq!(said(&exported, "not chosen"), usize::from(others > 0));
+    assert_eq!(
+        said(
+            &exported,
+            "1 clip without frames: not in the file, since nothing"
+        ),
+        1
+    );
 }
 
 #[test]

@@ -69,33 +69,35 @@ pub(super) fn kept_nodes(json: &Value, joints: &BTreeSet<usize>) -> Option<Vec<b
     if !is_known_throughout(json, &WITH_NODES) {
         return None;
     }
-    let nodes: Vec<Value> = each(json, "nodes").cloned().collect();
-    let children = |node: &Value| -> Vec<usize> {
-        let children = each(node, "children");
-        children.filter_map(|c| index(Some(c))).collect()
-    };
-    let mut kept = vec![true; nodes.len()];
-    let mut lost_child = vec![false; nodes.len()];
-    // Every round takes the leaves of what is left.
-    loop {
-        let mut changed = false;
-        for (i, node) in nodes.iter().enumerate() {
-            let holds = ["mesh", "camera", "extensions", "extras"]
-                .iter()
-                .any(|key| node.get(key).is_some());
-            let leads = children(node)
-                .iter()
-                .any(|&c| kept.get(c).copied().unwrap_or(false));
-            if kept[i] && !holds && !leads && (joints.contains(&i) || lost_child[i]) {
-                kept[i] = false;
-                changed = true;
-                for (parent, node) in nodes.iter().enumerate() {
-                    lost_child[parent] |= children(node).contains(&i);
-                }
-            }
+    let holds: Vec<bool> = each(json, "nodes")
+        .map(|node| {
+            let mut keys = ["mesh", "camera", "extensions", "extras"].iter();
+            keys.any(|key| node.get(key).is_some())
+        })
+        .collect();
+    let n = holds.len();
+    let mut parents: Vec<Vec<usize>> = vec![Vec::new(); n];
+    // How many children of each node are left.
+    let mut left = vec![0; n];
+    for (parent, node) in each(json, "nodes").enumerate() {
+        let children = each(node, "children").filter_map(|c| index(Some(c)));
+        let children: BTreeSet<usize> = children.filter(|c| *c < n).collect();
+        left[parent] = children.len();
+        for child in children {
+            parents[child].push(parent);
         }
-        if !changed {
-            break;
+    }
+    let mut kept = vec![true; n];
+    let mut open: Vec<usize> = joints.iter().copied().filter(|&j| j < n).collect();
+    // A node that goes may leave its parents empty.
+    while let Some(node) = open.pop() {
+        if !kept[node] || holds[node] || left[node] > 0 {
+            continue;
+        }
+        kept[node] = false;
+        for &parent in &parents[node] {
+            left[parent] -= 1;
+            open.push(parent);
         }
     }
     Some(kept)
@@ -283,6 +285,19 @@ mod tests {
         assert_eq!(compact(&mut file, 0, bytes.clone()), bytes);
         assert!(kept_nodes(&file, &BTreeSet::from([0])).is_none());
         assert_eq!(file, source);
+    }
+
+    #[test]
+    fn long_chains_of_joints_go_and_circles_stay() {
+        let n = 20_000;
+        let mut nodes: Vec<Value> = (1..n).map(|i| json!({ "children": [i] })).collect();
+        nodes.push(json!({}));
+        nodes.push(json!({ "children": [n] }));
+        let file = json!({ "nodes": nodes });
+        let joints: BTreeSet<usize> = (0..=n).collect();
+        let kept = kept_nodes(&file, &joints).unwrap();
+        assert_eq!(kept.iter().filter(|kept| **kept).count(), 1);
+        assert!(kept[n]);
     }
 
     #[test]

@@ -26,6 +26,19 @@ const VERSION: u64 = 1;
 const FALLBACK: &str = "Helpers that nothing drives and no clip moves stay with their parents: the skin bends wrongly \
                         around them. Drive them, or play the clips that have tracks for them.";
 
+/// Takes the block out, for files without the skins that it speaks of.
+pub(super) fn drop_drivers(json: &mut Value) {
+    let Some(extras) = json.get_mut("extras").and_then(Value::as_object_mut) else {
+        return;
+    };
+    if extras.shift_remove(NAME).is_some()
+        && extras.is_empty()
+        && let Some(root) = json.as_object_mut()
+    {
+        root.shift_remove("extras");
+    }
+}
+
 /// Writes the block. Extras of the file stay; a block of this version that is there already is added to.
 pub(super) fn patch_drivers(
     document: &Document,

@@ -1,5 +1,6 @@
 //! Why a model could not be exported, in sentences an artist can act on.
 
+use crate::bake::frames::FramesError;
 use crate::io::atomic::WriteError;
 use crate::task::Cancelled;
 use std::path::PathBuf;
@@ -72,8 +73,8 @@ pub enum ExportError {
         /// A sentence.
         why: String,
     },
-    /// The corrected file could not be read again.
-    #[error("The corrected file could not be read again, so it was not kept: {why}")]
+    /// The written file could not be read again.
+    #[error("The written file could not be read again, so it was not kept: {why}")]
     Unreadable {
         /// Why.
         why: String,
@@ -90,6 +91,9 @@ pub enum ExportError {
         /// What is wrong, a sentence.
         why: String,
     },
+    /// Frames could not be found.
+    #[error(transparent)]
+    Frames(FramesError),
     /// A binary container holds 4 GiB at most.
     #[error(
         "The model takes {bytes} bytes, more than the 4 GiB that a .glb can hold; export it as .gltf."
@@ -113,4 +117,13 @@ pub enum ExportError {
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+}
+
+impl From<FramesError> for ExportError {
+    fn from(error: FramesError) -> Self {
+        match error {
+            FramesError::Cancelled(cancelled) => Self::Cancelled(cancelled),
+            error @ FramesError::TooLarge { .. } => Self::Frames(error),
+        }
+    }
 }

@@ -7,7 +7,11 @@ use super::package::Package;
 use super::patch::{Patch, entry_mut, place};
 use super::read_back::read_files;
 use super::report::ExportReport;
-use super::still::{LocalShape, drop_skins, free, put_vectors, strip, write_primitive};
+use super::still::{
+    LocalShape, WITHOUT_TANGENTS, drop_skins, drop_weights, free, strip, write_primitive,
+};
+use super::targets::Writer;
+use super::uncompress::uncompress_once;
 use super::uses::each;
 use super::verify::{CorrectedMesh, CorrectionReport};
 use super::{
@@ -46,10 +50,10 @@ pub(super) fn export_frames(
     let source = document.source().ok_or(ExportError::NoSource)?;
     let has_keys = |clip: &Clip| clip.channels.iter().any(|c| !c.times.is_empty());
     let n_before = written.clips.len();
-    written.clips.retain(|id, clip| {
-        (correct.clips.is_empty() || correct.clips.contains(id)) && has_keys(clip)
-    });
-    let n_left_out = n_before - written.clips.len();
+    let is_chosen = |id: &ClipId| correct.clips.is_empty() || correct.clips.contains(id);
+    written.clips.retain(|id, _| is_chosen(id));
+    let n_chosen = written.clips.len();
+    written.clips.retain(|_, clip| has_keys(clip));
     let clips = written.clips.clone();
     let refuse = |why: &str| Err(ExportError::Correction { why: why.into() });
     if clips.is_empty() {
@@ -72,7 +76,11 @@ pub(super) fn export_frames(
     );
     let mut patch = package.patch();
     patch_names(document, &mut patch.json);
-    let (freed, nodes) = write_meshes(document, &framed, &mut patch, &mut report, task)?;
+    let WrittenMeshes {
+        freed,
+        nodes,
+        without_tangents,
+    } = write_meshes(document, &framed, correct, &mut patch, &mut report, task)?;
     free(document, &freed, &mut patch.json);
     let joints = drop_skins(&mut patch.json);
     let kept = kept_nodes(&patch.json, &joints);
@@ -117,10 +125,14 @@ pub(super) fn export_frames(
     let there: BTreeMap<InstanceId, InstanceId> = there.collect();
     let after = compare_frames(document, &read, &shown_clips, &there, task)?;
     let chosen: Vec<ClipId> = clips.keys().copied().collect();
-    let before = uncorrected(document, &clips, &chosen, task)?;
+    let mut before = uncorrected(document, &clips, &chosen, task)?;
+    // The normals of frames are not looked at, so that nothing is said of any.
+    before.normals = after.normals;
     let mut correction = CorrectionReport::new(document, correct, None, &before, &after);
     correction.nothing_to_do = false;
-    correction.meshes = corrected_meshes(document, &framed);
+    let off = framed.values().map(|framed| framed.off);
+    correction.expected_max_percent = 100.0 * off.fold(0.0, f64::max);
+    correction.meshes = corrected_meshes(document, &framed, correct.normals);
     let n_targets = framed.values().map(|f| f.targets.len()).max().unwrap_or(0);
     correction.morph_targets = n_targets;
     correction.bake_seconds = bake_seconds;
@@ -128,54 +140,75 @@ pub(super) fn export_frames(
     correction.bytes = files.iter().map(|(_, bytes)| bytes.len()).sum();
     correction.source_bytes = size_of_source(source);
     correction.size_ratio = correction.bytes as f64 / correction.source_bytes.max(1) as f64;
-    tell(n_targets, n_left_out, &freed, &mut report);
+    let told = Told {
+        n_targets,
+        n_not_chosen: n_before - n_chosen,
+        n_still: n_chosen - shown_clips.len(),
+        n_freed: freed.len(),
+        without_tangents,
+    };
+    told.tell(&mut report);
     report.tell_correction(correction);
     Ok(Exported { files, report })
 }
 
-fn tell(
+/// What the report says besides the errors.
+struct Told {
     n_targets: usize,
-    n_left_out: usize,
-    freed: &[(InstanceId, usize)],
-    report: &mut ExportReport,
-) {
-    let mut first = Vec::new();
-    if n_targets > FEW {
-        let refuses = if n_targets > MANY {
-            " Viewers made with Filament refuse more than 256."
-        } else {
-            ""
-        };
-        first.push(Finding::warning(
-            "frames",
-            format!(
-                "A mesh has {}; some viewers show no more than {FEW}.{refuses}",
-                counted(n_targets, "morph target")
-            ),
-        ));
-    }
-    if n_left_out > 0 {
-        first.push(Finding::info(
-            "clips",
-            format!(
-                "{} without frames: not in the file, since nothing would move there.",
-                counted(n_left_out, "clip")
-            ),
-        ));
-    }
-    if !freed.is_empty() {
-        first.push(Finding::info(
-            "nodes",
-            format!(
-                "{} flat or mirrored at some moment: the meshes there have nodes of their own.",
-                counted(freed.len(), "node")
-            ),
-        ));
-    }
-    report.findings.splice(0..0, first);
+    n_not_chosen: usize,
+    /// Chosen clips in which nothing moves.
+    n_still: usize,
+    n_freed: usize,
+    without_tangents: bool,
 }
 
-fn corrected_meshes(document: &Document, framed: &Framed) -> Vec<CorrectedMesh> {
+impl Told {
+    fn tell(&self, report: &mut ExportReport) {
+        let mut first = Vec::new();
+        if self.n_targets > FEW {
+            let refuses = if self.n_targets > MANY {
+                " Viewers made with Filament refuse more than 256."
+            } else {
+                ""
+            };
+            first.push(Finding::warning(
+                "frames",
+                format!(
+                    "A mesh has {}; some viewers show no more than {FEW}.{refuses}",
+                    counted(self.n_targets, "morph target")
+                ),
+            ));
+        }
+        let left_out = [
+            (self.n_not_chosen, "not chosen, so not in the file."),
+            (
+                self.n_still,
+                "not in the file, since nothing would move there.",
+            ),
+        ];
+        for (n, why) in left_out.into_iter().filter(|(n, _)| *n > 0) {
+            first.push(Finding::info(
+                "clips",
+                format!("{} without frames: {why}", counted(n, "clip")),
+            ));
+        }
+        if self.without_tangents {
+            first.push(Finding::info("meshes", WITHOUT_TANGENTS));
+        }
+        if self.n_freed > 0 {
+            first.push(Finding::info(
+                "nodes",
+                format!(
+                    "{} flat or mirrored at some moment: the meshes there have nodes of their own.",
+                    counted(self.n_freed, "node")
+                ),
+            ));
+        }
+        report.findings.splice(0..0, first);
+    }
+}
+
+fn corrected_meshes(document: &Document, framed: &Framed, normals: bool) -> Vec<CorrectedMesh> {
     let meshes = framed.iter().filter_map(|(id, framed)| {
         let instance = document.instances().get(id)?;
         let item = document.meshes().get(&instance.mesh)?;
@@ -189,23 +222,36 @@ fn corrected_meshes(document: &Document, framed: &Framed) -> Vec<CorrectedMesh> 
             reweighted: false,
             morph_targets: framed.targets.len(),
             displacements: moved.sum(),
-            turned_normals: framed.targets.iter().map(|t| t.normals.len()).sum(),
+            turned_normals: if normals {
+                framed.targets.iter().map(|t| t.normals.len()).sum()
+            } else {
+                0
+            },
         })
     });
     meshes.collect()
 }
 
-/// Instances that got nodes of their own with the meshes these draw, and the node of every framed instance.
-type WrittenNodes = (Vec<(InstanceId, usize)>, BTreeMap<InstanceId, usize>);
+/// What came of the meshes.
+#[derive(Default)]
+struct WrittenMeshes {
+    /// Instances that got nodes of their own, with the meshes that these draw.
+    freed: Vec<(InstanceId, usize)>,
+    /// The node of every framed instance.
+    nodes: BTreeMap<InstanceId, usize>,
+    /// Whether there were tangents.
+    without_tangents: bool,
+}
 
 /// Gives each framed instance a mesh with its targets.
 fn write_meshes(
     document: &Document,
     framed: &Framed,
+    correct: &BakeOptions,
     patch: &mut Patch,
     report: &mut ExportReport,
     task: &Task,
-) -> Result<WrittenNodes, ExportError> {
+) -> Result<WrittenMeshes, ExportError> {
     let n_nodes = each(&patch.json, "nodes").count();
     if n_nodes != document.skeleton().len() {
         return Err(ExportError::Nodes {
@@ -213,12 +259,17 @@ fn write_meshes(
             expected: document.skeleton().len(),
         });
     }
-    let (mut freed, mut nodes) = (Vec::new(), BTreeMap::new());
+    let mut written = WrittenMeshes::default();
     for (&mesh, item) in document.meshes() {
         let drawn = || document.instances().iter().filter(|(_, i)| i.mesh == mesh);
         let skinned: Vec<_> = drawn().filter(|(id, _)| framed.contains_key(id)).collect();
         if skinned.is_empty() {
             continue;
+        }
+        // What a rigid instance keeps must not point at compressed data that goes, nor at weights that nothing reads.
+        for primitive in 0..item.geometry.primitives.len() {
+            uncompress_once(document, patch, mesh, primitive, report)?;
+            drop_weights(&mut patch.json, mesh, primitive);
         }
         let source = entry_mut(&mut patch.json, "meshes", mesh.0 as usize).cloned();
         let is_rigid_too = skinned.len() < drawn().count();
@@ -246,16 +297,18 @@ fn write_meshes(
                 continue;
             };
             if framed.freed {
-                nodes.insert(*id, n_nodes + freed.len());
-                freed.push((*id, at));
+                let new = n_nodes + written.freed.len();
+                written.nodes.insert(*id, new);
+                written.freed.push((*id, at));
             } else {
-                nodes.insert(*id, node);
+                written.nodes.insert(*id, node);
             }
-            write_frames(patch, at, mesh, item, framed)?;
+            let place = (at, mesh, item.as_ref());
+            written.without_tangents |= write_frames(patch, place, framed, correct)?;
             report.n_primitives_rewritten += item.geometry.primitives.len();
         }
     }
-    Ok((freed, nodes))
+    Ok(written)
 }
 
 /// A frame with one entry a vertex.
@@ -270,18 +323,19 @@ fn of_vertices(item: &MeshItem, frame: &Frame) -> LocalShape {
     }
 }
 
-/// Writes the base and the targets of an instance into the mesh at `at`.
+/// Writes the base and the targets of an instance of `mesh` into the mesh at `at`; whether it had tangents.
 fn write_frames(
     patch: &mut Patch,
-    at: usize,
-    mesh: MeshId,
-    item: &MeshItem,
+    (at, mesh, item): (usize, MeshId, &MeshItem),
     framed: &FramedInstance,
-) -> Result<(), ExportError> {
+    correct: &BakeOptions,
+) -> Result<bool, ExportError> {
     let base = of_vertices(item, &framed.base);
+    let mut had_tangents = false;
     for primitive in 0..item.geometry.primitives.len() {
-        write_primitive(patch, at, mesh, item, primitive, &base)?;
+        had_tangents |= write_primitive(patch, at, mesh, item, primitive, &base)?;
     }
+    let mut writer = Writer::new(correct.sparse);
     for target in &framed.targets {
         let shape = of_vertices(item, target);
         for (p, primitive) in item.geometry.primitives.iter().enumerate() {
@@ -294,10 +348,12 @@ fn write_frames(
             let attributes = entry.and_then(|e| e.get("primitives")?.get(p)?.get("attributes"));
             let has_normals = attributes.is_some_and(|a| a.get("NORMAL").is_some());
             let mut target = Map::new();
-            let positions = put_vectors(patch, &minus(&shape.positions, &base.positions), true);
+            let positions = minus(&shape.positions, &base.positions);
+            let positions = writer.displacements(patch, &positions);
             target.insert("POSITION".into(), positions.into());
-            if has_normals {
-                let normals = put_vectors(patch, &minus(&shape.normals, &base.normals), false);
+            if has_normals && correct.normals {
+                let normals = minus(&shape.normals, &base.normals);
+                let normals = writer.displacements(patch, &normals);
                 target.insert("NORMAL".into(), normals.into());
             }
             let entry = entry_mut(&mut patch.json, "meshes", at)
@@ -317,7 +373,7 @@ fn write_frames(
             extras.insert("targetNames".into(), names.collect());
         }
     }
-    Ok(())
+    Ok(had_tangents)
 }
 
 /// The clips with a track of weights for each framed instance, and without what moves only nodes that go.

@@ -1,13 +1,16 @@
 //! A moment as a model that never moves: the source without skins, clips and morph targets.
 
 use super::compact::{kept_nodes, prune_nodes};
+use super::drivers::drop_drivers;
 use super::nodes::{node_of, patch_names, patch_transforms};
 use super::package::Package;
 use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch, entry_mut, place};
+use super::read_back::read_files;
 use super::report::ExportReport;
 use super::uses::{each, index};
 use super::weights::{attributes_mut, points_of, primitive_mut};
 use super::{ExportError, ExportOptions, Exported, add_referenced, name_of, uncompress};
+use crate::bake::frames::place_points;
 use crate::bake::still::{Still, StillShape, into_node, still_shapes};
 use crate::document::{Document, InstanceId, MeshId, MeshItem};
 use crate::finding::{Finding, counted};
@@ -16,6 +19,11 @@ use bytes::Bytes;
 use glam::{DAffine3, Vec3};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What became of tangents.
+pub(super) const WITHOUT_TANGENTS: &str = "Tangents are not in the file: they belong to the undeformed shape, and viewers make their own.";
+/// The distance from what was meant that is only rounding, as a fraction of the diagonal.
+const ROUNDING: f64 = 1e-6;
 
 /// Writes a moment of the document's model into memory; of `options` the container and the name count.
 pub fn export_still(
@@ -70,19 +78,83 @@ pub(in crate::io) fn export_still_beside(
         )?;
     }
     placed.tell(document, &mut report);
+    let n_nodes = each(&patch.json, "nodes").count();
     free(document, &placed.freed, &mut patch.json);
     let joints = drop_motion(&mut patch.json);
     // What compressed or pointed at what is gone goes with it.
     patch.dropped_extensions.extend(super::patch::MESHOPT);
     patch.dropped_extensions.insert("KHR_animation_pointer");
-    if let Some(kept) = kept_nodes(&patch.json, &joints) {
-        prune_nodes(&mut patch.json, &kept);
-    }
+    let kept = kept_nodes(&patch.json, &joints);
+    let places = kept.map(|kept| prune_nodes(&mut patch.json, &kept));
     task.step("Writing the model", 0.9)?;
     report.n_bytes_added = patch.appended.iter().map(Bytes::len).sum();
     let (mut files, json) = package.finish_compact(patch)?;
     add_referenced(source, &json, &mut files, &mut report);
+
+    task.step("Reading the written file again", 0.95)?;
+    let read = read_files(&files)?;
+    let there = |id: InstanceId| {
+        let own = node_of(document, document.instances().get(&id)?.joint);
+        let freed = placed.freed.iter().position(|(freed, _)| *freed == id);
+        let node = freed.map_or(own, |i| n_nodes + i);
+        let node = match &places {
+            Some(places) => places.get(node).copied().flatten()?,
+            None => node,
+        };
+        Some(InstanceId(u32::try_from(node).ok()?))
+    };
+    check(document, &shapes, &read, &there, &mut report);
     Ok(Exported { files, report })
+}
+
+/// Says where `read`, what a reader has of the written file, is not what was meant.
+fn check(
+    document: &Document,
+    shapes: &BTreeMap<InstanceId, StillShape>,
+    read: &Document,
+    there: &dyn Fn(InstanceId) -> Option<InstanceId>,
+    report: &mut ExportReport,
+) {
+    let points = || shapes.values().flat_map(|shape| &shape.positions);
+    let low = points().fold(Vec3::INFINITY, |a, p| a.min(*p));
+    let high = points().fold(Vec3::NEG_INFINITY, |a, p| a.max(*p));
+    let diagonal = f64::from((high - low).length());
+    let pose = read.rest_pose();
+    let world = pose.world_matrices(read.skeleton());
+    for (&id, shape) in shapes {
+        let drawn = document.instances().get(&id);
+        let Some(item) = drawn.and_then(|i| document.meshes().get(&i.mesh)) else {
+            continue;
+        };
+        let name = &item.geometry.name;
+        let at = format!("mesh \"{name}\"");
+        let meant = &item.geometry.point_of_vertex;
+        let found = there(id).and_then(|id| place_points(read, id, &pose.morph_weights, &world));
+        let Some((points, of_vertex)) = found.filter(|(_, of)| of.len() == meant.len()) else {
+            let message = "Reading the written file again did not give all of its vertices.";
+            report.findings.push(Finding::warning(at, message));
+            continue;
+        };
+        let distances = meant.iter().zip(of_vertex).map(|(&p, &q)| {
+            let place = points.get(q as usize).copied().unwrap_or(Vec3::NAN);
+            let distance = f64::from(shape.positions[p as usize].distance(place));
+            if distance.is_nan() {
+                f64::INFINITY
+            } else {
+                distance
+            }
+        });
+        let off = distances.fold(0.0, f64::max);
+        if off > ROUNDING * diagonal {
+            let percent = 100.0 * off / diagonal;
+            report.findings.push(Finding::warning(
+                at,
+                format!(
+                    "Read again from the written file it is up to {off:.3e} m ({percent:.5} % of the diagonal) off."
+                ),
+            ));
+        }
+    }
 }
 
 /// A shape as one or more instances show it.
@@ -177,10 +249,7 @@ pub(super) fn strip(
         if is_written {
             uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
         }
-        if let Some(attributes) = attributes_mut(&mut patch.json, mesh, primitive) {
-            attributes
-                .retain(|name, _| !(name.starts_with("JOINTS_") || name.starts_with("WEIGHTS_")));
-        }
+        drop_weights(&mut patch.json, mesh, primitive);
         if let Some(primitive) = primitive_mut(&mut patch.json, mesh, primitive) {
             primitive.shift_remove("targets");
         }
@@ -195,6 +264,13 @@ pub(super) fn strip(
         }
     }
     Ok(())
+}
+
+/// Takes joints and weights off a primitive.
+pub(super) fn drop_weights(json: &mut Value, mesh: MeshId, primitive: usize) {
+    if let Some(attributes) = attributes_mut(json, mesh, primitive) {
+        attributes.retain(|name, _| !(name.starts_with("JOINTS_") || name.starts_with("WEIGHTS_")));
+    }
 }
 
 /// What came of the shapes.
@@ -216,8 +292,8 @@ impl Placed {
             report.findings.push(Finding::info("meshes", message));
         }
         if self.without_tangents > 0 {
-            let message = "Tangents are not in the file: they belong to the undeformed shape, and viewers make their own.";
-            report.findings.push(Finding::info("meshes", message));
+            let finding = Finding::info("meshes", WITHOUT_TANGENTS);
+            report.findings.push(finding);
         }
         for (id, _) in &self.freed {
             let joint = document.instances().get(id).map(|i| i.joint);
@@ -416,5 +492,43 @@ pub(super) fn drop_skins(json: &mut Value) -> BTreeSet<usize> {
     if let Some(root) = json.as_object_mut() {
         root.shift_remove("skins");
     }
+    // What drives helper joints names skins and nodes by their numbers.
+    drop_drivers(json);
     joints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_file_that_shows_something_else_is_not_passed_over() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/arm.glb");
+        let imported = crate::io::import_file(&path, &Task::new()).unwrap();
+        let document = Document::new(imported.parts).unwrap();
+        let (&id, clip) = document.clips().iter().next().unwrap();
+        let moment = Still {
+            clip: Some(id),
+            time: f64::from(clip.end_secs()) * 0.4,
+        };
+        let shapes = |still: &Still| {
+            let pose = still.pose(&document).unwrap();
+            still_shapes(&document, &pose, &Task::new()).unwrap()
+        };
+        let options = ExportOptions::default();
+        let exported = export_still(&document, &moment, &options, &Task::new()).unwrap();
+        let read = read_files(&exported.files).unwrap();
+        let only = *read.instances().keys().next().unwrap();
+        let findings = |still: &Still, there: Option<InstanceId>| {
+            let mut report = ExportReport::default();
+            check(&document, &shapes(still), &read, &|_| there, &mut report);
+            report.findings
+        };
+        assert!(findings(&moment, Some(only)).is_empty());
+        let off = findings(&Still::default(), Some(only));
+        assert!(off.len() == 1 && off[0].message.contains("of the diagonal) off"));
+        let gone = findings(&moment, None);
+        assert!(gone.len() == 1 && gone[0].message.contains("did not give all"));
+    }
 }

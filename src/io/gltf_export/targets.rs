@@ -31,10 +31,7 @@ pub(super) fn add_targets(
 ) -> Result<(), ExportError> {
     let geometry = &item.geometry;
     let n_own = geometry.morphs.len();
-    let mut writer = Writer {
-        sparse,
-        zeros: BTreeMap::new(),
-    };
+    let mut writer = Writer::new(sparse);
     let positions = baked.targets.iter().map(|t| &t.positions[..]);
     let positions: Vec<_> = positions.map(|p| spread(p, geometry.n_points())).collect();
     let normals = baked.targets.iter().map(|t| &t.normals[..]);
@@ -163,7 +160,7 @@ fn widen_defaults(document: &Document, mesh: MeshId, own: usize, new: usize, jso
 }
 
 /// Writes displacements of the vertices of one mesh.
-struct Writer {
+pub(super) struct Writer {
     /// Only what is not zero, where that is smaller. Some players do not read it.
     sparse: bool,
     /// Accessors of nothing but zeros, by their number and kind.
@@ -171,7 +168,15 @@ struct Writer {
 }
 
 impl Writer {
-    fn displacements(&mut self, patch: &mut Patch, displacements: &[Vec3]) -> usize {
+    pub(super) fn new(sparse: bool) -> Self {
+        Self {
+            sparse,
+            zeros: BTreeMap::new(),
+        }
+    }
+
+    /// The accessor of these, one a vertex.
+    pub(super) fn displacements(&mut self, patch: &mut Patch, displacements: &[Vec3]) -> usize {
         let moved = || {
             displacements
                 .iter()
@@ -295,10 +300,7 @@ mod tests {
 
     fn write(sparse: bool) -> Patch {
         let mut patch = Patch::new(json!({"accessors": [], "bufferViews": []}), 0, 0);
-        let mut writer = Writer {
-            sparse,
-            zeros: BTreeMap::new(),
-        };
+        let mut writer = Writer::new(sparse);
         let mut displacements = vec![Vec3::ZERO; 20];
         writer.displacements(&mut patch, &displacements);
         // Zeros are written once.

@@ -47,9 +47,11 @@ pub struct CorrectionReport {
     pub p999_percent: f64,
     /// The root of the mean square.
     pub rms_percent: f64,
-    /// Angles of normals without correction.
+    /// Angles of normals without correction. Nothing but zeros, and not in a report, where no normals were looked at.
+    #[serde(skip_serializing_if = "NormalAngles::is_empty")]
     pub normals_before: NormalAngles,
     /// The same with it.
+    #[serde(skip_serializing_if = "NormalAngles::is_empty")]
     pub normals: NormalAngles,
     /// Where the largest error is.
     pub worst: Option<WorstPlace>,
@@ -82,6 +84,13 @@ pub struct NormalAngles {
     pub p99_degrees: f64,
     /// The largest.
     pub max_degrees: f64,
+}
+
+impl NormalAngles {
+    /// Whether there is no angle.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl From<Angles> for NormalAngles {
@@ -291,7 +300,7 @@ impl CorrectionReport {
             "at most {:.4} % of the diagonal off (99.9 % below {:.4} %, rms {:.4} %; without correction {:.3} %)",
             self.max_percent, self.p999_percent, self.rms_percent, self.before_max_percent
         );
-        if self.normals_before.max_degrees > 0.0 {
+        if !self.normals_before.is_empty() {
             let (before, after) = (&self.normals_before, &self.normals);
             errors = format!(
                 "{errors}, 99 % of normals below {:.2} degrees (without {:.2})",

@@ -170,14 +170,16 @@ fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
                 error(report.before_max_percent),
                 "The largest error of the same file without the correction.",
             );
-            row(
-                "Normals",
-                format!(
-                    "{:.2}° (uncorrected {:.2}°)",
-                    report.normals.p99_degrees, report.normals_before.p99_degrees
-                ),
-                "What 99 % of the normals of blended points are off by less than.",
-            );
+            if !report.normals_before.is_empty() {
+                row(
+                    "Normals",
+                    format!(
+                        "{:.2}° (uncorrected {:.2}°)",
+                        report.normals.p99_degrees, report.normals_before.p99_degrees
+                    ),
+                    "What 99 % of the normals of blended points are off by less than.",
+                );
+            }
             if let Some(driven) = &report.driven {
                 row(
                     "Other poses",
