@@ -307,6 +307,10 @@ pub(super) fn beside_ui(ui: &mut Ui, editor: &mut Editor, is_coloured: bool, ask
         None => {
             Some("No clip is shown: in a pose of your own, helper joints and morph targets rest.")
         }
+        Some(_) if result.is_some_and(|r| !r.model().matches_clips()) => Some(
+            "The file holds another number of clips than the project, so they cannot be matched: helper joints and morph \
+             targets rest.",
+        ),
         Some(clip) if !has_clip(clip) => {
             Some("This clip is not in the file: helper joints and morph targets rest.")
         }
