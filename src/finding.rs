@@ -94,6 +94,12 @@ pub fn counted(n: usize, noun: &str) -> String {
     format!("{} {noun}{plural}", thousands(n))
 }
 
+/// A number as it was typed, without the noise of arithmetic: at most four decimals, no zeros at the end.
+pub fn trimmed(value: f64) -> String {
+    let text = format!("{value:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// A number with commas: "1,204".
 pub fn thousands(n: usize) -> String {
     let digits = n.to_string();
@@ -187,6 +193,8 @@ mod tests {
         assert_eq!(counted(1, "point"), "1 point");
         assert_eq!(counted(999, "point"), "999 points");
         assert_eq!(counted(1_234_567, "bone"), "1,234,567 bones");
+        assert_eq!(trimmed(100.0 * 0.000_07), "0.007");
+        assert_eq!((trimmed(10.0), trimmed(0.0)), ("10".into(), "0".into()));
     }
 
     #[test]

@@ -139,7 +139,7 @@ pub struct SinewApp {
     dialog: Option<PathDialog>,
     export: ExportPage,
     /// How surfaces looked, and what a difference compared, before that of an exported file was coloured.
-    before_difference: Option<(Shading, Difference)>,
+    before_difference: Option<(Shading, Metric, Difference)>,
     range_of_motion: Option<RangeDialog>,
     weight_range: Option<WeightRange>,
     /// What the artist chose there last.
@@ -350,15 +350,21 @@ impl SinewApp {
 
     /// Colours surfaces by how far they are from the project, or as they were before.
     fn colour_difference(&mut self, colour: bool) {
-        let options = &mut self.viewport.options;
         if !colour {
-            if let Some((shading, difference)) = self.before_difference.take() {
-                options.shading = shading;
+            let is_still = self.is_difference_coloured();
+            // What was chosen otherwise meanwhile stays.
+            if let Some((shading, metric, difference)) =
+                self.before_difference.take().filter(|_| is_still)
+            {
+                self.viewport.options.shading = shading;
+                self.viewport.options.metric = metric;
                 self.editor.set_difference(difference);
             }
             return;
         }
-        let before = (options.shading, self.editor.difference().clone());
+        let options = &mut self.viewport.options;
+        let difference = self.editor.difference().clone();
+        let before = (options.shading, options.metric, difference);
         self.before_difference.get_or_insert(before);
         options.metric = Metric::Difference;
         options.shading = Shading::HeatMap;

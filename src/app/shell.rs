@@ -63,9 +63,12 @@ impl SinewApp {
                 ctx.request_repaint();
             }
         }
-        if !is_modal && self.export.is_open() && self.export.keys(&ctx, &mut self.editor) {
-            self.close_export();
-            ctx.request_repaint();
+        if !is_modal && self.export.is_open() {
+            let has_window = self.weight_range.is_some();
+            if self.export.keys(&ctx, &mut self.editor, has_window) {
+                self.close_export();
+                ctx.request_repaint();
+            }
         }
         self.note_layout();
         if !self
@@ -138,6 +141,9 @@ impl SinewApp {
         let asked = asked.inner;
         if let Some(colour) = asked.difference {
             self.colour_difference(colour);
+        } else if self.editor.exporting().beside().is_none() {
+            // Without the file there is no difference to it.
+            self.colour_difference(false);
         }
         if asked.closes {
             self.close_export();

@@ -112,7 +112,7 @@ impl BakeOptions {
         if !(self.tolerance >= 1e-5 && self.tolerance <= 0.1) {
             return Err(format!(
                 "The tolerance is {} % of the model's diagonal; it must be 0.001 - 10 %.",
-                100.0 * self.tolerance
+                crate::finding::trimmed(100.0 * self.tolerance)
             ));
         }
         if self.max_morphs > 64 {

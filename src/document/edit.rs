@@ -560,6 +560,11 @@ impl Edit {
         }
     }
 
+    /// Whether it changes the artist's pose and nothing else.
+    pub(super) fn is_pose(&self) -> bool {
+        matches!(self, Self::Pose { .. } | Self::MorphWeights { .. })
+    }
+
     /// Whether the document has what the edit would give it, as far as that is cheap to tell.
     pub(super) fn is_in(&self, document: &Document) -> bool {
         match self {

@@ -59,8 +59,7 @@ impl Selection {
 impl Step {
     /// Whether the pose on screen comes and goes with the step.
     fn poses(&self) -> bool {
-        let is_pose = |edit: &Edit| matches!(edit, Edit::Pose { .. } | Edit::MorphWeights { .. });
-        self.before.unkeyed != self.after.unkeyed || self.edits.iter().any(is_pose)
+        self.before.unkeyed != self.after.unkeyed || self.edits.iter().any(Edit::is_pose)
     }
 }
 
@@ -93,6 +92,8 @@ pub struct History {
     position: i64,
     saved_position: Option<i64>,
     revision: u64,
+    /// The same without changes that only pose.
+    revision_but_for_poses: u64,
 }
 
 impl Default for History {
@@ -114,6 +115,7 @@ impl History {
             position: 0,
             saved_position: Some(0),
             revision: 0,
+            revision_but_for_poses: 0,
         }
     }
 
@@ -162,7 +164,7 @@ impl History {
         if self.open.is_none() {
             let single = Selection::of(document);
             let dirty = document.apply(&mut edit)?;
-            self.revision += 1;
+            self.revise(std::slice::from_ref(&edit));
             self.open = Some(Step {
                 label: label.to_owned(),
                 setting: None,
@@ -175,7 +177,7 @@ impl History {
             return Ok(dirty);
         }
         let dirty = document.apply(&mut edit)?;
-        self.revision += 1;
+        self.revise(std::slice::from_ref(&edit));
         if let Some(step) = &mut self.open {
             // A drag may change several things in turn, such as the stacks of all objects; edits of different things
             // can be exchanged, but for layers and what is painted on them.
@@ -267,7 +269,7 @@ impl History {
         let Some(mut step) = self.open.take() else {
             return Dirty::default();
         };
-        self.revision += 1;
+        self.revise(&step.edits);
         step.before.restore(document, true);
         revert(document, &mut step.edits)
     }
@@ -279,7 +281,7 @@ impl History {
         let dirty = revert(document, &mut step.edits);
         step.before.restore(document, step.poses());
         self.position -= 1;
-        self.revision += 1;
+        self.revise(&step.edits);
         self.redo.push(step);
         Some(dirty)
     }
@@ -296,7 +298,7 @@ impl History {
             self.saved_position = None;
         }
         self.position -= 1;
-        self.revision += 1;
+        self.revise(&step.edits);
         Some(dirty)
     }
 
@@ -313,7 +315,7 @@ impl History {
         }
         step.after.restore(document, step.poses());
         self.position += 1;
-        self.revision += 1;
+        self.revise(&step.edits);
         self.undo.push_back(step);
         Some(dirty)
     }
@@ -415,6 +417,16 @@ impl History {
     /// A number that grows with every change, undo and redo: for autosave.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// The same, but a change of the artist's pose alone does not count: for what is made of the rest.
+    pub fn revision_but_for_poses(&self) -> u64 {
+        self.revision_but_for_poses
+    }
+
+    fn revise(&mut self, edits: &[Edit]) {
+        self.revision += 1;
+        self.revision_but_for_poses += u64::from(!edits.iter().all(Edit::is_pose));
     }
 }
 

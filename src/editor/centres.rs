@@ -53,7 +53,7 @@ impl CentreSearch {
 }
 
 impl Editor {
-    /// The job that the status bar shows: the file job, then an operation on weights, then the search for centres of
+    /// The job that the status bar shows: the file job, then an export that is computed, an operation on weights, then the search for centres of
     /// rotation, then those for mirror images.
     pub fn running(&self) -> Option<(&str, &Task)> {
         let of_centres = self.centres.job.as_ref();
@@ -61,6 +61,7 @@ impl Editor {
         self.job
             .as_ref()
             .map(|job| (job.label(), job.task()))
+            .or_else(|| self.exporting.running())
             .or_else(|| self.operations.running())
             .or_else(|| of_centres.map(|(_, job)| (job.label.as_str(), &job.task)))
             .or(of_mirrors)

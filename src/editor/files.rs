@@ -1,12 +1,11 @@
 //! Opening, saving and exporting, on the lane for long jobs.
 
 use super::Editor;
-use super::exporting::Computing;
 use crate::document::MeshId;
 use crate::document::fixes::Fixed;
 use crate::evaluate::{Job, JobError};
 use crate::finding::{Fix, Severity};
-use crate::io::gltf_export::{ExportError, ExportOptions, ExportReport, export_to_file};
+use crate::io::gltf_export::{ExportError, ExportReport};
 use crate::io::project::{self, ProjectError};
 use crate::io::{OpenError, OpenedModel, open_any, open_autosave, open_relinked, open_sample};
 use crate::task::{Cancelled, Task};
@@ -72,8 +71,6 @@ pub enum FileJob {
         /// The job.
         job: Job<Result<ExportReport, ExportError>>,
     },
-    /// A glTF is being computed in memory.
-    Compute(Computing),
     /// A problem is being mended.
     Fix {
         /// The mesh.
@@ -96,7 +93,6 @@ impl FileJob {
             Self::Open { job, .. } => &job.label,
             Self::Save { job, .. } => &job.label,
             Self::Export { job, .. } => &job.label,
-            Self::Compute(computing) => &computing.job.label,
             Self::Fix { job, .. } => &job.label,
         }
     }
@@ -107,7 +103,6 @@ impl FileJob {
             Self::Open { job, .. } => &job.task,
             Self::Save { job, .. } => &job.task,
             Self::Export { job, .. } => &job.task,
-            Self::Compute(computing) => &computing.job.task,
             Self::Fix { job, .. } => &job.task,
         }
     }
@@ -158,24 +153,6 @@ impl Editor {
         self.job = Some(FileJob::Save {
             path,
             revision: self.history.revision(),
-            job,
-        });
-    }
-
-    /// Writes a glTF to `path` (.glb or .gltf).
-    pub fn export(&mut self, path: &Path, options: &ExportOptions) {
-        if !self.lane_is_free() {
-            return;
-        }
-        self.finish_tool();
-        let (document, target, options) = (self.document.clone(), path.to_owned(), options.clone());
-        let job = self
-            .lane
-            .submit(&format!("Exporting {}", file_name(path)), move |task| {
-                export_to_file(&document, &target, &options, task)
-            });
-        self.job = Some(FileJob::Export {
-            path: path.to_owned(),
             job,
         });
     }
@@ -298,11 +275,6 @@ impl Editor {
                     self.say("The export was cancelled; nothing was written.");
                 }
                 Ok(Err(error)) => self.say_error(error.to_string()),
-            },
-            FileJob::Compute(computing) => match computing.job.try_result() {
-                Err(JobError::NotReady) => self.job = Some(FileJob::Compute(computing)),
-                Err(error) => self.say_error(error.to_string()),
-                Ok(result) => self.finish_computing(&computing.path, computing.saves, result),
             },
             FileJob::Fix {
                 mesh,

@@ -144,6 +144,7 @@ impl Drop for Editor {
         if !self.is_saving() {
             self.cancel_job();
         }
+        self.exporting.stop_computing();
         self.centres.clear();
         self.operations.forget_model();
         self.mirrors.clear();
@@ -161,7 +162,7 @@ impl Editor {
         let wake = Arc::new(wake);
         let (theirs, of_checks) = (wake.clone(), wake.clone());
         let (of_measures, of_tables) = (wake.clone(), wake.clone());
-        let (of_operations, of_exports) = (wake.clone(), wake.clone());
+        let (of_operations, of_exports, of_advice) = (wake.clone(), wake.clone(), wake.clone());
         Ok(Self {
             document: Document::default(),
             history: History::default(),
@@ -193,7 +194,10 @@ impl Editor {
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
-            exporting: exporting::Exporting::new(Lane::spawn(move || of_exports())?),
+            exporting: exporting::Exporting::new(
+                Lane::spawn(move || of_exports())?,
+                Lane::spawn(move || of_advice())?,
+            ),
             key_drag: None,
             n_dropped_said: 0,
             frame_when_shown: false,
@@ -329,6 +333,7 @@ impl Editor {
     pub fn poll(&mut self, dt_secs: f64) -> bool {
         self.end_stroke(false);
         self.poll_file_job();
+        self.poll_computing();
         self.poll_diagonal();
         self.poll_advice();
         self.poll_measuring();
@@ -502,7 +507,9 @@ impl Editor {
         self.layering.forget_model();
         self.measuring.forget();
         self.table.forget();
-        self.exporting.forget_model();
+        if self.exporting.forget_model() {
+            self.say("The export of the other model was stopped; nothing was written.");
+        }
         self.world.clear();
         self.state.stale = true;
         self.state.reset = true;

@@ -57,6 +57,11 @@ impl ExportedModel {
         self.clips.contains_key(&clip)
     }
 
+    /// Whether it is known which of its clips are the document's: those of a file with another number of them are not.
+    pub fn matches_clips(&self) -> bool {
+        !self.clips.is_empty() || self.document.clips().is_empty()
+    }
+
     /// The file's pose at the moment that `document` shows in `pose`. Where that is no clip of the file, its joints take
     /// the pose as it is and what was added to the file stays at rest.
     fn pose_at(&self, document: &Document, pose: &Pose) -> Pose {

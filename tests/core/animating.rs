@@ -2,9 +2,9 @@
 
 use glam::{DQuat, DVec3, Vec2};
 use sinew::document::{ClipId, Document, Edit, invariants};
+use sinew::editor::exporting::Correction;
 use sinew::editor::{Editor, OpenRequest};
 use sinew::finding::Severity;
-use sinew::io::gltf_export::ExportOptions;
 use sinew::skeleton::{Interpolation, JointIndex, Property};
 use sinew::tools::{PointerEvent, PointerKind};
 use std::path::Path;
@@ -516,7 +516,8 @@ fn survives(e: &mut Editor) {
     check(e.document());
     let folder = tempfile::tempdir().unwrap();
     let glb = folder.path().join("keyed.glb");
-    e.export(&glb, &ExportOptions::default());
+    e.export_settings_mut().correction = Some(Correction::None);
+    e.save_export(&glb);
     settle(e);
     let again = on(OpenRequest::Path(glb));
     same_keys(e.document(), again.document());

@@ -3,10 +3,10 @@
 use glam::Vec2;
 use sinew::deform::SkinningMethod;
 use sinew::document::{ClipId, Document, Edit, invariants};
+use sinew::editor::exporting::Correction;
 use sinew::editor::{Editor, HeatOf, Notice, OpenRequest};
 use sinew::evaluate::Evaluator;
 use sinew::finding::Severity;
-use sinew::io::gltf_export::ExportOptions;
 use sinew::io::project::Autosaves;
 use sinew::skeleton::JointIndex;
 use sinew::tools::{PointerEvent, PointerKind};
@@ -370,7 +370,8 @@ fn painted_work_comes_back_from_a_project_and_goes_out_to_a_model() {
     h.settle();
     assert_eq!(h.last_notice(), "Saved arm.ron.");
     assert!(!h.editor.history().is_modified());
-    h.editor.export(&model, &ExportOptions::default());
+    h.editor.export_settings_mut().correction = Some(Correction::None);
+    h.editor.save_export(&model);
     h.settle();
     assert!(
         h.last_notice().starts_with("Exported arm.glb."),
@@ -641,7 +642,8 @@ fn the_model_itself_is_never_exported_over() {
     h.editor.select_joint(Some(JointIndex(forearm)));
     let elbow = h.place_of(forearm);
     h.drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
-    h.editor.export(&model, &ExportOptions::default());
+    h.editor.export_settings_mut().correction = Some(Correction::None);
+    h.editor.save_export(&model);
     h.settle();
     assert!(
         h.last_notice().contains("is the model itself"),
@@ -665,9 +667,8 @@ fn an_autosave_that_was_not_wanted_does_not_take_the_next_one_with_it() {
     h.editor.select_joint(Some(JointIndex(forearm)));
     let elbow = h.place_of(forearm);
     h.drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
-    // The export keeps the lane busy, so that the autosave is cancelled before it begins.
-    h.editor
-        .export(&folder.path().join("arm.glb"), &ExportOptions::default());
+    // Something else keeps the lane busy, so that the autosave is cancelled before it begins.
+    h.editor.measure_diagonal();
     h.editor.autosave_now();
     h.editor.discard_autosave();
     h.settle();

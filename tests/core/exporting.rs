@@ -5,7 +5,7 @@ use crate::editing::EditorHarness;
 use glam::Vec2;
 use sinew::bake::BakeOptions;
 use sinew::deform::{StackChoice, StackPreset};
-use sinew::document::PaneLayout;
+use sinew::document::{Edit, PaneLayout};
 use sinew::editor::OpenRequest;
 use sinew::editor::exporting::{Correction, Standing};
 use sinew::skeleton::JointIndex;
@@ -176,12 +176,47 @@ fn edits_options_and_places_make_a_result_stale() {
 }
 
 #[test]
+fn the_project_is_saved_while_an_export_is_computed_and_a_pose_keeps_it_current() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("arm.glb");
+    let mut h = arm();
+    h.editor.save_export(&path);
+    h.editor.save_as(&folder.path().join("arm.ron"));
+    h.settle();
+    assert!(folder.path().join("arm.ron").is_file());
+    assert!(path.is_file(), "{}", h.last_notice());
+    assert_eq!(h.editor.export_standing(&path), Standing::Current);
+
+    let posed = |h: &mut EditorHarness, degrees: f64| {
+        let joint = JointIndex(2);
+        let mut local = h.editor.document().pose().locals[joint.get()];
+        local.rotation *= glam::DQuat::from_rotation_x(degrees.to_radians());
+        let edit = Edit::Pose {
+            joints: vec![joint],
+            locals: vec![local],
+        };
+        h.editor.apply(edit, "Pose").unwrap();
+        h.settle();
+    };
+    posed(&mut h, 20.0);
+    assert_eq!(h.editor.export_standing(&path), Standing::Current);
+    let settings = h.editor.export_settings_mut();
+    settings.correction = Some(Correction::None);
+    settings.write_pose_as_rest = true;
+    h.editor.compute_export(&path);
+    h.settle();
+    assert_eq!(h.editor.export_standing(&path), Standing::Current);
+    posed(&mut h, 20.0);
+    assert_eq!(h.editor.export_standing(&path), Standing::ModelChanged);
+}
+
+#[test]
 fn computing_can_be_cancelled_and_a_bad_option_is_a_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("arm.glb");
     let mut h = arm();
     h.editor.save_export(&path);
-    h.editor.cancel_job();
+    h.editor.stop_computing();
     h.settle();
     assert_eq!(
         h.last_notice(),
@@ -233,6 +268,18 @@ fn what_an_export_will_come_to_is_told_before_it_is_computed() {
             .clone()
             .any(|f| f.message.contains("linear skinning"))
     );
+    // What was stopped for computing is told again.
+    h.editor.compute_export(path);
+    h.editor.stop_computing();
+    h.settle();
+    h.editor.export_settings_mut().correction = None;
+    h.editor.compute_export(path);
+    h.editor.stop_computing();
+    h.settle();
+    h.editor.advise_export(path);
+    assert!(h.editor.exporting().advice().is_estimating());
+    wait(&mut h);
+    assert!(h.editor.exporting().advice().estimate().is_some());
     h.editor.stop_advising();
     assert!(h.editor.exporting().advice().findings().is_empty());
 }

@@ -5,8 +5,8 @@ use glam::{DVec3, Vec2};
 use sinew::deform::MaskKind;
 use sinew::document::session::PaintTarget;
 use sinew::document::{Document, MeshId, MeshItem};
+use sinew::editor::exporting::Correction;
 use sinew::editor::{Editor, HeatOf, OpenRequest};
-use sinew::io::gltf_export::ExportOptions;
 use sinew::io::project::Autosaves;
 use sinew::skeleton::{JointIndex, JointRule};
 use sinew::tools::PointerKind;
@@ -278,7 +278,8 @@ fn maps_and_rules_come_back_from_projects_and_autosaves_and_leave_exports_alone(
         assert_eq!(heat.of, HeatOf::Mask(KIND), "colours show it at once");
     }
     let exported: PathBuf = folder.path().join("arm.glb");
-    h.editor.export(&exported, &ExportOptions::default());
+    h.editor.export_settings_mut().correction = Some(Correction::None);
+    h.editor.save_export(&exported);
     h.settle();
     assert_eq!(
         std::fs::read(exported).unwrap(),

@@ -89,6 +89,7 @@ fn a_corrected_file_is_computed_looked_at_and_saved() {
     );
     window.picture("export-beside");
 
+    let before = window.app().viewport().options;
     press(&mut window, Role::CheckBox, "Colour the difference");
     let options = window.app().viewport().options;
     assert_eq!(
@@ -135,6 +136,14 @@ fn a_corrected_file_is_computed_looked_at_and_saved() {
     window.settle();
     assert!(window.says("The model changed; compute again."));
 
+    // Without the file beside it, nothing is coloured by the difference to it.
+    press(&mut window, Role::RadioButton, "Off");
+    let options = window.app().viewport().options;
+    assert_eq!(
+        (options.shading, options.metric),
+        (before.shading, before.metric)
+    );
+
     // Esc leaves the page, and all is as it was.
     window.key(Modifiers::NONE, Key::Escape);
     assert!(!is_open(&window));
@@ -149,13 +158,13 @@ fn what_is_chosen_stays_and_a_plain_export_is_saved_at_once() {
     window.click(Role::RadioButton, "None");
     assert_eq!(window.editor().correction(), Correction::None);
     assert!(window.says("elbows collapse"));
-    window.click(Role::RadioButton, "8");
+    window.click(Role::RadioButton, "8 influences");
     window.click(Role::RadioButton, "Text (.gltf)");
     window.click(Role::Button, "Close");
     assert!(!is_open(&window));
     window.key(CTRL, Key::E);
     assert!(is_on(&window, Role::RadioButton, "None"));
-    assert!(is_on(&window, Role::RadioButton, "8"));
+    assert!(is_on(&window, Role::RadioButton, "8 influences"));
     assert!(is_on(&window, Role::RadioButton, "Text (.gltf)"));
     let path = window.folder.path().join("plain.gltf");
     window.write(&path.display().to_string());
@@ -176,6 +185,18 @@ fn what_is_chosen_stays_and_a_plain_export_is_saved_at_once() {
             .query_by_role_and_label(Role::Tree, "Bones")
             .is_some()
     );
+}
+
+#[test]
+fn esc_ends_a_typed_number_before_it_leaves_the_page() {
+    let mut window = page();
+    press(&mut window, Role::RadioButton, "For these clips");
+    window.click(Role::SpinButton, "Most morph targets");
+    window.write("3");
+    window.key(Modifiers::NONE, Key::Escape);
+    assert!(is_open(&window));
+    window.key(Modifiers::NONE, Key::Escape);
+    assert!(!is_open(&window));
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub(super) struct PathField {
     own: Option<PathBuf>,
     /// An existing file that the artist was asked about.
     to_replace: Option<PathBuf>,
+    /// The widget that is typed in, once it was shown.
+    id: Option<egui::Id>,
 }
 
 impl PathField {
@@ -76,11 +78,17 @@ impl PathField {
             fault: None,
             own: editor.project_path().cloned(),
             to_replace: None,
+            id: None,
         }
     }
 
     pub(super) fn purpose(&self) -> PathPurpose {
         self.purpose
+    }
+
+    /// The widget that is typed in, once it was shown.
+    pub(super) fn id(&self) -> Option<egui::Id> {
+        self.id
     }
 
     /// Whether nothing is typed.
@@ -100,6 +108,7 @@ impl PathField {
             self.browsing = None;
             if let Some(path) = chosen {
                 self.path = path.display().to_string();
+                self.fault = None;
             }
         }
         let ctx = ui.ctx().clone();
@@ -110,6 +119,11 @@ impl PathField {
                 .desired_width((width - BUTTON - ui.spacing().item_spacing.x).max(80.0));
             let response = ui.add(field);
             response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Path"));
+            self.id = Some(response.id);
+            if response.changed() {
+                // It was said of another path.
+                self.fault = None;
+            }
             if !self.asked_focus {
                 self.asked_focus = true;
                 response.request_focus();

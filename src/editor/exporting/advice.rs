@@ -60,13 +60,13 @@ impl Advice {
     /// Stops what is under way, and forgets what was told.
     pub(super) fn forget(&mut self) {
         self.stop();
-        self.subject = None;
         self.findings.clear();
         self.estimate = None;
     }
 
-    /// Stops what is under way.
+    /// Stops what is under way; it is told of anew when it is asked for again.
     pub(super) fn stop(&mut self) {
+        self.subject = None;
         if let Some(job) = self.checking.take() {
             job.task.cancel();
         }
@@ -75,12 +75,26 @@ impl Advice {
         }
     }
 
+    /// Asks what is under way to end; whether it has. So however fast a value is dragged, only one waits.
+    fn has_ended(&self) -> bool {
+        if let Some(job) = &self.checking {
+            job.task.cancel();
+        }
+        if let Some(job) = &self.estimating {
+            job.task.cancel();
+        }
+        self.checking.is_none() && self.estimating.is_none()
+    }
+
     /// Takes what is ready.
     fn poll(&mut self) {
         match self.checking.as_ref().map(Job::try_result) {
             None | Some(Err(JobError::NotReady)) => {}
             Some(Ok(findings)) => {
-                self.findings = findings;
+                // Of something that is not asked about any more, nothing is told.
+                if self.subject.is_some() {
+                    self.findings = findings;
+                }
                 self.checking = None;
             }
             Some(Err(JobError::Failed)) => self.checking = None,
@@ -88,7 +102,7 @@ impl Advice {
         match self.estimating.as_ref().map(Job::try_result) {
             None | Some(Err(JobError::NotReady)) => {}
             Some(Ok(Ok(estimate))) => {
-                self.estimate = estimate;
+                self.estimate = estimate.filter(|_| self.subject.is_some());
                 self.estimating = None;
             }
             // Computing will say why.
@@ -110,19 +124,29 @@ impl Editor {
         if self.history.is_open() || self.is_painting() || self.computing_export().is_some() {
             return;
         }
+        let options = self.export_options(path);
         let subject = Subject {
             model: self.model_serial,
-            revision: self.history.revision(),
-            options: self.export_options(path),
+            revision: self.export_revision(&options),
+            options,
         };
         if self.exporting.advice.subject.as_ref() == Some(&subject) {
             return;
         }
         let advice = &mut self.exporting.advice;
-        advice.stop();
+        advice.subject = None;
+        if !advice.has_ended() {
+            return;
+        }
+        advice.findings.clear();
         advice.estimate = None;
         let (document, options) = (self.document.clone(), subject.options.clone());
-        let check = move |_: &crate::task::Task| preflight(&document, &options);
+        let check = move |task: &crate::task::Task| {
+            if task.is_cancelled() {
+                return Vec::new();
+            }
+            preflight(&document, &options)
+        };
         advice.checking = Some(advice.lane.submit("Looking ahead", check));
         if subject.options.correct.is_some() {
             let (document, options) = (self.document.clone(), subject.options.clone());

@@ -1,6 +1,6 @@
 //! Exporting in two steps: a file is computed in memory, to be read and looked at, and those bytes are saved.
 //!
-//! The way of the data: [`ExportSettings`] -> [`Editor::compute_export`] on the lane -> [`ExportResult`]: the files'
+//! The way of the data: [`ExportSettings`] -> [`Editor::compute_export`] on its own lane -> [`ExportResult`]: the files'
 //! bytes, what the export found, and the model read back from these bytes, which a view shows as a player does ->
 //! [`Editor::save_export`].
 //!
@@ -65,6 +65,9 @@ pub struct Exporting {
     frame: Option<(InstanceId, u32)>,
     diagonal: Diagonal,
     advice: Advice,
+    /// Saves and autosaves do not wait for what is computed.
+    lane: Lane,
+    computing: Option<Computing>,
 }
 
 /// The size of the model at rest, which takes a moment to find out.
@@ -77,11 +80,11 @@ enum Diagonal {
 }
 
 /// A computed export on its way.
-pub struct Computing {
-    pub(super) path: PathBuf,
+struct Computing {
+    path: PathBuf,
     /// Saves it once it is there.
-    pub(super) saves: bool,
-    pub(super) job: Job<Result<ExportResult, ExportError>>,
+    saves: bool,
+    job: Job<Result<ExportResult, ExportError>>,
 }
 
 impl ExportResult {
@@ -126,14 +129,16 @@ impl Standing {
 }
 
 impl Exporting {
-    pub(super) fn new(lane: Lane) -> Self {
+    pub(super) fn new(lane: Lane, of_advice: Lane) -> Self {
         Self {
             settings: ExportSettings::default(),
             result: None,
             beside: None,
             frame: None,
             diagonal: Diagonal::default(),
-            advice: Advice::new(lane),
+            advice: Advice::new(of_advice),
+            lane,
+            computing: None,
         }
     }
 
@@ -164,11 +169,28 @@ impl Exporting {
 
     pub(super) fn is_idle(&self) -> bool {
         self.frame.is_none()
+            && self.computing.is_none()
             && self.advice.is_idle()
             && !matches!(self.diagonal, Diagonal::Asked(_))
     }
 
-    pub(super) fn forget_model(&mut self) {
+    /// What is computed, for the status bar.
+    pub(super) fn running(&self) -> Option<(&str, &Task)> {
+        let job = &self.computing.as_ref()?.job;
+        Some((job.label.as_str(), &job.task))
+    }
+
+    /// Stops computing.
+    pub(super) fn stop_computing(&self) {
+        if let Some((_, task)) = self.running() {
+            task.cancel();
+        }
+    }
+
+    /// Whether an export was under way, which is given up.
+    pub(super) fn forget_model(&mut self) -> bool {
+        self.stop_computing();
+        let was_computing = self.computing.take().is_some();
         self.settings.forget_model();
         self.advice.forget();
         self.result = None;
@@ -177,6 +199,7 @@ impl Exporting {
         if let Diagonal::Asked(job) = std::mem::take(&mut self.diagonal) {
             job.task.cancel();
         }
+        was_computing
     }
 }
 
@@ -241,7 +264,7 @@ impl Editor {
         let Some(result) = &self.exporting.result else {
             return Standing::None;
         };
-        if result.revision != self.history.revision() {
+        if result.revision != self.export_revision(&result.options) {
             Standing::ModelChanged
         } else if result.options != self.export_options(path) {
             Standing::OptionsChanged
@@ -249,6 +272,15 @@ impl Editor {
             Standing::PlaceChanged
         } else {
             Standing::Current
+        }
+    }
+
+    /// A number that grows with every change of what an export with `options` writes: a pose is in the file only as rest.
+    fn export_revision(&self, options: &ExportOptions) -> u64 {
+        if options.write_pose_as_rest {
+            self.history.revision()
+        } else {
+            self.history.revision_but_for_poses()
         }
     }
 
@@ -302,10 +334,12 @@ impl Editor {
 
     /// How far the computing has come; `None`: it is not under way.
     pub fn computing_export(&self) -> Option<&Task> {
-        match &self.job {
-            Some(FileJob::Compute(computing)) => Some(&computing.job.task),
-            _ => None,
-        }
+        self.exporting.running().map(|(_, task)| task)
+    }
+
+    /// Stops computing; nothing is written.
+    pub fn stop_computing(&mut self) {
+        self.exporting.stop_computing();
     }
 
     /// Lays the computed file beside the model: two panes or a wipe; `None`: it is not shown.
@@ -344,7 +378,9 @@ impl Editor {
     }
 
     fn start_computing(&mut self, path: &Path, saves: bool) {
-        if !self.lane_is_free() {
+        if let Some((label, _)) = self.exporting.running() {
+            let text = format!("{label} is still under way; wait for it or stop it.");
+            self.say(text);
             return;
         }
         self.finish_tool();
@@ -352,20 +388,32 @@ impl Editor {
         self.exporting.advice.stop();
         let options = self.export_options(path);
         let (document, target) = (self.document.clone(), path.to_owned());
-        let revision = self.history.revision();
+        let revision = self.export_revision(&options);
         let label = format!("Computing {}", file_name(path));
-        let job = self.lane.submit(&label, move |task| {
+        let job = self.exporting.lane.submit(&label, move |task| {
             compute(&document, &target, revision, options, task)
         });
-        self.job = Some(FileJob::Compute(Computing {
+        self.exporting.computing = Some(Computing {
             path: path.to_owned(),
             saves,
             job,
-        }));
+        });
     }
 
-    /// Takes a result that is ready.
-    pub(super) fn finish_computing(
+    /// Takes a result that is ready. One that is to be saved waits until other files are written.
+    pub(super) fn poll_computing(&mut self) {
+        let is_busy = self.job.is_some();
+        let Some(computing) = self.exporting.computing.take_if(|c| !(c.saves && is_busy)) else {
+            return;
+        };
+        match computing.job.try_result() {
+            Err(JobError::NotReady) => self.exporting.computing = Some(computing),
+            Err(error) => self.say_error(error.to_string()),
+            Ok(result) => self.finish_computing(&computing.path, computing.saves, result),
+        }
+    }
+
+    fn finish_computing(
         &mut self,
         path: &Path,
         saves: bool,

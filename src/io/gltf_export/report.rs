@@ -2,7 +2,7 @@
 
 use super::verify::{CorrectionReport, LACKS_CLIP};
 use crate::document::{ClipId, MeshId};
-use crate::finding::{Finding, counted};
+use crate::finding::{Finding, counted, trimmed};
 
 /// What an export did; the findings are for the artist.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,9 +72,10 @@ impl ExportReport {
             self.findings
                 .insert(0, Finding::info("correction", message));
         }
-        let tolerance = correction.tolerance_percent;
+        let most = correction.tolerance_percent;
+        let tolerance = trimmed(most);
         if let Some(driven) = &correction.driven
-            && driven.max_percent > tolerance
+            && driven.max_percent > most
         {
             let message = format!(
                 "The tolerance of {tolerance} % is missed in poses that no clip of the file has, each bone turned up to 110 \
@@ -89,7 +90,7 @@ impl ExportReport {
             self.findings
                 .insert(0, Finding::warning("correction", LACKS_CLIP));
         }
-        if correction.max_percent > tolerance {
+        if correction.max_percent > most {
             let at = correction.worst.as_ref().map_or_else(String::new, |worst| {
                 format!(
                     " (clip \"{}\" at {:.3} s, vertex {})",

@@ -30,6 +30,8 @@ pub(in crate::app) struct ExportPage {
     is_open: bool,
     /// Whether no widget had the keyboard when the frame began: Enter that ends a field is used up by it.
     was_free: bool,
+    /// Whether something had Esc to itself when the last frame ended: a field that is typed in, a menu, a window.
+    gives_escape: bool,
 }
 
 /// What the artist asked for in a frame.
@@ -48,6 +50,7 @@ impl ExportPage {
             model: editor.model_serial(),
             is_open: false,
             was_free: false,
+            gives_escape: false,
         }
     }
 
@@ -128,8 +131,19 @@ impl ExportPage {
         asked
     }
 
-    /// Answers Enter and Esc where nothing else wants them: call after everything that does.
-    pub(in crate::app) fn keys(&mut self, ctx: &Context, editor: &mut Editor) -> bool {
+    /// Answers Enter and Esc where nothing else wants them: call after everything that does. `has_window`: whether
+    /// something floats that Esc closes first.
+    pub(in crate::app) fn keys(
+        &mut self,
+        ctx: &Context,
+        editor: &mut Editor,
+        has_window: bool,
+    ) -> bool {
+        let focused = ctx.memory(egui::Memory::focused);
+        let is_typing = focused.is_some() && focused != self.field.id() && ctx.text_edit_focused();
+        let has_escape = is_typing || has_window || ctx.any_popup_open();
+        // Whatever ended with this very key was there when the last frame ended.
+        let gave_escape = std::mem::replace(&mut self.gives_escape, has_escape);
         let is_busy = editor.is_painting() || editor.transforming().is_some();
         if is_busy {
             return false;
@@ -138,7 +152,7 @@ impl ExportPage {
         if is_free && take_enter(ctx) {
             self.act(editor);
         }
-        ctx.input_mut(take_escape)
+        !gave_escape && !has_escape && ctx.input_mut(take_escape)
     }
 
     /// Where the file goes, and its kind; whether Enter was pressed in the path.
@@ -183,13 +197,16 @@ impl ExportPage {
                 .desired_height(16.0)
                 .show_percentage();
             ui.add(bar).widget_info(|| {
-                WidgetInfo::labeled(Role::ProgressIndicator, true, "Progress of the export")
+                let mut info =
+                    WidgetInfo::labeled(Role::ProgressIndicator, true, "Progress of the export");
+                info.value = Some(f64::from((100.0 * task.fraction()).floor()));
+                info
             });
             let about = "Stop computing; nothing is written.";
             stop = ui.button("Stop").on_hover_text(about).clicked();
         });
         if stop {
-            editor.cancel_job();
+            editor.stop_computing();
         }
     }
 
@@ -214,7 +231,7 @@ impl ExportPage {
     }
 
     fn buttons_ui(&mut self, ui: &mut Ui, editor: &mut Editor, mut act: bool, asked: &mut Asked) {
-        let is_free = editor.job().is_none();
+        let is_free = Self::is_free(editor);
         let ready = is_free && !self.field.is_empty();
         let computes_first = self.computes_first(editor);
         let enter = |text: &str, is_default: bool| {
@@ -268,8 +285,13 @@ impl ExportPage {
             && editor.export_standing(&self.field.typed()) != Standing::Current
     }
 
+    /// Whether nothing that the buttons start is under way.
+    fn is_free(editor: &Editor) -> bool {
+        editor.job().is_none() && editor.computing_export().is_none()
+    }
+
     fn act(&mut self, editor: &mut Editor) {
-        if editor.job().is_some() {
+        if !Self::is_free(editor) {
             return;
         }
         if self.computes_first(editor) {

@@ -41,10 +41,15 @@ fn plain_ui(ui: &mut Ui, editor: &mut Editor) {
     ui.horizontal(|ui| {
         ui.label("Influences");
         for n in [4, 8] {
-            ui.radio_value(&mut settings.influences, n, n.to_string())
-                .on_hover_text(
-                    "Most bones a vertex of a rewritten mesh follows. Many viewers read only 4.",
-                );
+            let is_on = settings.influences == n;
+            let radio = ui.radio(is_on, n.to_string());
+            let label = format!("{n} influences");
+            radio.widget_info(|| WidgetInfo::selected(Role::RadioButton, true, is_on, &label));
+            let about =
+                "Most bones a vertex of a rewritten mesh follows. Many viewers read only 4.";
+            if radio.on_hover_text(about).clicked() {
+                settings.influences = n;
+            }
         }
     });
     ui.checkbox(&mut settings.write_pose_as_rest, "Write pose as rest")
@@ -114,6 +119,8 @@ fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
             );
         });
     }
+    let dim = theme::palette(ui).text_dim;
+    ui.label(RichText::new("At most 4 influences a vertex.").color(dim));
     clips_ui(ui, editor);
 }
 

@@ -3,7 +3,7 @@
 use super::Asked;
 use crate::document::PaneLayout;
 use crate::editor::Editor;
-use crate::finding::{Finding, Severity, counted};
+use crate::finding::{Finding, Severity, counted, trimmed};
 use crate::io::gltf_export::CorrectionReport;
 use crate::view::theme;
 use eframe::egui;
@@ -51,36 +51,66 @@ pub(super) fn verdict_ui(ui: &mut Ui, editor: &Editor) {
         ui.label(format!("{}, {files}.", size(result.n_bytes())));
         return;
     };
-    let off = format!(
-        "{:.4} % ({})",
-        report.max_percent,
-        millimetres(report.max_percent / 100.0 * report.diagonal)
-    );
-    let (icon, colour, text) = if report.nothing_to_do && report.met {
-        (
-            icons::ICON_CHECK,
-            palette.text,
-            "No correction is needed: every program shows this as it is here.".to_owned(),
-        )
-    } else if report.lacks_clip {
-        (icons::ICON_WARNING, palette.error, report.summary())
-    } else if report.met {
-        (
-            icons::ICON_CHECK,
-            palette.text,
-            format!("Within the tolerance: nowhere more than {off} off."),
-        )
-    } else {
-        (
-            icons::ICON_WARNING,
-            palette.error,
-            format!(
-                "The tolerance is missed: up to {off} off, where {} % was asked for.",
-                report.tolerance_percent
-            ),
-        )
+    for (is_good, sentence) in verdicts(report) {
+        let (icon, colour) = if is_good {
+            (icons::ICON_CHECK, palette.text)
+        } else {
+            (icons::ICON_WARNING, palette.error)
+        };
+        says_ui(ui, icon, colour, &sentence);
+    }
+}
+
+/// How good a corrected file is, in sentences, and whether each is good news.
+fn verdicts(report: &CorrectionReport) -> Vec<(bool, String)> {
+    let tolerance = report.tolerance_percent;
+    let off = |percent: f64| {
+        let length = millimetres(percent / 100.0 * report.diagonal);
+        format!("{percent:.4} % ({length})")
     };
-    says_ui(ui, icon, colour, &text);
+    let asked = format!("where {} % was asked for", trimmed(tolerance));
+    let mut said = Vec::new();
+    if report.moments > 0 {
+        let most = off(report.max_percent);
+        said.push(if report.max_percent > tolerance {
+            let text = format!("The tolerance is missed: up to {most} off, {asked}.");
+            (false, text)
+        } else if report.nothing_to_do {
+            let text = "No correction is needed: every program shows this as it is here.";
+            (true, text.to_owned())
+        } else {
+            let text = format!("Within the tolerance: nowhere more than {most} off.");
+            (true, text)
+        });
+    } else if report.lacks_clip {
+        said.push((false, report.summary()));
+    } else {
+        let text = "No clip could be checked: how far the file is off in clips is not known.";
+        said.push((false, text.to_owned()));
+    }
+    if let Some(driven) = &report.driven {
+        let most = off(driven.max_percent);
+        if driven.max_percent > tolerance {
+            let text = format!(
+                "The tolerance is missed in poses that no clip has, each bone turned up to 110 degrees: up to {most} off, \
+                 {asked}."
+            );
+            said.push((false, text));
+        } else if report.moments == 0 {
+            let text = format!(
+                "Within the tolerance in poses that no clip has: nowhere more than {most} off."
+            );
+            said.push((true, text));
+        }
+    }
+    if let Some(whole) = &report.whole_stack {
+        let text = format!(
+            "Helper joints follow the skinning alone: against all that the stack does, up to {} off.",
+            off(whole.max_percent)
+        );
+        said.push((whole.max_percent <= tolerance, text));
+    }
+    said
 }
 
 /// A sign and a sentence that wraps beside it.
@@ -114,9 +144,14 @@ pub(super) fn report_ui(ui: &mut Ui, editor: &Editor) -> bool {
         ui.strong("What it came to");
         shows = correction_ui(ui, correction);
     }
-    // A miss of the tolerance is said above.
-    let missed = result.correction().is_some_and(|c| !c.met);
-    for finding in result.report().findings.iter().skip(usize::from(missed)) {
+    // Misses of the tolerance are said above; of the findings they come first, with what is beyond skinning after them.
+    let n_said = result.correction().map_or(0, |c| {
+        let is_off = c.max_percent > c.tolerance_percent;
+        let driven = c.driven.as_ref();
+        let is_driven_off = driven.is_some_and(|d| d.max_percent > c.tolerance_percent);
+        usize::from(is_off) + usize::from(is_driven_off) + usize::from(c.whole_stack.is_some())
+    });
+    for finding in result.report().findings.iter().skip(n_said) {
         finding_ui(ui, finding);
     }
     shows
@@ -276,6 +311,10 @@ pub(super) fn beside_ui(ui: &mut Ui, editor: &mut Editor, is_coloured: bool, ask
         None => {
             Some("No clip is shown: in a pose of your own, helper joints and morph targets rest.")
         }
+        Some(_) if result.is_some_and(|r| !r.model().matches_clips()) => Some(
+            "The file holds another number of clips than the project, so they cannot be matched: helper joints and morph \
+             targets rest.",
+        ),
         Some(clip) if !has_clip(clip) => {
             Some("This clip is not in the file: helper joints and morph targets rest.")
         }
@@ -289,6 +328,7 @@ pub(super) fn beside_ui(ui: &mut Ui, editor: &mut Editor, is_coloured: bool, ask
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::gltf_export::MeasuredErrors;
 
     #[test]
     fn lengths_and_sizes_have_units_that_fit() {
@@ -298,5 +338,37 @@ mod tests {
         assert_eq!(millimetres(2e-6), "0.0020 mm");
         assert_eq!(size(2048), "2.0 KB");
         assert_eq!(size(3 << 20), "3.00 MB");
+    }
+
+    #[test]
+    fn a_verdict_tells_what_was_not_checked_and_each_miss() {
+        let errors = |max_percent| MeasuredErrors {
+            max_percent,
+            ..MeasuredErrors::default()
+        };
+        let mut report = CorrectionReport {
+            tolerance_percent: 100.0 * 0.000_07,
+            nothing_to_do: true,
+            met: true,
+            ..CorrectionReport::default()
+        };
+        let said = verdicts(&report);
+        assert!(said.len() == 1 && !said[0].0 && said[0].1.contains("No clip could be checked"));
+        report.moments = 9;
+        assert!(
+            verdicts(&report)[0]
+                .1
+                .starts_with("No correction is needed")
+        );
+        // Within it in the clips, but not when driven, and the stack does more than skinning.
+        report.nothing_to_do = false;
+        report.max_percent = 0.005;
+        report.driven = Some(errors(0.2));
+        report.whole_stack = Some(errors(0.3));
+        let said = verdicts(&report);
+        assert!(said[0].0 && said[0].1.contains("0.0050 %"));
+        assert!(!said[1].0 && said[1].1.contains("0.2000 %"));
+        assert!(said[1].1.contains("where 0.007 % was asked for"));
+        assert!(!said[2].0 && said[2].1.contains("0.3000 %"));
     }
 }
