@@ -149,7 +149,8 @@ pub(super) fn report_ui(ui: &mut Ui, editor: &Editor) -> bool {
         let is_off = c.max_percent > c.tolerance_percent;
         let driven = c.driven.as_ref();
         let is_driven_off = driven.is_some_and(|d| d.max_percent > c.tolerance_percent);
-        usize::from(is_off) + usize::from(is_driven_off) + usize::from(c.whole_stack.is_some())
+        let said = [is_off, is_driven_off, c.lacks_clip, c.whole_stack.is_some()];
+        said.into_iter().filter(|said| *said).count()
     });
     for finding in result.report().findings.iter().skip(n_said) {
         finding_ui(ui, finding);
