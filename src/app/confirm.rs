@@ -105,8 +105,7 @@ impl SinewApp {
                         Some(PathPurpose::Transfer) => self.editor.transfer_from(&path),
                         Some(PathPurpose::ImportWeights) => self.editor.import_weights(&path),
                         Some(PathPurpose::ExportWeights) => self.editor.export_weights(&path),
-                        // The Export page asks for its path itself.
-                        Some(PathPurpose::Export) | None => {}
+                        None => {}
                     }
                 }
             }

@@ -70,6 +70,25 @@ impl Views {
         }
     }
 
+    /// A part's points in the views `seen`; `whole`, `care` and `enough` as of [`Looked`].
+    fn look<'a>(
+        &'a self,
+        part: &'a Part,
+        seen: &'a [(usize, usize, usize)],
+        whole: bool,
+        care: Care,
+        enough: f64,
+    ) -> Looked<'a> {
+        Looked {
+            part,
+            views: self,
+            seen,
+            care,
+            whole,
+            enough,
+        }
+    }
+
     /// The moments and instances in which a part is seen: (moment, instance, unit of the group).
     pub(super) fn of_part(
         &self,
@@ -242,14 +261,7 @@ pub(super) fn search(
     let mut errors: Vec<Vec<f64>> = Vec::new();
     let mut spent: Vec<Vec<bool>> = Vec::new();
     for (i, part) in group.meshes.iter().enumerate() {
-        let looked = Looked {
-            part,
-            views,
-            seen: &seen[i],
-            care,
-            whole: false,
-            enough,
-        };
+        let looked = views.look(part, &seen[i], false, care, enough);
         let all = search.points[i].par_iter().zip(&rows[i]);
         errors.push(
             all.map(|(&a, row)| looked.error(part.active[a], row))
@@ -277,14 +289,7 @@ pub(super) fn search(
         }
         let fresh = &search.omegas[first..];
         for (i, part) in group.meshes.iter().enumerate() {
-            let looked = Looked {
-                part,
-                views,
-                seen: &seen[i],
-                care,
-                whole: false,
-                enough,
-            };
+            let looked = views.look(part, &seen[i], false, care, enough);
             let better: Vec<Option<(Row, f64)>> = search.points[i]
                 .par_iter()
                 .zip(&errors[i])
@@ -309,14 +314,7 @@ pub(super) fn search(
         if refines {
             refine(stage, group, views, &search, &rows, task)?;
             for (i, part) in group.meshes.iter().enumerate() {
-                let looked = Looked {
-                    part,
-                    views,
-                    seen: &seen[i],
-                    care,
-                    whole: true,
-                    enough,
-                };
+                let looked = views.look(part, &seen[i], true, care, enough);
                 let points = search.points[i].par_iter().zip(&mut rows[i]);
                 let points = points.zip(&mut errors[i]);
                 points.for_each(|((&a, row), error)| {
@@ -418,14 +416,7 @@ pub(super) fn final_rows(
             continue;
         };
         let seen = views.of_part(stage, group, part, MOST_VIEWS);
-        let looked = |whole: bool| Looked {
-            part,
-            views,
-            seen: &seen,
-            care,
-            whole,
-            enough,
-        };
+        let looked = |whole: bool| views.look(part, &seen, whole, care, enough);
         let (skinned, whole) = (looked(false), looked(true));
         let corrects = views
             .moments

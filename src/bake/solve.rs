@@ -384,15 +384,18 @@ impl Job<'_> {
     ) -> Result<Solved, Cancelled> {
         let omegas = &found.omegas[..choice.helpers];
         views.restore(&found.snapshots[choice.snapshot]);
-        let mut rows = final_rows(
-            self.stage,
-            group,
-            views,
-            omegas,
-            care,
-            self.fit(),
-            self.task,
-        )?;
+        let fitted = |views: &Views| {
+            final_rows(
+                self.stage,
+                group,
+                views,
+                omegas,
+                care,
+                self.fit(),
+                self.task,
+            )
+        };
+        let mut rows = fitted(views)?;
         let mut refiner = None;
         if self.refines(group) && !omegas.is_empty() {
             for _ in 0..REFITS {
@@ -404,15 +407,7 @@ impl Job<'_> {
                 let found = Refiner::new(self.stage, group, omegas, points);
                 found.apply(views, self.task)?;
                 refiner = Some(found);
-                rows = final_rows(
-                    self.stage,
-                    group,
-                    views,
-                    omegas,
-                    care,
-                    self.fit(),
-                    self.task,
-                )?;
+                rows = fitted(views)?;
             }
         }
         let unit_scale = Self::unit_scale(views, group);

@@ -1,8 +1,8 @@
 //! A path to open, save, to find a model again, or for weights.
 
 use super::modal;
-use super::path_field::PathField;
 pub(in crate::app) use super::path_field::PathPurpose;
+use super::path_field::{Asker, PathField};
 use crate::editor::Editor;
 use eframe::egui;
 use std::path::PathBuf;
@@ -17,6 +17,7 @@ pub(in crate::app) enum Answer {
 
 /// A field for a path, with the system's own dialog one button away.
 pub(in crate::app) struct PathDialog {
+    purpose: PathPurpose,
     field: PathField,
     about: String,
 }
@@ -27,10 +28,6 @@ impl PathDialog {
             PathPurpose::Open => "A glTF model (.gltf, .glb) or a Sinew project (.ron).".to_owned(),
             PathPurpose::Save => {
                 "A Sinew project (.ron): what you changed, beside the untouched model.".to_owned()
-            }
-            PathPurpose::Export => {
-                "A glTF file (.glb, or .gltf with a .bin): your changes, the rest as it came."
-                    .to_owned()
             }
             PathPurpose::Transfer => {
                 "A model or project (.gltf, .glb, .ron) in the same place and bind pose.".to_owned()
@@ -50,20 +47,20 @@ impl PathDialog {
             },
         };
         Self {
-            field: PathField::new(purpose, editor),
+            purpose,
+            field: PathField::new(Asker::Dialog(purpose), editor),
             about,
         }
     }
 
     pub(in crate::app) fn purpose(&self) -> PathPurpose {
-        self.field.purpose()
+        self.purpose
     }
 
     pub(in crate::app) fn show(&mut self, ctx: &egui::Context) -> Answer {
-        let (title, verb) = match self.purpose() {
+        let (title, verb) = match self.purpose {
             PathPurpose::Open => ("Open", "Open"),
             PathPurpose::Save => ("Save project", "Save"),
-            PathPurpose::Export => ("Export glTF", "Export"),
             PathPurpose::Relink => ("Find the model", "Open"),
             PathPurpose::Transfer => ("Transfer weights from", "Read"),
             PathPurpose::ImportWeights => ("Import weights", "Read"),

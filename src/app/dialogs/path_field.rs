@@ -15,8 +15,6 @@ use std::path::{Path, PathBuf};
 pub(in crate::app) enum PathPurpose {
     Open,
     Save,
-    /// The path of the Export page.
-    Export,
     Relink,
     /// The model that weights are taken from.
     Transfer,
@@ -24,9 +22,18 @@ pub(in crate::app) enum PathPurpose {
     ExportWeights,
 }
 
+/// Who asks with a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asker {
+    /// A dialog of its own.
+    Dialog(PathPurpose),
+    /// The Export page.
+    Export,
+}
+
 /// Where the system has no dialog, typing still works.
 pub(super) struct PathField {
-    purpose: PathPurpose,
+    asker: Asker,
     path: String,
     browsing: Option<Receiver<Option<PathBuf>>>,
     asked_focus: bool,
@@ -41,8 +48,8 @@ pub(super) struct PathField {
 }
 
 impl PathField {
-    /// The field with what is proposed for `purpose`.
-    pub(super) fn new(purpose: PathPurpose, editor: &Editor) -> Self {
+    /// The field with what is proposed to `asker`.
+    pub(super) fn new(asker: Asker, editor: &Editor) -> Self {
         let source = editor.document().source().and_then(|s| s.path.clone());
         let name = editor
             .document()
@@ -57,21 +64,23 @@ impl PathField {
                 .unwrap_or_else(|| home().join(&name));
             base.with_extension(ending).display().to_string()
         };
-        let path = match purpose {
-            PathPurpose::Open
-            | PathPurpose::Relink
-            | PathPurpose::Transfer
-            | PathPurpose::ImportWeights => String::new(),
-            PathPurpose::ExportWeights => beside("weights.json"),
-            PathPurpose::Save => beside("ron"),
-            PathPurpose::Export => {
+        let path = match asker {
+            Asker::Dialog(
+                PathPurpose::Open
+                | PathPurpose::Relink
+                | PathPurpose::Transfer
+                | PathPurpose::ImportWeights,
+            ) => String::new(),
+            Asker::Dialog(PathPurpose::ExportWeights) => beside("weights.json"),
+            Asker::Dialog(PathPurpose::Save) => beside("ron"),
+            Asker::Export => {
                 // The source is never the default: exporting over it would lose it.
                 let stem = beside("");
                 format!("{}-sinew.glb", stem.trim_end_matches('.'))
             }
         };
         Self {
-            purpose,
+            asker,
             path,
             browsing: None,
             asked_focus: false,
@@ -80,10 +89,6 @@ impl PathField {
             to_replace: None,
             id: None,
         }
-    }
-
-    pub(super) fn purpose(&self) -> PathPurpose {
-        self.purpose
     }
 
     /// The widget that is typed in, once it was shown.
@@ -197,8 +202,8 @@ impl PathField {
 
     /// Where the file will be: projects get their ending.
     fn target(&self) -> PathBuf {
-        match self.purpose {
-            PathPurpose::Save => crate::io::project_path(&self.typed()),
+        match self.asker {
+            Asker::Dialog(PathPurpose::Save) => crate::io::project_path(&self.typed()),
             _ => self.typed(),
         }
     }
@@ -217,8 +222,8 @@ impl PathField {
         let typed = self.usable()?;
         let target = self.target();
         let writes = matches!(
-            self.purpose,
-            PathPurpose::Save | PathPurpose::Export | PathPurpose::ExportWeights
+            self.asker,
+            Asker::Dialog(PathPurpose::Save | PathPurpose::ExportWeights) | Asker::Export
         );
         let asks = writes && target.is_file() && self.own.as_ref() != Some(&target);
         if asks && self.to_replace.as_ref() != Some(&target) {
@@ -233,29 +238,28 @@ impl PathField {
     fn find_fault(&self) -> Option<String> {
         let typed = self.typed();
         let folder = typed.parent().filter(|f| !f.as_os_str().is_empty());
-        match self.purpose {
-            PathPurpose::Open
-            | PathPurpose::Relink
-            | PathPurpose::Transfer
-            | PathPurpose::ImportWeights
-                if !typed.exists() =>
-            {
-                Some(format!("There is no file \"{}\".", typed.display()))
+        match self.asker {
+            Asker::Dialog(
+                PathPurpose::Open
+                | PathPurpose::Relink
+                | PathPurpose::Transfer
+                | PathPurpose::ImportWeights,
+            ) => {
+                let missing = || format!("There is no file \"{}\".", typed.display());
+                (!typed.exists()).then(missing)
             }
-            PathPurpose::Open
-            | PathPurpose::Relink
-            | PathPurpose::Transfer
-            | PathPurpose::ImportWeights => None,
-            PathPurpose::ExportWeights if typed.extension().is_none_or(|e| e != "json") => {
+            Asker::Dialog(PathPurpose::ExportWeights)
+                if typed.extension().is_none_or(|e| e != "json") =>
+            {
                 Some("A weights file ends in .json.".to_owned())
             }
-            PathPurpose::Save if crate::io::is_model(&typed) => {
+            Asker::Dialog(PathPurpose::Save) if crate::io::is_model(&typed) => {
                 Some("A project ends in .ron; to write a model, export it.".to_owned())
             }
-            PathPurpose::Export if Container::of_path(&typed).is_none() => {
+            Asker::Export if Container::of_path(&typed).is_none() => {
                 Some("A model ends in .glb or .gltf.".to_owned())
             }
-            PathPurpose::Save | PathPurpose::Export | PathPurpose::ExportWeights => folder
+            Asker::Dialog(PathPurpose::Save | PathPurpose::ExportWeights) | Asker::Export => folder
                 .filter(|folder| !folder.is_dir())
                 .map(|folder| format!("There is no folder \"{}\".", folder.display())),
         }
@@ -264,7 +268,7 @@ impl PathField {
     /// The system's dialog on a thread of its own; without one it comes back empty at once.
     fn browse(&mut self, ctx: &egui::Context) {
         let (send, receive) = bounded(1);
-        let (purpose, typed, ctx) = (self.purpose, self.typed(), ctx.clone());
+        let (asker, typed, ctx) = (self.asker, self.typed(), ctx.clone());
         let spawned = std::thread::Builder::new()
             .name("dialog".into())
             .spawn(move || {
@@ -275,25 +279,25 @@ impl PathField {
                 let name = typed
                     .file_name()
                     .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-                let chosen = match purpose {
-                    PathPurpose::Open | PathPurpose::Transfer => dialog
+                let chosen = match asker {
+                    Asker::Dialog(PathPurpose::Open | PathPurpose::Transfer) => dialog
                         .add_filter("Models and projects", &["glb", "gltf", "ron"])
                         .pick_file(),
-                    PathPurpose::Relink => {
+                    Asker::Dialog(PathPurpose::Relink) => {
                         dialog.add_filter("Models", &["glb", "gltf"]).pick_file()
                     }
-                    PathPurpose::ImportWeights => {
+                    Asker::Dialog(PathPurpose::ImportWeights) => {
                         dialog.add_filter("Weights", &["json"]).pick_file()
                     }
-                    PathPurpose::ExportWeights => dialog
+                    Asker::Dialog(PathPurpose::ExportWeights) => dialog
                         .add_filter("Weights", &["json"])
                         .set_file_name(name)
                         .save_file(),
-                    PathPurpose::Save => dialog
+                    Asker::Dialog(PathPurpose::Save) => dialog
                         .add_filter("Sinew project", &["ron"])
                         .set_file_name(name)
                         .save_file(),
-                    PathPurpose::Export => dialog
+                    Asker::Export => dialog
                         .add_filter("glTF", &["glb", "gltf"])
                         .set_file_name(name)
                         .save_file(),

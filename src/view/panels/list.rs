@@ -1,7 +1,12 @@
 //! Lists of rows of one height that are walked through by keys: what the panels share.
 
+use crate::view::theme::Palette;
 use crate::view::{keymap, theme};
-use egui::{Id, Key, Rect, Response, Role, ScrollArea, Sense, StrokeKind, Ui, WidgetInfo, vec2};
+use egui::{
+    Align2, Color32, FontId, Id, Key, Rect, Response, Role, ScrollArea, Sense, StrokeKind, Ui,
+    WidgetInfo, vec2,
+};
+use egui_material_icons::MaterialIcon;
 
 /// A list, named for screen readers.
 pub(super) struct List<'a> {
@@ -129,4 +134,35 @@ impl List<'_> {
 /// Id of what a panel remembers between frames.
 pub(super) fn memory_id(panel: &str) -> Id {
     Id::unique(("panel", panel))
+}
+
+/// A small button without a frame in a row; dim while it is off.
+pub(super) fn switch_ui(
+    ui: &Ui,
+    id: Id,
+    rect: Rect,
+    icon: MaterialIcon,
+    is_on: bool,
+    palette: &Palette,
+) -> Response {
+    let response = ui.interact(rect, id, Sense::CLICK);
+    let colour = if is_on || response.hovered() {
+        palette.text
+    } else {
+        palette.text_dim.gamma_multiply(0.6)
+    };
+    paint_icon(ui, rect, icon, colour);
+    response
+}
+
+/// Draws an icon in the middle of `rect`.
+pub(super) fn paint_icon(ui: &Ui, rect: Rect, icon: MaterialIcon, colour: Color32) {
+    let font = FontId::new(14.0, icon.font_family());
+    ui.painter().text(
+        rect.center(),
+        Align2::CENTER_CENTER,
+        icon.codepoint,
+        font,
+        colour,
+    );
 }

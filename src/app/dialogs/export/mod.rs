@@ -6,7 +6,7 @@ mod ahead;
 mod options;
 mod report;
 
-use super::path_field::{PathField, PathPurpose};
+use super::path_field::{Asker, PathField};
 use super::take_enter;
 use crate::document::PaneLayout;
 use crate::editor::Editor;
@@ -46,7 +46,7 @@ impl ExportPage {
     /// A page that is closed.
     pub(in crate::app) fn new(editor: &Editor) -> Self {
         Self {
-            field: PathField::new(PathPurpose::Export, editor),
+            field: PathField::new(Asker::Export, editor),
             model: editor.model_serial(),
             is_open: false,
             was_free: false,
@@ -81,7 +81,7 @@ impl ExportPage {
     /// Another model has another place.
     fn follow_model(&mut self, editor: &mut Editor) {
         if self.model != editor.model_serial() {
-            self.field = PathField::new(PathPurpose::Export, editor);
+            self.field = PathField::new(Asker::Export, editor);
             self.model = editor.model_serial();
             editor.measure_diagonal();
         }

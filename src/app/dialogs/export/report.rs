@@ -197,7 +197,7 @@ fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
                 "What all but one of a thousand points and moments stay below.",
             );
             row(
-                "Mean (rms)",
+                "Rms",
                 error(report.rms_percent),
                 "The root of the mean square over all points and moments.",
             );

@@ -7,6 +7,7 @@ use crate::editor::Editor;
 use crate::finding::{counted, thousands};
 use crate::skeleton::JointIndex;
 use crate::view::joint_colour::joint_colour;
+use crate::view::panels::list::{paint_icon, switch_ui};
 use crate::view::theme::{self, Palette};
 use egui::{
     Align2, Color32, FontId, Id, PopupCloseBehavior, Rect, Response, Role, Sense, StrokeKind,
@@ -264,17 +265,6 @@ fn column(rect: Rect, width: f32, from_right: f32) -> Rect {
     Rect::from_min_size(pos2(left, rect.top()), vec2(width, rect.height()))
 }
 
-fn paint_icon(ui: &Ui, rect: Rect, icon: MaterialIcon, colour: Color32) {
-    let font = FontId::new(14.0, icon.font_family());
-    ui.painter().text(
-        rect.center(),
-        Align2::CENTER_CENTER,
-        icon.codepoint,
-        font,
-        colour,
-    );
-}
-
 /// Draws a number that ends at `right`; where it begins.
 fn paint_count(ui: &Ui, rect: Rect, right: f32, n: usize, colour: Color32) -> f32 {
     let at = pos2(right, rect.center().y);
@@ -301,25 +291,6 @@ fn fold_ui(ui: &Ui, id: Id, rect: Rect, label: &str, is_folded: bool, palette: &
     let what = if what { "Unfold" } else { "Fold" };
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("{what} {label}")));
     response.clicked()
-}
-
-/// A switch in a column: strong when it is set, faint when not.
-fn switch_ui(
-    ui: &Ui,
-    id: Id,
-    rect: Rect,
-    icon: MaterialIcon,
-    is_set: bool,
-    palette: &Palette,
-) -> Response {
-    let response = ui.interact(rect, id, Sense::CLICK);
-    let colour = if is_set || response.hovered() {
-        palette.text
-    } else {
-        palette.text_dim.gamma_multiply(0.45)
-    };
-    paint_icon(ui, rect, icon, colour);
-    response
 }
 
 fn lock_ui(

@@ -6,12 +6,13 @@ use crate::document::session::PaintTarget;
 use crate::document::{Layer, LayerStack};
 use crate::editor::Editor;
 use crate::finding::counted;
+use crate::view::panels::list::{paint_icon, switch_ui};
 use crate::view::theme::{self, Palette};
 use egui::{
-    Align2, Color32, DragValue, FontId, Id, Rect, Response, Role, Sense, TextStyle, TextWrapMode,
-    Ui, WidgetInfo, WidgetText, pos2, vec2,
+    DragValue, Id, Rect, Role, Sense, TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText, pos2,
+    vec2,
 };
-use egui_material_icons::{MaterialIcon, icons};
+use egui_material_icons::icons;
 
 /// Width of a column with an icon.
 const ICON: f32 = 20.0;
@@ -290,34 +291,4 @@ fn rename_ui(panel: &mut LayersPanel, ui: &mut Ui, rect: Rect, id: Id, acts: &mu
     if let Some(left) = field.show_ui(ui, rect, id.with("name"), "Name of the layer") {
         acts.push(Act::EndRename(left));
     }
-}
-
-/// A small button without a frame; dim while it is off.
-fn switch_ui(
-    ui: &Ui,
-    id: Id,
-    rect: Rect,
-    icon: MaterialIcon,
-    is_on: bool,
-    palette: &Palette,
-) -> Response {
-    let response = ui.interact(rect, id, Sense::CLICK);
-    let colour = if is_on || response.hovered() {
-        palette.text
-    } else {
-        palette.text_dim.gamma_multiply(0.6)
-    };
-    paint_icon(ui, rect, icon, colour);
-    response
-}
-
-fn paint_icon(ui: &Ui, rect: Rect, icon: MaterialIcon, colour: Color32) {
-    let font = FontId::new(14.0, icon.font_family());
-    ui.painter().text(
-        rect.center(),
-        Align2::CENTER_CENTER,
-        icon.codepoint,
-        font,
-        colour,
-    );
 }
