@@ -36,6 +36,18 @@ pub(super) struct Basis {
     pub(super) worst: f64,
 }
 
+impl Basis {
+    /// No displacements.
+    pub(super) fn none(residuals: &Residuals) -> Self {
+        Self {
+            k: 0,
+            b: Vec::new(),
+            w: Vec::new(),
+            worst: residuals.worst(),
+        }
+    }
+}
+
 impl Residuals {
     pub(super) fn n(&self) -> usize {
         self.r.len().checked_div(self.t).unwrap_or(0)
@@ -134,6 +146,16 @@ impl Residuals {
                 w[f * k + i] = x * (t as f64).sqrt();
             }
         }
+        self.fit_from(k, w, task)
+    }
+
+    /// Displacements whose weights begin with `w` (t x k).
+    pub(super) fn fit_from(
+        &self,
+        k: usize,
+        mut w: Vec<f64>,
+        task: &Task,
+    ) -> Result<Basis, Cancelled> {
         let mut om = vec![1.0f32; self.r.len()];
         let mut best: Option<Basis> = None;
         for round in 0..ROUNDS.0 + ROUNDS.1 {
@@ -234,6 +256,14 @@ impl Residuals {
     pub(super) fn worst_with(&self, k: usize, b: &[DVec3], w: &[f64]) -> f64 {
         let errors = self.errors(k, b, w);
         f64::from(errors.into_iter().fold(0.0, f32::max))
+    }
+
+    /// The largest distance that these displacements and weights leave over, point by point.
+    pub(super) fn worst_of_points(&self, basis: &Basis) -> Vec<f64> {
+        let errors = self.errors(basis.k, &basis.b, &basis.w);
+        let points = errors.chunks(self.t.max(1));
+        let worst = points.map(|e| f64::from(e.iter().copied().fold(0.0, f32::max)));
+        worst.collect()
     }
 
     fn errors(&self, k: usize, b: &[DVec3], w: &[f64]) -> Vec<f32> {

@@ -1,5 +1,6 @@
 //! Symmetric systems of blocks, most of them empty: only what lies between the first block of a row and the diagonal is
-//! kept, and solved. Always in the same order: the same bits for any number of threads.
+//! kept, and solved. What meets every block stands in a border behind them. Always in the same order: the same bits for
+//! any number of threads.
 
 use glam::DVec3;
 
@@ -49,14 +50,14 @@ impl Envelope {
         }
     }
 
-    /// An empty system.
-    pub(super) fn system(&self) -> System<'_> {
-        let size = self.rank.len() * self.block;
+    /// An empty system with `border` numbers behind the blocks.
+    pub(super) fn system(&self, border: usize) -> System<'_> {
+        let size = self.rank.len() * self.block + border;
         let mut start = Vec::with_capacity(size);
         let mut n = 0;
         for row in 0..size {
             start.push(n);
-            n += row + 1 - self.first[row / self.block] * self.block;
+            n += row + 1 - self.first_column(row);
         }
         System {
             envelope: self,
@@ -67,7 +68,10 @@ impl Envelope {
     }
 
     fn first_column(&self, row: usize) -> usize {
-        self.first[row / self.block] * self.block
+        // The border meets everything.
+        self.first
+            .get(row / self.block)
+            .map_or(0, |first| first * self.block)
     }
 }
 
@@ -97,6 +101,49 @@ impl System<'_> {
         }
     }
 
+    /// As [`Self::add`], with what numbers `first` on of the border add to the same three equations.
+    pub(super) fn add_bordered<const N: usize>(
+        &mut self,
+        columns: &[(usize, [DVec3; N])],
+        first: usize,
+        border: &[DVec3],
+        right: DVec3,
+    ) {
+        self.add(columns, right);
+        let blocks = self.envelope.rank.len() * N;
+        for (i, x) in border.iter().enumerate() {
+            let row = blocks + first + i;
+            self.right[row] += x.dot(right);
+            let start = self.start[row];
+            for (block, of_block) in columns {
+                let to = start + self.envelope.rank[*block] * N;
+                for (entry, y) in self.lower[to..to + N].iter_mut().zip(of_block) {
+                    *entry += x.dot(*y);
+                }
+            }
+            let own = start + blocks + first;
+            for (entry, y) in self.lower[own..=own + i].iter_mut().zip(border) {
+                *entry += x.dot(*y);
+            }
+        }
+    }
+
+    /// Keeps numbers of the border that nothing asks for at 0: `share` of the mean of what is asked, and a little.
+    pub(super) fn hold_border(&mut self, share: f64) {
+        let blocks = self.envelope.rank.len() * self.envelope.block;
+        let rows = blocks..self.right.len();
+        let diagonal = |row: usize| self.start[row] + row;
+        let mean = rows
+            .clone()
+            .map(|row| self.lower[diagonal(row)])
+            .sum::<f64>()
+            / rows.len().max(1) as f64;
+        for row in rows {
+            let at = self.start[row] + row;
+            self.lower[at] += share * mean + 1e-30;
+        }
+    }
+
     /// Holds number `i` of a block near to `-so_far`, as firmly as `ridge` says.
     pub(super) fn hold(&mut self, block: usize, i: usize, ridge: f64, so_far: f64) {
         let row = self.envelope.rank[block] * self.envelope.block + i;
@@ -105,7 +152,7 @@ impl System<'_> {
         self.right[row] -= ridge * so_far;
     }
 
-    /// What solves it, by block; `None` where it is not positive definite. Source: Cholesky within the envelope, which
+    /// What solves it, by block, then the border; `None` where it is not positive definite. Source: Cholesky within the envelope, which
     /// stays as it is.
     pub(super) fn solve(mut self) -> Option<Vec<f64>> {
         let size = self.right.len();
@@ -119,7 +166,7 @@ impl System<'_> {
                 );
                 let n = j - from;
                 let (a, b) = (&self.lower[here..here + n], &self.lower[there..there + n]);
-                let dot: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+                let dot = dot(a, b);
                 let at = self.start[i] + j - first;
                 let rest = self.lower[at] - dot;
                 if i == j {
@@ -136,12 +183,8 @@ impl System<'_> {
         for i in 0..size {
             let first = self.envelope.first_column(i);
             let row = &self.lower[self.start[i]..=self.start[i] + i - first];
-            let dot: f64 = row
-                .iter()
-                .zip(&self.right[first..i])
-                .map(|(a, b)| a * b)
-                .sum();
-            self.right[i] = (self.right[i] - dot) / row[i - first];
+            let known = dot(&row[..i - first], &self.right[first..i]);
+            self.right[i] = (self.right[i] - known) / row[i - first];
         }
         for i in (0..size).rev() {
             let first = self.envelope.first_column(i);
@@ -154,11 +197,25 @@ impl System<'_> {
         }
         let n = self.envelope.block;
         let blocks = self.envelope.rank.iter();
-        let solution: Vec<f64> = blocks
-            .flat_map(|&rank| self.right[rank * n..(rank + 1) * n].iter().copied())
-            .collect();
+        let blocks = blocks.flat_map(|&rank| &self.right[rank * n..(rank + 1) * n]);
+        let border = &self.right[self.envelope.rank.len() * n..];
+        let solution: Vec<f64> = blocks.chain(border).copied().collect();
         solution.iter().all(|x| x.is_finite()).then_some(solution)
     }
+}
+
+/// The sum of products, in eight sums that do not wait for each other.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (a, rest_a) = a.as_chunks::<8>();
+    let (b, rest_b) = b.as_chunks::<8>();
+    for (a, b) in a.iter().zip(b) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    let rest: f64 = rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]
@@ -170,7 +227,7 @@ mod tests {
         // Three blocks of one number: 0 meets 2, 1 stands alone.
         let mut envelope = Envelope::new(&[0, 5, 0], 1);
         envelope.join([0, 2].into_iter());
-        let mut system = envelope.system();
+        let mut system = envelope.system(0);
         let column = |b, x: f64, y: f64, z: f64| (b, [DVec3::new(x, y, z)]);
         system.add(
             &[column(0, 1.0, 0.0, 1.0), column(2, 0.0, 1.0, 1.0)],
@@ -184,12 +241,27 @@ mod tests {
     }
 
     #[test]
+    fn a_border_meets_all_blocks() {
+        // x0 + b = 3, x1 + 2 b = 4, b = 1 and x0 = 2 by themselves: all of it holds.
+        let envelope = Envelope::new(&[0, 1], 1);
+        let mut system = envelope.system(1);
+        let x = |b| (b, [DVec3::X]);
+        system.add_bordered(&[x(0)], 0, &[DVec3::X], DVec3::X * 3.0);
+        system.add_bordered(&[x(1)], 0, &[DVec3::X * 2.0], DVec3::X * 4.0);
+        system.add_bordered::<1>(&[], 0, &[DVec3::Y], DVec3::Y);
+        let x = system.solve().unwrap();
+        for (x, expected) in x.iter().zip([2.0, 2.0, 1.0]) {
+            assert!((x - expected).abs() < 1e-12, "{x}");
+        }
+    }
+
+    #[test]
     fn what_is_held_stays() {
         let envelope = Envelope::new(&[0], 2);
-        let mut system = envelope.system();
+        let mut system = envelope.system(0);
         system.hold(0, 0, 4.0, 0.5);
         system.hold(0, 1, 1.0, 0.0);
         assert_eq!(system.solve().unwrap(), [-0.5, 0.0]);
-        assert!(envelope.system().solve().is_none());
+        assert!(envelope.system(0).solve().is_none());
     }
 }

@@ -26,8 +26,7 @@ pub struct Estimate {
     pub helper_joints: usize,
     /// The most morph targets that a mesh gets.
     pub morph_targets: usize,
-    /// Bytes that the file grows by. Helper joints come within a factor of 2; morph targets that turn normals can take
-    /// three times as much.
+    /// Bytes that the file grows by, within a factor of 2.
     pub bytes: f64,
     /// The largest error without correction, as a fraction of the diagonal.
     pub before: f64,
@@ -103,7 +102,7 @@ impl Job<'_> {
                     0.0
                 },
             before: before / self.diagonal,
-            error: choice.worst / self.diagonal,
+            error: choice.worst / self.turns(group) / self.diagonal,
             diagonal: self.diagonal,
         }))
     }

@@ -1,7 +1,8 @@
 //! Which helper joints to add: for the worst points first, as long as the points around them gain.
 
+use super::basis::displaced;
 use super::group::{Group, Part, with_helpers};
-use super::refine::Refiner;
+use super::refine::{Pulled, Refiner};
 use super::rows::{Care, Row, Sight, blended, distance, normalised, refit};
 use super::stage::{Moment, Stage};
 use crate::task::{Cancelled, Task};
@@ -9,7 +10,7 @@ use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
 
 /// Helpers at which the state is kept to choose from.
-const STOPS: [usize; 9] = [0, 4, 8, 12, 16, 24, 32, 48, 64];
+const STOPS: [usize; 12] = [0, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64];
 
 /// Helpers that are added at a time.
 const AT_A_TIME: usize = 4;
@@ -17,7 +18,8 @@ const AT_A_TIME: usize = 4;
 /// Weight vectors of helpers that are added together differ by more than this.
 const SPACING: f64 = 0.6;
 
-/// Helpers that a point may choose from.
+/// Helpers that a point may choose from: of the most similar weights, and where they follow corrections as many of the
+/// nearest.
 const NEAREST: usize = 6;
 
 /// Points of a part that the search looks at.
@@ -34,6 +36,10 @@ pub(super) struct Views {
     pub(super) moments: Vec<Moment>,
     /// By moment, then by unit of the group.
     pub(super) matrices: Vec<Vec<Vec<DAffine3>>>,
+    /// By part: displacements of its active points, n x k.
+    pub(super) bases: Vec<(usize, Vec<DVec3>)>,
+    /// By moment, then by instance of the stage: their weights; empty where there are none.
+    pub(super) weights: Vec<Vec<Vec<f64>>>,
 }
 
 /// Rows that some helpers allow.
@@ -51,6 +57,8 @@ pub(super) struct Snapshot {
 pub(super) struct Search {
     /// Their weights over the joints.
     pub(super) omegas: Vec<Row>,
+    /// Where the points they were placed for lie, bind space.
+    pub(super) seeds: Vec<DVec3>,
     /// By part: places in [`Part::active`].
     pub(super) points: Vec<Vec<usize>>,
     pub(super) snapshots: Vec<Snapshot>,
@@ -66,21 +74,37 @@ impl Views {
         };
         Self {
             matrices: moments.iter().map(of).collect(),
+            bases: Vec::new(),
+            weights: vec![Vec::new(); moments.len()],
             moments,
+        }
+    }
+
+    /// Where a part's point lies before joints move it, with its displacements.
+    fn place(&self, part: &Part, i: usize, point: u32, m: usize, d: usize) -> DVec3 {
+        let place = part.bind(point, &self.moments[m].drawn[d]);
+        let (Some((k, b)), Some(w)) = (self.bases.get(i), self.weights[m].get(d)) else {
+            return place;
+        };
+        match part.active.binary_search(&point) {
+            Ok(a) if w.len() == *k => place + displaced(&b[a * k..(a + 1) * k], w),
+            _ => place,
         }
     }
 
     /// A part's points in the views `seen`; `whole`, `care` and `enough` as of [`Looked`].
     fn look<'a>(
         &'a self,
-        part: &'a Part,
+        group: &'a Group,
+        index: usize,
         seen: &'a [(usize, usize, usize)],
         whole: bool,
         care: Care,
         enough: f64,
     ) -> Looked<'a> {
         Looked {
-            part,
+            part: &group.meshes[index],
+            index,
             views: self,
             seen,
             care,
@@ -108,10 +132,24 @@ impl Views {
         all.into_iter().step_by(step).collect()
     }
 
-    fn add(&mut self, group: &Group, omega: &Row) {
+    /// Adds a helper; for a point of a part it also goes where that point goes.
+    fn add(&mut self, stage: &Stage<'_>, group: &Group, omega: &Row, point: Option<(usize, u32)>) {
         for (moment, matrices) in self.moments.iter().zip(&mut self.matrices) {
             for (&unit, matrices) in group.units.iter().zip(matrices) {
-                matrices.push(moment.units[unit].blend(omega));
+                let mut matrix = moment.units[unit].blend(omega);
+                if let Some((i, point)) = point {
+                    let part = &group.meshes[i];
+                    let drawn = part.drawn.iter().find(|&&d| stage.drawn[d].unit == unit);
+                    if let Some(&d) = drawn {
+                        let drawn = &moment.drawn[d];
+                        let at = matrix.transform_point3(part.bind(point, drawn));
+                        let shift = drawn.target[point as usize].as_dvec3() - at;
+                        if shift.is_finite() {
+                            matrix.translation += shift;
+                        }
+                    }
+                }
+                matrices.push(matrix);
             }
         }
     }
@@ -119,6 +157,8 @@ impl Views {
     /// Has the helpers of a snapshot again, in the moments that it knows.
     pub(super) fn restore(&mut self, snapshot: &Snapshot) {
         self.moments.truncate(snapshot.matrices.len());
+        self.bases.clear();
+        self.weights = vec![Vec::new(); self.moments.len()];
         self.matrices.clone_from(&snapshot.matrices);
     }
 }
@@ -126,6 +166,8 @@ impl Views {
 /// A point of a part in some views.
 pub(super) struct Looked<'a> {
     pub(super) part: &'a Part,
+    /// Its place in the group.
+    pub(super) index: usize,
     pub(super) views: &'a Views,
     pub(super) seen: &'a [(usize, usize, usize)],
     pub(super) care: Care,
@@ -147,7 +189,7 @@ impl Looked<'_> {
         };
         Sight {
             matrices: &self.views.matrices[m][u],
-            place: self.part.bind(point, drawn),
+            place: self.views.place(self.part, self.index, point, m, d),
             target: target[point as usize].as_dvec3(),
             linear: DMat3::ZERO,
         }
@@ -169,6 +211,7 @@ impl Looked<'_> {
         point: u32,
         n_joints: usize,
         omegas: &[Row],
+        seeds: &[DVec3],
         unit_of: &[usize],
     ) -> Row {
         let own = &self.part.omega[point as usize];
@@ -181,7 +224,19 @@ impl Looked<'_> {
             .filter(|n| n.0 < 1.9)
             .collect();
         near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut around: Vec<(f64, usize)> = Vec::new();
+        if !seeds.is_empty() {
+            let place = self.part.geometry.positions[point as usize].as_dvec3();
+            around = near
+                .iter()
+                .map(|n| (seeds[n.1].distance_squared(place), n.1))
+                .collect();
+            around.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            around.truncate(NEAREST);
+        }
         near.truncate(NEAREST);
+        around.retain(|a| near.iter().all(|n| n.1 != a.1));
+        near.extend(around);
         candidates.extend(
             near.into_iter()
                 .map(|(_, h)| ((n_joints + h) as u16, omegas[h].clone())),
@@ -205,6 +260,8 @@ pub(super) struct Aim {
     /// Every point is to be this near.
     pub(super) enough: f64,
     pub(super) care: Care,
+    /// Helpers that are fitted to corrections may do for one place if they lie so far from each other, bind space.
+    pub(super) gap: f64,
     /// Whether helpers are fitted to what the whole stack does, not blends of their weights.
     pub(super) refines: bool,
 }
@@ -222,6 +279,7 @@ pub(super) fn search(
         enough,
         care,
         refines,
+        ..
     } = aim;
     let points: Vec<Vec<usize>> = group
         .meshes
@@ -242,6 +300,7 @@ pub(super) fn search(
         .collect();
     let mut search = Search {
         omegas: Vec::new(),
+        seeds: Vec::new(),
         points,
         snapshots: Vec::new(),
     };
@@ -261,7 +320,7 @@ pub(super) fn search(
     let mut errors: Vec<Vec<f64>> = Vec::new();
     let mut spent: Vec<Vec<bool>> = Vec::new();
     for (i, part) in group.meshes.iter().enumerate() {
-        let looked = views.look(part, &seen[i], false, care, enough);
+        let looked = views.look(group, i, &seen[i], false, care, enough);
         let all = search.points[i].par_iter().zip(&rows[i]);
         errors.push(
             all.map(|(&a, row)| looked.error(part.active[a], row))
@@ -269,11 +328,26 @@ pub(super) fn search(
         );
         spent.push(vec![false; rows[i].len()]);
     }
+    let seeds = |search: &'_ Search| -> Vec<DVec3> {
+        if refines {
+            search.seeds.clone()
+        } else {
+            Vec::new()
+        }
+    };
     while search.omegas.len() < most {
         task.check()?;
         let first = search.omegas.len();
         for _ in 0..AT_A_TIME.min(most - first) {
-            let Some((i, e)) = worst(group, &search, &errors, &spent, first, enough) else {
+            let Some((i, e)) = worst(
+                group,
+                &search,
+                &errors,
+                &spent,
+                first,
+                enough,
+                refines.then_some(aim.gap),
+            ) else {
                 break;
             };
             spent[i][e] = true;
@@ -281,15 +355,19 @@ pub(super) fn search(
             let mut omega = part.omega[part.active[search.points[i][e]] as usize].clone();
             omega.retain(|r| r.1 >= 0.002);
             let omega = normalised(omega);
-            views.add(group, &omega);
+            let point = part.active[search.points[i][e]];
+            views.add(stage, group, &omega, refines.then_some((i, point)));
             search.omegas.push(omega);
+            search
+                .seeds
+                .push(part.geometry.positions[point as usize].as_dvec3());
         }
         if search.omegas.len() == first {
             break;
         }
         let fresh = &search.omegas[first..];
         for (i, part) in group.meshes.iter().enumerate() {
-            let looked = views.look(part, &seen[i], false, care, enough);
+            let looked = views.look(group, i, &seen[i], false, care, enough);
             let better: Vec<Option<(Row, f64)>> = search.points[i]
                 .par_iter()
                 .zip(&errors[i])
@@ -299,7 +377,13 @@ pub(super) fn search(
                     if fresh.iter().all(|omega| distance(omega, own) > 1.4) {
                         return None;
                     }
-                    let row = looked.refit(point, n_joints, &search.omegas, &group.units);
+                    let row = looked.refit(
+                        point,
+                        n_joints,
+                        &search.omegas,
+                        &seeds(&search),
+                        &group.units,
+                    );
                     let now = looked.error(point, &row);
                     (now < error).then_some((row, now))
                 })
@@ -314,14 +398,20 @@ pub(super) fn search(
         if refines {
             refine(stage, group, views, &search, &rows, task)?;
             for (i, part) in group.meshes.iter().enumerate() {
-                let looked = views.look(part, &seen[i], true, care, enough);
+                let looked = views.look(group, i, &seen[i], true, care, enough);
                 let points = search.points[i].par_iter().zip(&mut rows[i]);
                 let points = points.zip(&mut errors[i]);
                 points.for_each(|((&a, row), error)| {
                     let point = part.active[a];
                     *error = looked.error(point, row);
                     if *error > 0.5 * enough {
-                        let other = looked.refit(point, n_joints, &search.omegas, &group.units);
+                        let other = looked.refit(
+                            point,
+                            n_joints,
+                            &search.omegas,
+                            &seeds(&search),
+                            &group.units,
+                        );
                         let now = looked.error(point, &other);
                         if now < *error {
                             (*row, *error) = (other, now);
@@ -358,14 +448,13 @@ fn refine(
     rows: &[Vec<Row>],
     task: &Task,
 ) -> Result<(), Cancelled> {
-    let of_part = |(i, part): (usize, &Part)| -> Vec<(u32, Row)> {
+    let of_part = |(i, part): (usize, &Part)| -> (usize, Vec<Pulled>) {
         let points = search.points[i].iter().zip(&rows[i]);
-        points
-            .map(|(&a, row)| (part.active[a], row.clone()))
-            .collect()
+        let pulled = points.map(|(&a, row)| Pulled::by(part.active[a], row.clone()));
+        (0, pulled.collect())
     };
-    let rows = group.meshes.iter().enumerate().map(of_part);
-    Refiner::new(stage, group, &search.omegas, rows).apply(views, task)
+    let points = group.meshes.iter().enumerate().map(of_part);
+    Refiner::new(stage, group, &search.omegas, points).apply(views, task)
 }
 
 /// The worst point that is no helper yet, lies beyond `enough`, and is far from helpers `first` on.
@@ -376,6 +465,7 @@ fn worst(
     spent: &[Vec<bool>],
     first: usize,
     enough: f64,
+    spaced: Option<f64>,
 ) -> Option<(usize, usize)> {
     let mut found: Option<(f64, usize, usize)> = None;
     for (i, part) in group.meshes.iter().enumerate() {
@@ -384,9 +474,14 @@ fn worst(
                 continue;
             }
             let own = &part.omega[part.active[search.points[i][e]] as usize];
+            let point = part.active[search.points[i][e]];
+            let place = part.geometry.positions[point as usize].as_dvec3();
             let far = |(h, omega): (usize, &Row)| {
                 let least = if h >= first { SPACING } else { 0.02 };
                 distance(omega, own) > least
+                    || spaced.is_some_and(|gap| {
+                        search.seeds[h].distance(place) > gap * if h >= first { 3.0 } else { 1.0 }
+                    })
             };
             if own.len() > 1 && search.omegas.iter().enumerate().all(far) {
                 found = Some((error, i, e));
@@ -396,27 +491,29 @@ fn worst(
     found.map(|f| (f.1, f.2))
 }
 
-/// Rows of all active points with these helpers, by part: fitted to the skinning, or to the whole stack where that
+/// Rows of `points` with these helpers, by part: fitted to the skinning, or to the whole stack where that
 /// leaves less to displacements; as they were where neither brings a point nearer.
 pub(super) fn final_rows(
     stage: &Stage<'_>,
     group: &Group,
     views: &Views,
     omegas: &[Row],
+    seeds: &[DVec3],
+    points: &[Vec<u32>],
     care: Care,
     enough: f64,
     task: &Task,
 ) -> Result<Vec<Vec<Row>>, Cancelled> {
     let mut rows = Vec::new();
-    for part in &group.meshes {
+    for (i, part) in group.meshes.iter().enumerate() {
         task.check()?;
         let base = |p: u32| part.base[p as usize].clone();
         let Some(n_joints) = group.n_joints.filter(|_| !omegas.is_empty()) else {
-            rows.push(part.active.iter().map(|&p| base(p)).collect());
+            rows.push(points[i].iter().map(|&p| base(p)).collect());
             continue;
         };
         let seen = views.of_part(stage, group, part, MOST_VIEWS);
-        let looked = |whole: bool| views.look(part, &seen, whole, care, enough);
+        let looked = |whole: bool| views.look(group, i, &seen, whole, care, enough);
         let (skinned, whole) = (looked(false), looked(true));
         let corrects = views
             .moments
@@ -424,19 +521,19 @@ pub(super) fn final_rows(
             .any(|m| m.drawn.iter().any(|d| !d.uncorrected.is_empty()));
         let refit = |&p: &u32| {
             let mut best = base(p);
-            let row = skinned.refit(p, n_joints, omegas, &group.units);
+            let row = skinned.refit(p, n_joints, omegas, seeds, &group.units);
             if skinned.error(p, &row) < skinned.error(p, &best) {
                 best = row;
             }
             if corrects {
-                let row = whole.refit(p, n_joints, omegas, &group.units);
+                let row = whole.refit(p, n_joints, omegas, seeds, &group.units);
                 if whole.error(p, &row) < whole.error(p, &best) {
                     best = row;
                 }
             }
             best
         };
-        let chunks = part.active.par_chunks(POINTS).map(|points| {
+        let chunks = points[i].par_chunks(POINTS).map(|points| {
             task.check()?;
             Ok(points.iter().map(refit).collect())
         });

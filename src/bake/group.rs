@@ -1,5 +1,6 @@
 //! What is baked together: meshes and skins that hang together, as they are before anything is baked.
 
+use super::flips::{self, Flip};
 use super::rows::{INFLUENCES, Row, blended, limited, normalised};
 use super::solve::Effort;
 use super::stage::{Clips, DrawnMoment, Moment, Stage, Time, UnitMoment, Wanted};
@@ -50,6 +51,8 @@ pub(super) struct Survey {
     pub(super) keys: Vec<Vec<f32>>,
     /// The moments that differ most from each other in what linear skinning leaves over, most telling first.
     pub(super) telling: Vec<Time>,
+    /// Where the skin itself jumps, keyed on both sides.
+    pub(super) flips: Vec<Flip>,
 }
 
 impl Part {
@@ -183,7 +186,7 @@ impl Group {
             .played
             .iter()
             .map(|clip| key_times(clip, rest, &movers));
-        let keys: Vec<Vec<f32>> = keys.collect();
+        let mut keys: Vec<Vec<f32>> = keys.collect();
         let times = times_of(&keys, corrected);
         let step = times.len().div_ceil(effort.moments).max(1);
         let times: Vec<Time> = times.into_iter().step_by(step).collect();
@@ -199,6 +202,12 @@ impl Group {
             .map(|part| part.witnesses(WITNESSES / n_parts.max(1)))
             .collect();
         let chosen = self.drawn();
+        // Where moments are left out, what happens between them cannot be told.
+        let pairs = if step == 1 {
+            flips::pairs(stage, self)
+        } else {
+            Vec::new()
+        };
         let look = |_: usize, moment: Moment| {
             let mut signature: Vec<Vec3> = Vec::new();
             for ((part, worst), witnesses) in self.meshes.iter().zip(&worst).zip(&witnesses) {
@@ -215,9 +224,10 @@ impl Group {
                     signature.extend(witnesses.iter().map(|&p| error(p)));
                 }
             }
-            signature
+            (signature, flips::turned(&pairs, &moment))
         };
-        let signatures = stage.map(clips, &times, Wanted::own(&chosen), task, look)?;
+        let looked = stage.map(clips, &times, Wanted::own(&chosen), task, look)?;
+        let (signatures, turned): (Vec<_>, Vec<_>) = looked.into_iter().unzip();
         for (part, worst) in self.meshes.iter_mut().zip(&worst) {
             for (p, bits) in worst.iter().enumerate() {
                 let off = f32::from_bits(bits.load(Ordering::Relaxed));
@@ -229,7 +239,28 @@ impl Group {
         }
         let order = farthest(&signatures, effort.telling);
         let telling = order.into_iter().map(|i| times[i]).collect();
-        Ok(Survey { keys, telling })
+        let flips = if self.is_off() {
+            flips::find(stage, clips, &chosen, &pairs, &times, &turned, task)?
+        } else {
+            Vec::new()
+        };
+        for flip in &flips {
+            flips::key_both_sides(&mut keys[flip.clip], flip.time);
+        }
+        Ok(Survey {
+            keys,
+            telling,
+            flips,
+        })
+    }
+
+    /// The active points, by part, `most` of them at most, spread evenly.
+    pub(super) fn active(&self, most: usize) -> Vec<Vec<u32>> {
+        let n: usize = self.meshes.iter().map(|part| part.active.len()).sum();
+        let step = n.div_ceil(most.max(1)).max(1);
+        let parts = self.meshes.iter();
+        let few = parts.map(|part| part.active.iter().copied().step_by(step).collect());
+        few.collect()
     }
 
     /// Whether any point needs correction.

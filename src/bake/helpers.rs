@@ -12,6 +12,19 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 /// The steps of a rotation that a file stores in 16 bits a number.
 const STEPS: f64 = 32767.0;
 
+/// What an accessor of times takes in a file besides its keys.
+const TIMES_BYTES: usize = 110;
+
+/// How exactly tracks of a helper are kept.
+pub(super) struct TrackCare<'a> {
+    /// How far it may be off in the parent's units before it takes a track.
+    pub(super) still: f64,
+    /// How far it may be off between fewer keys, the parent's units.
+    pub(super) thin: f64,
+    /// How far the points reach that follow it, by its bind -> own space.
+    pub(super) reach: &'a dyn Fn(&DAffine3) -> f64,
+}
+
 /// A helper joint of one unit: where it hangs, and how it moves.
 #[derive(Clone)]
 pub(super) struct Helper {
@@ -35,6 +48,7 @@ pub(super) struct Local {
 /// How a helper moves in a clip: one entry a key; what is empty stays as at rest.
 #[derive(Clone, Default)]
 pub(super) struct Track {
+    pub(super) times: Vec<f32>,
     pub(super) rotation: Vec<DQuat>,
     pub(super) translation: Vec<DVec3>,
     pub(super) scale: Vec<DVec3>,
@@ -76,20 +90,21 @@ pub(super) fn relative(
 
 impl Helper {
     /// A helper from its motions relative to the parent ([`relative`]): at rest, and for each clip at its keys.
-    ///
-    /// `still`: how far it may be off in the parent's units before its place takes a track.
     pub(super) fn new(
         stage: &Stage<'_>,
         unit: usize,
         parent: u16,
         rest: DAffine3,
         clips: &[Vec<DAffine3>],
-        still: f64,
+        keys: &[Vec<f32>],
+        care: &TrackCare<'_>,
     ) -> Self {
         let unit_of = &stage.units[unit];
         let slot = usize::from(parent);
         let pivot = pivot(clips.iter().flatten().chain([&rest]));
         let inverse_bind = DAffine3::from_translation(-pivot) * unit_of.inverse_bind[slot];
+        let still = care.still;
+        let reach = (care.reach)(&inverse_bind);
         let local = |motion: &DAffine3| {
             let (rotation, stretch) = polar(motion.matrix3);
             Local {
@@ -114,9 +129,9 @@ impl Helper {
         if (at_rest.scale - DVec3::ONE).abs().max_element() < 1e-4 {
             at_rest.scale = DVec3::ONE;
         }
-        let tracks = clips.iter().map(|motions| {
+        let tracks = clips.iter().zip(keys).map(|(motions, times)| {
             let locals: Vec<Local> = motions.iter().map(local).collect();
-            Track::new(&locals, &at_rest, still)
+            Track::new(times, &locals, &at_rest, still, reach).thinned(care.thin, reach)
         });
         let tracks = tracks.collect();
         Self {
@@ -127,23 +142,10 @@ impl Helper {
         }
     }
 
-    /// Where a player has it, bind -> world, `share` of the way from key `k` to the next.
-    pub(super) fn matrix(&self, world: &[DAffine3], at: Option<(usize, usize, f64)>) -> DAffine3 {
-        let mut local = self.rest;
-        if let Some((clip, k, share)) = at
-            && let Some(track) = self.tracks.get(clip)
-        {
-            if let Some(&from) = track.rotation.get(k) {
-                let to = track.rotation.get(k + 1).copied().unwrap_or(from);
-                local.rotation = normalize_or_identity(from.slerp(to, share));
-            }
-            let between = |keys: &[DVec3], rest: DVec3| match keys.get(k) {
-                Some(&from) => from.lerp(keys.get(k + 1).copied().unwrap_or(from), share),
-                None => rest,
-            };
-            local.translation = between(&track.translation, local.translation);
-            local.scale = between(&track.scale, local.scale);
-        }
+    /// Where a player has it at a time, bind -> world.
+    pub(super) fn matrix(&self, world: &[DAffine3], time: Time) -> DAffine3 {
+        let track = time.clip.and_then(|clip| self.tracks.get(clip));
+        let local = track.map_or(self.rest, |track| track.at(time, &self.rest));
         let affine = DAffine3::from_scale_rotation_translation(
             local.scale,
             local.rotation,
@@ -154,11 +156,12 @@ impl Helper {
 }
 
 impl Track {
-    fn new(locals: &[Local], rest: &Local, still: f64) -> Self {
-        let mut track = Self::default();
-        // Numbers of 16 bits leave lengths a little off 1, by as much as half a degree changes this.
-        let unit = normalize_or_identity;
-        let turns = |l: &Local| unit(l.rotation).dot(unit(rest.rotation)).abs() < 1.0 - 1e-9;
+    fn new(times: &[f32], locals: &[Local], rest: &Local, still: f64, reach: f64) -> Self {
+        let mut track = Self {
+            times: times.to_vec(),
+            ..Self::default()
+        };
+        let turns = |l: &Local| angle(l.rotation, rest.rotation) * reach > still;
         if locals.iter().any(turns) {
             // One hemisphere from key to key.
             let mut last = rest.rotation;
@@ -182,12 +185,112 @@ impl Track {
         }
         if locals
             .iter()
-            .any(|l| (l.scale - rest.scale).abs().max_element() > 4e-4)
+            .any(|l| (l.scale - rest.scale).abs().max_element() * reach > still)
         {
             track.scale = locals.iter().map(|l| l.scale).collect();
         }
         track
     }
+
+    /// Where a player has it, `rest` where there are no keys.
+    fn at(&self, time: Time, rest: &Local) -> Local {
+        let Some((_, k, share)) = place(&self.times, time) else {
+            return *rest;
+        };
+        let mut local = *rest;
+        if let Some(&from) = self.rotation.get(k) {
+            let to = self.rotation.get(k + 1).copied().unwrap_or(from);
+            local.rotation = normalize_or_identity(from.slerp(to, share));
+        }
+        let between = |keys: &[DVec3], rest: DVec3| match keys.get(k) {
+            Some(&from) => from.lerp(keys.get(k + 1).copied().unwrap_or(from), share),
+            None => rest,
+        };
+        local.translation = between(&self.translation, local.translation);
+        local.scale = between(&self.scale, local.scale);
+        local
+    }
+
+    /// How many bytes its keys take.
+    fn bytes(&self) -> usize {
+        let of = |n: usize, size: usize| n * size;
+        of(self.rotation.len(), 8) + of(self.translation.len(), 12) + of(self.scale.len(), 12)
+    }
+
+    /// Without keys that the others tell to within `most`, at `reach` from the middle; itself where that is not smaller.
+    fn thinned(self, most: f64, reach: f64) -> Self {
+        let n = self.times.len();
+        if most <= 0.0 || n < 3 || self.bytes() == 0 {
+            return self;
+        }
+        let none = Local {
+            rotation: DQuat::IDENTITY,
+            translation: DVec3::ZERO,
+            scale: DVec3::ONE,
+        };
+        let key = |k: usize| Local {
+            rotation: self.rotation.get(k).copied().unwrap_or(none.rotation),
+            translation: self.translation.get(k).copied().unwrap_or_default(),
+            scale: self.scale.get(k).copied().unwrap_or(none.scale),
+        };
+        let apart = |a: &Local, b: &Local| {
+            a.translation.distance(b.translation)
+                + reach * (angle(a.rotation, b.rotation) + (a.scale - b.scale).abs().max_element())
+        };
+        let keys: Vec<Local> = (0..n).map(key).collect();
+        let told = |from: usize, to: usize| {
+            let (a, b) = (&keys[from], &keys[to]);
+            let (start, end) = (f64::from(self.times[from]), f64::from(self.times[to]));
+            (from + 1..to).all(|k| {
+                let share = (f64::from(self.times[k]) - start) / (end - start);
+                let between = Local {
+                    rotation: normalize_or_identity(a.rotation.slerp(b.rotation, share)),
+                    translation: a.translation.lerp(b.translation, share),
+                    scale: a.scale.lerp(b.scale, share),
+                };
+                apart(&between, &keys[k]) <= most
+            })
+        };
+        let mut kept = vec![0];
+        let mut last = 0;
+        while last + 1 < n {
+            let mut to = last + 1;
+            while to + 1 < n && told(last, to + 1) {
+                to += 1;
+            }
+            kept.push(to);
+            last = to;
+        }
+        if kept.len() == 2 && apart(&keys[0], &keys[n - 1]) <= most {
+            kept.pop();
+        }
+        let few = |all: &[DVec3]| -> Vec<DVec3> {
+            let kept = kept.iter();
+            kept.filter_map(|&k| all.get(k).copied()).collect()
+        };
+        let thin = Self {
+            times: kept.iter().map(|&k| self.times[k]).collect(),
+            rotation: kept
+                .iter()
+                .filter_map(|&k| self.rotation.get(k).copied())
+                .collect(),
+            translation: few(&self.translation),
+            scale: few(&self.scale),
+        };
+        // Times of its own take 4 bytes a key and an accessor.
+        if thin.bytes() + 4 * thin.times.len() + TIMES_BYTES < self.bytes() {
+            thin
+        } else {
+            self
+        }
+    }
+}
+
+/// The angle between two orientations, radians.
+fn angle(a: DQuat, b: DQuat) -> f64 {
+    // Numbers of 16 bits leave lengths a little off 1.
+    let dot = normalize_or_identity(a).dot(normalize_or_identity(b)).abs();
+    2.0 * (2.0 * (1.0 - dot.min(1.0))).sqrt().min(1.6)
 }
 
 /// Where a key is: its clip, the key at or before the moment, and the share of the way to the next.

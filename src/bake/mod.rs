@@ -12,12 +12,14 @@
 //! Invariant: points that need no correction, and clips, channels and joints of the source, stay as they are.
 //! Invariant: an error is measured on what a player shows, rounded as the file has it; a miss is said.
 
+mod alternate;
 mod angles;
 mod basis;
 pub mod compare;
 mod dense;
 mod envelope;
 mod estimate;
+mod flips;
 pub mod frames;
 mod greedy;
 mod group;
@@ -177,8 +179,22 @@ pub struct Baked {
     pub meshes: BTreeMap<MeshId, BakedMesh>,
     /// All clips of the file.
     pub clips: BTreeMap<ClipId, Arc<Clip>>,
+    /// Where the stacks' skin itself jumps, in order of clips and times.
+    pub jumps: Vec<Jump>,
     /// The largest error found while baking, as a fraction of the diagonal.
     pub expected: f64,
+}
+
+/// A moment at which two joints turn by 180 degrees against each other and dual quaternions go the other way round: the
+/// skin jumps there, in the file within two milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Jump {
+    /// The clip.
+    pub clip: ClipId,
+    /// Seconds.
+    pub time: f64,
+    /// The joints.
+    pub joints: (JointIndex, JointIndex),
 }
 
 impl Baked {
@@ -219,6 +235,11 @@ pub fn bake(
                 add(&mut baked, job, &group, &solved)?;
             }
         }
+        // The poses for practice are no clip of the file.
+        baked.jumps.retain(|jump| jump.clip != PRACTICE);
+        baked
+            .jumps
+            .sort_by(|a, b| a.clip.cmp(&b.clip).then(a.time.total_cmp(&b.time)));
         Ok((!baked.is_empty()).then_some(baked))
     })
 }
@@ -277,6 +298,11 @@ fn clips_of<'a>(document: &'a Document, played: &'a BTreeMap<ClipId, Arc<Clip>>)
 /// Adds what was found for a group.
 fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) -> Result<(), Cancelled> {
     baked.expected = baked.expected.max(solved.worst / job.diagonal);
+    baked.jumps.extend(solved.flips.iter().map(|flip| Jump {
+        clip: job.clips.ids[flip.clip],
+        time: flip.time,
+        joints: flip.joints,
+    }));
     let first = job.stage.document.skeleton().len();
     let mut tracks: Vec<Vec<Channel>> = vec![Vec::new(); job.clips.ids.len()];
     for (&unit, helpers) in group.units.iter().zip(&solved.helpers) {
@@ -290,8 +316,8 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) -> Resu
                 ..joint_of(helper, joint)
             });
             let index = JointIndex((first + joint) as u32);
-            for (clip, keys) in solved.keys.iter().enumerate() {
-                tracks[clip].extend(channels_of(helper, index, clip, keys));
+            for clip in 0..solved.keys.len() {
+                tracks[clip].extend(channels_of(helper, index, clip));
             }
         }
         for &skin in &job.stage.units[unit].skins {
@@ -361,11 +387,11 @@ fn joint_of(helper: &Helper, number: usize) -> HelperJoint {
 }
 
 /// The channels that a helper has in a clip.
-fn channels_of(helper: &Helper, joint: JointIndex, clip: usize, keys: &[f32]) -> Vec<Channel> {
+fn channels_of(helper: &Helper, joint: JointIndex, clip: usize) -> Vec<Channel> {
     let Some(track) = helper.tracks.get(clip) else {
         return Vec::new();
     };
-    let times: Arc<[f32]> = keys.into();
+    let times: Arc<[f32]> = track.times.as_slice().into();
     let channel = |property: Property, values: Vec<f32>| {
         (!values.is_empty()).then(|| Channel {
             joint,

@@ -7,7 +7,6 @@
 use super::angles::{BindNormals, angle, compared_normals, first_vertex_of_normal};
 use super::dense::solve_in_place;
 use super::group::{Group, Part};
-use super::helpers::place;
 use super::rows::{Row, blended};
 use super::solve::{Job, Solved};
 use super::stage::{Moment, Time, Wanted};
@@ -195,14 +194,10 @@ fn views(
 /// Matrices of a unit's joints and helpers as a player has them.
 fn matrices(group: &Group, solved: &Solved, unit: usize, moment: &Moment) -> Vec<DAffine3> {
     let own = &moment.units[unit].matrices;
-    let at = moment
-        .time
-        .clip
-        .and_then(|clip| place(&solved.keys[clip], moment.time));
     let index = group.units.iter().position(|&u| u == unit);
     let helpers = index.and_then(|i| solved.helpers.get(i));
     let helpers = helpers.into_iter().flatten();
-    let helpers = helpers.map(|helper| helper.matrix(&moment.world, at));
+    let helpers = helpers.map(|helper| helper.matrix(&moment.world, moment.time));
     own.iter().copied().chain(helpers).collect()
 }
 

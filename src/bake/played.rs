@@ -1,30 +1,41 @@
 //! A bake in the making, as a player will show it: tracks of helpers, weights at all keys, and more keys where the played
 //! result strays between them.
 
+use super::alternate::basis_of;
 use super::basis::{Basis, Residuals, WeightSystem, displaced};
+use super::flips::Flip;
 use super::greedy::{Views, final_rows, left_over};
 use super::group::{Group, Survey, times_of, with_helpers};
-use super::helpers::{Helper, parent_slot, place, relative};
+use super::helpers::{Helper, TrackCare, parent_slot, place, relative};
 use super::refine::Refiner;
 use super::rows::{Care, Row};
-use super::solve::{Choice, ENOUGH, Job, MOST_MOMENTS, Solved, SolvedMesh, residuals};
+use super::solve::{Choice, Job, Solved, SolvedMesh};
 use super::stage::{Moment, Time, Wanted};
 use super::times::SHORTEST;
 use crate::task::Cancelled;
 use glam::{DAffine3, DVec3};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Rounds in which keys are added.
 const KEY_ROUNDS: usize = 5;
+
+/// Where between two keys the played result is looked at.
+const SHARES: [f64; 3] = [0.3, 0.5, 0.7];
+
+/// A helper that moves its points by less than this share of the tolerance has no track.
+const STILL: f64 = 0.1;
 
 /// For each mesh, for each instance, its weights at a key; and the largest error there.
 pub(super) type AtKey = (Vec<Vec<Vec<f64>>>, f64);
 
 /// A bake in the making, as a player will show it.
+#[derive(Clone)]
 pub(super) struct Played<'a, 'j> {
     job: &'a Job<'j>,
     group: &'a Group,
     omegas: &'a [Row],
+    seeds: &'a [DVec3],
     /// By unit of the group, then by helper.
     parents: Vec<Vec<u16>>,
     /// By clip.
@@ -32,11 +43,13 @@ pub(super) struct Played<'a, 'j> {
     /// By clip, key, unit of the group and helper: the helper's motion relative to its parent.
     motions: Vec<Vec<Vec<Vec<DAffine3>>>>,
     rest: Vec<Vec<DAffine3>>,
+    /// Keys of helpers that tell less than this share of the tolerance are left out.
+    thin: f64,
     /// The factor from bind space to the world.
     unit_scale: f64,
     helpers: Vec<Vec<Helper>>,
     /// Where helpers do more than blend.
-    refiner: Option<Refiner<'a>>,
+    refiner: Option<Arc<Refiner<'a>>>,
     /// By mesh, of the active points.
     rows: Vec<Vec<Row>>,
     /// By mesh: k and n x k displacements.
@@ -50,6 +63,7 @@ impl<'a, 'j> Played<'a, 'j> {
         job: &'a Job<'j>,
         group: &'a Group,
         omegas: &'a [Row],
+        seeds: &'a [DVec3],
         survey: &Survey,
         rows: Vec<Vec<Row>>,
         refiner: Option<Refiner<'a>>,
@@ -64,13 +78,15 @@ impl<'a, 'j> Played<'a, 'j> {
             job,
             group,
             omegas,
+            seeds,
             parents: parents.collect(),
             keys: survey.keys.clone(),
             motions: survey.keys.iter().map(unknown).collect(),
             rest: Vec::new(),
+            thin: 0.0,
             unit_scale,
             helpers: Vec::new(),
-            refiner,
+            refiner: refiner.map(Arc::new),
             rows,
             bases: group.meshes.iter().map(|_| (0, Vec::new())).collect(),
             weights: BTreeMap::new(),
@@ -111,7 +127,7 @@ impl<'a, 'j> Played<'a, 'j> {
         let motions = |_: usize, moment: Moment| -> Vec<Vec<DAffine3>> {
             if let (Some(refiner), Some(_)) = (&self.refiner, moment.time.clip) {
                 return (0..group.units.len())
-                    .map(|i| refiner.motions(&moment, i))
+                    .map(|i| refiner.fit(&moment, i).motions)
                     .collect();
             }
             let units = group.units.iter().zip(&self.parents);
@@ -167,27 +183,82 @@ impl<'a, 'j> Played<'a, 'j> {
                             .abs()
                             .cbrt()
                             .max(1e-9);
-                        let still = 0.1 * self.job.tolerance / scale;
-                        Helper::new(stage, u, parent, self.rest[i][h], &clips, still)
+                        let slot = (stage.units[u].joints.len() + h) as u16;
+                        let reach = |bind: &DAffine3| self.reach(u, slot, bind);
+                        let care = TrackCare {
+                            still: STILL * self.job.tolerance / scale,
+                            thin: self.thin * self.job.tolerance / scale,
+                            reach: &reach,
+                        };
+                        Helper::new(stage, u, parent, self.rest[i][h], &clips, &self.keys, &care)
                     })
                     .collect()
             })
             .collect();
     }
 
+    /// How far the points reach that follow a slot, by their weights, in the space that `bind` leads to.
+    fn reach(&self, unit: usize, slot: u16, bind: &DAffine3) -> f64 {
+        let stage = self.job.stage;
+        let mut reach = 0.0f64;
+        for (part, rows) in self.group.meshes.iter().zip(&self.rows) {
+            if part.drawn.iter().all(|&d| stage.drawn[d].unit != unit) {
+                continue;
+            }
+            for (&point, row) in part.active.iter().zip(rows) {
+                if let Some((_, weight)) = row.iter().find(|r| r.0 == slot) {
+                    let place = part.geometry.positions[point as usize].as_dvec3();
+                    reach = reach.max(weight * bind.transform_point3(place).length());
+                }
+            }
+        }
+        reach
+    }
+
+    /// Leaves out keys of helpers that tell less than `share` of the tolerance, and solves the weights with what is left;
+    /// the largest error then.
+    pub(super) fn thin(&mut self, share: f64) -> Result<f64, Cancelled> {
+        self.thin = share;
+        self.make_tracks();
+        let at_keys = self.weigh(None)?;
+        let at_keys = at_keys.iter().map(|e| e.0).fold(0.0, f64::max);
+        Ok(at_keys.max(self.worst_between()?))
+    }
+
+    /// The largest error between the keys there are.
+    fn worst_between(&self) -> Result<f64, Cancelled> {
+        let mut times = Vec::new();
+        for (clip, keys) in self.keys.iter().enumerate() {
+            if self.job.corrected[clip] {
+                for pair in keys
+                    .windows(2)
+                    .filter(|p| f64::from(p[1] - p[0]) >= 2.0 * SHORTEST)
+                {
+                    let (from, to) = (f64::from(pair[0]), f64::from(pair[1]));
+                    times.extend(SHARES.map(|share| Time {
+                        clip: Some(clip),
+                        secs: from + share * (to - from),
+                    }));
+                }
+            }
+        }
+        let drawn = self.group.drawn();
+        let look = |_: usize, moment: Moment| self.error_at(&moment);
+        let (clips, task) = (self.job.clips, self.job.task);
+        let stage = self.job.stage;
+        let found = stage.map(clips, &times, Wanted::own(&drawn), task, look)?;
+        Ok(found.into_iter().fold(0.0, f64::max))
+    }
+
     /// Matrices of joints and helpers as a player has them, by unit of the group.
     fn matrices(&self, moment: &Moment) -> Vec<Vec<DAffine3>> {
-        let at = moment
-            .time
-            .clip
-            .and_then(|clip| place(&self.keys[clip], moment.time));
         let units = self.group.units.iter().enumerate();
         units
             .map(|(i, &u)| {
                 let helpers = self.helpers.get(i).map_or(&[][..], Vec::as_slice);
                 let helpers: Vec<DAffine3> = helpers
                     .iter()
-                    .map(|h| h.matrix(&moment.world, at))
+                    .map(|h| h.matrix(&moment.world, moment.time))
                     .collect();
                 with_helpers(&moment.units[u], &helpers)
             })
@@ -196,32 +267,14 @@ impl<'a, 'j> Played<'a, 'j> {
 
     /// Finds the displacements of all meshes on `views`.
     pub(super) fn find_bases(&mut self, views: &Views, choice: &Choice) -> Result<(), Cancelled> {
-        let job = self.job;
-        for (i, part) in self.group.meshes.iter().enumerate() {
-            job.task.check()?;
-            self.bases[i] = (0, Vec::new());
-            let seen = views.of_part(job.stage, self.group, part, MOST_MOMENTS);
-            let seen: Vec<_> = seen
-                .into_iter()
-                .filter(|s| views.moments[s.0].time.clip.is_some())
-                .collect();
-            let points: Vec<(u32, &Row)> = part.active.iter().copied().zip(&self.rows[i]).collect();
-            let residuals = residuals(part, &views.moments, &views.matrices, &seen, &points);
-            let enough = ENOUGH * job.tolerance;
-            if residuals.worst() <= enough || job.most_morphs() == 0 {
-                continue;
-            }
-            let bases = residuals.bases(
-                choice.morphs[i].saturating_sub(1),
-                job.most_morphs(),
-                enough,
-                job.task,
-            )?;
-            let best = bases.into_iter().min_by(|a, b| a.worst.total_cmp(&b.worst));
-            if let Some(basis) = best.filter(|b| b.worst < residuals.worst()) {
-                let (k, b) = (basis.k, self.sparse(&residuals, basis));
-                self.bases[i] = (k, b);
-            }
+        for i in 0..self.group.meshes.len() {
+            let points = &self.group.meshes[i].active;
+            let of_part = (points.as_slice(), self.rows[i].as_slice());
+            let (residuals, basis) = basis_of(self.job, self.group, views, i, of_part, choice)?;
+            self.bases[i] = match basis {
+                Some(basis) => (basis.k, self.sparse(&residuals, basis)),
+                None => (0, Vec::new()),
+            };
         }
         Ok(())
     }
@@ -372,6 +425,8 @@ impl<'a, 'j> Played<'a, 'j> {
                 self.group,
                 views,
                 self.omegas,
+                self.seeds,
+                &self.group.active(usize::MAX),
                 care,
                 job.fit(),
                 job.task,
@@ -397,11 +452,10 @@ impl<'a, 'j> Played<'a, 'j> {
         }
         let mut worst_of_new = 0.0f64;
         for round in 0..=KEY_ROUNDS {
-            let shares = [0.3, 0.5, 0.7];
             let times: Vec<Time> = intervals
                 .iter()
                 .flat_map(|&(clip, from, to)| {
-                    shares.map(|share| Time {
+                    SHARES.map(|share| Time {
                         clip: Some(clip),
                         secs: f64::from(from) + share * (f64::from(to) - f64::from(from)),
                     })
@@ -428,7 +482,7 @@ impl<'a, 'j> Played<'a, 'j> {
                 };
                 let long = f64::from(to) - f64::from(from) >= 2.0 * SHORTEST;
                 let strays =
-                    error > 0.93 * self.job.tolerance && error > 1.02 * end(from).max(end(to));
+                    error > 0.91 * self.job.tolerance && error > 1.02 * end(from).max(end(to));
                 if strays && long && round < KEY_ROUNDS {
                     let middle = f32::midpoint(from, to);
                     fresh.push((clip, middle));
@@ -471,7 +525,7 @@ impl<'a, 'j> Played<'a, 'j> {
         Ok((at_keys.max(between).max(worst_of_new), missed))
     }
 
-    pub(super) fn finish(self, worst: f64, bytes: f64) -> Solved {
+    pub(super) fn finish(self, worst: f64, bytes: f64, flips: Vec<Flip>) -> Solved {
         let mut meshes = Vec::new();
         for (i, (part, (k, b))) in self.group.meshes.iter().zip(&self.bases).enumerate() {
             let instances = (0..part.drawn.len()).map(|instance| {
@@ -503,6 +557,7 @@ impl<'a, 'j> Played<'a, 'j> {
             worst,
             unit_scale: self.unit_scale,
             bytes,
+            flips,
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Motions of helper joints, fitted to what the skin does where corrections move it.
 //!
 //! A helper begins as the dual quaternion blend of its weights. Corrections push skin off that way; what they do to the
-//! points that follow a helper is often a small turn, shift and stretch, which its own track holds. For one moment,
-//! `min sum_p |r_p - sum_h w_ph J_hp d_h|^2 + sum_h ridge m_h |d_h|^2` over the deviations d of all helpers at once
-//! (turn, stretch, shift), m the mass of its points; a few rounds of Gauss and Newton. The ridge keeps what no point asks
+//! points that follow a helper is often a small turn and shift, which its own track holds. For one moment,
+//! `min sum_p |r_p - sum_h w_ph J_hp d_h - A_p B_p w|^2 + sum_h ridge m_h |d_h|^2` over the deviations d of all helpers
+//! at once (turn, shift) and the weights w of the displacements B, m the mass of a helper's points; a few rounds of Gauss
+//! and Newton. The ridge keeps what no point asks
 //! for at the blend, and so the answer smooth in time. Source: skinning decomposition (Le and Deng 2012), with the
 //! joints and the blend given.
 
+use super::basis::displaced;
 use super::envelope::Envelope;
 use super::greedy::Views;
 use super::group::{Group, Part};
@@ -19,20 +21,16 @@ use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use rayon::prelude::*;
 
-/// What a helper's deviation costs beside what its points are off.
-const RIDGE: f64 = 1e-3;
-/// And its stretch, which takes a track of its own.
-const STRETCH_RIDGE: f64 = 4e-3;
+/// What a helper's deviation costs beside what its points are off: enough that it runs smoothly from key to key.
+const RIDGE: f64 = 0.03;
 /// Rounds of Gauss and Newton.
 const ROUNDS: usize = 2;
-/// Turn, stretch, shift.
-const FREE: usize = 9;
-/// A helper stretches by at most this.
-const MOST_STRETCH: f64 = 3.0;
+/// Turn, shift: a stretch would take a track of its own, and hardly tells more.
+const FREE: usize = 6;
 /// Points of a part that motions are fitted to.
 const MOST_POINTS: usize = 2000;
 
-/// Fits the motions of helpers to the points that follow them.
+/// Fits the motions of helpers, and weights of displacements with them, to the points that follow them.
 pub(super) struct Refiner<'a> {
     stage: &'a Stage<'a>,
     group: &'a Group,
@@ -40,12 +38,14 @@ pub(super) struct Refiner<'a> {
     n_joints: usize,
     /// By unit of the group, then by helper.
     seats: Vec<Vec<Seat>>,
+    /// By part: displacements of a point.
+    k: Vec<usize>,
     /// By part.
     points: Vec<Vec<Pulled>>,
     envelope: Envelope,
 }
 
-/// Where a helper's deviation turns and stretches about.
+/// Where a helper's deviation turns about.
 struct Seat {
     parent: u16,
     /// The middle of its points, the parent's bind space.
@@ -56,35 +56,76 @@ struct Seat {
     mass: f64,
 }
 
-/// A point, and the row that pulls it.
-struct Pulled {
-    point: u32,
-    row: Row,
+/// A point, and what pulls it.
+pub(super) struct Pulled {
+    pub(super) point: u32,
+    pub(super) row: Row,
+    /// Its displacements, bind space.
+    pub(super) b: Vec<DVec3>,
+    /// How much it counts.
+    pub(super) om: f64,
+}
+
+/// The answer for a unit at a moment.
+pub(super) struct Fitted {
+    /// Of the helpers, each relative to its parent.
+    pub(super) motions: Vec<DAffine3>,
+    /// Of the displacements, by instance of the stage that the unit draws.
+    pub(super) weights: Vec<(usize, Vec<f64>)>,
 }
 
 /// A helper in the making.
 struct Bent {
     rotation: DMat3,
-    stretch: DVec3,
+    /// The blend's own.
+    stretch: DMat3,
     place: DVec3,
     deviation: [f64; FREE],
 }
 
+/// What a helper hangs from at a moment.
+struct Held {
+    world: DAffine3,
+    bind: DAffine3,
+    scale: f64,
+    /// What it does by its weights alone.
+    blend: DAffine3,
+}
+
+/// An instance of a part in a unit, and where its weights stand in the border.
+struct Drawn {
+    part: usize,
+    d: usize,
+    first: usize,
+}
+
+impl Pulled {
+    /// A point without displacements that counts as others do.
+    pub(super) fn by(point: u32, row: Row) -> Self {
+        Self {
+            point,
+            row,
+            b: Vec::new(),
+            om: 1.0,
+        }
+    }
+}
+
 impl<'a> Refiner<'a> {
-    /// For helpers of weights `omegas`; `rows`: by part, points and their rows.
+    /// For helpers of weights `omegas`; `points`: by part, the number of its displacements and its points.
     pub(super) fn new(
         stage: &'a Stage<'a>,
         group: &'a Group,
         omegas: &[Row],
-        rows: impl Iterator<Item = Vec<(u32, Row)>>,
+        points: impl Iterator<Item = (usize, Vec<Pulled>)>,
     ) -> Self {
         let n_joints = group.n_joints.unwrap_or(0);
-        let points = rows.map(|rows| {
-            let pulled = rows.into_iter().filter(|(_, row)| {
-                let is_helper = |r: &(u16, f64)| usize::from(r.0) >= n_joints;
-                row.iter().any(is_helper)
-            });
-            let all: Vec<Pulled> = pulled.map(|(point, row)| Pulled { point, row }).collect();
+        let mut k = Vec::new();
+        let points = points.map(|(n, mut all)| {
+            k.push(n);
+            let is_helper = |r: &(u16, f64)| usize::from(r.0) >= n_joints;
+            let moves = |b: &DVec3| *b != DVec3::ZERO;
+            all.retain(|p| p.row.iter().any(is_helper) || p.b.iter().any(moves));
             let step = all.len().div_ceil(MOST_POINTS).max(1);
             all.into_iter().step_by(step).collect()
         });
@@ -113,135 +154,166 @@ impl<'a> Refiner<'a> {
             omegas: omegas.to_vec(),
             n_joints,
             seats,
+            k,
             points,
             envelope,
         }
     }
 
-    /// The motions of the helpers of the group's `i`-th unit at a moment, each relative to its parent.
-    pub(super) fn motions(&self, moment: &Moment, i: usize) -> Vec<DAffine3> {
+    /// The motions of the helpers of the group's `i`-th unit at a moment, and the weights that go with them.
+    pub(super) fn fit(&self, moment: &Moment, i: usize) -> Fitted {
         let u = self.group.units[i];
         let unit = &self.stage.units[u];
         let seats = &self.seats[i];
-        let blends: Vec<DAffine3> = seats
-            .iter()
-            .zip(&self.omegas)
-            .map(|(seat, omega)| relative(self.stage, u, seat.parent, moment, omega))
-            .collect();
-        let mut bent: Vec<Bent> = seats
-            .iter()
-            .zip(&blends)
-            .map(|(seat, blend)| Bent::new(blend, seat.centre))
-            .collect();
-        let worlds: Vec<DAffine3> = seats
-            .iter()
-            .map(|seat| moment.world[unit.joints[usize::from(seat.parent)].get()])
-            .collect();
-        let binds: Vec<DAffine3> = seats
-            .iter()
-            .map(|seat| unit.inverse_bind[usize::from(seat.parent)])
-            .collect();
-        let scales: Vec<f64> = worlds
-            .iter()
-            .map(|w| w.matrix3.determinant().abs().cbrt().max(1e-12))
-            .collect();
+        let (drawn, n_border) = self.drawn(u);
+        let mut held: Vec<Held> = Vec::with_capacity(seats.len());
+        for (seat, omega) in seats.iter().zip(&self.omegas) {
+            let slot = usize::from(seat.parent);
+            let world = moment.world[unit.joints[slot].get()];
+            held.push(Held {
+                world,
+                bind: unit.inverse_bind[slot],
+                scale: world.matrix3.determinant().abs().cbrt().max(1e-12),
+                blend: relative(self.stage, u, seat.parent, moment, omega),
+            });
+        }
+        let of_blend = |(held, seat): (&Held, &Seat)| Bent::new(&held.blend, seat.centre);
+        let mut bent: Vec<Bent> = held.iter().zip(seats).map(of_blend).collect();
+        let mut w = vec![0.0; n_border];
         for _ in 0..ROUNDS {
-            let mut system = self.envelope.system();
-            let axes: Vec<DMat3> = worlds
-                .iter()
-                .zip(&bent)
-                .map(|(world, bent)| world.matrix3 * bent.rotation)
-                .collect();
-            for (part, points) in self.group.meshes.iter().zip(&self.points) {
-                let drawn = part
-                    .drawn
-                    .iter()
-                    .filter(|&&d| self.stage.drawn[d].unit == u);
-                for &d in drawn {
-                    let drawn = &moment.drawn[d];
-                    for pulled in points {
-                        let place = part.bind(pulled.point, drawn);
-                        let mut left = drawn.target[pulled.point as usize].as_dvec3();
-                        let mut n = 0;
-                        let mut columns = [(0, [DVec3::ZERO; FREE]); super::rows::INFLUENCES];
-                        for &(slot, weight) in &pulled.row {
-                            let slot = usize::from(slot);
-                            let Some(h) = slot.checked_sub(self.n_joints) else {
-                                let matrix = moment.units[u].matrices[slot];
-                                left -= matrix.transform_point3(place) * weight;
-                                continue;
-                            };
-                            let from = binds[h].transform_point3(place) - seats[h].centre;
-                            let bent = &bent[h];
-                            let stretched = bent.stretch * from;
-                            let at =
-                                worlds[h].transform_point3(bent.rotation * stretched + bent.place);
-                            left -= at * weight;
-                            let (shift, turn) =
-                                (weight / scales[h], weight / (scales[h] * seats[h].reach));
-                            let axes = &axes[h];
-                            let column = &mut columns[n];
-                            column.0 = h;
-                            let c = &mut column.1;
-                            c[0] = axes.y_axis * -stretched.z + axes.z_axis * stretched.y;
-                            c[1] = axes.x_axis * stretched.z + axes.z_axis * -stretched.x;
-                            c[2] = axes.x_axis * -stretched.y + axes.y_axis * stretched.x;
-                            for axis in 0..3 {
-                                c[axis] *= turn;
-                                c[3 + axis] = axes.col(axis) * (from[axis] * turn);
-                                c[6 + axis] = axes.col(axis) * shift;
-                            }
-                            n += 1;
-                        }
-                        system.add(&columns[..n], left);
+            let mut system = self.envelope.system(n_border);
+            let axes = held.iter().zip(&bent);
+            let axes: Vec<DMat3> = axes.map(|(h, b)| h.world.matrix3 * b.rotation).collect();
+            let linears = axes.iter().zip(&bent).zip(&held);
+            let linears = linears.map(|((axes, b), h)| *axes * b.stretch * h.bind.matrix3);
+            let linears: Vec<DMat3> = linears.collect();
+            for instance in &drawn {
+                let part = &self.group.meshes[instance.part];
+                let k = self.k[instance.part];
+                let w = &w[instance.first..instance.first + k];
+                let of_instance = &moment.drawn[instance.d];
+                let mut border = vec![DVec3::ZERO; k];
+                for pulled in &self.points[instance.part] {
+                    let place = part.bind(pulled.point, of_instance) + displaced(&pulled.b, w);
+                    let mut left = of_instance.target[pulled.point as usize].as_dvec3();
+                    let mut n = 0;
+                    let mut columns = [(0, [DVec3::ZERO; FREE]); super::rows::INFLUENCES];
+                    let count = pulled.om.sqrt();
+                    let mut linear = DMat3::ZERO;
+                    for &(slot, weight) in &pulled.row {
+                        let slot = usize::from(slot);
+                        let Some(h) = slot.checked_sub(self.n_joints) else {
+                            let matrix = moment.units[u].matrices[slot];
+                            left -= matrix.transform_point3(place) * weight;
+                            linear += matrix.matrix3 * weight;
+                            continue;
+                        };
+                        let (bent, held) = (&bent[h], &held[h]);
+                        let from = held.bind.transform_point3(place) - seats[h].centre;
+                        let at = bent.stretch * from;
+                        let turned = bent.rotation * at + bent.place;
+                        left -= held.world.transform_point3(turned) * weight;
+                        linear += linears[h] * weight;
+                        let shift = weight * count / held.scale;
+                        let turn = shift / seats[h].reach;
+                        let axes = &axes[h];
+                        columns[n] = (
+                            h,
+                            [
+                                (axes.z_axis * at.y - axes.y_axis * at.z) * turn,
+                                (axes.x_axis * at.z - axes.z_axis * at.x) * turn,
+                                (axes.y_axis * at.x - axes.x_axis * at.y) * turn,
+                                axes.x_axis * shift,
+                                axes.y_axis * shift,
+                                axes.z_axis * shift,
+                            ],
+                        );
+                        n += 1;
                     }
+                    for (border, b) in border.iter_mut().zip(&pulled.b) {
+                        *border = linear * *b * count;
+                    }
+                    system.add_bordered(&columns[..n], instance.first, &border, left * count);
                 }
             }
             for (h, (seat, bent)) in seats.iter().zip(&bent).enumerate() {
                 for (i, d) in bent.deviation.iter().enumerate() {
-                    let share = if (3..6).contains(&i) {
-                        STRETCH_RIDGE
-                    } else {
-                        RIDGE
-                    };
-                    let ridge = share * seat.mass + 1e-12;
-                    system.hold(h, i, ridge, *d);
+                    system.hold(h, i, RIDGE * seat.mass + 1e-12, *d);
                 }
             }
+            system.hold_border(1e-9);
             let Some(step) = system.solve() else {
                 break;
             };
-            for (h, (bent, step)) in bent.iter_mut().zip(step.chunks_exact(FREE)).enumerate() {
-                bent.step(step, scales[h], seats[h].reach);
+            let of_helpers = step.chunks_exact(FREE).zip(&held).zip(seats);
+            for (bent, ((step, held), seat)) in bent.iter_mut().zip(of_helpers) {
+                bent.step(step, held.scale, seat.reach);
             }
+            let of_border = &step[FREE * bent.len()..];
+            w.iter_mut().zip(of_border).for_each(|(w, step)| *w += step);
         }
-        let motions = bent.iter().zip(seats).zip(&blends);
-        motions
-            .map(|((bent, seat), blend)| {
-                let motion = bent.motion(seat.centre);
-                if motion.is_finite() && seat.mass > 0.0 {
-                    motion
-                } else {
-                    *blend
-                }
-            })
-            .collect()
+        let motions = bent.iter().zip(seats).zip(&held);
+        let motions = motions.map(|((bent, seat), held)| {
+            let motion = bent.motion(seat.centre);
+            if motion.is_finite() && seat.mass > 0.0 {
+                motion
+            } else {
+                held.blend
+            }
+        });
+        Fitted {
+            motions: motions.collect(),
+            weights: drawn
+                .iter()
+                .map(|drawn| {
+                    let k = self.k[drawn.part];
+                    (drawn.d, w[drawn.first..drawn.first + k].to_vec())
+                })
+                .collect(),
+        }
     }
 
-    /// Gives the helpers in `views` their motions.
+    /// What a unit draws, and the number of weights in all.
+    fn drawn(&self, u: usize) -> (Vec<Drawn>, usize) {
+        let mut n = 0;
+        let mut all = Vec::new();
+        for (part, mesh) in self.group.meshes.iter().enumerate() {
+            for &d in mesh
+                .drawn
+                .iter()
+                .filter(|&&d| self.stage.drawn[d].unit == u)
+            {
+                let first = n;
+                n += self.k[part];
+                all.push(Drawn { part, d, first });
+            }
+        }
+        (all, n)
+    }
+
+    /// Gives the helpers in `views` their motions and the displacements their weights.
     pub(super) fn apply(&self, views: &mut Views, task: &Task) -> Result<(), Cancelled> {
-        let moments = views.moments.par_iter().zip(&mut views.matrices);
-        moments.try_for_each(|(moment, matrices)| {
+        let all = views
+            .moments
+            .par_iter()
+            .zip(&mut views.matrices)
+            .zip(&mut views.weights);
+        all.try_for_each(|((moment, matrices), weights)| {
             task.check()?;
+            weights.resize(moment.drawn.len(), Vec::new());
             for (i, (&u, matrices)) in self.group.units.iter().zip(matrices).enumerate() {
                 let unit = &self.stage.units[u];
                 matrices.truncate(unit.joints.len());
-                let motions = self.motions(moment, i);
-                matrices.extend(motions.iter().zip(&self.seats[i]).map(|(motion, seat)| {
+                let fitted = self.fit(moment, i);
+                let helpers = fitted.motions.iter().zip(&self.seats[i]);
+                matrices.extend(helpers.map(|(motion, seat)| {
                     let slot = usize::from(seat.parent);
                     let world = moment.world[unit.joints[slot].get()];
                     world * *motion * unit.inverse_bind[slot]
                 }));
+                for (d, w) in fitted.weights {
+                    weights[d] = w;
+                }
             }
             Ok(())
         })
@@ -287,7 +359,12 @@ impl Bent {
         let (rotation, stretch) = polar(blend.matrix3);
         Self {
             rotation,
-            stretch: DVec3::new(stretch.x_axis.x, stretch.y_axis.y, stretch.z_axis.z),
+            // A helper has no shear.
+            stretch: DMat3::from_diagonal(DVec3::new(
+                stretch.x_axis.x,
+                stretch.y_axis.y,
+                stretch.z_axis.z,
+            )),
             place: blend.transform_point3(centre),
             deviation: [0.0; FREE],
         }
@@ -298,17 +375,14 @@ impl Bent {
         for (d, s) in self.deviation.iter_mut().zip(step) {
             *d += s;
         }
-        let (turn, stretch) = (DVec3::from_slice(step), DVec3::from_slice(&step[3..]));
-        let (turn, stretch) = (turn / (scale * reach), stretch / (scale * reach));
-        self.place += self.rotation * (DVec3::from_slice(&step[6..]) / scale);
+        let turn = DVec3::from_slice(step) / (scale * reach);
+        self.place += self.rotation * (DVec3::from_slice(&step[3..]) / scale);
         let turned = DMat3::from_quat(DQuat::from_scaled_axis(turn.clamp_length_max(1.0)));
         self.rotation = DMat3::from_quat(quat_from_rotation(self.rotation * turned));
-        self.stretch = (self.stretch + stretch)
-            .clamp(DVec3::splat(1.0 / MOST_STRETCH), DVec3::splat(MOST_STRETCH));
     }
 
     fn motion(&self, centre: DVec3) -> DAffine3 {
-        let matrix3 = self.rotation * DMat3::from_diagonal(self.stretch);
+        let matrix3 = self.rotation * self.stretch;
         DAffine3 {
             matrix3,
             translation: self.place - matrix3 * centre,

@@ -1,12 +1,14 @@
 //! The bake of one group: choose helpers and morphs by their bytes, solve the weights at all keys with the matrices that
 //! a player has, and key where the played result strays between them.
 
+use super::alternate::Turns;
+use super::angles::compared_normals;
 use super::basis::Residuals;
-use super::greedy::{Aim, Search, Snapshot, Views, final_rows, left_over, search};
+use super::flips::Flip;
+use super::greedy::{Aim, Search, Snapshot, Views, left_over, search};
 use super::group::{Group, Part, Survey, times_of};
 use super::helpers::Helper;
 use super::played::Played;
-use super::refine::Refiner;
 use super::retarget;
 use super::rows::{Care, Row};
 use super::stage::{Clips, Moment, Stage, Time, Wanted};
@@ -19,19 +21,29 @@ use rayon::prelude::*;
 pub(super) const MOST_MOMENTS: usize = 120;
 /// What is found on those may be off by this share of the tolerance: moments in between are worse.
 pub(super) const ENOUGH: f64 = 0.7;
+/// What is found at keys and between them is to leave some of the tolerance to moments that were not looked at.
+const SAFE: f64 = 0.96;
 /// Choices that are worked out to the end.
-const TRIES: usize = 3;
+const TRIES: usize = 4;
 /// A choice is not tried after others where a few moments stray by so many tolerances.
 const HOPELESS: f64 = 1.15;
+/// Nor is it worked out to the end where the moments it was found on are off by this share of the tolerance.
+const HOPELESS_TURNS: f64 = 0.93;
 /// Times that what strayed joins the moments that displacements are found on, and how many each time.
 const MORE_ROUNDS: usize = 3;
 const MORE_MOMENTS: usize = 12;
-/// Rounds of motions of helpers and weights over them.
-const REFITS: usize = 6;
+/// Helpers that follow corrections lie at least this share of the diagonal apart where their weights are alike.
+const GAP: f64 = 0.03;
+/// What is found before motions, weights and displacements take turns may be off by so much more where they do.
+const TURNS: f64 = 1.6;
+/// Keys of helpers that tell less than this share of the tolerance are left out; tried in turn.
+const THIN: [f64; 3] = [0.15, 0.05, 0.0];
 /// Bytes that a helper takes in a file besides its keys: its node, its slot; and each of its tracks.
 const HELPER_BYTES: f64 = 200.0;
 const TRACK_BYTES: f64 = 300.0;
-/// And a morph target, and an entry of one.
+/// Keys that stay of those of a helper.
+const THINNED: f64 = 0.7;
+/// And a morph target, and an entry of one; as much again where it turns normals.
 const MORPH_BYTES: f64 = 330.0;
 const ENTRY_BYTES: f64 = 14.0;
 
@@ -90,6 +102,8 @@ pub(super) struct Solved {
     /// The factor from bind space to the world.
     pub(super) unit_scale: f64,
     pub(super) bytes: f64,
+    /// Where the skin itself jumps.
+    pub(super) flips: Vec<Flip>,
 }
 
 /// What was found for a mesh.
@@ -128,28 +142,58 @@ impl Job<'_> {
         self.task.step("Weighing joints against morphs", 0.4)?;
         let choices = self.choices(group, &views, &found, &survey)?;
         let mut best: Option<Solved> = None;
-        for (i, choice) in choices.iter().take(TRIES).enumerate() {
-            // What is far off on a few moments will not be near on all.
-            if best.is_some() && choice.worst > HOPELESS * self.tolerance {
+        let mut given_up: Option<(f64, &Choice)> = None;
+        let mut least = 0;
+        let mut tries = 0;
+        for choice in &choices {
+            // What is far off on a few moments will not be near on all; and a few helpers more change little.
+            if choice.helpers < least
+                || tries >= TRIES
+                || best.is_some() && choice.worst > HOPELESS * self.promise(group)
+            {
                 continue;
             }
-            self.task.step("Solving", 0.5 + 0.15 * i as f32)?;
-            let solved = self.work_out(group, &mut views, &found, choice, &survey, care)?;
-            let meets = |s: &Solved| s.worst <= self.tolerance;
-            let better = best
-                .as_ref()
-                .is_none_or(|best| match (meets(best), meets(&solved)) {
-                    (false, false) => solved.worst < best.worst,
-                    (met, meets) => meets && (!met || solved.bytes < best.bytes),
-                });
-            if better {
-                best = Some(solved);
+            tries += 1;
+            self.task.step("Solving", 0.4 + 0.1 * tries as f32)?;
+            match self.work_out(group, &mut views, &found, choice, &survey, care, true)? {
+                Ok(solved) => best = Some(self.better(best, solved)),
+                Err(worst) if given_up.is_none_or(|other| worst < other.0) => {
+                    given_up = Some((worst, choice));
+                }
+                Err(_) => {}
             }
-            if best.as_ref().is_some_and(meets) {
-                break;
+            if best.as_ref().is_some_and(|best| self.meets(best)) {
+                return Ok(best);
+            }
+            if self.refines(group) && choice.helpers > 0 {
+                least = choice.helpers + choice.helpers.div_ceil(4);
             }
         }
+        if let Some((_, choice)) = given_up.filter(|_| best.is_none())
+            && let Ok(solved) =
+                self.work_out(group, &mut views, &found, choice, &survey, care, false)?
+        {
+            best = Some(solved);
+        }
         Ok(best)
+    }
+
+    fn meets(&self, solved: &Solved) -> bool {
+        solved.worst <= SAFE * self.tolerance
+    }
+
+    /// The one that meets the tolerance in fewer bytes, or is nearer to it.
+    fn better(&self, best: Option<Solved>, solved: Solved) -> Solved {
+        match best {
+            Some(best) => {
+                let better = match (self.meets(&best), self.meets(&solved)) {
+                    (false, false) => solved.worst < best.worst,
+                    (met, meets) => meets && (!met || solved.bytes < best.bytes),
+                };
+                if better { solved } else { best }
+            }
+            None => solved,
+        }
     }
 
     /// What helpers and morphs are chosen by; `None` where no point is off.
@@ -193,6 +237,7 @@ impl Job<'_> {
             most: room.min(retarget::most_helpers(self.options.mode, effort.helpers)),
             enough: ENOUGH * self.tolerance,
             care,
+            gap: GAP * self.diagonal / Self::unit_scale(&views, group),
             refines: self.refines(group),
         };
         let found = search(self.stage, group, &mut views, aim, self.task)?;
@@ -228,7 +273,7 @@ impl Job<'_> {
     }
 
     /// Whether helpers leave their blends to follow corrections: no engine could drive them by new clips then.
-    fn refines(&self, group: &Group) -> bool {
+    pub(super) fn refines(&self, group: &Group) -> bool {
         self.options.mode == BakeMode::Clips && self.corrects(group)
     }
 
@@ -253,14 +298,16 @@ impl Job<'_> {
     ) -> Result<Vec<Choice>, Cancelled> {
         let n_keys: usize = survey.keys.iter().map(Vec::len).sum();
         let n_moved = survey.keys.iter().filter(|keys| !keys.is_empty()).count();
-        // Turns take 8 bytes a key, shifts and stretches 12 each.
+        // Turns take 8 bytes a key, shifts 12.
         let (tracks, key_bytes) = if self.refines(group) {
-            (3.0, 32.0)
+            (2.0, 20.0)
         } else {
             (1.0, 8.0)
         };
         let per_helper = group.units.len() as f64
-            * (HELPER_BYTES + key_bytes * n_keys as f64 + tracks * TRACK_BYTES * n_moved as f64);
+            * (HELPER_BYTES
+                + THINNED * key_bytes * n_keys as f64
+                + tracks * TRACK_BYTES * n_moved as f64);
         let mut choices: Vec<Choice> = found
             .snapshots
             .iter()
@@ -283,7 +330,7 @@ impl Job<'_> {
                 Ok(choice)
             })
             .collect::<Result<_, Cancelled>>()?;
-        let enough = 1.05 * ENOUGH * self.tolerance;
+        let enough = self.promise(group);
         choices.sort_by(|a, b| match (a.worst <= enough, b.worst <= enough) {
             (true, true) => a.bytes.total_cmp(&b.bytes),
             (false, false) => a.worst.total_cmp(&b.worst),
@@ -356,9 +403,27 @@ impl Job<'_> {
         let keys = times_of(&survey.keys, self.corrected).len() as f64;
         let n_clips = self.corrected.iter().filter(|c| **c).count() as f64;
         let k = basis.k as f64;
-        let bytes = k * (entries * ENTRY_BYTES + MORPH_BYTES)
+        let item = self.stage.item(part.mesh).filter(|_| self.options.normals);
+        let turns =
+            item.is_some_and(|item| !compared_normals(&part.geometry, &item.influences).is_empty());
+        let entry_bytes = if turns {
+            2.0 * ENTRY_BYTES
+        } else {
+            ENTRY_BYTES
+        };
+        let bytes = k * (entries * entry_bytes + MORPH_BYTES)
             + part.drawn.len() as f64 * (2.0 * (k + 1.0) * keys + TRACK_BYTES * n_clips);
         Ok((basis.k, bytes, basis.worst))
+    }
+
+    /// Helpers and displacements that are off by at most this on a few moments are tried by their size.
+    fn promise(&self, group: &Group) -> f64 {
+        1.05f64.max(self.turns(group)) * ENOUGH * self.tolerance
+    }
+
+    /// By how much turns of motions, weights and displacements make less of what is off.
+    pub(super) fn turns(&self, group: &Group) -> f64 {
+        if self.refines(group) { TURNS } else { 1.0 }
     }
 
     /// Points whose weights leave less than this need no better ones.
@@ -372,7 +437,8 @@ impl Job<'_> {
         self.options.max_morphs.saturating_sub(extra)
     }
 
-    /// A choice worked out: rows, tracks, displacements, weights and keys.
+    /// A choice worked out: rows, tracks, displacements, weights and keys; or how far it is off on the moments it was
+    /// found on, where that leaves no hope and it `may_give_up`.
     fn work_out(
         &self,
         group: &Group,
@@ -381,50 +447,36 @@ impl Job<'_> {
         choice: &Choice,
         survey: &Survey,
         care: Care,
-    ) -> Result<Solved, Cancelled> {
+        may_give_up: bool,
+    ) -> Result<Result<Solved, f64>, Cancelled> {
         let omegas = &found.omegas[..choice.helpers];
         views.restore(&found.snapshots[choice.snapshot]);
-        let fitted = |views: &Views| {
-            final_rows(
-                self.stage,
-                group,
-                views,
-                omegas,
-                care,
-                self.fit(),
-                self.task,
-            )
-        };
-        let mut rows = fitted(views)?;
-        let mut refiner = None;
-        if self.refines(group) && !omegas.is_empty() {
-            for _ in 0..REFITS {
-                let of_part = |(part, rows): (&Part, &Vec<Row>)| {
-                    let points = part.active.iter().copied();
-                    points.zip(rows.iter().cloned()).collect()
-                };
-                let points = group.meshes.iter().zip(&rows).map(of_part);
-                let found = Refiner::new(self.stage, group, omegas, points);
-                found.apply(views, self.task)?;
-                refiner = Some(found);
-                rows = fitted(views)?;
-            }
+        let seeds = &found.seeds[..choice.helpers];
+        let turns = Turns::new(self, group, omegas, seeds, choice, care);
+        let (rows, refiner, on_views) = turns.take(views)?;
+        // What strays on the moments it was found on strays more on all of them.
+        if may_give_up && on_views > HOPELESS_TURNS * self.tolerance {
+            return Ok(Err(on_views));
         }
         let unit_scale = Self::unit_scale(views, group);
-        let mut baked = Played::new(self, group, omegas, survey, rows, refiner, unit_scale);
+        let mut baked = Played::new(
+            self, group, omegas, seeds, survey, rows, refiner, unit_scale,
+        );
         baked.follow()?;
         baked.hang(views);
         baked.find_bases(views, choice)?;
-        let mut worst = 0.0;
+        let mut best = (f64::INFINITY, baked.clone());
         // Moments that the displacements do not know, at keys and between them: with the worst of them they are found
         // again.
         for round in 0..=MORE_ROUNDS {
             let at_keys = baked.weigh(None)?;
-            let (found, between) = baked.add_keys(&at_keys)?;
-            worst = found;
+            let (worst, between) = baked.add_keys(&at_keys)?;
+            if worst < best.0 {
+                best = (worst, baked.clone());
+            }
             let mut missed: Vec<(f64, Time)> = at_keys.into_iter().chain(between).collect();
             missed.retain(|m| m.0 > self.tolerance * 0.9);
-            if worst <= self.tolerance
+            if worst <= SAFE * self.tolerance
                 || missed.is_empty()
                 || views.moments.len() >= MOST_MOMENTS
                 || round == MORE_ROUNDS
@@ -442,12 +494,23 @@ impl Job<'_> {
             let mut add = Views::new(self.moments(group, &fresh)?, group);
             views.moments.append(&mut add.moments);
             views.matrices.append(&mut add.matrices);
+            views.weights.append(&mut add.weights);
             baked.hang(views);
             baked.refit(views, care)?;
             baked.find_bases(views, choice)?;
         }
+        let (mut worst, mut baked) = best;
+        if !omegas.is_empty() {
+            for share in THIN {
+                let thin = baked.thin(share)?;
+                if thin <= (1.01 * worst).max(SAFE * self.tolerance) {
+                    worst = thin;
+                    break;
+                }
+            }
+        }
         let bytes = choice.bytes;
-        Ok(baked.finish(worst, bytes))
+        Ok(Ok(baked.finish(worst, bytes, survey.flips.clone())))
     }
 }
 

@@ -295,6 +295,8 @@ fn export_beside(
     report.bytes = exported.files.iter().map(|(_, bytes)| bytes.len()).sum();
     report.source_bytes = document.source().map_or(0, |source| size_of_source(source));
     report.size_ratio = report.bytes as f64 / report.source_bytes.max(1) as f64;
+    let jumps = baked.as_ref().map_or(&[][..], |baked| &baked.jumps);
+    exported.report.tell_jumps(document, jumps);
     exported.report.tell_correction(report);
     Ok(exported)
 }

@@ -1,7 +1,8 @@
 //! What an export did besides writing what the artist sees, in plain words.
 
 use super::verify::{CorrectionReport, LACKS_CLIP};
-use crate::document::{ClipId, MeshId};
+use crate::bake::Jump;
+use crate::document::{ClipId, Document, MeshId};
 use crate::finding::{Finding, counted, trimmed};
 
 /// What an export did; the findings are for the artist.
@@ -105,6 +106,33 @@ impl ExportReport {
                 .insert(0, Finding::warning("correction", message));
         }
         self.correction = Some(correction);
+    }
+
+    /// Says where the skin itself jumps, clip by clip.
+    pub(super) fn tell_jumps(&mut self, document: &Document, jumps: &[Jump]) {
+        for of_clip in jumps.chunk_by(|a, b| a.clip == b.clip) {
+            let [first, rest @ ..] = of_clip else {
+                continue;
+            };
+            let clip = document.clips().get(&first.clip);
+            let name = clip.map_or("", |clip| clip.name.as_str());
+            let label = |joint| document.skeleton().label(joint);
+            let more = match rest.len() {
+                0 => String::new(),
+                1 => " It does so once more.".to_owned(),
+                n => format!(" It does so {n} times more."),
+            };
+            self.findings.push(Finding::warning(
+                format!("clip \"{name}\""),
+                format!(
+                    "The skin jumps at {:.3} s: {} and {} turn by 180 degrees against each other there, and dual quaternions \
+                     go the other way round. The file jumps with it, within two thousandths of a second.{more}",
+                    first.time,
+                    label(first.joints.0),
+                    label(first.joints.1),
+                ),
+            ));
+        }
     }
 
     pub(super) fn reduced(
