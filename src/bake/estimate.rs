@@ -29,8 +29,8 @@ pub struct Estimate {
     /// Bytes that the file grows by. Helper joints come within a factor of 2; morph targets that turn normals can take
     /// three times as much.
     pub bytes: f64,
-    /// The largest error without correction, as a fraction of the diagonal.
-    pub before: f64,
+    /// The largest error without correction, as a fraction of the diagonal; `None` where that is not looked at.
+    pub before: Option<f64>,
     /// The largest error with it, as a fraction of the diagonal.
     pub error: f64,
     /// The diagonal of the model at rest, metres.
@@ -66,7 +66,8 @@ pub fn estimate(
                 sum.helper_joints += found.helper_joints;
                 sum.morph_targets = sum.morph_targets.max(found.morph_targets);
                 sum.bytes += found.bytes;
-                sum.before = sum.before.max(found.before);
+                let befores = sum.before.into_iter().chain(found.before);
+                sum.before = befores.reduce(f64::max);
                 sum.error = sum.error.max(found.error);
             }
         }
@@ -102,7 +103,7 @@ impl Job<'_> {
                 } else {
                     0.0
                 },
-            before: before / self.diagonal,
+            before: Some(before / self.diagonal),
             error: choice.worst / self.diagonal,
             diagonal: self.diagonal,
         }))

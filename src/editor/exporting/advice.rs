@@ -1,7 +1,7 @@
 //! What an export will change, what it cannot hold exactly, and what it will come to: told while options are chosen.
 
 use super::Editor;
-use crate::bake::Estimate;
+use crate::bake::{BakeMode, Estimate};
 use crate::evaluate::{Job, JobError, Lane};
 use crate::finding::Finding;
 use crate::io::gltf_export::{ExportError, ExportOptions, estimate, preflight};
@@ -15,11 +15,13 @@ struct Subject {
     options: ExportOptions,
 }
 
-/// What is told of the export that is chosen now.
+/// What is told of the export that is chosen now. While that changes, what was told last stays until it is told anew.
 pub struct Advice {
     /// Files that are saved or computed do not wait for it.
     lane: Lane,
     subject: Option<Subject>,
+    /// What the estimate is of.
+    topic: Option<BakeMode>,
     checking: Option<Job<Vec<Finding>>>,
     findings: Vec<Finding>,
     estimating: Option<Job<Result<Option<Estimate>, ExportError>>>,
@@ -31,6 +33,7 @@ impl Advice {
         Self {
             lane,
             subject: None,
+            topic: None,
             checking: None,
             findings: Vec::new(),
             estimating: None,
@@ -43,7 +46,8 @@ impl Advice {
         &self.findings
     }
 
-    /// What the correction will come to; `None` while that is not known, or without one.
+    /// What the correction will come to; `None` while that is not known, or without one. While
+    /// [`Advice::is_estimating`], of the options before.
     pub fn estimate(&self) -> Option<&Estimate> {
         self.estimate.as_ref()
     }
@@ -60,6 +64,7 @@ impl Advice {
     /// Stops what is under way, and forgets what was told.
     pub(super) fn forget(&mut self) {
         self.stop();
+        self.topic = None;
         self.findings.clear();
         self.estimate = None;
     }
@@ -101,12 +106,13 @@ impl Advice {
         }
         match self.estimating.as_ref().map(Job::try_result) {
             None | Some(Err(JobError::NotReady)) => {}
-            Some(Ok(Ok(estimate))) => {
-                self.estimate = estimate.filter(|_| self.subject.is_some());
+            Some(result) => {
+                if self.subject.is_some() {
+                    // Where there is none, computing will say why.
+                    self.estimate = result.ok().and_then(Result::ok).flatten();
+                }
                 self.estimating = None;
             }
-            // Computing will say why.
-            Some(Ok(Err(_)) | Err(JobError::Failed)) => self.estimating = None,
         }
     }
 }
@@ -135,11 +141,15 @@ impl Editor {
         }
         let advice = &mut self.exporting.advice;
         advice.subject = None;
+        let topic = subject.options.correct.as_ref().map(|c| c.mode);
+        if advice.topic != topic {
+            // What another correction comes to tells nothing of this one.
+            advice.estimate = None;
+            advice.topic = topic;
+        }
         if !advice.has_ended() {
             return;
         }
-        advice.findings.clear();
-        advice.estimate = None;
         let (document, options) = (self.document.clone(), subject.options.clone());
         let check = move |task: &crate::task::Task| {
             if task.is_cancelled() {

@@ -32,9 +32,23 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Targets that every viewer of note shows.
-const FEW: usize = 64;
+pub const FEW_TARGETS: usize = 64;
 /// Targets beyond which Filament refuses a model.
 const MANY: usize = 256;
+
+/// Why a file of frames makes no sense.
+pub(super) const NO_CLIP: &str = "There is no clip to make frames of; a still holds the pose.";
+pub(super) const NO_SKIN: &str = "The model has no skinned mesh, so that nothing needs frames.";
+
+/// Whether a clip is one of those that are asked for.
+pub(super) fn is_chosen(correct: &BakeOptions, id: ClipId) -> bool {
+    correct.clips.is_empty() || correct.clips.contains(&id)
+}
+
+/// Whether a clip moves anything.
+pub(super) fn has_keys(clip: &Clip) -> bool {
+    clip.channels.iter().any(|c| !c.times.is_empty())
+}
 
 type Framed = BTreeMap<InstanceId, FramedInstance>;
 
@@ -48,19 +62,17 @@ pub(super) fn export_frames(
     task: &Task,
 ) -> Result<Exported, ExportError> {
     let source = document.source().ok_or(ExportError::NoSource)?;
-    let has_keys = |clip: &Clip| clip.channels.iter().any(|c| !c.times.is_empty());
     let n_before = written.clips.len();
-    let is_chosen = |id: &ClipId| correct.clips.is_empty() || correct.clips.contains(id);
-    written.clips.retain(|id, _| is_chosen(id));
+    written.clips.retain(|id, _| is_chosen(correct, *id));
     let n_chosen = written.clips.len();
     written.clips.retain(|_, clip| has_keys(clip));
     let clips = written.clips.clone();
     let refuse = |why: &str| Err(ExportError::Correction { why: why.into() });
     if clips.is_empty() {
-        return refuse("There is no clip to make frames of; a still holds the pose.");
+        return refuse(NO_CLIP);
     }
     if document.instances().values().all(|i| i.skin.is_none()) {
-        return refuse("The model has no skinned mesh, so that nothing needs frames.");
+        return refuse(NO_SKIN);
     }
     let start = Instant::now();
     let framed = frames(document, &clips, correct.tolerance, task)?;
@@ -118,7 +130,9 @@ pub(super) fn export_frames(
         Some(places) => places.get(node).copied().flatten(),
         None => Some(node),
     };
-    let there = nodes.iter().filter_map(|(&id, &node)| {
+    let there = document.instances().iter().filter_map(|(&id, instance)| {
+        let own = || node_of(document, instance.joint);
+        let node = nodes.get(&id).copied().unwrap_or_else(own);
         let node = u32::try_from(place_of(node)?).ok()?;
         Some((id, InstanceId(node)))
     });
@@ -148,6 +162,7 @@ pub(super) fn export_frames(
         without_tangents,
     };
     told.tell(&mut report);
+    report.instances = Some(there);
     report.tell_correction(correction);
     Ok(Exported { files, report })
 }
@@ -165,7 +180,7 @@ struct Told {
 impl Told {
     fn tell(&self, report: &mut ExportReport) {
         let mut first = Vec::new();
-        if self.n_targets > FEW {
+        if self.n_targets > FEW_TARGETS {
             let refuses = if self.n_targets > MANY {
                 " Viewers made with Filament refuse more than 256."
             } else {
@@ -174,7 +189,7 @@ impl Told {
             first.push(Finding::warning(
                 "frames",
                 format!(
-                    "A mesh has {}; some viewers show no more than {FEW}.{refuses}",
+                    "A mesh has {}; some viewers show no more than {FEW_TARGETS}.{refuses}",
                     counted(self.n_targets, "morph target")
                 ),
             ));

@@ -39,6 +39,7 @@ mod verify;
 mod weights;
 
 pub use error::ExportError;
+pub use frames::FEW_TARGETS;
 pub(super) use pictures::picture_of;
 pub use preflight::{estimate, preflight};
 pub use read_back::{ReadBack, read_back};

@@ -1,8 +1,9 @@
 //! What an export did besides writing what the artist sees, in plain words.
 
 use super::verify::{CorrectionReport, LACKS_CLIP};
-use crate::document::{ClipId, MeshId};
+use crate::document::{ClipId, InstanceId, MeshId};
 use crate::finding::{Finding, counted, trimmed};
+use std::collections::BTreeMap;
 
 /// What an export did; the findings are for the artist.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,6 +21,8 @@ pub struct ExportReport {
     /// Clips of the document that the file holds, in its order: those without keys too where it keeps their animations
     /// for what Sinew does not read of them.
     pub clips: Vec<ClipId>,
+    /// What draws each instance of the document in the file, where nodes are not those of the source.
+    pub instances: Option<BTreeMap<InstanceId, InstanceId>>,
     /// Clips written anew or added.
     pub n_clips_written: usize,
     /// Clips taken out.

@@ -101,40 +101,57 @@ fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
                 number(ui, value, "Most morph targets", about);
                 ui.end_row();
             }
-            ui.label("Joints");
-            let value = DragValue::new(&mut bake.max_joints).range(JOINTS).speed(0.5);
-            let about = "Most joints that a skin may have, those of the model included.";
-            number(ui, value, "Most joints", about);
-            ui.end_row();
+            if correction != Correction::Frames {
+                ui.label("Joints");
+                let value = DragValue::new(&mut bake.max_joints).range(JOINTS).speed(0.5);
+                let about = "Most joints that a skin may have, those of the model included.";
+                number(ui, value, "Most joints", about);
+                ui.end_row();
+            }
         });
-    if correction == Correction::Clips {
+    if correction != Correction::Retarget {
         ui.horizontal_wrapped(|ui| {
             ui.checkbox(&mut bake.normals, "Normals").on_hover_text(
                 "Morph targets turn normals too, so that light falls as it does here; the file grows.",
             );
             ui.checkbox(&mut bake.sparse, "Sparse")
                 .on_hover_text("Write of a morph target only the vertices that it moves, where that is smaller.");
-            ui.checkbox(&mut bake.unipolar, "Weights 0 - 1").on_hover_text(
-                "Keep the weights of morph targets within 0 and 1, as some engines need; it costs one target more.",
-            );
+            if correction == Correction::Clips {
+                ui.checkbox(&mut bake.unipolar, "Weights 0 - 1").on_hover_text(
+                    "Keep the weights of morph targets within 0 and 1, as some engines need; it costs one target more.",
+                );
+            }
         });
     }
-    let dim = theme::palette(ui).text_dim;
-    ui.label(RichText::new("At most 4 influences a vertex.").color(dim));
-    clips_ui(ui, editor);
+    if correction != Correction::Frames {
+        let dim = theme::palette(ui).text_dim;
+        ui.label(RichText::new("At most 4 influences a vertex.").color(dim));
+    }
+    clips_ui(ui, editor, correction);
 }
 
-/// The clips that are corrected.
-fn clips_ui(ui: &mut Ui, editor: &mut Editor) {
+/// The clips that are corrected, or that there are frames of.
+fn clips_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
     let clips = editor.document().clips().iter();
     let clips: Vec<(ClipId, String)> = clips
         .filter(|(_, clip)| !clip.preview)
         .map(|(id, clip)| (*id, clip.name.clone()))
         .collect();
     if clips.is_empty() {
-        ui.label("There is no clip to correct.");
+        ui.label(match correction {
+            Correction::Frames => "There is no clip to make frames of.",
+            _ => "There is no clip to correct.",
+        });
         return;
     }
+    let (verb, about) = if correction == Correction::Frames {
+        ("In the file", "Whether the clip is in the file.")
+    } else {
+        (
+            "Corrected",
+            "Whether the tolerance holds in this clip. The others stay in the file as they come out.",
+        )
+    };
     let mut chosen: Vec<ClipId> = editor.exporting().settings().bake.clips.clone();
     chosen.retain(|id| clips.iter().any(|(known, _)| known == id));
     let is_all = chosen.is_empty();
@@ -142,10 +159,10 @@ fn clips_ui(ui: &mut Ui, editor: &mut Editor) {
         chosen = clips.iter().map(|(id, _)| *id).collect();
     }
     let title = if is_all {
-        format!("Corrected: {}", counted(clips.len(), "clip"))
+        format!("{verb}: {}", counted(clips.len(), "clip"))
     } else {
         format!(
-            "Corrected: {} of {}",
+            "{verb}: {} of {}",
             chosen.len(),
             counted(clips.len(), "clip")
         )
@@ -163,7 +180,6 @@ fn clips_ui(ui: &mut Ui, editor: &mut Editor) {
                 let name = if name.is_empty() { "(no name)" } else { name };
                 let box_ = egui::Checkbox::new(&mut on, name);
                 let response = ui.add_enabled(!is_last, box_);
-                let about = "Whether the tolerance holds in this clip. The others stay in the file as they come out.";
                 if response.on_hover_text(about).changed() {
                     toggled = Some(*id);
                 }

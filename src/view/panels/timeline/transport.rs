@@ -15,6 +15,10 @@ use egui_material_icons::{MaterialIcon, icons};
 /// Size of a button with an icon.
 pub(super) const BUTTON: Vec2 = Vec2::new(26.0, 24.0);
 
+/// Widths of the fields of time.
+const SECONDS: f32 = 58.0;
+const FRAME: f32 = 84.0;
+
 /// Buttons, time, frames a second, clips, the key.
 pub(super) fn transport_ui(
     ui: &mut Ui,
@@ -51,6 +55,7 @@ pub(super) fn transport_ui(
         );
         speed_ui(ui, editor);
         gap_ui(ui);
+        room_ui(ui, SECONDS + FRAME + 4.0);
         time_ui(ui, editor);
         gap_ui(ui);
         room_ui(ui, WIDTH);
@@ -191,7 +196,7 @@ fn time_ui(ui: &mut Ui, editor: &mut Editor) {
             .speed(0.01)
             .fixed_decimals(2)
             .suffix(" s");
-        let response = field_ui(ui, 58.0, field);
+        let response = field_ui(ui, SECONDS, field);
         name(&response, "Seconds", secs);
         // Leaving a field reads its rounded text again: that is no change.
         let is_rounding = response.lost_focus() && (secs - shown).abs() <= 5e-3;
@@ -207,7 +212,7 @@ fn time_ui(ui: &mut Ui, editor: &mut Editor) {
             .speed(0.1)
             .fixed_decimals(decimals)
             .prefix("frame ");
-        let response = field_ui(ui, 84.0, field);
+        let response = field_ui(ui, FRAME, field);
         name(&response, "Frame", frame);
         let is_rounding = response.lost_focus() && (frame - shown).abs() <= 0.05;
         let response = response.on_hover_text("Where time is, frames; the first is 0.");
