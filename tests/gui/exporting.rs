@@ -398,10 +398,14 @@ fn in_a_small_window_page_and_timeline_keep_what_they_hold_in_sight() {
             assert!(rect.right() <= timeline.right() + 14.0, "{label}: {rect}");
             assert!(rect.right() < page.left());
         }
+        assert!(timeline.height() > 20.0, "the ruler is in sight");
+        let status = window.harness.get_by_label_contains("nothing selected");
+        assert!(timeline.bottom() < status.rect().top(), "{timeline}");
         window.picture(if key == CTRL {
             "export-small"
         } else {
             "export-small-still"
         });
+        window.key(Modifiers::NONE, Key::Escape);
     }
 }

@@ -23,10 +23,10 @@ pub(super) fn ahead_ui(ui: &mut Ui, editor: &Editor) {
         };
         let targets = counted(estimate.morph_targets, "morph target");
         let what = if is_frames {
-            format!("about {targets} a mesh")
+            format!("about {targets} a mesh and")
         } else {
             format!(
-                "{} and {targets}",
+                "{} and {targets}, about",
                 counted(estimate.helper_joints, "helper joint")
             )
         };
@@ -35,7 +35,7 @@ pub(super) fn ahead_ui(ui: &mut Ui, editor: &Editor) {
         let error = share(estimate.error);
         let without = estimate.before.map(share);
         let without = without.map_or_else(String::new, |e| format!(", without the correction {e}"));
-        let text = format!("Expected: {what}, about {size} {than}; up to {error} off{without}.");
+        let text = format!("Expected: {what} {size} {than}; up to {error} off{without}.");
         // While another is under way this one stays, so that nothing jumps.
         let (icon, colour) = if advice.is_estimating() {
             (icons::ICON_HOURGLASS_EMPTY, palette.text_dim)

@@ -54,6 +54,8 @@ pub(super) fn transport_ui(
             asked,
         );
         speed_ui(ui, editor);
+        room_ui(ui, 72.0);
+        frame_rate_ui(ui, editor);
         gap_ui(ui);
         room_ui(ui, SECONDS + FRAME + 4.0);
         time_ui(ui, editor);
@@ -184,7 +186,7 @@ fn speed_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-/// Time in seconds and in frames, and how many frames a second has.
+/// Time in seconds and in frames.
 fn time_ui(ui: &mut Ui, editor: &mut Editor) {
     let fps = editor.playback().fps;
     let mut secs = editor.playback().time_secs;
@@ -220,6 +222,11 @@ fn time_ui(ui: &mut Ui, editor: &mut Editor) {
             editor.set_time(frame.round() / f64::from(fps));
         }
     });
+}
+
+/// How many frames a second has.
+fn frame_rate_ui(ui: &mut Ui, editor: &mut Editor) {
+    let fps = editor.playback().fps;
     let combo = ComboBox::from_id_salt("frame rate")
         .width(64.0)
         .selected_text(format!("{fps} fps"))
