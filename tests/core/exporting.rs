@@ -26,8 +26,8 @@ fn arm() -> EditorHarness {
 /// A pose that no clip has.
 fn bend(h: &mut EditorHarness) {
     h.editor.show_clip(None);
-    let joints = vec![JointIndex(2)];
-    let mut local = h.editor.document().rest_pose().locals[2];
+    let joints = vec![JointIndex(1)];
+    let mut local = h.editor.document().rest_pose().locals[1];
     local.rotation = DQuat::from_rotation_x(1.0) * local.rotation;
     let locals = vec![local];
     let pose = Edit::Pose { joints, locals };

@@ -147,14 +147,17 @@ fn frames_say_what_is_left_out_and_what_they_need() {
 #[test]
 fn an_estimate_of_frames_is_near_to_what_they_come_to() {
     // All of the clips are looked at, or stretches of them.
-    for (method, tolerance, near) in [
-        (DeformStack::default(), 0.02, 1.0..1.01),
-        (DeformStack::default(), 0.001, 0.7..1.4),
+    let document = arm(&DeformStack::default());
+    let first: Vec<_> = document.clips().keys().take(1).copied().collect();
+    for (clips, tolerance, near) in [
+        (first, 0.02, 1.0..1.01),
+        (Vec::new(), 0.02, 0.7..1.4),
+        (Vec::new(), 0.001, 0.7..1.4),
     ] {
-        let document = arm(&method);
         let options = ExportOptions {
             correct: Some(BakeOptions {
                 tolerance,
+                clips,
                 ..correct(BakeMode::Frames)
             }),
             ..ExportOptions::default()
