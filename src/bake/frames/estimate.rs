@@ -79,16 +79,17 @@ pub fn estimate_frames(
         let targets = (keys * instance.targets.len() as f64 / found.keys.max(1) as f64).round();
         sum.morph_targets = sum.morph_targets.max(targets as usize);
         sum.error = sum.error.max(instance.off / diagonal);
-        let n_parts = stage.item(drawn.mesh).map(|item| {
-            let mesh = &item.geometry;
-            (mesh.n_vertices() as f64, mesh.primitives.len() as f64)
-        });
-        let (vertices, parts) = n_parts.unwrap_or_default();
-        let kinds = if options.normals { 2.0 } else { 1.0 };
         let a_vertex = 12.0 * moved(instance, options.sparse);
-        sum.bytes += targets * kinds * (vertices * a_vertex + parts * TEXT_BYTES);
+        let parts = stage.item(drawn.mesh).into_iter();
+        for part in parts.flat_map(|item| &item.geometry.primitives) {
+            let vertices = part.vertices.len() as f64;
+            let turns = options.normals && part.has_normals;
+            let kinds = if turns { 2.0 } else { 1.0 };
+            sum.bytes += targets * kinds * (vertices * a_vertex + TEXT_BYTES);
+            sum.bytes -= WEIGHT_BYTES * vertices;
+        }
         // A weight of each target at each key.
-        sum.bytes += 4.0 * keys * (targets + 1.0) - WEIGHT_BYTES * vertices;
+        sum.bytes += 4.0 * keys * (targets + 1.0);
     }
     // What moved the bones goes.
     let channels = clips.played.iter().flat_map(|clip| &clip.channels);

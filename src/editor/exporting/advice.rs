@@ -6,6 +6,7 @@ use crate::evaluate::{Job, JobError, Lane};
 use crate::finding::Finding;
 use crate::io::gltf_export::{ExportError, ExportOptions, estimate, preflight};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// What advice is about: another one is out of date.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +27,12 @@ pub struct Advice {
     findings: Vec<Finding>,
     estimating: Option<Job<Result<Option<Estimate>, ExportError>>>,
     estimate: Option<Estimate>,
+    /// Since when nothing was estimated to the end.
+    behind_since: Option<Instant>,
 }
+
+/// How long an estimate may be of options before while nobody wonders.
+const SOON: Duration = Duration::from_millis(400);
 
 impl Advice {
     pub(super) fn new(lane: Lane) -> Self {
@@ -38,6 +44,7 @@ impl Advice {
             findings: Vec::new(),
             estimating: None,
             estimate: None,
+            behind_since: None,
         }
     }
 
@@ -57,6 +64,12 @@ impl Advice {
         self.estimating.is_some()
     }
 
+    /// Whether the estimate has been of options before for so long that this should be said.
+    pub fn is_behind(&self) -> bool {
+        let since = self.behind_since.filter(|_| self.is_estimating());
+        since.is_some_and(|since| since.elapsed() > SOON)
+    }
+
     pub(super) fn is_idle(&self) -> bool {
         self.checking.is_none()
     }
@@ -72,6 +85,7 @@ impl Advice {
     /// Stops what is under way; it is told of anew when it is asked for again.
     pub(super) fn stop(&mut self) {
         self.subject = None;
+        self.behind_since = None;
         if let Some(job) = self.checking.take() {
             job.task.cancel();
         }
@@ -110,6 +124,7 @@ impl Advice {
                 if self.subject.is_some() {
                     // Where there is none, computing will say why.
                     self.estimate = result.ok().and_then(Result::ok).flatten();
+                    self.behind_since = None;
                 }
                 self.estimating = None;
             }
@@ -162,6 +177,7 @@ impl Editor {
             let (document, options) = (self.document.clone(), subject.options.clone());
             let work = move |task: &crate::task::Task| estimate(&document, &options, task);
             advice.estimating = Some(advice.lane.submit("Estimating the export", work));
+            advice.behind_since.get_or_insert_with(Instant::now);
         }
         advice.subject = Some(subject);
     }

@@ -9,6 +9,7 @@ use crate::view::theme;
 use eframe::egui;
 use egui::{CollapsingHeader, Ui};
 use egui_material_icons::icons;
+use std::time::Duration;
 
 /// Told before anything is computed.
 pub(super) fn ahead_ui(ui: &mut Ui, editor: &Editor) {
@@ -37,7 +38,10 @@ pub(super) fn ahead_ui(ui: &mut Ui, editor: &Editor) {
         let without = without.map_or_else(String::new, |e| format!(", without the correction {e}"));
         let text = format!("Expected: {what} {size} {than}; up to {error} off{without}.");
         // While another is under way this one stays, so that nothing jumps.
-        let (icon, colour) = if advice.is_estimating() {
+        if advice.is_estimating() {
+            ui.ctx().request_repaint_after(Duration::from_millis(100));
+        }
+        let (icon, colour) = if advice.is_behind() {
             (icons::ICON_HOURGLASS_EMPTY, palette.text_dim)
         } else {
             (icons::ICON_INFO, palette.text)

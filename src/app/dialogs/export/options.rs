@@ -18,14 +18,20 @@ const JOINTS: std::ops::RangeInclusive<usize> = 1..=1024;
 pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
     let correction = editor.correction();
     ui.strong("Correction");
-    ui.horizontal_wrapped(|ui| {
-        for choice in Correction::ALL {
-            let radio = ui.radio(choice == correction, choice.label());
-            if radio.on_hover_text(choice.about()).clicked() {
-                editor.export_settings_mut().correction = Some(choice);
+    Grid::new("corrections")
+        .num_columns(2)
+        .spacing([16.0, 4.0])
+        .show(ui, |ui| {
+            for row in Correction::ALL.chunks(2) {
+                for &choice in row {
+                    let radio = ui.radio(choice == correction, choice.label());
+                    if radio.on_hover_text(choice.about()).clicked() {
+                        editor.export_settings_mut().correction = Some(choice);
+                    }
+                }
+                ui.end_row();
             }
-        }
-    });
+        });
     let dim = theme::palette(ui).text_dim;
     ui.label(RichText::new(editor.correction().about()).color(dim));
     ui.add_space(2.0);
