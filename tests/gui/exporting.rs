@@ -317,6 +317,32 @@ fn frames_are_computed_looked_at_and_saved_as_the_command_line_writes_them() {
 }
 
 #[test]
+fn clips_of_an_export_are_ticked_all_or_only_the_one_on_screen() {
+    let mut window = page();
+    window.click(Role::Button, "Corrected: 1 of 3 clips");
+    let chosen = |window: &Window| {
+        let settings = window.editor().exporting().settings();
+        settings.bake.clips.clone()
+    };
+    let ids: Vec<_> = window.document().clips().keys().copied().collect();
+    press(&mut window, Role::Button, "All clips");
+    assert!(chosen(&window).is_empty() && window.says("Corrected: 3 clips"));
+    let editor = window.harness.state_mut().editor_mut();
+    editor.show_clip(Some(ids[1]));
+    window.settle();
+    press(&mut window, Role::Button, "Only the one on screen");
+    assert_eq!(chosen(&window), [ids[1]]);
+    window.picture("export-clips");
+    let name = window.document().clips()[&ids[0]].name.clone();
+    press(&mut window, Role::CheckBox, &name);
+    assert_eq!(chosen(&window), [ids[0], ids[1]]);
+    // The last that was missing makes it all.
+    let name = window.document().clips()[&ids[2]].name.clone();
+    press(&mut window, Role::CheckBox, &name);
+    assert!(chosen(&window).is_empty());
+}
+
+#[test]
 fn the_moment_on_screen_is_saved_as_a_mesh() {
     let mut window = Window::on("arm.glb");
     window.key(CTRL_SHIFT, Key::E);

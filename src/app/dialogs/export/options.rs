@@ -7,7 +7,7 @@ use crate::editor::exporting::Correction;
 use crate::finding::counted;
 use crate::view::theme;
 use eframe::egui;
-use egui::{CollapsingHeader, DragValue, Grid, RichText, Role, Ui, WidgetInfo};
+use egui::{Button, CollapsingHeader, DragValue, Grid, RichText, Role, Ui, WidgetInfo};
 
 /// Percent of the diagonal.
 const TOLERANCE: std::ops::RangeInclusive<f64> = 0.001..=10.0;
@@ -173,39 +173,54 @@ fn clips_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
             counted(clips.len(), "clip")
         )
     };
-    let mut toggled = None;
-    let mut all = false;
+    let shown = editor.shown_clip().map(|(id, _)| id);
+    let shown = shown.filter(|id| clips.iter().any(|(known, _)| known == id));
+    // None means all.
+    let mut next: Option<Vec<ClipId>> = None;
     CollapsingHeader::new(title)
         .id_salt("corrected clips")
         .show(ui, |ui| {
+            if clips.len() > 1 {
+                ui.horizontal(|ui| {
+                    let button = ui.add_enabled(!is_all, Button::new("All clips").small());
+                    if button.clicked() {
+                        next = Some(Vec::new());
+                    }
+                    let is_only = shown.is_some_and(|id| chosen == [id]);
+                    let only = Button::new("Only the one on screen").small();
+                    let button = ui.add_enabled(shown.is_some() && !is_only, only);
+                    let about = "Only the clip that the timeline shows.";
+                    let button = button.on_hover_text(about).on_disabled_hover_text(about);
+                    if button.clicked() {
+                        next = Some(shown.into_iter().collect());
+                    }
+                });
+            }
             for (id, name) in &clips {
                 let is_on = chosen.contains(id);
-                // One stays: none would mean all.
+                // One stays.
                 let is_last = is_on && chosen.len() == 1;
                 let mut on = is_on;
                 let name = if name.is_empty() { "(no name)" } else { name };
                 let box_ = egui::Checkbox::new(&mut on, name);
                 let response = ui.add_enabled(!is_last, box_);
                 if response.on_hover_text(about).changed() {
-                    toggled = Some(*id);
+                    let mut all = chosen.clone();
+                    match all.iter().position(|c| c == id) {
+                        Some(at) => {
+                            all.remove(at);
+                        }
+                        None => all.push(*id),
+                    }
+                    all.sort_unstable();
+                    if all.len() == clips.len() {
+                        all.clear();
+                    }
+                    next = Some(all);
                 }
             }
-            if !is_all {
-                all = ui.small_button("All clips").clicked();
-            }
         });
-    if let Some(id) = toggled {
-        match chosen.iter().position(|c| *c == id) {
-            Some(at) => {
-                chosen.remove(at);
-            }
-            None => chosen.push(id),
-        }
-        chosen.sort_unstable();
-        all = chosen.len() == clips.len();
-        editor.export_settings_mut().bake.clips = chosen;
-    }
-    if all {
-        editor.export_settings_mut().bake.clips.clear();
+    if let Some(next) = next {
+        editor.export_settings_mut().bake.clips = next;
     }
 }
