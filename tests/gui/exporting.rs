@@ -319,7 +319,7 @@ fn frames_are_computed_looked_at_and_saved_as_the_command_line_writes_them() {
 #[test]
 fn clips_of_an_export_are_ticked_all_or_only_the_one_on_screen() {
     let mut window = page();
-    window.click(Role::Button, "Corrected: 1 of 3 clips");
+    window.click(Role::DisclosureTriangle, "Corrected: 1 of 3 clips");
     let chosen = |window: &Window| {
         let settings = window.editor().exporting().settings();
         settings.bake.clips.clone()
