@@ -3,7 +3,8 @@
 use super::ExportError;
 use super::nodes::node_of;
 use super::patch::{
-    ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_INT, UNSIGNED_SHORT, entry_mut, number, place,
+    ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_BYTE, UNSIGNED_INT, UNSIGNED_SHORT,
+    entry_mut, place, short,
 };
 use super::report::ExportReport;
 use super::uncompress;
@@ -15,6 +16,9 @@ use bytes::Bytes;
 use glam::Vec3;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+
+/// Bytes of JSON by which an accessor is longer for being sparse.
+const SPARSE_JSON: usize = 100;
 
 /// Adds the targets of a mesh after those of the source.
 ///
@@ -187,39 +191,26 @@ impl Writer {
         if n == 0 {
             return self.zeros(patch, displacements.len(), "VEC3");
         }
-        let small = displacements.len() <= 1 << 16;
-        let index_bytes = if small { 2 } else { 4 };
-        if !self.sparse || n * (12 + index_bytes) >= 12 * displacements.len() {
+        let (component, indices) = encode_indices(moved().map(|(v, _)| v), displacements.len());
+        // Targets often move the same vertices: their indices are stored once.
+        let index_bytes = if patch.has_indices(&indices) {
+            0
+        } else {
+            indices.len()
+        };
+        let dense_bytes = 12 * displacements.len();
+        if !self.sparse || 12 * n + index_bytes + SPARSE_JSON >= dense_bytes {
             return put_dense(patch, displacements);
         }
-        let indices: Vec<u8> = if small {
-            moved()
-                .flat_map(|(v, _)| (v as u16).to_le_bytes())
-                .collect()
-        } else {
-            moved()
-                .flat_map(|(v, _)| (v as u32).to_le_bytes())
-                .collect()
-        };
         let values: Vec<Vec3> = moved().map(|(_, d)| *d).collect();
-        let component = if small { UNSIGNED_SHORT } else { UNSIGNED_INT };
-        let indices = patch.put_bytes(Bytes::from(indices));
-        let values = patch.put_bytes(Bytes::copy_from_slice(bytemuck::cast_slice(&values)));
+        let values = Bytes::copy_from_slice(bytemuck::cast_slice(&values));
         let mut entry = flat(displacements.len(), "VEC3");
         // The zeros that are not stored count too.
         let low = displacements.iter().fold(Vec3::ZERO, |a, d| a.min(*d));
         let high = displacements.iter().fold(Vec3::ZERO, |a, d| a.max(*d));
         entry.insert("min".into(), numbers(low));
         entry.insert("max".into(), numbers(high));
-        entry.insert(
-            "sparse".into(),
-            json!({
-                "count": n,
-                "indices": {"bufferView": indices, "componentType": component},
-                "values": {"bufferView": values}
-            }),
-        );
-        place(&mut patch.json, "accessors", None, entry)
+        patch.put_sparse(entry, n, (component, indices), values)
     }
 
     /// Zeros; as sparse ones they take no bytes: an accessor without a buffer view.
@@ -235,7 +226,7 @@ impl Writer {
             entry.insert("max".into(), json!(vec![0; width]));
             place(&mut patch.json, "accessors", None, entry)
         } else {
-            patch.put(NewAccessor {
+            patch.put_shared(NewAccessor {
                 replaces: None,
                 component: FLOAT,
                 kind: kind.into(),
@@ -258,7 +249,7 @@ fn put_dense(patch: &mut Patch, displacements: &[Vec3]) -> usize {
         .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |b, d| {
             (b.0.min(*d), b.1.max(*d))
         });
-    patch.put(NewAccessor {
+    patch.put_shared(NewAccessor {
         replaces: None,
         component: FLOAT,
         kind: "VEC3".into(),
@@ -268,6 +259,24 @@ fn put_dense(patch: &mut Patch, displacements: &[Vec3]) -> usize {
         target: Some(ARRAY_BUFFER),
         bounds: Some((bits(low), bits(high))),
     })
+}
+
+/// Indices of a sparse accessor that has `n` elements: glTF's number for their type, the smallest that holds them, and
+/// their bytes.
+fn encode_indices(indices: impl Iterator<Item = usize> + Clone, n: usize) -> (u32, Bytes) {
+    let largest = indices.clone().max().unwrap_or(n);
+    let bytes: Vec<u8>;
+    let component = if largest <= usize::from(u8::MAX) {
+        bytes = indices.map(|v| v as u8).collect();
+        UNSIGNED_BYTE
+    } else if largest <= usize::from(u16::MAX) {
+        bytes = indices.flat_map(|v| (v as u16).to_le_bytes()).collect();
+        UNSIGNED_SHORT
+    } else {
+        bytes = indices.flat_map(|v| (v as u32).to_le_bytes()).collect();
+        UNSIGNED_INT
+    };
+    (component, Bytes::from(bytes))
 }
 
 /// Numbers an element of a vertex attribute of this type has.
@@ -291,7 +300,7 @@ fn flat(count: usize, kind: &str) -> Map<String, Value> {
 }
 
 fn numbers(v: Vec3) -> Value {
-    v.to_array().iter().map(|&x| number(f64::from(x))).collect()
+    v.to_array().iter().map(|&x| short(x)).collect()
 }
 
 #[cfg(test)]
@@ -308,6 +317,7 @@ mod tests {
         displacements[3] = Vec3::new(1.0, -2.0, 0.0);
         writer.displacements(&mut patch, &displacements);
         writer.displacements(&mut patch, &[Vec3::X; 4]);
+        patch.finish();
         patch
     }
 
