@@ -84,18 +84,25 @@ pub(super) fn add_targets(
         if fill {
             others.push(("NORMAL".into(), "VEC3".into()));
         }
+        let of = |all: &[Vec<Vec3>], which: &[u32]| -> Vec<Vec<Vec3>> {
+            let of_vertices = |all: &Vec<Vec3>| which.iter().map(|&i| all[i as usize]).collect();
+            all.iter().map(of_vertices).collect()
+        };
+        let moved = of(&positions, points);
+        let turns = if turned {
+            of(&normals, of_vertices)
+        } else {
+            vec![Vec::new(); moved.len()]
+        };
+        writer.share(moved.iter().chain(&turns).map(Vec::as_slice));
         let mut targets = Vec::new();
-        for (positions, normals) in positions.iter().zip(&normals) {
+        for (moved, turns) in moved.iter().zip(&turns) {
             let mut target = Map::new();
-            let displacements: Vec<Vec3> = points.iter().map(|&p| positions[p as usize]).collect();
-            target.insert(
-                "POSITION".into(),
-                writer.displacements(patch, &displacements).into(),
-            );
+            let accessor = writer.displacements(patch, moved);
+            target.insert("POSITION".into(), accessor.into());
             for (other, kind) in &others {
                 let accessor = if other == "NORMAL" && turned {
-                    let turns = of_vertices.iter().map(|&n| normals[n as usize]);
-                    writer.displacements(patch, &turns.collect::<Vec<_>>())
+                    writer.displacements(patch, turns)
                 } else {
                     writer.zeros(patch, points.len(), kind)
                 };
@@ -169,6 +176,8 @@ pub(super) struct Writer {
     sparse: bool,
     /// Accessors of nothing but zeros, by their number and kind.
     zeros: BTreeMap<(usize, String), usize>,
+    /// Vertices that sparse targets list, the most first.
+    lists: Vec<Vec<usize>>,
 }
 
 impl Writer {
@@ -176,33 +185,55 @@ impl Writer {
         Self {
             sparse,
             zeros: BTreeMap::new(),
+            lists: Vec::new(),
         }
+    }
+
+    /// Looks for vertices that several of the displacements to come may list together: who moves a few less than another
+    /// takes fewer bytes with some zeros more than with a list of its own.
+    fn share<'a>(&mut self, all: impl Iterator<Item = &'a [Vec3]>) {
+        let all = all.map(|displacements| (moved(displacements), displacements.len()));
+        let mut all: Vec<_> = all
+            .filter(|(list, n)| sparse_bytes(list) < 12 * n)
+            .collect();
+        all.sort_by_key(|(list, _)| std::cmp::Reverse(list.len()));
+        self.lists.clear();
+        for (list, _) in all {
+            if self.list_for(&list).is_none() {
+                self.lists.push(list);
+            }
+        }
+    }
+
+    /// The shortest list with all of `list` that takes fewer bytes than `list` itself would.
+    fn list_for(&self, list: &[usize]) -> Option<&Vec<usize>> {
+        let lists = self.lists.iter().rev();
+        let shorter =
+            lists.filter(|other| 12 * (other.len().saturating_sub(list.len())) < index_bytes(list));
+        shorter
+            .filter(|other| {
+                let mut others = other.iter();
+                list.iter().all(|v| others.any(|other| other == v))
+            })
+            .min_by_key(|other| other.len())
     }
 
     /// The accessor of these, one a vertex.
     pub(super) fn displacements(&mut self, patch: &mut Patch, displacements: &[Vec3]) -> usize {
-        let moved = || {
-            displacements
-                .iter()
-                .enumerate()
-                .filter(|(_, d)| **d != Vec3::ZERO)
-        };
-        let n = moved().count();
-        if n == 0 {
+        let own = moved(displacements);
+        if own.is_empty() {
             return self.zeros(patch, displacements.len(), "VEC3");
         }
-        let (component, indices) = encode_indices(moved().map(|(v, _)| v), displacements.len());
-        // Targets often move the same vertices: their indices are stored once.
-        let index_bytes = if patch.has_indices(&indices) {
-            0
-        } else {
-            indices.len()
-        };
-        let dense_bytes = 12 * displacements.len();
-        if !self.sparse || 12 * n + index_bytes + SPARSE_JSON >= dense_bytes {
+        let list = self.list_for(&own).unwrap_or(&own);
+        let (component, indices) = encode_indices(list);
+        let mut n_bytes = sparse_bytes(list);
+        if patch.has_indices(&indices) {
+            n_bytes -= indices.len();
+        }
+        if !self.sparse || n_bytes >= 12 * displacements.len() {
             return put_dense(patch, displacements);
         }
-        let values: Vec<Vec3> = moved().map(|(_, d)| *d).collect();
+        let values: Vec<Vec3> = list.iter().map(|&v| displacements[v]).collect();
         let values = Bytes::copy_from_slice(bytemuck::cast_slice(&values));
         let mut entry = flat(displacements.len(), "VEC3");
         // The zeros that are not stored count too.
@@ -210,7 +241,7 @@ impl Writer {
         let high = displacements.iter().fold(Vec3::ZERO, |a, d| a.max(*d));
         entry.insert("min".into(), numbers(low));
         entry.insert("max".into(), numbers(high));
-        patch.put_sparse(entry, n, (component, indices), values)
+        patch.put_sparse(entry, list.len(), (component, indices), values)
     }
 
     /// Zeros; as sparse ones they take no bytes: an accessor without a buffer view.
@@ -261,20 +292,40 @@ fn put_dense(patch: &mut Patch, displacements: &[Vec3]) -> usize {
     })
 }
 
-/// Indices of a sparse accessor that has `n` elements: glTF's number for their type, the smallest that holds them, and
-/// their bytes.
-fn encode_indices(indices: impl Iterator<Item = usize> + Clone, n: usize) -> (u32, Bytes) {
-    let largest = indices.clone().max().unwrap_or(n);
-    let bytes: Vec<u8>;
-    let component = if largest <= usize::from(u8::MAX) {
-        bytes = indices.map(|v| v as u8).collect();
-        UNSIGNED_BYTE
-    } else if largest <= usize::from(u16::MAX) {
-        bytes = indices.flat_map(|v| (v as u16).to_le_bytes()).collect();
-        UNSIGNED_SHORT
-    } else {
-        bytes = indices.flat_map(|v| (v as u32).to_le_bytes()).collect();
-        UNSIGNED_INT
+/// The vertices that are displaced, ascending.
+fn moved(displacements: &[Vec3]) -> Vec<usize> {
+    let all = displacements.iter().enumerate();
+    let moved = all.filter(|(_, d)| **d != Vec3::ZERO);
+    moved.map(|(v, _)| v).collect()
+}
+
+/// Bytes of a sparse accessor with a list of its own; beyond those of the JSON that any accessor has.
+fn sparse_bytes(list: &[usize]) -> usize {
+    12 * list.len() + index_bytes(list) + SPARSE_JSON
+}
+
+/// Bytes of ascending indices.
+fn index_bytes(list: &[usize]) -> usize {
+    match list.last() {
+        Some(0..=0xff) => list.len(),
+        Some(0x100..=0xffff) => 2 * list.len(),
+        _ => 4 * list.len(),
+    }
+}
+
+/// glTF's number for the smallest type that holds ascending indices, and their bytes.
+fn encode_indices(list: &[usize]) -> (u32, Bytes) {
+    let list = || list.iter();
+    let (component, bytes): (u32, Vec<u8>) = match list().next_back() {
+        Some(0..=0xff) => (UNSIGNED_BYTE, list().map(|&v| v as u8).collect()),
+        Some(0x100..=0xffff) => {
+            let short = list().flat_map(|&v| (v as u16).to_le_bytes());
+            (UNSIGNED_SHORT, short.collect())
+        }
+        _ => {
+            let long = list().flat_map(|&v| (v as u32).to_le_bytes());
+            (UNSIGNED_INT, long.collect())
+        }
     };
     (component, Bytes::from(bytes))
 }
@@ -330,6 +381,42 @@ mod tests {
         assert_eq!(accessors[1]["min"], json!([0, -2, 0]));
         assert!(accessors[2].get("bufferView").is_some());
         assert_eq!(accessors[2]["min"], json!([1, 0, 0]));
+    }
+
+    #[test]
+    fn a_few_zeros_more_save_a_list() {
+        let mut patch = Patch::new(json!({"accessors": [], "bufferViews": []}), 0, 0);
+        let mut writer = Writer::new(true);
+        let displaced = |n: usize| {
+            let mut all = vec![Vec3::ZERO; 1000];
+            all[300..300 + n].fill(Vec3::Y);
+            all
+        };
+        let all = [displaced(50), displaced(100), displaced(98), displaced(83)];
+        writer.share(all.iter().map(Vec::as_slice));
+        for displacements in &all {
+            writer.displacements(&mut patch, displacements);
+        }
+        patch.finish();
+        let sparse = |i: usize| &patch.json["accessors"][i]["sparse"];
+        // 2 of 12 bytes are less than 98 indices of 2, 17 of them are not.
+        let counts: Vec<_> = (0..4)
+            .map(|i| sparse(i)["count"].as_u64().unwrap())
+            .collect();
+        assert_eq!(counts, [50, 100, 100, 83]);
+        assert_eq!(sparse(1)["indices"], sparse(2)["indices"]);
+        assert_eq!(sparse(1)["indices"]["componentType"], UNSIGNED_SHORT);
+        assert_ne!(sparse(1)["values"], sparse(2)["values"]);
+    }
+
+    #[test]
+    fn indices_take_the_smallest_type() {
+        assert_eq!(encode_indices(&[3, 255]).0, UNSIGNED_BYTE);
+        assert_eq!(encode_indices(&[3, 256]).1[..], [3, 0, 0, 1]);
+        assert_eq!(encode_indices(&[65536]).0, UNSIGNED_INT);
+        for list in [&[3, 255][..], &[256], &[65535], &[65536]] {
+            assert_eq!(index_bytes(list), encode_indices(list).1.len());
+        }
     }
 
     #[test]
