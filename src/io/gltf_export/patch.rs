@@ -687,7 +687,7 @@ mod tests {
         // The joints' 130 bytes take all but the values; their view is used again.
         assert_eq!(places(&patch), [(32, 32), (96, 130)]);
         let json = &patch.json;
-        assert_eq!(json["bufferViews"].as_array().unwrap().len(), 4);
+        assert_eq!(json["bufferViews"].as_array().unwrap().len(), 5);
         let place = |entry: &Value| {
             let offset = entry.get("byteOffset").map_or(0, |o| o.as_u64().unwrap());
             (entry["bufferView"].as_u64().unwrap(), offset)
@@ -695,7 +695,7 @@ mod tests {
         assert_eq!(place(&json["accessors"][2]), (1, 0));
         assert_eq!(place(&json["accessors"][3]), (1, 124));
         assert_eq!(place(&json["accessors"][4]["sparse"]["indices"]), (1, 128));
-        assert_eq!(place(&json["accessors"][4]["sparse"]["values"]), (3, 0));
+        assert_eq!(place(&json["accessors"][4]["sparse"]["values"]), (4, 0));
         assert_eq!(patch.n_bytes_appended(), 24);
     }
 

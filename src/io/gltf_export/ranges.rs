@@ -233,7 +233,8 @@ mod tests {
             "images": [{"bufferView": 1}]
         });
         let (gone_accessors, none) = (BTreeSet::from([1]), BTreeSet::new());
-        let mut free = ranges(&[0..40]);
+        let mut free = Ranges::default();
+        free.add(0..40);
         let gone = Gone {
             accessors: &gone_accessors,
             spare_accessors: &none,
