@@ -24,7 +24,6 @@ use crate::document::{ClipId, Document, InstanceId, MeshId, MeshItem};
 use crate::finding::{Finding, counted};
 use crate::skeleton::{Clip, JointIndex, Property};
 use crate::task::Task;
-use bytes::Bytes;
 use glam::Vec3;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,7 +119,7 @@ pub(super) fn export_frames(
     patch.dropped_extensions.extend(super::patch::MESHOPT);
     let places = kept.map(|kept| prune_nodes(&mut patch.json, &kept));
     task.step("Writing the model", 0.9)?;
-    report.n_bytes_added = patch.appended.iter().map(Bytes::len).sum();
+    report.n_bytes_added = patch.n_bytes_appended();
     let (mut files, json) = package.finish_compact(patch)?;
     add_referenced(source, &json, &mut files, &mut report);
 
