@@ -39,6 +39,8 @@ mod documents;
 mod editing;
 #[path = "core/export.rs"]
 mod export;
+#[path = "core/export_bytes.rs"]
+mod export_bytes;
 #[path = "core/export_models.rs"]
 mod export_models;
 #[path = "core/exporting.rs"]

@@ -22,6 +22,7 @@ pub mod thumbnails;
 use crate::deform::StackChoice;
 use crate::deform::diagnostics::Metric;
 use crate::document::Image;
+use crate::editor::exporting::ExportKind;
 use crate::editor::{Editor, OpenRequest};
 use crate::evaluate::Difference;
 use crate::io::project::{Autosaves, Recoverable};
@@ -322,7 +323,7 @@ impl SinewApp {
     }
 
     /// Opens the Export page beside the viewport and the timeline; other panels are away meanwhile.
-    fn open_export(&mut self) {
+    fn open_export(&mut self, kind: ExportKind) {
         if !self.export.is_open() {
             self.note_layout();
             let mut layout = self.dock.arrangement();
@@ -334,7 +335,7 @@ impl SinewApp {
             layout.floating.clear();
             self.dock = Dock::new("Export", &layout);
         }
-        self.export.open(&mut self.editor);
+        self.export.open(kind, &mut self.editor);
     }
 
     /// Leaves the Export page; the workspace is as it was.

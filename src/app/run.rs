@@ -8,6 +8,7 @@ use super::dialogs::welcome::Welcome;
 use crate::deform::StackChoice;
 use crate::document::LayerStack;
 use crate::document::session::{BrushOptions, SelectKind, TransformKind};
+use crate::editor::exporting::ExportKind;
 use crate::editor::operations::Adjusting;
 use crate::editor::{OpenRequest, ResetPart};
 use crate::tools::SelectShape;
@@ -34,7 +35,8 @@ impl SinewApp {
                 None => self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor)),
             },
             Command::SaveAs => self.dialog = Some(PathDialog::new(PathPurpose::Save, &self.editor)),
-            Command::Export => self.open_export(),
+            Command::Export => self.open_export(ExportKind::Model),
+            Command::ExportStill => self.open_export(ExportKind::Still),
             Command::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
 
             Command::Undo => self.editor.undo(),

@@ -16,8 +16,11 @@ const EFFORT: Effort = Effort {
     helpers: 32,
 };
 
-/// Bytes of a vertex's joints and weights, which a mesh that gets helper joints has written anew.
-const WEIGHT_BYTES: f64 = 20.0;
+/// Bytes by which a vertex's joints and weights, written anew for helper joints, are fewer than most sources' 20: what is
+/// added fills them.
+const FREED_BYTES: f64 = 8.0;
+/// The part of what is added that fills nothing: JSON.
+const JSON_PART: f64 = 0.35;
 
 /// What a bake will come to, roughly.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -28,8 +31,8 @@ pub struct Estimate {
     pub morph_targets: usize,
     /// Bytes that the file grows by, within a factor of 2.
     pub bytes: f64,
-    /// The largest error without correction, as a fraction of the diagonal.
-    pub before: f64,
+    /// The largest error without correction, as a fraction of the diagonal; `None` where that is not looked at.
+    pub before: Option<f64>,
     /// The largest error with it, as a fraction of the diagonal.
     pub error: f64,
     /// The diagonal of the model at rest, metres.
@@ -65,7 +68,8 @@ pub fn estimate(
                 sum.helper_joints += found.helper_joints;
                 sum.morph_targets = sum.morph_targets.max(found.morph_targets);
                 sum.bytes += found.bytes;
-                sum.before = sum.before.max(found.before);
+                let befores = sum.before.into_iter().chain(found.before);
+                sum.before = befores.reduce(f64::max);
                 sum.error = sum.error.max(found.error);
             }
         }
@@ -95,13 +99,13 @@ impl Job<'_> {
         Ok(choices.first().map(|choice| Estimate {
             helper_joints: choice.helpers * group.units.len(),
             morph_targets: choice.morphs.iter().map(|&k| targets(k)).max().unwrap_or(0),
-            bytes: choice.bytes
-                + if choice.helpers > 0 {
-                    WEIGHT_BYTES * vertices.sum::<usize>() as f64
-                } else {
-                    0.0
-                },
-            before: before / self.diagonal,
+            bytes: if choice.helpers > 0 {
+                let freed = FREED_BYTES * vertices.sum::<usize>() as f64;
+                (choice.bytes - freed).max(JSON_PART * choice.bytes)
+            } else {
+                choice.bytes
+            },
+            before: Some(before / self.diagonal),
             error: choice.worst / self.turns(group) / self.diagonal,
             diagonal: self.diagonal,
         }))

@@ -39,8 +39,8 @@ const TURNS: f64 = 1.6;
 /// Keys of helpers that tell less than this share of the tolerance are left out; tried in turn.
 const THIN: [f64; 3] = [0.15, 0.05, 0.0];
 /// Bytes that a helper takes in a file besides its keys: its node, its slot; and each of its tracks.
-const HELPER_BYTES: f64 = 200.0;
-const TRACK_BYTES: f64 = 300.0;
+const HELPER_BYTES: f64 = 160.0;
+const TRACK_BYTES: f64 = 180.0;
 /// Keys that stay of those of a helper.
 const THINNED: f64 = 0.7;
 /// And a morph target, and an entry of one; as much again where it turns normals.

@@ -1,6 +1,7 @@
 //! Opening, saving and exporting, on the lane for long jobs.
 
 use super::Editor;
+use super::exporting::SavedStill;
 use crate::document::MeshId;
 use crate::document::fixes::Fixed;
 use crate::evaluate::{Job, JobError};
@@ -64,10 +65,12 @@ pub enum FileJob {
         /// The job.
         job: Job<Result<(), ProjectError>>,
     },
-    /// A glTF is being written.
+    /// A model or a still is being written.
     Export {
         /// Where.
         path: PathBuf,
+        /// The moment of a still, in words; `None`: it is a model.
+        moment: Option<String>,
         /// The job.
         job: Job<Result<ExportReport, ExportError>>,
     },
@@ -264,13 +267,16 @@ impl Editor {
                 }
                 Ok(Err(error)) => self.say_error(error.to_string()),
             },
-            FileJob::Export { path, job } => match job.try_result() {
-                Err(JobError::NotReady) => self.job = Some(FileJob::Export { path, job }),
+            FileJob::Export { path, moment, job } => match job.try_result() {
+                Err(JobError::NotReady) => self.job = Some(FileJob::Export { path, moment, job }),
                 Err(error) => self.say_error(error.to_string()),
-                Ok(Ok(report)) => {
-                    let text = format!("Exported {}. {}", file_name(&path), report.closing());
-                    self.say(text.trim_end());
-                }
+                Ok(Ok(report)) => match moment {
+                    Some(moment) => self.finish_still(SavedStill::new(path, moment, report)),
+                    None => {
+                        let text = format!("Exported {}. {}", file_name(&path), report.closing());
+                        self.say(text.trim_end());
+                    }
+                },
                 Ok(Err(ExportError::Cancelled(_))) => {
                     self.say("The export was cancelled; nothing was written.");
                 }

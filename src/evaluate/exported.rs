@@ -19,6 +19,7 @@ use std::sync::Arc;
 pub struct ExportedModel {
     document: Document,
     clips: BTreeMap<ClipId, ClipId>,
+    instances: Option<BTreeMap<InstanceId, InstanceId>>,
 }
 
 /// The file in a view.
@@ -42,9 +43,18 @@ struct Shown {
 }
 
 impl ExportedModel {
-    /// A file as `document`, which holds for each clip of the exported one another in `clips`.
-    pub fn new(document: Document, clips: BTreeMap<ClipId, ClipId>) -> Self {
-        Self { document, clips }
+    /// A file as `document`, which holds for each clip of the exported one another in `clips`, and draws each of its
+    /// instances by another of `instances`; `None`: by that of the same id, with the same nodes.
+    pub fn new(
+        document: Document,
+        clips: BTreeMap<ClipId, ClipId>,
+        instances: Option<BTreeMap<InstanceId, InstanceId>>,
+    ) -> Self {
+        Self {
+            document,
+            clips,
+            instances,
+        }
     }
 
     /// What is in the file.
@@ -62,8 +72,21 @@ impl ExportedModel {
         !self.clips.is_empty() || self.document.clips().is_empty()
     }
 
+    /// Whether its nodes are those of the exported document: else it shows a pose that no clip has as its own rest.
+    pub fn keeps_nodes(&self) -> bool {
+        self.instances.is_none()
+    }
+
+    /// The instance there that draws `id` of the exported document.
+    fn instance(&self, id: InstanceId) -> Option<InstanceId> {
+        match &self.instances {
+            Some(instances) => instances.get(&id).copied(),
+            None => Some(id),
+        }
+    }
+
     /// The file's pose at the moment that `document` shows in `pose`. Where that is no clip of the file, its joints take
-    /// the pose as it is and what was added to the file stays at rest.
+    /// the pose as it is and what was added to the file stays at rest; all of it where it has other nodes.
     fn pose_at(&self, document: &Document, pose: &Pose) -> Pose {
         let playback = &document.session().playback;
         let clip = playback.clip.filter(|_| !playback.unkeyed);
@@ -72,6 +95,9 @@ impl ExportedModel {
             return self.document.pose_of_clip(clip, playback.time_secs);
         }
         let mut own = Pose::clone(self.document.rest_pose());
+        if !self.keeps_nodes() {
+            return own;
+        }
         for (own, shown) in own.locals.iter_mut().zip(&pose.locals) {
             *own = *shown;
         }
@@ -118,12 +144,19 @@ impl ExportedView {
         let file = &self.model.document;
         let pose = self.model.pose_at(document, pose);
         let played = self.evaluator.evaluate_views(file, &pose, &[linear]);
-        for (_, id, theirs) in played {
-            let own = document.instances().get(&id);
-            let own = own.and_then(|i| document.meshes().get(&i.mesh));
-            let read = file.instances().get(&id);
+        let played: BTreeMap<InstanceId, Moved> = played
+            .into_iter()
+            .map(|(_, id, moved)| (id, moved))
+            .collect();
+        for (&id, instance) in document.instances() {
+            let own = document.meshes().get(&instance.mesh);
+            let there = self.model.instance(id);
+            let read = there.and_then(|there| file.instances().get(&there));
             let read = read.and_then(|i| file.meshes().get(&i.mesh));
-            let (Some(own), Some(read), Some(plan)) = (own, read, self.evaluator.plan(id)) else {
+            let plan = there.and_then(|there| self.evaluator.plan(there));
+            let theirs = there.and_then(|there| played.get(&there));
+            let (Some(own), Some(read), Some(plan), Some(theirs)) = (own, read, plan, theirs)
+            else {
                 continue;
             };
             let known = self.shown.get(&id);
@@ -137,7 +170,7 @@ impl ExportedView {
             let Some(shown) = self.shown.get_mut(&id) else {
                 continue;
             };
-            if is_known && theirs == Moved::Nothing {
+            if is_known && *theirs == Moved::Nothing {
                 moved.push((view, id, Moved::Nothing));
                 continue;
             }

@@ -425,7 +425,6 @@ fn only_the_edited_channel_of_a_clip_changes() {
             format!("/accessors/{n}"),
             format!("/accessors/{}", n + 1),
             format!("/bufferViews/{n}"),
-            format!("/bufferViews/{}", n + 1),
             "/buffers/1".to_owned(),
         ]
     );

@@ -2,12 +2,14 @@
 
 use crate::cli::{asset, done, text};
 use crate::editing::EditorHarness;
-use glam::Vec2;
+use crate::shared::shared_dir;
+use glam::{DQuat, Vec2};
 use sinew::bake::BakeOptions;
 use sinew::deform::{StackChoice, StackPreset};
 use sinew::document::{Edit, PaneLayout};
 use sinew::editor::OpenRequest;
 use sinew::editor::exporting::{Correction, Standing};
+use sinew::evaluate::ViewId;
 use sinew::skeleton::JointIndex;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -21,6 +23,18 @@ fn arm() -> EditorHarness {
     bake.max_joints = 1;
     bake.clips = vec![first];
     h
+}
+
+/// A pose that no clip has.
+fn bend(h: &mut EditorHarness) {
+    h.editor.show_clip(None);
+    let joints = vec![JointIndex(1)];
+    let mut local = h.editor.document().rest_pose().locals[1];
+    local.rotation = DQuat::from_rotation_x(1.0) * local.rotation;
+    let locals = vec![local];
+    let pose = Edit::Pose { joints, locals };
+    h.editor.apply(pose, "Bend").unwrap();
+    h.settle();
 }
 
 /// The name of the clip that is corrected.
@@ -84,7 +98,18 @@ fn a_computed_export_is_looked_at_and_saved_with_the_bytes_of_the_command_line()
 #[test]
 fn other_options_and_text_files_are_the_command_lines_too() {
     let folder = tempfile::tempdir().unwrap();
-    let flags: [(&str, &[&str]); 2] = [
+    let flags: [(&str, &[&str]); 3] = [
+        (
+            "a/frames.gltf",
+            &[
+                "--correct",
+                "frames",
+                "--tolerance",
+                "3%",
+                "--no-normals",
+                "--dense",
+            ],
+        ),
         (
             "a/arm.gltf",
             &[
@@ -113,6 +138,11 @@ fn other_options_and_text_files_are_the_command_lines_too() {
         if name.ends_with("gltf") {
             settings.bake.tolerance = 0.03;
             settings.bake.unipolar = false;
+            if name.contains("frames") {
+                settings.correction = Some(Correction::Frames);
+                settings.bake.normals = false;
+                settings.bake.sparse = false;
+            }
         } else {
             settings.correction = Some(Correction::None);
             settings.influences = 8;
@@ -128,16 +158,7 @@ fn other_options_and_text_files_are_the_command_lines_too() {
             args.extend(["--clips", &clip]);
         }
         done(&args);
-        let read = |folder: &Path| {
-            let mut files: Vec<_> = std::fs::read_dir(folder)
-                .unwrap()
-                .map(|e| e.unwrap())
-                .map(|e| (e.file_name(), std::fs::read(e.path()).unwrap()))
-                .collect();
-            files.sort();
-            files
-        };
-        let (mine, theirs) = (read(mine.parent().unwrap()), read(theirs.parent().unwrap()));
+        let (mine, theirs) = (files_in(&mine), files_in(&theirs));
         assert_eq!(mine, theirs, "{name}: {}", h.last_notice());
         assert!(!mine.is_empty());
     }
@@ -233,24 +254,25 @@ fn computing_can_be_cancelled_and_a_bad_option_is_a_sentence() {
     assert!(!path.exists());
 }
 
+fn wait_for_estimate(h: &mut EditorHarness) {
+    let start = Instant::now();
+    while h.editor.exporting().advice().is_estimating() {
+        assert!(start.elapsed() < Duration::from_mins(2), "no estimate");
+        h.editor.poll(0.0);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 #[test]
 fn what_an_export_will_come_to_is_told_before_it_is_computed() {
     let mut h = arm();
     let path = Path::new("arm.glb");
-    let wait = |h: &mut EditorHarness| {
-        let start = Instant::now();
-        while h.editor.exporting().advice().is_estimating() {
-            assert!(start.elapsed() < Duration::from_mins(2), "no estimate");
-            h.editor.poll(0.0);
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    };
     h.editor.advise_export(path);
     h.settle();
     assert!(!h.editor.exporting().advice().findings().is_empty());
-    wait(&mut h);
+    wait_for_estimate(&mut h);
     let estimate = *h.editor.exporting().advice().estimate().unwrap();
-    assert!(estimate.morph_targets > 0 && estimate.error < estimate.before);
+    assert!(estimate.morph_targets > 0 && Some(estimate.error) < estimate.before);
     h.editor.measure_diagonal();
     h.settle();
     let diagonal = h.editor.rest_diagonal().unwrap();
@@ -278,7 +300,7 @@ fn what_an_export_will_come_to_is_told_before_it_is_computed() {
     h.settle();
     h.editor.advise_export(path);
     assert!(h.editor.exporting().advice().is_estimating());
-    wait(&mut h);
+    wait_for_estimate(&mut h);
     assert!(h.editor.exporting().advice().estimate().is_some());
     h.editor.stop_advising();
     assert!(h.editor.exporting().advice().findings().is_empty());
@@ -286,9 +308,68 @@ fn what_an_export_will_come_to_is_told_before_it_is_computed() {
 
 #[test]
 fn the_view_of_the_file_shows_what_the_report_says() {
+    for correction in [Correction::Clips, Correction::Frames] {
+        shows_what_the_report_says(correction);
+    }
+}
+
+/// The largest distance between what is on screen and in a view, metres, and its point.
+fn farthest(h: &EditorHarness, view: ViewId) -> (f32, u32) {
+    let mut largest = (0.0f32, 0);
+    for (id, own) in h.editor.displayed() {
+        let file = &h.editor.displayed_in(view)[id];
+        assert_eq!(file.normals.len(), own.normals.len());
+        for (point, (a, b)) in own.positions.iter().zip(&*file.positions).enumerate() {
+            if a.distance(*b) > largest.0 {
+                largest = (a.distance(*b), point as u32);
+            }
+        }
+    }
+    largest
+}
+
+#[test]
+fn frames_of_many_parts_are_seen_where_they_are() {
+    let Some(shared) = shared_dir("frames_of_many_parts_are_seen_where_they_are") else {
+        return;
+    };
+    for (model, clip) in [
+        ("kaykit_knight/kaykit_knight.glb", 1),
+        ("robot_expressive/robot_expressive.glb", 2),
+    ] {
+        let path = shared.join("models").join(model);
+        let mut h = EditorHarness::on(OpenRequest::Path(path));
+        let clip = *h.editor.document().clips().keys().nth(clip).unwrap();
+        let settings = h.editor.export_settings_mut();
+        settings.correction = Some(Correction::Frames);
+        settings.bake.tolerance = 0.005;
+        settings.bake.clips = vec![clip];
+        h.editor.compute_export(Path::new("frames.glb"));
+        h.settle();
+        h.editor.show_exported(Some(PaneLayout::Two));
+        h.editor.show_views(&[StackChoice::Exported]);
+        h.editor.show_clip(Some(clip));
+        let (start, end) = h.editor.clip_range().unwrap();
+        let result = h.editor.exporting().result().unwrap();
+        let report = result.correction().unwrap().clone();
+        let mut most = 0.0f64;
+        for i in 0..5 {
+            h.editor
+                .set_time(start + (end - start) * f64::from(i) / 4.0);
+            h.settle();
+            let view = h.editor.view_of(&StackChoice::Exported).unwrap();
+            most = most.max(100.0 * f64::from(farthest(&h, view).0) / report.diagonal);
+        }
+        println!("{model}: {most} of {}", report.max_percent);
+        assert!(most <= report.max_percent + 1e-3, "{model}: {most}");
+    }
+}
+
+fn shows_what_the_report_says(correction: Correction) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("arm.glb");
     let mut h = arm();
+    h.editor.export_settings_mut().correction = Some(correction);
     h.editor.compute_export(&path);
     h.settle();
     h.editor.show_exported(Some(PaneLayout::Two));
@@ -303,20 +384,7 @@ fn the_view_of_the_file_shows_what_the_report_says() {
     assert_eq!((Some(clip), &shown.name), (worst.clip_id, &worst.clip));
     assert!(result.model().has_clip(clip));
     let view = h.editor.view_of(&StackChoice::Exported).unwrap();
-    let farthest = |h: &EditorHarness| {
-        let mut largest = (0.0f32, 0);
-        for (id, own) in h.editor.displayed() {
-            let file = &h.editor.displayed_in(view)[id];
-            assert_eq!(file.normals.len(), own.normals.len());
-            for (point, (a, b)) in own.positions.iter().zip(&*file.positions).enumerate() {
-                if a.distance(*b) > largest.0 {
-                    largest = (a.distance(*b), point as u32);
-                }
-            }
-        }
-        largest
-    };
-    let (distance, point) = farthest(&h);
+    let (distance, point) = farthest(&h, view);
     let percent = 100.0 * f64::from(distance) / report.diagonal;
     assert!((percent - report.max_percent).abs() < 1e-4, "{percent}");
     assert_eq!(point, worst.point);
@@ -339,11 +407,117 @@ fn the_view_of_the_file_shows_what_the_report_says() {
     for i in 0..5 {
         h.editor.set_time(end * f64::from(i) / 4.0);
         h.settle();
-        let percent = 100.0 * f64::from(farthest(&h).0) / diagonal;
+        let percent = 100.0 * f64::from(farthest(&h, view).0) / diagonal;
         assert!(percent <= most + 1e-4, "{percent} at {i}");
     }
+    // A pose that no clip has: bones that are there take it, a file without bones rests.
+    let result = h.editor.exporting().result().unwrap();
+    let has_bones = result.model().keeps_nodes();
+    assert_eq!(has_bones, correction != Correction::Frames);
+    bend(&mut h);
+    let is_posed = 100.0 * f64::from(farthest(&h, view).0) / diagonal;
+    assert_eq!(is_posed > 10.0, !has_bones, "{is_posed}");
     h.editor.show_exported(None);
     h.editor.show_views(&[]);
     h.settle();
     assert_eq!(h.editor.n_views(), 1);
+}
+
+#[test]
+fn a_still_is_the_moment_on_screen_and_the_command_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut h = arm();
+    let (clip, name) = {
+        let (id, clip) = h.editor.document().clips().iter().next().unwrap();
+        (*id, clip.name.clone())
+    };
+    assert_eq!(h.editor.moment_on_screen(), "the rest pose");
+    h.editor.show_clip(Some(clip));
+    h.editor.set_time(0.5);
+    h.settle();
+    let moment = format!("\"{name}\" at 0.500 s (frame 15)");
+    assert_eq!(h.editor.moment_on_screen(), moment);
+    for file in ["arm.glb", "arm.gltf", "arm.obj"] {
+        let mine = folder.path().join("mine").join(file);
+        let theirs = folder.path().join("theirs").join(file);
+        for path in [&mine, &theirs] {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        }
+        h.editor.save_still(&mine);
+        assert!(h.editor.job().is_some(), "it is written elsewhere");
+        h.settle();
+        let told = format!("Exported {file}: {moment}.");
+        assert!(h.last_notice().starts_with(&told), "{}", h.last_notice());
+        let still = h.editor.exporting().still().unwrap();
+        assert_eq!((still.name().as_str(), still.moment()), (file, &*moment));
+        let arm = asset("arm");
+        let out = text(&theirs);
+        done(&[
+            "export", &arm, "--out", out, "--still", "--clip", &name, "--time", "0.5",
+        ]);
+        assert_eq!(files_in(&mine), files_in(&theirs), "{file}");
+    }
+
+    bend(&mut h);
+    assert_eq!(h.editor.moment_on_screen(), "your own pose");
+    let posed = folder.path().join("posed.obj");
+    h.editor.save_still(&posed);
+    h.settle();
+    assert!(posed.is_file());
+    // A place where nothing can be written is said.
+    h.editor.save_still(&folder.path().join("nowhere/x.fbx"));
+    h.settle();
+    assert!(h.last_notice().contains(".glb"), "{}", h.last_notice());
+    let still = h.editor.exporting().still().unwrap();
+    assert_eq!(still.name(), "posed.obj", "what was saved last");
+    h.editor.open(OpenRequest::Sample("hand".into()));
+    h.settle();
+    assert!(h.editor.exporting().still().is_none());
+}
+
+/// Names and bytes of all files beside `path`.
+fn files_in(path: &Path) -> Vec<(std::ffi::OsString, Vec<u8>)> {
+    let entries = std::fs::read_dir(path.parent().unwrap()).unwrap();
+    let entries = entries.map(Result::unwrap);
+    let mut files: Vec<_> = entries
+        .map(|e| (e.file_name(), std::fs::read(e.path()).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn what_was_told_stays_until_it_is_told_anew() {
+    let mut h = arm();
+    let path = Path::new("arm.glb");
+    h.editor.export_settings_mut().correction = Some(Correction::Frames);
+    h.editor.advise_export(path);
+    wait_for_estimate(&mut h);
+    let first = *h.editor.exporting().advice().estimate().unwrap();
+    assert!(first.morph_targets > 0 && first.before.is_none());
+    // While a value is dragged.
+    for tolerance in [0.012, 0.011, 0.01] {
+        h.editor.export_settings_mut().bake.tolerance = tolerance;
+        h.editor.advise_export(path);
+        let advice = h.editor.exporting().advice();
+        assert!(advice.is_estimating() && !advice.findings().is_empty());
+        assert_eq!(advice.estimate(), Some(&first));
+        h.editor.poll(0.0);
+        let advice = h.editor.exporting().advice();
+        assert!(advice.estimate().is_some() && !advice.findings().is_empty());
+    }
+    let start = Instant::now();
+    while h.editor.exporting().advice().estimate() == Some(&first) {
+        assert!(start.elapsed() < Duration::from_mins(2), "no new estimate");
+        h.editor.advise_export(path);
+        h.editor.poll(0.0);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let second = *h.editor.exporting().advice().estimate().unwrap();
+    assert!(second.morph_targets > first.morph_targets && second.error <= 0.01);
+    // What another correction comes to is no word on this one.
+    h.editor.export_settings_mut().correction = Some(Correction::Retarget);
+    h.editor.advise_export(path);
+    assert!(h.editor.exporting().advice().estimate().is_none());
+    assert!(!h.editor.exporting().advice().findings().is_empty());
 }

@@ -1,14 +1,16 @@
 //! The Export page: options, computing, the report, the file beside the model, saving.
 
-use crate::window::{CTRL, Window};
+use crate::window::{CTRL, CTRL_SHIFT, Window, asset};
 use egui::accesskit::Toggled;
 use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::deform::diagnostics::Metric;
 use sinew::deform::{StackChoice, StackPreset};
-use sinew::document::PaneLayout;
+use sinew::document::{ClipId, PaneLayout};
 use sinew::editor::exporting::{Correction, Standing};
 use sinew::view::scene::Shading;
+use std::path::Path;
+use std::process::Command;
 
 /// The page on the arm, for a coarse correction of one clip without helper joints, which is quick.
 fn page() -> Window {
@@ -233,4 +235,203 @@ fn a_missed_tolerance_is_said_in_words_and_computing_is_stopped() {
     window.settle();
     assert!(window.says("The export was cancelled; nothing was written."));
     assert!(!path.exists());
+}
+
+/// What the command line writes of the arm.
+fn command_line(out: &Path, flags: &[&str]) -> Vec<u8> {
+    let done = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .arg("export")
+        .arg(asset("arm.glb"))
+        .arg("--out")
+        .arg(out)
+        .args(flags)
+        .output()
+        .expect("it runs");
+    assert!(done.status.success(), "{done:?}");
+    std::fs::read(out).expect("it is written")
+}
+
+fn first_clip(window: &Window) -> (ClipId, String) {
+    let mut clips = window.document().clips().iter();
+    let (id, clip) = clips.next().expect("a clip");
+    (*id, clip.name.clone())
+}
+
+#[test]
+fn frames_are_computed_looked_at_and_saved_as_the_command_line_writes_them() {
+    let mut window = page();
+    let path = window.folder.path().join("frames.glb");
+    window.write(&path.display().to_string());
+    window.click(Role::RadioButton, "Morph frames");
+    assert_eq!(window.editor().correction(), Correction::Frames);
+    // Only what applies.
+    for label in ["Most morph targets", "Most joints", "4 influences"] {
+        let mut shown = window
+            .harness
+            .query_all_by_role_and_label(Role::SpinButton, label);
+        assert!(shown.next().is_none(), "{label}");
+    }
+    assert!(window.harness.query_by_label("Weights 0 - 1").is_none());
+    assert!(window.harness.query_by_label("Normals").is_some());
+    assert!(window.harness.query_by_label("Sparse").is_some());
+    assert!(window.says("In the file: 1 of "));
+    window.wait_until("an estimate", |w| w.says("Expected: about "));
+    window.picture("export-frames");
+    assert!(window.says("the file has no skin"));
+    assert!(!window.says("without the correction"));
+
+    window.key(Modifiers::NONE, Key::Enter);
+    assert_eq!(window.editor().export_standing(&path), Standing::Current);
+    assert!(window.says("Within the tolerance: nowhere more than"));
+    assert!(!window.says("Helper joints"));
+    press(&mut window, Role::Button, "Show");
+    assert_eq!(window.editor().exporting().beside(), Some(PaneLayout::Two));
+    window.picture("export-frames-beside");
+    let view = window.editor().view_of(&StackChoice::Exported);
+    let view = view.expect("it is asked for");
+    let file = window.editor().displayed_in(view);
+    let pairs = window.editor().displayed().iter();
+    let off = pairs.flat_map(|(id, own)| {
+        let there = file.get(id).expect("every mesh is in the file");
+        let pairs = own.positions.iter().zip(&*there.positions);
+        pairs.map(|(a, b)| f64::from(a.distance(*b)))
+    });
+    let result = window.editor().exporting().result().expect("a result");
+    let report = result.correction().expect("a report");
+    let percent = 100.0 * off.fold(0.0, f64::max) / report.diagonal;
+    assert!((percent - report.max_percent).abs() < 1e-3, "{percent}");
+
+    // Without a clip it has nothing to show but its rest.
+    let editor = window.harness.state_mut().editor_mut();
+    editor.show_clip(None);
+    window.settle();
+    assert!(window.says("the file has no bones to pose"));
+
+    window.click(Role::Button, "Save");
+    assert!(window.says("Exported frames.glb."));
+    let (_, clip) = first_clip(&window);
+    let again = window.folder.path().join("again.glb");
+    let flags = ["--correct", "frames", "--tolerance", "2%", "--clips", &clip];
+    let theirs = command_line(&again, &flags);
+    assert!(std::fs::read(&path).expect("it is written") == theirs);
+}
+
+#[test]
+fn clips_of_an_export_are_ticked_all_or_only_the_one_on_screen() {
+    let mut window = page();
+    window.click(Role::DisclosureTriangle, "Corrected: 1 of 3 clips");
+    let chosen = |window: &Window| {
+        let settings = window.editor().exporting().settings();
+        settings.bake.clips.clone()
+    };
+    let ids: Vec<_> = window.document().clips().keys().copied().collect();
+    press(&mut window, Role::Button, "All clips");
+    assert!(chosen(&window).is_empty() && window.says("Corrected: 3 clips"));
+    let editor = window.harness.state_mut().editor_mut();
+    editor.show_clip(Some(ids[1]));
+    window.settle();
+    press(&mut window, Role::Button, "Only the one on screen");
+    assert_eq!(chosen(&window), [ids[1]]);
+    window.picture("export-clips");
+    let name = window.document().clips()[&ids[0]].name.clone();
+    press(&mut window, Role::CheckBox, &name);
+    assert_eq!(chosen(&window), [ids[0], ids[1]]);
+    // The last that was missing makes it all.
+    let name = window.document().clips()[&ids[2]].name.clone();
+    press(&mut window, Role::CheckBox, &name);
+    assert!(chosen(&window).is_empty());
+}
+
+#[test]
+fn the_moment_on_screen_is_saved_as_a_mesh() {
+    let mut window = Window::on("arm.glb");
+    window.key(CTRL_SHIFT, Key::E);
+    assert!(is_on(&window, Role::RadioButton, "Still of this moment"));
+    assert!(window.says("Export still") && window.says("Now on screen: the rest pose."));
+    // Nothing of it is computed first, or corrected.
+    for label in ["Compute", "Correction", "Tolerance"] {
+        assert!(window.harness.query_by_label(label).is_none(), "{label}");
+    }
+    let (id, clip) = first_clip(&window);
+    let editor = window.harness.state_mut().editor_mut();
+    editor.show_clip(Some(id));
+    editor.set_time(0.5);
+    window.settle();
+    let moment = format!("\"{clip}\" at 0.500 s (frame 15)");
+    assert!(window.says(&moment));
+    let flags = ["--still", "--clip", &clip, "--time", "0.5"];
+    for (radio, name) in [
+        ("Binary (.glb)", "moment.glb"),
+        ("Text (.gltf)", "moment.gltf"),
+        ("OBJ (.obj)", "moment.obj"),
+    ] {
+        let folder = window.folder.path().to_owned();
+        if name == "moment.glb" {
+            window.write(&folder.join(name).display().to_string());
+        } else {
+            window.click(Role::RadioButton, radio);
+        }
+        assert!(is_on(&window, Role::RadioButton, radio));
+        window.click(Role::Button, "Save");
+        assert!(window.says(&format!("Exported {name}: {moment}.")));
+        assert!(window.says(&format!("Saved {name}: {moment}.")));
+        let theirs = tempfile::tempdir().expect("a folder");
+        let theirs = command_line(&theirs.path().join(name), &flags);
+        let mine = std::fs::read(folder.join(name)).expect("it is written");
+        assert!(mine == theirs, "{name}");
+    }
+    window.picture("export-still");
+    // It is asked before it is written over.
+    window.click(Role::Button, "Save");
+    assert!(window.says("moment.obj exists. Replace it?"));
+    window.click(Role::Button, "Replace");
+    assert!(!window.says("exists. Replace it?"));
+
+    // Both kinds keep their own path; a model is no OBJ.
+    window.click(Role::RadioButton, "Model");
+    assert!(window.says("Export glTF") && !window.says("Saved moment.obj"));
+    assert!(window.harness.query_by_label("OBJ (.obj)").is_none());
+    let path = window.folder.path().join("arm.obj");
+    window.write(&path.display().to_string());
+    window.click(Role::Button, "Compute");
+    assert!(window.says("An .obj holds one moment; choose Still for it."));
+    window.click(Role::RadioButton, "Still of this moment");
+    assert!(is_on(&window, Role::RadioButton, "OBJ (.obj)"));
+    window.key(Modifiers::NONE, Key::Escape);
+    assert!(!is_open(&window));
+    // The keys say which.
+    window.key(CTRL, Key::E);
+    assert!(is_on(&window, Role::RadioButton, "Model"));
+}
+
+#[test]
+fn in_a_small_window_page_and_timeline_keep_what_they_hold_in_sight() {
+    let mut window = Window::sized("arm.glb", [1366.0, 768.0], 2.0);
+    let (id, _) = first_clip(&window);
+    let editor = window.harness.state_mut().editor_mut();
+    editor.show_clip(Some(id));
+    window.settle();
+    for key in [CTRL, CTRL_SHIFT] {
+        window.key(key, Key::E);
+        let page = window.harness.get_by_label("Leave the page").rect();
+        let timeline = window.harness.get_by_label("Time").rect();
+        for label in ["Seconds", "Frame"] {
+            let node = window
+                .harness
+                .get_by_role_and_label(Role::SpinButton, label);
+            let rect = node.rect();
+            assert!(rect.width() > 55.0, "{label}: {rect}");
+            assert!(rect.right() <= timeline.right() + 14.0, "{label}: {rect}");
+            assert!(rect.right() < page.left());
+        }
+        assert!(timeline.height() > 20.0, "the ruler is in sight");
+        let status = window.harness.get_by_label_contains("nothing selected");
+        assert!(timeline.bottom() < status.rect().top(), "{timeline}");
+        window.picture(if key == CTRL {
+            "export-small"
+        } else {
+            "export-small-still"
+        });
+        window.key(Modifiers::NONE, Key::Escape);
+    }
 }

@@ -3,6 +3,7 @@
 use super::take_enter;
 use crate::editor::Editor;
 use crate::io::gltf_export::Container;
+use crate::io::still::is_obj;
 use crate::view::theme;
 use crossbeam_channel::{Receiver, bounded};
 use eframe::egui;
@@ -27,8 +28,10 @@ pub(in crate::app) enum PathPurpose {
 pub(super) enum Asker {
     /// A dialog of its own.
     Dialog(PathPurpose),
-    /// The Export page.
+    /// The Export page: a model.
     Export,
+    /// The Export page: a moment as a mesh.
+    ExportStill,
 }
 
 /// Where the system has no dialog, typing still works.
@@ -73,10 +76,15 @@ impl PathField {
             ) => String::new(),
             Asker::Dialog(PathPurpose::ExportWeights) => beside("weights.json"),
             Asker::Dialog(PathPurpose::Save) => beside("ron"),
-            Asker::Export => {
+            Asker::Export | Asker::ExportStill => {
                 // The source is never the default: exporting over it would lose it.
                 let stem = beside("");
-                format!("{}-sinew.glb", stem.trim_end_matches('.'))
+                let what = if asker == Asker::Export {
+                    "sinew"
+                } else {
+                    "still"
+                };
+                format!("{}-{what}.glb", stem.trim_end_matches('.'))
             }
         };
         Self {
@@ -184,14 +192,10 @@ impl PathField {
         }
     }
 
-    /// Gives what is typed the ending of a container.
-    pub(super) fn set_container(&mut self, container: Container) {
-        let ending = match container {
-            Container::Glb => "glb",
-            Container::Gltf => "gltf",
-        };
+    /// Gives what is typed the ending of a kind of file.
+    pub(super) fn set_ending(&mut self, ending: &str) {
         let path = Path::new(self.path.trim());
-        let known = Container::of_path(path).is_some();
+        let known = Container::of_path(path).is_some() || is_obj(path);
         self.path = if known {
             path.with_extension(ending).display().to_string()
         } else {
@@ -223,7 +227,9 @@ impl PathField {
         let target = self.target();
         let writes = matches!(
             self.asker,
-            Asker::Dialog(PathPurpose::Save | PathPurpose::ExportWeights) | Asker::Export
+            Asker::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
+                | Asker::Export
+                | Asker::ExportStill
         );
         let asks = writes && target.is_file() && self.own.as_ref() != Some(&target);
         if asks && self.to_replace.as_ref() != Some(&target) {
@@ -256,10 +262,18 @@ impl PathField {
             Asker::Dialog(PathPurpose::Save) if crate::io::is_model(&typed) => {
                 Some("A project ends in .ron; to write a model, export it.".to_owned())
             }
+            Asker::Export if is_obj(&typed) => {
+                Some("An .obj holds one moment; choose Still for it.".to_owned())
+            }
             Asker::Export if Container::of_path(&typed).is_none() => {
                 Some("A model ends in .glb or .gltf.".to_owned())
             }
-            Asker::Dialog(PathPurpose::Save | PathPurpose::ExportWeights) | Asker::Export => folder
+            Asker::ExportStill if Container::of_path(&typed).is_none() && !is_obj(&typed) => {
+                Some("A still ends in .glb, .gltf or .obj.".to_owned())
+            }
+            Asker::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
+            | Asker::Export
+            | Asker::ExportStill => folder
                 .filter(|folder| !folder.is_dir())
                 .map(|folder| format!("There is no folder \"{}\".", folder.display())),
         }
@@ -299,6 +313,10 @@ impl PathField {
                         .save_file(),
                     Asker::Export => dialog
                         .add_filter("glTF", &["glb", "gltf"])
+                        .set_file_name(name)
+                        .save_file(),
+                    Asker::ExportStill => dialog
+                        .add_filter("glTF and Wavefront OBJ", &["glb", "gltf", "obj"])
                         .set_file_name(name)
                         .save_file(),
                 };

@@ -1,11 +1,12 @@
 //! What an export will change, what it cannot hold exactly, and what it will come to: told while options are chosen.
 
 use super::Editor;
-use crate::bake::Estimate;
+use crate::bake::{BakeMode, Estimate};
 use crate::evaluate::{Job, JobError, Lane};
 use crate::finding::Finding;
 use crate::io::gltf_export::{ExportError, ExportOptions, estimate, preflight};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// What advice is about: another one is out of date.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,26 +16,35 @@ struct Subject {
     options: ExportOptions,
 }
 
-/// What is told of the export that is chosen now.
+/// What is told of the export that is chosen now. While that changes, what was told last stays until it is told anew.
 pub struct Advice {
     /// Files that are saved or computed do not wait for it.
     lane: Lane,
     subject: Option<Subject>,
+    /// What the estimate is of.
+    topic: Option<BakeMode>,
     checking: Option<Job<Vec<Finding>>>,
     findings: Vec<Finding>,
     estimating: Option<Job<Result<Option<Estimate>, ExportError>>>,
     estimate: Option<Estimate>,
+    /// Since when nothing was estimated to the end.
+    behind_since: Option<Instant>,
 }
+
+/// How long an estimate may be of options before while nobody wonders.
+const SOON: Duration = Duration::from_millis(400);
 
 impl Advice {
     pub(super) fn new(lane: Lane) -> Self {
         Self {
             lane,
             subject: None,
+            topic: None,
             checking: None,
             findings: Vec::new(),
             estimating: None,
             estimate: None,
+            behind_since: None,
         }
     }
 
@@ -43,7 +53,8 @@ impl Advice {
         &self.findings
     }
 
-    /// What the correction will come to; `None` while that is not known, or without one.
+    /// What the correction will come to; `None` while that is not known, or without one. While
+    /// [`Advice::is_estimating`], of the options before.
     pub fn estimate(&self) -> Option<&Estimate> {
         self.estimate.as_ref()
     }
@@ -53,6 +64,12 @@ impl Advice {
         self.estimating.is_some()
     }
 
+    /// Whether the estimate has been of options before for so long that this should be said.
+    pub fn is_behind(&self) -> bool {
+        let since = self.behind_since.filter(|_| self.is_estimating());
+        since.is_some_and(|since| since.elapsed() > SOON)
+    }
+
     pub(super) fn is_idle(&self) -> bool {
         self.checking.is_none()
     }
@@ -60,6 +77,7 @@ impl Advice {
     /// Stops what is under way, and forgets what was told.
     pub(super) fn forget(&mut self) {
         self.stop();
+        self.topic = None;
         self.findings.clear();
         self.estimate = None;
     }
@@ -67,6 +85,7 @@ impl Advice {
     /// Stops what is under way; it is told of anew when it is asked for again.
     pub(super) fn stop(&mut self) {
         self.subject = None;
+        self.behind_since = None;
         if let Some(job) = self.checking.take() {
             job.task.cancel();
         }
@@ -101,12 +120,14 @@ impl Advice {
         }
         match self.estimating.as_ref().map(Job::try_result) {
             None | Some(Err(JobError::NotReady)) => {}
-            Some(Ok(Ok(estimate))) => {
-                self.estimate = estimate.filter(|_| self.subject.is_some());
+            Some(result) => {
+                if self.subject.is_some() {
+                    // Where there is none, computing will say why.
+                    self.estimate = result.ok().and_then(Result::ok).flatten();
+                    self.behind_since = None;
+                }
                 self.estimating = None;
             }
-            // Computing will say why.
-            Some(Ok(Err(_)) | Err(JobError::Failed)) => self.estimating = None,
         }
     }
 }
@@ -135,11 +156,15 @@ impl Editor {
         }
         let advice = &mut self.exporting.advice;
         advice.subject = None;
+        let topic = subject.options.correct.as_ref().map(|c| c.mode);
+        if advice.topic != topic {
+            // What another correction comes to tells nothing of this one.
+            advice.estimate = None;
+            advice.topic = topic;
+        }
         if !advice.has_ended() {
             return;
         }
-        advice.findings.clear();
-        advice.estimate = None;
         let (document, options) = (self.document.clone(), subject.options.clone());
         let check = move |task: &crate::task::Task| {
             if task.is_cancelled() {
@@ -152,6 +177,7 @@ impl Editor {
             let (document, options) = (self.document.clone(), subject.options.clone());
             let work = move |task: &crate::task::Task| estimate(&document, &options, task);
             advice.estimating = Some(advice.lane.submit("Estimating the export", work));
+            advice.behind_since.get_or_insert_with(Instant::now);
         }
         advice.subject = Some(subject);
     }

@@ -1,16 +1,18 @@
-//! Exporting in two steps: a file is computed in memory, to be read and looked at, and those bytes are saved.
+//! Exporting a model in two steps: a file is computed in memory, to be read and looked at, and those bytes are saved.
 //!
 //! The way of the data: [`ExportSettings`] -> [`Editor::compute_export`] on its own lane -> [`ExportResult`]: the files'
 //! bytes, what the export found, and the model read back from these bytes, which a view shows as a player does ->
-//! [`Editor::save_export`].
+//! [`Editor::save_export`]. A moment as a mesh is saved in one step ([`Editor::save_still`]).
 //!
 //! Invariant: what is saved is what was computed and looked at, as long as neither model nor options changed since.
 
 mod advice;
 mod settings;
+mod still;
 
 pub use advice::Advice;
-pub use settings::{Correction, ExportSettings};
+pub use settings::{Correction, ExportKind, ExportSettings};
+pub use still::SavedStill;
 
 use super::Editor;
 use super::files::{FileJob, file_name};
@@ -59,6 +61,7 @@ pub enum Standing {
 pub struct Exporting {
     settings: ExportSettings,
     result: Option<ExportResult>,
+    still: Option<SavedStill>,
     /// How the result is laid beside the model; `None`: it is not shown.
     beside: Option<PaneLayout>,
     /// The point that is brought into view with the next picture.
@@ -133,6 +136,7 @@ impl Exporting {
         Self {
             settings: ExportSettings::default(),
             result: None,
+            still: None,
             beside: None,
             frame: None,
             diagonal: Diagonal::default(),
@@ -150,6 +154,11 @@ impl Exporting {
     /// What was computed last of this model.
     pub fn result(&self) -> Option<&ExportResult> {
         self.result.as_ref()
+    }
+
+    /// The still that was saved last of this model.
+    pub fn still(&self) -> Option<&SavedStill> {
+        self.still.as_ref()
     }
 
     /// What is chosen.
@@ -194,6 +203,7 @@ impl Exporting {
         self.settings.forget_model();
         self.advice.forget();
         self.result = None;
+        self.still = None;
         self.beside = None;
         self.frame = None;
         if let Diagonal::Asked(job) = std::mem::take(&mut self.diagonal) {
@@ -218,7 +228,11 @@ fn compute(
         revision,
         options,
         exported: Arc::new(exported),
-        model: Arc::new(ExportedModel::new(read.document, read.clips)),
+        model: Arc::new(ExportedModel::new(
+            read.document,
+            read.clips,
+            read.instances,
+        )),
     })
 }
 
@@ -448,6 +462,7 @@ impl Editor {
         });
         self.job = Some(FileJob::Export {
             path: path.to_owned(),
+            moment: None,
             job,
         });
     }

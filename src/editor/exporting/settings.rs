@@ -3,6 +3,41 @@
 use crate::bake::{BakeMode, BakeOptions};
 use crate::io::gltf_export::ExportOptions;
 
+/// What an export is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExportKind {
+    /// The model, with its skin and clips.
+    #[default]
+    Model,
+    /// The moment on screen, as a mesh that never moves.
+    Still,
+}
+
+impl ExportKind {
+    /// Both, as lists show them.
+    pub const ALL: [Self; 2] = [Self::Model, Self::Still];
+
+    /// What lists call it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Model => "Model",
+            Self::Still => "Still of this moment",
+        }
+    }
+
+    /// What it does, in a sentence or two.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Model => {
+                "The model that you opened, with what you changed: weights, clips, names."
+            }
+            Self::Still => {
+                "The moment on screen as a mesh, deformed as you see it. No bones, skin, clips or morph targets."
+            }
+        }
+    }
+}
+
 /// What of the deformation goes into the file besides weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Correction {
@@ -13,11 +48,13 @@ pub enum Correction {
     Clips,
     /// Helper joints that any clip can drive.
     Retarget,
+    /// A morph target for each frame instead of a skin.
+    Frames,
 }
 
 impl Correction {
     /// All of them, as lists show them.
-    pub const ALL: [Self; 3] = [Self::None, Self::Clips, Self::Retarget];
+    pub const ALL: [Self; 4] = [Self::None, Self::Clips, Self::Retarget, Self::Frames];
 
     /// What lists call it.
     pub fn label(self) -> &'static str {
@@ -25,6 +62,7 @@ impl Correction {
             Self::None => "None",
             Self::Clips => "For these clips",
             Self::Retarget => "Retargetable",
+            Self::Frames => "Morph frames",
         }
     }
 
@@ -42,6 +80,10 @@ impl Correction {
                 "Helper joints only, with what drives them written into the file: an engine that reads it corrects any \
                  clip. Programs that do not read it still play the clips of the file."
             }
+            Self::Frames => {
+                "A morph target for each frame that is needed, and no skin: for programs that cannot skin. The file can be \
+                 large."
+            }
         }
     }
 }
@@ -49,6 +91,8 @@ impl Correction {
 /// What the artist chooses for exports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportSettings {
+    /// What is exported.
+    pub kind: ExportKind,
     /// What is corrected; `None`: what the stacks ask for.
     pub correction: Option<Correction>,
     /// How; its mode follows from the correction.
@@ -62,6 +106,7 @@ pub struct ExportSettings {
 impl Default for ExportSettings {
     fn default() -> Self {
         Self {
+            kind: ExportKind::default(),
             correction: None,
             bake: BakeOptions::default(),
             influences: 4,
@@ -83,11 +128,18 @@ impl ExportSettings {
             }
             Correction::Clips => BakeMode::Clips,
             Correction::Retarget => BakeMode::Retarget,
+            Correction::Frames => BakeMode::Frames,
         };
-        let bake = BakeOptions {
+        let mut bake = BakeOptions {
             mode,
             ..self.bake.clone()
         };
+        if mode == BakeMode::Frames {
+            let unused = BakeOptions::default();
+            bake.max_morphs = unused.max_morphs;
+            bake.max_joints = unused.max_joints;
+            bake.unipolar = unused.unipolar;
+        }
         ExportOptions {
             influences: 4,
             correct: Some(bake),
@@ -119,10 +171,23 @@ mod tests {
         for (correction, mode) in [
             (Correction::Clips, BakeMode::Clips),
             (Correction::Retarget, BakeMode::Retarget),
+            (Correction::Frames, BakeMode::Frames),
         ] {
             let options = settings.options(correction);
             assert_eq!((options.influences, options.write_pose_as_rest), (4, false));
             assert_eq!(options.correct.map(|c| c.mode), Some(mode));
         }
+        // A limit that frames do not know does not make them others.
+        let limited = ExportSettings {
+            bake: BakeOptions {
+                max_morphs: 3,
+                max_joints: 9,
+                unipolar: false,
+                ..BakeOptions::default()
+            },
+            ..settings.clone()
+        };
+        let frames = Correction::Frames;
+        assert_eq!(limited.options(frames), settings.options(frames));
     }
 }

@@ -277,7 +277,7 @@ impl Job {
         let n_keys = self.keys.times.len();
         let input = (!self.keep_times).then(|| {
             let bound = |t: Option<&f32>| vec![f64::from(t.copied().unwrap_or(0.0)).to_bits()];
-            patch.put(NewAccessor {
+            patch.put_shared(NewAccessor {
                 replaces: self.old_input,
                 component: FLOAT,
                 kind: "SCALAR".into(),
@@ -297,7 +297,7 @@ impl Job {
             Property::MorphWeights => ("SCALAR", 1),
         };
         let (component, normalized, bytes) = self.storage.encode(&self.keys.values);
-        let output = patch.put(NewAccessor {
+        let output = patch.put_shared(NewAccessor {
             replaces: self.old_output,
             component,
             kind: kind.into(),

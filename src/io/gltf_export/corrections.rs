@@ -2,7 +2,7 @@
 
 use super::ExportError;
 use super::nodes::node_of;
-use super::patch::{FLOAT, NewAccessor, Patch, UNSIGNED_SHORT, entry_mut, number, place};
+use super::patch::{FLOAT, NewAccessor, Patch, UNSIGNED_SHORT, entry_mut, place, short};
 use super::report::ExportReport;
 use super::targets::add_targets;
 use super::uses::{each, index};
@@ -134,8 +134,8 @@ fn add_nodes(
         );
         let mut write = |key: &str, values: &[f64], identity: &[f64]| {
             if values != identity {
-                let short = values.iter().map(|&x| number(f64::from(x as f32)));
-                entry.insert(key.into(), short.collect());
+                let values = values.iter().map(|&x| short(x as f32));
+                entry.insert(key.into(), values.collect());
             }
         };
         write("translation", &t, &[0.0; 3]);

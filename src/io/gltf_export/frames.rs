@@ -24,7 +24,6 @@ use crate::document::{ClipId, Document, InstanceId, MeshId, MeshItem};
 use crate::finding::{Finding, counted};
 use crate::skeleton::{Clip, JointIndex, Property};
 use crate::task::Task;
-use bytes::Bytes;
 use glam::Vec3;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,9 +31,23 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Targets that every viewer of note shows.
-const FEW: usize = 64;
+pub const FEW_TARGETS: usize = 64;
 /// Targets beyond which Filament refuses a model.
 const MANY: usize = 256;
+
+/// Why a file of frames makes no sense.
+pub(super) const NO_CLIP: &str = "There is no clip to make frames of; a still holds the pose.";
+pub(super) const NO_SKIN: &str = "The model has no skinned mesh, so that nothing needs frames.";
+
+/// Whether a clip is one of those that are asked for.
+pub(super) fn is_chosen(correct: &BakeOptions, id: ClipId) -> bool {
+    correct.clips.is_empty() || correct.clips.contains(&id)
+}
+
+/// Whether a clip moves anything.
+pub(super) fn has_keys(clip: &Clip) -> bool {
+    clip.channels.iter().any(|c| !c.times.is_empty())
+}
 
 type Framed = BTreeMap<InstanceId, FramedInstance>;
 
@@ -48,19 +61,17 @@ pub(super) fn export_frames(
     task: &Task,
 ) -> Result<Exported, ExportError> {
     let source = document.source().ok_or(ExportError::NoSource)?;
-    let has_keys = |clip: &Clip| clip.channels.iter().any(|c| !c.times.is_empty());
     let n_before = written.clips.len();
-    let is_chosen = |id: &ClipId| correct.clips.is_empty() || correct.clips.contains(id);
-    written.clips.retain(|id, _| is_chosen(id));
+    written.clips.retain(|id, _| is_chosen(correct, *id));
     let n_chosen = written.clips.len();
     written.clips.retain(|_, clip| has_keys(clip));
     let clips = written.clips.clone();
     let refuse = |why: &str| Err(ExportError::Correction { why: why.into() });
     if clips.is_empty() {
-        return refuse("There is no clip to make frames of; a still holds the pose.");
+        return refuse(NO_CLIP);
     }
     if document.instances().values().all(|i| i.skin.is_none()) {
-        return refuse("The model has no skinned mesh, so that nothing needs frames.");
+        return refuse(NO_SKIN);
     }
     let start = Instant::now();
     let framed = frames(document, &clips, correct.tolerance, task)?;
@@ -108,7 +119,7 @@ pub(super) fn export_frames(
     patch.dropped_extensions.extend(super::patch::MESHOPT);
     let places = kept.map(|kept| prune_nodes(&mut patch.json, &kept));
     task.step("Writing the model", 0.9)?;
-    report.n_bytes_added = patch.appended.iter().map(Bytes::len).sum();
+    report.n_bytes_added = patch.n_bytes_appended();
     let (mut files, json) = package.finish_compact(patch)?;
     add_referenced(source, &json, &mut files, &mut report);
 
@@ -118,7 +129,9 @@ pub(super) fn export_frames(
         Some(places) => places.get(node).copied().flatten(),
         None => Some(node),
     };
-    let there = nodes.iter().filter_map(|(&id, &node)| {
+    let there = document.instances().iter().filter_map(|(&id, instance)| {
+        let own = || node_of(document, instance.joint);
+        let node = nodes.get(&id).copied().unwrap_or_else(own);
         let node = u32::try_from(place_of(node)?).ok()?;
         Some((id, InstanceId(node)))
     });
@@ -148,6 +161,7 @@ pub(super) fn export_frames(
         without_tangents,
     };
     told.tell(&mut report);
+    report.instances = Some(there);
     report.tell_correction(correction);
     Ok(Exported { files, report })
 }
@@ -165,7 +179,7 @@ struct Told {
 impl Told {
     fn tell(&self, report: &mut ExportReport) {
         let mut first = Vec::new();
-        if self.n_targets > FEW {
+        if self.n_targets > FEW_TARGETS {
             let refuses = if self.n_targets > MANY {
                 " Viewers made with Filament refuse more than 256."
             } else {
@@ -174,7 +188,7 @@ impl Told {
             first.push(Finding::warning(
                 "frames",
                 format!(
-                    "A mesh has {}; some viewers show no more than {FEW}.{refuses}",
+                    "A mesh has {}; some viewers show no more than {FEW_TARGETS}.{refuses}",
                     counted(self.n_targets, "morph target")
                 ),
             ));

@@ -1,15 +1,16 @@
 //! Export: the source model with what the artist changed, and nothing else.
 //!
 //! The way of the data: [`Document`] -> `package` (the source's JSON and buffers in the wanted container) -> `patch`
-//! (what changed: `weights` and their `rows`, `clips` (with `in_betweens`) and their `keys`, `nodes`, what was baked:
+//! (what changed, in place, beside or in a `pool`: `weights` and their `rows`, `clips` (with `in_betweens`) and their `keys`, `nodes`, what was baked:
 //! `corrections` and `targets`, and what moves its helper joints in other clips: `drivers`) -> `text` (JSON that keeps
 //! the source's own text where nothing changed) -> files in memory ([`export`]) or on the disk ([`export_to_file`]).
 //!
 //! A corrected file is read again and compared with what the stacks show (`verify`).
 //!
 //! Invariant: nothing edited and the same container: the source's bytes, verbatim.
-//! Invariant: data of the source is never overwritten, only no longer referred to: views may overlap, and extensions
-//! that Sinew does not know may point anywhere. An accessor that anybody else reads is never changed.
+//! Invariant: data of the source that anything refers to is never overwritten: views may overlap (`ranges`), and
+//! extensions that Sinew does not know may point anywhere. Where nothing was baked, none of it is. An accessor that
+//! anybody else reads is never changed.
 //! Invariant: the pose on screen stays out of the file unless asked for, and so do preview clips.
 
 mod clips;
@@ -26,10 +27,13 @@ mod nodes;
 mod package;
 mod patch;
 mod pictures;
+mod pool;
 mod preflight;
+mod ranges;
 mod read_back;
 mod report;
 mod rows;
+mod space;
 mod still;
 mod targets;
 mod text;
@@ -39,6 +43,7 @@ mod verify;
 mod weights;
 
 pub use error::ExportError;
+pub use frames::FEW_TARGETS;
 pub(super) use pictures::picture_of;
 pub use preflight::{estimate, preflight};
 pub use read_back::{ReadBack, read_back};
@@ -336,7 +341,11 @@ fn write(
         is_free,
         &mut report.findings,
     );
-    let mut patch = package.patch();
+    // With an edit alone all of the source's bytes stay, so that files are easily compared.
+    let mut patch = match baked {
+        Some(_) => package.patch_over(),
+        None => package.patch(),
+    };
     let limit = options.influences.clamp(1, 8);
     weights::patch_weights(document, baked, limit, &mut patch, &mut report, task)?;
     if let Some(baked) = baked {
@@ -366,7 +375,7 @@ fn write(
     }
     patch.finish();
     task.step("Writing the model", 0.9)?;
-    report.n_bytes_added = patch.appended.iter().map(Bytes::len).sum();
+    report.n_bytes_added = patch.n_bytes_appended();
     let json = patch.json.clone();
     let mut files = package.finish(patch)?;
     add_referenced(source, &json, &mut files, &mut report);

@@ -93,6 +93,17 @@ impl Package {
         Patch::new(std::mem::take(&mut self.json), self.buffer, first_byte)
     }
 
+    /// [`Package::patch`] that may write over bytes of the buffer that nothing refers to any more.
+    pub(super) fn patch_over(&mut self) -> Patch {
+        let declared = each(&self.json, "buffers")
+            .nth(self.buffer)
+            .and_then(|buffer| index(buffer.get("byteLength")));
+        let n = declared.map_or(0, |n| n.min(self.bytes.len()));
+        let mut patch = self.patch();
+        patch.reuse(n);
+        patch
+    }
+
     /// The first byte that new data may take.
     fn first_byte(&self) -> usize {
         let declared = each(&self.json, "buffers")
@@ -215,14 +226,24 @@ impl Package {
 
     /// The patch with a buffer that holds all of the bytes, and these.
     fn gather(&self, mut patch: Patch) -> (Patch, Bytes) {
-        let appended = std::mem::take(&mut patch.appended);
-        if appended.is_empty() {
+        patch.place_shared();
+        let appended = std::mem::take(&mut patch.space.appended);
+        let overwritten = std::mem::take(&mut patch.space.overwritten);
+        if appended.is_empty() && overwritten.is_empty() {
             return (patch, self.bytes.clone());
         }
         let n_new: usize = appended.iter().map(Bytes::len).sum();
-        let mut all = Vec::with_capacity(patch.first_byte + n_new);
+        let mut all = Vec::with_capacity(patch.space.first_byte + n_new);
         all.extend_from_slice(&self.bytes);
-        all.resize(patch.first_byte, 0);
+        for (at, piece) in &overwritten {
+            if let Some(old) = all.get_mut(*at..at + piece.len()) {
+                old.copy_from_slice(piece);
+            }
+        }
+        if appended.is_empty() {
+            return (patch, Bytes::from(all));
+        }
+        all.resize(patch.space.first_byte, 0);
         for piece in &appended {
             all.extend_from_slice(piece);
         }

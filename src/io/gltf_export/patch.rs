@@ -1,8 +1,12 @@
-//! New data for a glTF file: accessors rewritten in their place or appended, bytes always appended.
+//! New data for a glTF file: accessors rewritten in their place or appended, bytes appended or put where nothing refers
+//! to the old ones any more.
 
-use super::uses::{Uses, index};
+use super::pool::{Piece, Pool, Purpose, Reader, fill, join, tell};
+use super::ranges::Gone;
+use super::space::Space;
+use super::uses::{Uses, index, is_known_throughout};
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap};
 
 /// glTF's number for f32.
@@ -21,29 +25,32 @@ pub(super) const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 /// The names that compress a buffer view.
 pub(super) const MESHOPT: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
+/// Freed bytes in a row that are worth a buffer view of their own: its JSON takes some 60.
+const LEAST_SHARED: usize = 96;
+
 /// A file in the making.
 ///
 /// The order of work: [`Patch::release`] everything that will be replaced, then [`Patch::put`] what replaces it. An
 /// accessor that nobody refers to any more is rewritten in its place; one that somebody still refers to is left alone
-/// and the new one appended. Bytes are only ever appended: other views may overlap the old ones, or extensions that
-/// are not known may point into them.
+/// and the new one appended. Bytes are appended, unless [`Patch::reuse`] allows more: then those that nothing refers to
+/// any more are written over first.
 pub(super) struct Patch {
     pub(super) json: Value,
-    /// Pieces to append to the buffer `buffer`, each a multiple of 4 bytes long.
-    pub(super) appended: Vec<Bytes>,
+    /// The bytes of the buffer that takes new ones.
+    pub(super) space: Space,
     /// Extensions of which an entry went away, to be taken off the lists of extensions if it was the last.
     pub(super) dropped_extensions: BTreeSet<&'static str>,
-    /// Where the first appended piece lies in the buffer.
-    pub(super) first_byte: usize,
-    buffer: usize,
-    next_byte: usize,
     uses: Uses,
     free_accessors: BTreeSet<usize>,
     free_views: BTreeSet<usize>,
+    /// Accessors that nothing refers to any more and nothing replaces: places for any.
+    spare_accessors: BTreeSet<usize>,
     /// The view of a compressed primitive that is written anew: free, but no accessor's.
     spare_view: Option<usize>,
     /// What was put, so that equal data for the same place is stored once.
     known: HashMap<NewAccessor, usize>,
+    /// Data that shares views and has no place yet.
+    pool: Pool,
 }
 
 /// Content for an accessor.
@@ -70,16 +77,36 @@ impl Patch {
         Self {
             uses: Uses::count(&json),
             json,
-            appended: Vec::new(),
+            space: Space::new(buffer, first_byte),
             dropped_extensions: BTreeSet::new(),
-            first_byte,
-            buffer,
-            next_byte: first_byte,
             free_accessors: BTreeSet::new(),
             free_views: BTreeSet::new(),
+            spare_accessors: BTreeSet::new(),
             spare_view: None,
             known: HashMap::new(),
+            pool: Pool::default(),
         }
+    }
+
+    /// Allows to write over those of the buffer's first `n` bytes that nothing refers to any more; not where an extension
+    /// that is not known may point into them.
+    pub(super) fn reuse(&mut self, n: usize) {
+        if is_known_throughout(&self.json, &[]) {
+            self.space.reuse(n);
+        }
+    }
+
+    /// Says that all that replaces what was released is put: what is left over is a place for anything.
+    pub(super) fn settle(&mut self) {
+        if self.space.reuses() {
+            self.spare_accessors.append(&mut self.free_accessors);
+        }
+    }
+
+    /// Bytes that the buffer grows by.
+    pub(super) fn n_bytes_appended(&mut self) -> usize {
+        self.place_shared();
+        self.space.n_bytes_appended()
     }
 
     /// Takes away one reference to an accessor; the caller removes or replaces the reference itself.
@@ -99,11 +126,13 @@ impl Patch {
         let before = self.uses.views.clone();
         self.uses.views_of_accessor(entry, -1);
         let freed = before.iter().zip(&self.uses.views).enumerate();
-        self.free_views.extend(
-            freed
-                .filter(|(_, (before, now))| **before > 0 && **now == 0)
-                .map(|(view, _)| view),
-        );
+        let freed = freed.filter(|(_, (before, now))| **before > 0 && **now == 0);
+        let freed: Vec<usize> = freed.map(|(view, _)| view).collect();
+        self.space.leave_accessor(&self.json, entry);
+        for view in freed {
+            self.space.leave_view(&self.json, view);
+            self.free_views.insert(view);
+        }
     }
 
     /// Takes away one reference to a buffer view that holds a compressed primitive.
@@ -113,6 +142,7 @@ impl Patch {
         {
             *count -= 1;
             if *count == 0 {
+                self.space.leave_view(&self.json, i);
                 self.spare_view = Some(i);
             }
         }
@@ -122,6 +152,9 @@ impl Patch {
     pub(super) fn retain(&mut self, accessor: usize) {
         if let Some(count) = self.uses.accessors.get_mut(accessor) {
             *count += 1;
+            if self.free_accessors.remove(&accessor) {
+                self.space.look_again();
+            }
         }
     }
 
@@ -142,55 +175,68 @@ impl Patch {
 
     /// Stores `new` and gives the index of its accessor.
     pub(super) fn put(&mut self, new: NewAccessor) -> usize {
+        self.put_either(new, false)
+    }
+
+    /// [`Patch::put`] of data that may share a buffer view with other data for the same purpose: small pieces of which
+    /// there are many. It does where there is no view of its own to be rewritten.
+    pub(super) fn put_shared(&mut self, new: NewAccessor) -> usize {
+        self.put_either(new, true)
+    }
+
+    fn put_either(&mut self, new: NewAccessor, shares: bool) -> usize {
         if let Some(&known) = self.known.get(&new) {
             return known;
         }
-        let free = new.replaces.filter(|i| self.free_accessors.remove(i));
-        let old = free.and_then(|i| entry_mut(&mut self.json, "accessors", i));
+        let replaced = new.replaces.filter(|i| self.free_accessors.remove(i));
+        let old = replaced.and_then(|i| entry_mut(&mut self.json, "accessors", i));
         let old_view = old.as_ref().and_then(|old| index(old.get("bufferView")));
         let mut entry = old.map(std::mem::take).unwrap_or_default();
-        let view = self.put_view(&new, old_view);
-
-        for key in ["byteOffset", "sparse"] {
-            entry.shift_remove(key);
-        }
-        entry.insert("bufferView".into(), view.into());
-        entry.insert("componentType".into(), new.component.into());
-        if new.normalized {
-            entry.insert("normalized".into(), true.into());
-        } else {
-            entry.shift_remove("normalized");
-        }
-        entry.insert("count".into(), new.count.into());
-        entry.insert("type".into(), new.kind.as_str().into());
-        if let Some((min, max)) = &new.bounds {
-            let numbers = |bits: &Vec<u64>| -> Value {
-                bits.iter().map(|&b| number(f64::from_bits(b))).collect()
-            };
-            entry.insert("min".into(), numbers(min));
-            entry.insert("max".into(), numbers(max));
-        } else {
-            entry.shift_remove("min");
-            entry.shift_remove("max");
-        }
+        let has_view = old_view.is_some_and(|view| self.free_views.contains(&view));
+        let view = (!shares || has_view).then(|| self.put_view(&new, old_view));
+        describe(&mut entry, &new, view);
+        let free = replaced.or_else(|| self.spare_accessors.pop_first());
         let i = place(&mut self.json, "accessors", free, entry);
+        if view.is_none() {
+            let purpose = Purpose {
+                target: new.target,
+                stride: new.stride(),
+            };
+            self.pool
+                .add(purpose, new.bytes.clone(), Reader::Accessor(i));
+        }
         self.known.insert(new, i);
         i
     }
 
-    /// Stores plain bytes and gives the index of their buffer view.
-    pub(super) fn put_bytes(&mut self, bytes: Bytes) -> usize {
-        let plain = NewAccessor {
-            replaces: None,
-            component: UNSIGNED_BYTE,
-            kind: "SCALAR".into(),
-            normalized: false,
-            count: bytes.len(),
-            bytes,
-            target: None,
-            bounds: None,
-        };
-        self.put_view(&plain, None)
+    /// Stores a sparse accessor and gives its index. `entry`: the accessor without what it lists, of which it has
+    /// `count`: indices of `component` and their values, tightly packed.
+    pub(super) fn put_sparse(
+        &mut self,
+        mut entry: Map<String, Value>,
+        count: usize,
+        (component, indices): (u32, Bytes),
+        values: Bytes,
+    ) -> usize {
+        entry.insert(
+            "sparse".into(),
+            json!({
+                "count": count,
+                "indices": {"bufferView": null, "componentType": component},
+                "values": {"bufferView": null}
+            }),
+        );
+        let free = self.spare_accessors.pop_first();
+        let i = place(&mut self.json, "accessors", free, entry);
+        let plain = Purpose::default();
+        self.pool.add(plain, indices, Reader::Indices(i));
+        self.pool.add(plain, values, Reader::Values(i));
+        i
+    }
+
+    /// Whether these indices of a sparse accessor are stored already, so that they take no more bytes.
+    pub(super) fn has_indices(&self, indices: &Bytes) -> bool {
+        self.pool.has(Purpose::default(), indices)
     }
 
     fn put_view(&mut self, new: &NewAccessor, old: Option<usize>) -> usize {
@@ -211,33 +257,113 @@ impl Patch {
                 entry.shift_remove("extensions");
             }
         }
-        entry.insert("buffer".into(), self.buffer.into());
-        entry.insert("byteOffset".into(), self.next_byte.into());
-        entry.insert("byteLength".into(), new.bytes.len().into());
-        match new.target {
-            Some(ARRAY_BUFFER) if new.count > 0 => {
-                entry.insert("byteStride".into(), (new.bytes.len() / new.count).into());
-            }
-            _ => {
-                entry.shift_remove("byteStride");
-            }
-        }
-        match new.target {
-            Some(target) => entry.insert("target".into(), target.into()),
-            None => entry.shift_remove("target"),
+        let at = self.store(new.bytes.clone());
+        let purpose = Purpose {
+            target: new.target,
+            stride: new.stride(),
         };
-        let padding = new.bytes.len().next_multiple_of(4) - new.bytes.len();
-        self.next_byte += new.bytes.len() + padding;
-        self.appended.push(new.bytes.clone());
-        if padding > 0 {
-            self.appended
-                .push(Bytes::from_static(&[0; 3]).slice(..padding));
-        }
+        self.space
+            .describe_view(&mut entry, at, new.bytes.len(), purpose);
         place(&mut self.json, "bufferViews", free, entry)
     }
 
-    /// Takes extensions of which the last entry went away off `extensionsUsed` and `extensionsRequired`.
+    /// Gives bytes a place in the buffer: among those that are free, or after all of them.
+    fn store(&mut self, bytes: Bytes) -> usize {
+        self.find_free();
+        self.space.store(bytes)
+    }
+
+    /// Looks up which bytes nothing refers to any more, where that may have changed.
+    fn find_free(&mut self) {
+        let gone = Gone {
+            accessors: &self.free_accessors,
+            spare_accessors: &self.spare_accessors,
+            views: &self.free_views,
+            spare_view: self.spare_view,
+        };
+        self.space.find_free(&self.json, &gone);
+    }
+
+    /// Gives all data that shares views its place, and closes what is left over; nothing may be put after that. Free bytes
+    /// are filled first; the rest is appended as one view each purpose.
+    pub(super) fn place_shared(&mut self) {
+        for (purpose, mut pieces) in self.pool.take() {
+            self.find_free();
+            for room in self.space.gaps() {
+                if room.len() < LEAST_SHARED || pieces.is_empty() {
+                    break;
+                }
+                let (here, n) = fill(&mut pieces, &room);
+                if n < LEAST_SHARED {
+                    pieces.splice(0..0, here);
+                    break;
+                }
+                let (bytes, starts) = join(&here);
+                self.space.write_over(room.start, bytes);
+                self.place_view(room.start, n, purpose, &here, &starts);
+            }
+            if !pieces.is_empty() {
+                let (bytes, starts) = join(&pieces);
+                let n = bytes.len();
+                let at = self.store(bytes);
+                self.place_view(at, n, purpose, &pieces, &starts);
+            }
+        }
+        self.empty_leftovers();
+    }
+
+    /// Writes a view of pieces that begin at `starts` in it, and tells those who read them.
+    fn place_view(
+        &mut self,
+        at: usize,
+        length: usize,
+        purpose: Purpose,
+        pieces: &[Piece],
+        starts: &[usize],
+    ) {
+        // What is left over when all else is placed.
+        let free = (self.space.reuses())
+            .then(|| self.free_views.pop_first())
+            .flatten();
+        let mut entry = Map::new();
+        self.space.describe_view(&mut entry, at, length, purpose);
+        let view = place(&mut self.json, "bufferViews", free, entry);
+        let Some(accessors) = self.json.get_mut("accessors") else {
+            return;
+        };
+        for (piece, &start) in pieces.iter().zip(starts) {
+            for &reader in &piece.readers {
+                tell(accessors, reader, view, start);
+            }
+        }
+    }
+
+    /// Makes what nothing refers to and nothing replaced an accessor without data where its own is not there any more.
+    fn empty_leftovers(&mut self) {
+        for i in std::mem::take(&mut self.free_accessors)
+            .into_iter()
+            .chain(std::mem::take(&mut self.spare_accessors))
+        {
+            let Some(entry) = entry_mut(&mut self.json, "accessors", i) else {
+                continue;
+            };
+            let view = index(entry.get("bufferView"));
+            let is_there = view.is_none_or(|view| {
+                self.free_views.contains(&view) || self.uses.views.get(view).is_some_and(|n| *n > 0)
+            });
+            if self.space.reuses() || !is_there {
+                *entry = Map::new();
+                entry.insert("componentType".into(), UNSIGNED_BYTE.into());
+                entry.insert("count".into(), 1.into());
+                entry.insert("type".into(), "SCALAR".into());
+            }
+        }
+    }
+
+    /// Places what has no place yet, and takes extensions of which the last entry went away off `extensionsUsed` and
+    /// `extensionsRequired`.
     pub(super) fn finish(&mut self) {
+        self.place_shared();
         for name in std::mem::take(&mut self.dropped_extensions) {
             if is_used(&self.json, name) {
                 continue;
@@ -256,6 +382,52 @@ impl Patch {
             }
         }
     }
+}
+
+impl NewAccessor {
+    /// Bytes from one element to the next, which only vertex attributes state.
+    fn stride(&self) -> Option<usize> {
+        let is_vertices = self.target == Some(ARRAY_BUFFER) && self.count > 0;
+        is_vertices.then(|| self.bytes.len() / self.count)
+    }
+}
+
+/// Makes `entry` that of an accessor of `new`; without a `view` where that is not known yet.
+fn describe(entry: &mut Map<String, Value>, new: &NewAccessor, view: Option<usize>) {
+    for key in ["byteOffset", "sparse"] {
+        entry.shift_remove(key);
+    }
+    entry.insert("bufferView".into(), view.into());
+    entry.insert("componentType".into(), new.component.into());
+    if new.normalized {
+        entry.insert("normalized".into(), true.into());
+    } else {
+        entry.shift_remove("normalized");
+    }
+    entry.insert("count".into(), new.count.into());
+    entry.insert("type".into(), new.kind.as_str().into());
+    if let Some((min, max)) = &new.bounds {
+        let numbers = |bits: &Vec<u64>| -> Value {
+            let values = bits.iter().map(|&b| f64::from_bits(b));
+            values.map(|v| short(v as f32)).collect()
+        };
+        entry.insert("min".into(), numbers(min));
+        entry.insert("max".into(), numbers(max));
+    } else {
+        entry.shift_remove("min");
+        entry.shift_remove("max");
+    }
+}
+
+/// The shortest JSON number that reads back as the same f32 (bounds are rounded to it before use: glTF 2.0, 3.6.2.5).
+pub(super) fn short(value: f32) -> Value {
+    let exact = f64::from(value);
+    let decimal = value.to_string().parse().unwrap_or(exact);
+    number(if decimal as f32 == value {
+        decimal
+    } else {
+        exact
+    })
 }
 
 /// The JSON number nearest to `value`; whole ones without a point.
@@ -370,7 +542,7 @@ mod tests {
             "equal data is stored once"
         );
         assert_eq!(patch.json["accessors"][1], file()["accessors"][1]);
-        assert_eq!(patch.appended.iter().map(Bytes::len).sum::<usize>(), 4);
+        assert_eq!(patch.space.n_bytes_appended(), 4);
     }
 
     #[test]
@@ -391,6 +563,164 @@ mod tests {
         assert_eq!(patch.json["extensionsUsed"], json!(["A"]));
         assert!(patch.json.get("extensionsRequired").is_none());
         assert!(patch.json["bufferViews"][0].get("extensions").is_none());
+    }
+
+    /// Two vertices whose weights lie, with a stride, in a view with something else; joints in a view of their own; a
+    /// picture at the end.
+    fn skinned() -> Value {
+        let accessor = |view: usize, at: usize, component: u32, kind: &str| json!({"bufferView": view, "byteOffset": at, "componentType": component, "count": 2, "type": kind});
+        json!({
+            "buffers": [{"byteLength": 300}],
+            "bufferViews": [
+                {"buffer": 0, "byteLength": 96, "byteStride": 16, "target": 34962},
+                {"buffer": 0, "byteOffset": 96, "byteLength": 130},
+                {"buffer": 0, "byteOffset": 226, "byteLength": 74}],
+            "accessors": [accessor(0, 0, 5126, "VEC3"), accessor(0, 32, 5126, "VEC4"), accessor(1, 0, 5123, "VEC4")],
+            "images": [{"bufferView": 2}],
+            "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "WEIGHTS_0": 1, "JOINTS_0": 2}}]}]
+        })
+    }
+
+    /// A patch of `json` whose weights and joints went away.
+    fn over(json: Value) -> Patch {
+        let mut patch = Patch::new(json, 0, 300);
+        patch.reuse(300);
+        patch.release(Some(1));
+        patch.release(Some(2));
+        patch
+    }
+
+    fn places(patch: &Patch) -> Vec<(usize, usize)> {
+        let places = patch.space.overwritten.iter();
+        places.map(|(at, bytes)| (*at, bytes.len())).collect()
+    }
+
+    #[test]
+    fn freed_bytes_are_written_over_first() {
+        let mut patch = over(skinned());
+        // The weights were at 32 - 64 of the first view, which the positions still use.
+        patch.put(floats(Some(1), &[1.0; 8]));
+        // 130 bytes of joints, of which 100 are taken.
+        patch.put(floats(Some(2), &[2.0; 25]));
+        // No room for this, and none for a part of it.
+        patch.put(floats(None, &[3.0; 9]));
+        assert_eq!(places(&patch), [(32, 32), (96, 100)]);
+        assert_eq!(patch.space.n_bytes_appended(), 36);
+        assert_eq!(patch.json["bufferViews"][0], skinned()["bufferViews"][0]);
+        assert_eq!(patch.json["bufferViews"][1]["byteOffset"], 96);
+        assert_eq!(patch.json["bufferViews"][1]["byteLength"], 100);
+    }
+
+    #[test]
+    fn bytes_begin_at_multiples_of_four() {
+        let mut json = skinned();
+        json["bufferViews"][1] = json!({"buffer": 0, "byteOffset": 98, "byteLength": 10});
+        json["accessors"][2]["count"] = 1.into();
+        let mut patch = over(json);
+        patch.put(floats(Some(1), &[1.0; 8]));
+        // 98 - 108 are free, of which 100 is the first multiple of 4.
+        patch.put(floats(None, &[2.0; 3]));
+        assert_eq!(places(&patch), [(32, 32)]);
+        patch.put(floats(None, &[3.0; 2]));
+        assert_eq!(places(&patch), [(32, 32), (100, 8)]);
+    }
+
+    #[test]
+    fn bytes_that_another_view_overlaps_stay() {
+        let mut json = skinned();
+        json["accessors"]
+            .as_array_mut()
+            .unwrap()
+            .push(json!({"bufferView": 3, "componentType": 5121, "count": 8, "type": "SCALAR"}));
+        json["bufferViews"].as_array_mut().unwrap().push(json!(
+            {"buffer": 0, "byteOffset": 40, "byteLength": 160,
+             "extensions": {"EXT_meshopt_compression": {"buffer": 0, "byteOffset": 40, "byteLength": 160}}}));
+        json["meshes"][0]["primitives"][0]["indices"] = 3.into();
+        let mut patch = over(json);
+        patch.put(floats(None, &[1.0; 3]));
+        patch.put(floats(None, &[2.0; 2]));
+        patch.put(floats(None, &[1.0; 6]));
+        // 32 - 40 and 200 - 226 are left.
+        assert_eq!(places(&patch), [(200, 12), (32, 8)]);
+        assert_eq!(patch.space.n_bytes_appended(), 24);
+    }
+
+    #[test]
+    fn what_an_unknown_extension_may_point_into_stays() {
+        let mut json = skinned();
+        json["extensions"] = json!({"VENDOR_thing": {"offset": 96}});
+        let mut patch = over(json);
+        patch.put_shared(floats(None, &[1.0; 40]));
+        patch.put(floats(Some(1), &[1.0; 8]));
+        patch.finish();
+        assert!(patch.space.overwritten.is_empty());
+        assert_eq!(patch.n_bytes_appended(), 192);
+        // Of numbers that mean no place it is known.
+        let mut json = skinned();
+        json["extensions"] = json!({"KHR_lights_punctual": {"lights": [{"intensity": 96}]}});
+        let mut patch = over(json);
+        patch.put(floats(Some(1), &[1.0; 8]));
+        assert_eq!(places(&patch), [(32, 32)]);
+        // Without leave, nothing is.
+        let mut patch = Patch::new(skinned(), 0, 300);
+        patch.release(Some(1));
+        patch.put(floats(Some(1), &[1.0; 8]));
+        assert!(patch.space.overwritten.is_empty());
+    }
+
+    #[test]
+    fn what_shares_views_fills_gaps_and_leaves_no_entry_behind() {
+        let mut patch = over(skinned());
+        patch.put(floats(Some(1), &[1.0; 8]));
+        patch.settle();
+        // It takes the place of the joints' accessor.
+        let large = patch.put_shared(floats(None, &[1.0; 31]));
+        let small = patch.put_shared(floats(None, &[2.0; 1]));
+        let sparse = patch.put_sparse(
+            Map::new(),
+            2,
+            (UNSIGNED_BYTE, Bytes::from_static(&[0, 1])),
+            Bytes::from_static(&[7; 24]),
+        );
+        assert_eq!((large, small, sparse), (2, 3, 4));
+        patch.finish();
+        // The joints' 130 bytes take all but the values; their view is used again.
+        assert_eq!(places(&patch), [(32, 32), (96, 130)]);
+        let json = &patch.json;
+        assert_eq!(json["bufferViews"].as_array().unwrap().len(), 5);
+        let place = |entry: &Value| {
+            let offset = entry.get("byteOffset").map_or(0, |o| o.as_u64().unwrap());
+            (entry["bufferView"].as_u64().unwrap(), offset)
+        };
+        assert_eq!(place(&json["accessors"][2]), (1, 0));
+        assert_eq!(place(&json["accessors"][3]), (1, 124));
+        assert_eq!(place(&json["accessors"][4]["sparse"]["indices"]), (1, 128));
+        assert_eq!(place(&json["accessors"][4]["sparse"]["values"]), (4, 0));
+        assert_eq!(patch.n_bytes_appended(), 24);
+    }
+
+    #[test]
+    fn what_nothing_replaces_holds_no_data() {
+        let mut patch = over(skinned());
+        patch.put(floats(Some(1), &[1.0; 40]));
+        patch.finish();
+        assert_eq!(
+            patch.json["accessors"][2],
+            json!({"componentType": 5121, "count": 1, "type": "SCALAR"})
+        );
+    }
+
+    #[test]
+    fn floats_are_written_with_the_digits_that_they_need() {
+        assert_eq!(short(0.1).to_string(), "0.1");
+        assert_eq!(short(2.0).to_string(), "2");
+        for bits in (0..u32::MAX).step_by(9_999_991) {
+            let value = f32::from_bits(bits);
+            if value.is_finite() {
+                let read: f64 = short(value).to_string().parse().unwrap();
+                assert_eq!((read as f32).to_bits(), bits);
+            }
+        }
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! What an export will change, and what it cannot hold exactly and why: told before it is computed.
 
+use super::frames::{NO_CLIP, NO_SKIN, has_keys, is_chosen};
 use super::in_betweens::WrittenClips;
 use super::uses::each;
 use super::{ExportError, ExportOptions};
+use crate::bake::frames::estimate_frames;
 use crate::bake::{self, BakeMode, BakeOptions, Estimate};
 use crate::deform::DeformStack;
 use crate::document::{ClipId, Document, MeshId, MeshItem};
@@ -25,21 +27,25 @@ const COMMON_TARGETS: usize = 8;
 /// Joints of a skin that the strictest of the common players takes.
 const COMMON_JOINTS: usize = 256;
 
-/// What the correction of an export with `options` will come to; `None` without one, where none is needed, and for
-/// frames, which nothing but finding them counts.
+/// What the correction of an export with `options` will come to; `None` without one, where none is needed, and where
+/// there is nothing to make frames of.
 pub fn estimate(
     document: &Document,
     options: &ExportOptions,
     task: &Task,
 ) -> Result<Option<Estimate>, ExportError> {
-    let of_frames = |correct: &&BakeOptions| correct.mode == BakeMode::Frames;
-    let Some(correct) = options.correct.as_ref().filter(|c| !of_frames(c)) else {
+    let Some(correct) = &options.correct else {
         return Ok(None);
     };
     correct
         .check()
         .map_err(|why| ExportError::Correction { why })?;
-    let written = WrittenClips::of(document, task)?;
+    let mut written = WrittenClips::of(document, task)?;
+    if correct.mode == BakeMode::Frames {
+        let clips = &mut written.clips;
+        clips.retain(|id, clip| is_chosen(correct, *id) && has_keys(clip));
+        return Ok(estimate_frames(document, clips, correct, task)?);
+    }
     Ok(bake::estimate(document, &written.clips, correct, task)?)
 }
 
@@ -68,11 +74,7 @@ pub fn preflight(document: &Document, options: &ExportOptions) -> Vec<Finding> {
             match correct.mode {
                 BakeMode::Clips => of_clips(document, correct, &affected, &mut findings),
                 BakeMode::Retarget => of_any_clip(&affected, &mut findings),
-                BakeMode::Frames => findings.push(Finding::warning(
-                    "correction",
-                    "Skinned meshes become plain ones with a morph target for each frame that is needed: the file has \
-                     no skin and only the chosen clips, can be large, and some players show few of its targets.",
-                )),
+                BakeMode::Frames => of_frames(document, correct, &mut findings),
             }
             if correct.mode == BakeMode::Clips && correct.unipolar && correct.max_morphs == 1 {
                 findings.push(Finding::warning(
@@ -173,9 +175,8 @@ fn of_clips(
     findings: &mut Vec<Finding>,
 ) {
     let exported = document.clips().iter().filter(|(_, clip)| !clip.preview);
-    let moving = |clip: &Clip| clip.channels.iter().any(|c| !c.times.is_empty());
     let clips: Vec<(ClipId, &Arc<Clip>)> = exported
-        .filter(|(_, clip)| moving(clip))
+        .filter(|(_, clip)| has_keys(clip))
         .map(|(&id, clip)| (id, clip))
         .collect();
     if clips.is_empty() {
@@ -186,7 +187,7 @@ fn of_clips(
         ));
         return;
     }
-    let chosen = |id: &ClipId| correct.clips.is_empty() || correct.clips.contains(id);
+    let chosen = |id: &ClipId| is_chosen(correct, *id);
     let n_chosen = clips.iter().filter(|(id, _)| chosen(id)).count();
     if n_chosen < clips.len() {
         findings.push(Finding::warning(
@@ -231,6 +232,29 @@ fn of_clips(
             counted(n_chosen, "clip")
         ),
     ));
+}
+
+fn of_frames(document: &Document, correct: &BakeOptions, findings: &mut Vec<Finding>) {
+    let exported = || document.clips().iter().filter(|(_, clip)| !clip.preview);
+    let chosen = || exported().filter(|(id, _)| is_chosen(correct, **id));
+    if !chosen().any(|(_, clip)| has_keys(clip)) {
+        findings.push(Finding::error("clips", NO_CLIP));
+    } else if document.instances().values().all(|i| i.skin.is_none()) {
+        findings.push(Finding::error("correction", NO_SKIN));
+    }
+    findings.push(Finding::warning(
+        "correction",
+        "Skinned meshes become plain ones with a morph target for each frame that is needed: the file has no skin and only \
+         the chosen clips, can be large, and some players show few of its targets.",
+    ));
+    let n_left_out = exported().count() - chosen().count();
+    if n_left_out > 0 {
+        let message = format!(
+            "{} not chosen, so not in the file.",
+            is_or_are(n_left_out, "clip")
+        );
+        findings.push(Finding::info("clips", message));
+    }
 }
 
 fn of_any_clip(affected: &[Affected<'_>], findings: &mut Vec<Finding>) {

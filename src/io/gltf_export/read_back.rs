@@ -1,7 +1,7 @@
 //! Written files as a reader has them.
 
 use super::{ExportError, Exported};
-use crate::document::{ClipId, Document, Parts};
+use crate::document::{ClipId, Document, InstanceId, Parts};
 use crate::io::import_bytes;
 use crate::task::Task;
 use bytes::Bytes;
@@ -14,6 +14,8 @@ pub struct ReadBack {
     /// For each clip of the document that was exported, the one that the files hold. Empty where they hold another
     /// number of clips: then nothing can be told.
     pub clips: BTreeMap<ClipId, ClipId>,
+    /// What draws each instance of the exported document there; `None`: the one of the same id.
+    pub instances: Option<BTreeMap<InstanceId, InstanceId>>,
 }
 
 /// Reads what was exported from its bytes.
@@ -30,6 +32,7 @@ pub fn read_back(exported: &Exported, task: &Task) -> Result<ReadBack, ExportErr
     Ok(ReadBack {
         document: read,
         clips,
+        instances: exported.report.instances.clone(),
     })
 }
 

@@ -2,8 +2,9 @@
 
 use super::verify::{CorrectionReport, LACKS_CLIP};
 use crate::bake::Jump;
-use crate::document::{ClipId, Document, MeshId};
+use crate::document::{ClipId, Document, InstanceId, MeshId};
 use crate::finding::{Finding, counted, trimmed};
+use std::collections::BTreeMap;
 
 /// What an export did; the findings are for the artist.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +22,8 @@ pub struct ExportReport {
     /// Clips of the document that the file holds, in its order: those without keys too where it keeps their animations
     /// for what Sinew does not read of them.
     pub clips: Vec<ClipId>,
+    /// What draws each instance of the document in the file, where nodes are not those of the source.
+    pub instances: Option<BTreeMap<InstanceId, InstanceId>>,
     /// Clips written anew or added.
     pub n_clips_written: usize,
     /// Clips taken out.

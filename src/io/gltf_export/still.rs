@@ -87,7 +87,7 @@ pub(in crate::io) fn export_still_beside(
     let kept = kept_nodes(&patch.json, &joints);
     let places = kept.map(|kept| prune_nodes(&mut patch.json, &kept));
     task.step("Writing the model", 0.9)?;
-    report.n_bytes_added = patch.appended.iter().map(Bytes::len).sum();
+    report.n_bytes_added = patch.n_bytes_appended();
     let (mut files, json) = package.finish_compact(patch)?;
     add_referenced(source, &json, &mut files, &mut report);
 

@@ -3,7 +3,8 @@
 use super::ExportError;
 use super::nodes::node_of;
 use super::patch::{
-    ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_INT, UNSIGNED_SHORT, entry_mut, number, place,
+    ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_BYTE, UNSIGNED_INT, UNSIGNED_SHORT,
+    entry_mut, place, short,
 };
 use super::report::ExportReport;
 use super::uncompress;
@@ -15,6 +16,9 @@ use bytes::Bytes;
 use glam::Vec3;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+
+/// Bytes of JSON by which an accessor is longer for being sparse.
+const SPARSE_JSON: usize = 100;
 
 /// Adds the targets of a mesh after those of the source.
 ///
@@ -80,18 +84,25 @@ pub(super) fn add_targets(
         if fill {
             others.push(("NORMAL".into(), "VEC3".into()));
         }
+        let of = |all: &[Vec<Vec3>], which: &[u32]| -> Vec<Vec<Vec3>> {
+            let of_vertices = |all: &Vec<Vec3>| which.iter().map(|&i| all[i as usize]).collect();
+            all.iter().map(of_vertices).collect()
+        };
+        let moved = of(&positions, points);
+        let turns = if turned {
+            of(&normals, of_vertices)
+        } else {
+            vec![Vec::new(); moved.len()]
+        };
+        writer.share(moved.iter().chain(&turns).map(Vec::as_slice));
         let mut targets = Vec::new();
-        for (positions, normals) in positions.iter().zip(&normals) {
+        for (moved, turns) in moved.iter().zip(&turns) {
             let mut target = Map::new();
-            let displacements: Vec<Vec3> = points.iter().map(|&p| positions[p as usize]).collect();
-            target.insert(
-                "POSITION".into(),
-                writer.displacements(patch, &displacements).into(),
-            );
+            let accessor = writer.displacements(patch, moved);
+            target.insert("POSITION".into(), accessor.into());
             for (other, kind) in &others {
                 let accessor = if other == "NORMAL" && turned {
-                    let turns = of_vertices.iter().map(|&n| normals[n as usize]);
-                    writer.displacements(patch, &turns.collect::<Vec<_>>())
+                    writer.displacements(patch, turns)
                 } else {
                     writer.zeros(patch, points.len(), kind)
                 };
@@ -165,6 +176,8 @@ pub(super) struct Writer {
     sparse: bool,
     /// Accessors of nothing but zeros, by their number and kind.
     zeros: BTreeMap<(usize, String), usize>,
+    /// Vertices that sparse targets list, the most first.
+    lists: Vec<Vec<usize>>,
 }
 
 impl Writer {
@@ -172,54 +185,63 @@ impl Writer {
         Self {
             sparse,
             zeros: BTreeMap::new(),
+            lists: Vec::new(),
         }
+    }
+
+    /// Looks for vertices that several of the displacements to come may list together: who moves a few less than another
+    /// takes fewer bytes with some zeros more than with a list of its own.
+    fn share<'a>(&mut self, all: impl Iterator<Item = &'a [Vec3]>) {
+        let all = all.map(|displacements| (moved(displacements), displacements.len()));
+        let mut all: Vec<_> = all
+            .filter(|(list, n)| sparse_bytes(list) < 12 * n)
+            .collect();
+        all.sort_by_key(|(list, _)| std::cmp::Reverse(list.len()));
+        self.lists.clear();
+        for (list, _) in all {
+            if self.list_for(&list).is_none() {
+                self.lists.push(list);
+            }
+        }
+    }
+
+    /// The shortest list with all of `list` that takes fewer bytes than `list` itself would.
+    fn list_for(&self, list: &[usize]) -> Option<&Vec<usize>> {
+        let lists = self.lists.iter().rev();
+        let shorter =
+            lists.filter(|other| 12 * (other.len().saturating_sub(list.len())) < index_bytes(list));
+        shorter
+            .filter(|other| {
+                let mut others = other.iter();
+                list.iter().all(|v| others.any(|other| other == v))
+            })
+            .min_by_key(|other| other.len())
     }
 
     /// The accessor of these, one a vertex.
     pub(super) fn displacements(&mut self, patch: &mut Patch, displacements: &[Vec3]) -> usize {
-        let moved = || {
-            displacements
-                .iter()
-                .enumerate()
-                .filter(|(_, d)| **d != Vec3::ZERO)
-        };
-        let n = moved().count();
-        if n == 0 {
+        let own = moved(displacements);
+        if own.is_empty() {
             return self.zeros(patch, displacements.len(), "VEC3");
         }
-        let small = displacements.len() <= 1 << 16;
-        let index_bytes = if small { 2 } else { 4 };
-        if !self.sparse || n * (12 + index_bytes) >= 12 * displacements.len() {
+        let list = self.list_for(&own).unwrap_or(&own);
+        let (component, indices) = encode_indices(list);
+        let mut n_bytes = sparse_bytes(list);
+        if patch.has_indices(&indices) {
+            n_bytes -= indices.len();
+        }
+        if !self.sparse || n_bytes >= 12 * displacements.len() {
             return put_dense(patch, displacements);
         }
-        let indices: Vec<u8> = if small {
-            moved()
-                .flat_map(|(v, _)| (v as u16).to_le_bytes())
-                .collect()
-        } else {
-            moved()
-                .flat_map(|(v, _)| (v as u32).to_le_bytes())
-                .collect()
-        };
-        let values: Vec<Vec3> = moved().map(|(_, d)| *d).collect();
-        let component = if small { UNSIGNED_SHORT } else { UNSIGNED_INT };
-        let indices = patch.put_bytes(Bytes::from(indices));
-        let values = patch.put_bytes(Bytes::copy_from_slice(bytemuck::cast_slice(&values)));
+        let values: Vec<Vec3> = list.iter().map(|&v| displacements[v]).collect();
+        let values = Bytes::copy_from_slice(bytemuck::cast_slice(&values));
         let mut entry = flat(displacements.len(), "VEC3");
         // The zeros that are not stored count too.
         let low = displacements.iter().fold(Vec3::ZERO, |a, d| a.min(*d));
         let high = displacements.iter().fold(Vec3::ZERO, |a, d| a.max(*d));
         entry.insert("min".into(), numbers(low));
         entry.insert("max".into(), numbers(high));
-        entry.insert(
-            "sparse".into(),
-            json!({
-                "count": n,
-                "indices": {"bufferView": indices, "componentType": component},
-                "values": {"bufferView": values}
-            }),
-        );
-        place(&mut patch.json, "accessors", None, entry)
+        patch.put_sparse(entry, list.len(), (component, indices), values)
     }
 
     /// Zeros; as sparse ones they take no bytes: an accessor without a buffer view.
@@ -235,7 +257,7 @@ impl Writer {
             entry.insert("max".into(), json!(vec![0; width]));
             place(&mut patch.json, "accessors", None, entry)
         } else {
-            patch.put(NewAccessor {
+            patch.put_shared(NewAccessor {
                 replaces: None,
                 component: FLOAT,
                 kind: kind.into(),
@@ -258,7 +280,7 @@ fn put_dense(patch: &mut Patch, displacements: &[Vec3]) -> usize {
         .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |b, d| {
             (b.0.min(*d), b.1.max(*d))
         });
-    patch.put(NewAccessor {
+    patch.put_shared(NewAccessor {
         replaces: None,
         component: FLOAT,
         kind: "VEC3".into(),
@@ -268,6 +290,44 @@ fn put_dense(patch: &mut Patch, displacements: &[Vec3]) -> usize {
         target: Some(ARRAY_BUFFER),
         bounds: Some((bits(low), bits(high))),
     })
+}
+
+/// The vertices that are displaced, ascending.
+fn moved(displacements: &[Vec3]) -> Vec<usize> {
+    let all = displacements.iter().enumerate();
+    let moved = all.filter(|(_, d)| **d != Vec3::ZERO);
+    moved.map(|(v, _)| v).collect()
+}
+
+/// Bytes of a sparse accessor with a list of its own; beyond those of the JSON that any accessor has.
+fn sparse_bytes(list: &[usize]) -> usize {
+    12 * list.len() + index_bytes(list) + SPARSE_JSON
+}
+
+/// Bytes of ascending indices.
+fn index_bytes(list: &[usize]) -> usize {
+    match list.last() {
+        Some(0..=0xff) => list.len(),
+        Some(0x100..=0xffff) => 2 * list.len(),
+        _ => 4 * list.len(),
+    }
+}
+
+/// glTF's number for the smallest type that holds ascending indices, and their bytes.
+fn encode_indices(list: &[usize]) -> (u32, Bytes) {
+    let list = || list.iter();
+    let (component, bytes): (u32, Vec<u8>) = match list().next_back() {
+        Some(0..=0xff) => (UNSIGNED_BYTE, list().map(|&v| v as u8).collect()),
+        Some(0x100..=0xffff) => {
+            let short = list().flat_map(|&v| (v as u16).to_le_bytes());
+            (UNSIGNED_SHORT, short.collect())
+        }
+        _ => {
+            let long = list().flat_map(|&v| (v as u32).to_le_bytes());
+            (UNSIGNED_INT, long.collect())
+        }
+    };
+    (component, Bytes::from(bytes))
 }
 
 /// Numbers an element of a vertex attribute of this type has.
@@ -291,7 +351,7 @@ fn flat(count: usize, kind: &str) -> Map<String, Value> {
 }
 
 fn numbers(v: Vec3) -> Value {
-    v.to_array().iter().map(|&x| number(f64::from(x))).collect()
+    v.to_array().iter().map(|&x| short(x)).collect()
 }
 
 #[cfg(test)]
@@ -308,6 +368,7 @@ mod tests {
         displacements[3] = Vec3::new(1.0, -2.0, 0.0);
         writer.displacements(&mut patch, &displacements);
         writer.displacements(&mut patch, &[Vec3::X; 4]);
+        patch.finish();
         patch
     }
 
@@ -320,6 +381,42 @@ mod tests {
         assert_eq!(accessors[1]["min"], json!([0, -2, 0]));
         assert!(accessors[2].get("bufferView").is_some());
         assert_eq!(accessors[2]["min"], json!([1, 0, 0]));
+    }
+
+    #[test]
+    fn a_few_zeros_more_save_a_list() {
+        let mut patch = Patch::new(json!({"accessors": [], "bufferViews": []}), 0, 0);
+        let mut writer = Writer::new(true);
+        let displaced = |n: usize| {
+            let mut all = vec![Vec3::ZERO; 1000];
+            all[300..300 + n].fill(Vec3::Y);
+            all
+        };
+        let all = [displaced(50), displaced(100), displaced(98), displaced(83)];
+        writer.share(all.iter().map(Vec::as_slice));
+        for displacements in &all {
+            writer.displacements(&mut patch, displacements);
+        }
+        patch.finish();
+        let sparse = |i: usize| &patch.json["accessors"][i]["sparse"];
+        // 2 of 12 bytes are less than 98 indices of 2, 17 of them are not.
+        let counts: Vec<_> = (0..4)
+            .map(|i| sparse(i)["count"].as_u64().unwrap())
+            .collect();
+        assert_eq!(counts, [50, 100, 100, 83]);
+        assert_eq!(sparse(1)["indices"], sparse(2)["indices"]);
+        assert_eq!(sparse(1)["indices"]["componentType"], UNSIGNED_SHORT);
+        assert_ne!(sparse(1)["values"], sparse(2)["values"]);
+    }
+
+    #[test]
+    fn indices_take_the_smallest_type() {
+        assert_eq!(encode_indices(&[3, 255]).0, UNSIGNED_BYTE);
+        assert_eq!(encode_indices(&[3, 256]).1[..], [3, 0, 0, 1]);
+        assert_eq!(encode_indices(&[65536]).0, UNSIGNED_INT);
+        for list in [&[3, 255][..], &[256], &[65535], &[65536]] {
+            assert_eq!(index_bytes(list), encode_indices(list).1.len());
+        }
     }
 
     #[test]

@@ -82,6 +82,8 @@ pub(super) fn patch_weights(
     if let Some((mesh, cost)) = cost {
         cost.tell(document, mesh, limit, report);
     }
+    // Second sets that the new weights do not need.
+    patch.settle();
     report.n_primitives_rewritten += n_jobs;
     Ok(())
 }
@@ -253,8 +255,8 @@ fn write(job: &Job<'_>, limit: usize, patch: &mut Patch, cost: &mut Cost) {
     let n_sets = longest.div_ceil(4).max(1);
     for set in 0..n_sets {
         let (old_joints, old_weights) = job.old.get(set).copied().unwrap_or_default();
-        let joints = patch.put(encode_joints(&rows, set, old_joints));
-        let weights = patch.put(if job.short && n_sets == 1 {
+        let joints = patch.put_shared(encode_joints(&rows, set, old_joints));
+        let weights = patch.put_shared(if job.short && n_sets == 1 {
             encode_short_weights(&rows, old_weights)
         } else {
             encode_weights(&rows, set, old_weights)

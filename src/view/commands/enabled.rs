@@ -33,7 +33,9 @@ impl Command {
             | Self::ShowKeys
             | Self::Welcome
             | Self::About => true,
-            Self::Save | Self::SaveAs | Self::Export => has_model && document.source().is_some(),
+            Self::Save | Self::SaveAs | Self::Export | Self::ExportStill => {
+                has_model && document.source().is_some()
+            }
             Self::Undo => {
                 editor.history().undo_label().is_some()
                     || editor.is_painting()

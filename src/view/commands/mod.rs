@@ -35,8 +35,10 @@ pub enum Command {
     Save,
     /// Save the project somewhere else.
     SaveAs,
-    /// Show the export dialog.
+    /// Show the Export page for a model.
     Export,
+    /// Show the Export page for a still.
+    ExportStill,
     /// End the program.
     Quit,
 

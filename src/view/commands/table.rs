@@ -164,6 +164,7 @@ pub const TABLE: &[Row] = &[
     row(Group::File, Command::Save, "file.save", "Save project", "Save what you changed as a project; the model's own file is never touched.").keys(&[Chord::key(Key::S).ctrl()]).part(),
     row(Group::File, Command::SaveAs, "file.save_as", "Save project as…", "Save the project under another name.").keys(&[Chord::key(Key::S).ctrl().shift()]),
     row(Group::File, Command::Export, "file.export", "Export glTF…", "Write a glTF file with your weights, clips and names; everything else as it came.").keys(&[Chord::key(Key::E).ctrl()]),
+    row(Group::File, Command::ExportStill, "file.export_still", "Export still…", "Write the moment on screen as a mesh that never moves: glTF or Wavefront OBJ.").keys(&[Chord::key(Key::E).ctrl().shift()]),
     row(Group::File, Command::Quit, "file.quit", "Quit", "End Sinew.").keys(&[Chord::key(Key::Q).ctrl()]).part(),
     row(Group::Edit, Command::Undo, "edit.undo", "Undo", "Take the newest step back.").presets(&[Chord::key(Key::Z).ctrl()], &[Chord::key(Key::Z).ctrl(), Chord::key(Key::Z)]),
     row(Group::Edit, Command::Redo, "edit.redo", "Redo", "Do the step undone last again.").presets(&[Chord::key(Key::Z).ctrl().shift(), Chord::key(Key::Y).ctrl()], &[Chord::key(Key::Z).ctrl().shift(), Chord::key(Key::Y).ctrl(), Chord::key(Key::Z).shift()]),

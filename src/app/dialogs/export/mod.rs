@@ -5,13 +5,15 @@
 mod ahead;
 mod options;
 mod report;
+mod still;
 
 use super::path_field::{Asker, PathField};
 use super::take_enter;
 use crate::document::PaneLayout;
 use crate::editor::Editor;
-use crate::editor::exporting::{Correction, Standing};
+use crate::editor::exporting::{Correction, ExportKind, Standing};
 use crate::io::gltf_export::Container;
+use crate::io::still::is_obj;
 use crate::view::chord::take_escape;
 use crate::view::theme;
 use eframe::egui;
@@ -24,8 +26,9 @@ const SHARE: f32 = 0.45;
 
 /// The page, and what is typed in it.
 pub(in crate::app) struct ExportPage {
-    field: PathField,
-    /// The model that the path was proposed for.
+    model_field: PathField,
+    still_field: PathField,
+    /// The model that the paths were proposed for.
     model: u64,
     is_open: bool,
     /// Whether no widget had the keyboard when the frame began: Enter that ends a field is used up by it.
@@ -46,7 +49,8 @@ impl ExportPage {
     /// A page that is closed.
     pub(in crate::app) fn new(editor: &Editor) -> Self {
         Self {
-            field: PathField::new(Asker::Export, editor),
+            model_field: PathField::new(Asker::Export, editor),
+            still_field: PathField::new(Asker::ExportStill, editor),
             model: editor.model_serial(),
             is_open: false,
             was_free: false,
@@ -58,12 +62,30 @@ impl ExportPage {
         self.is_open
     }
 
-    /// Opens the page, as it was left; the keyboard is in the path.
-    pub(in crate::app) fn open(&mut self, editor: &mut Editor) {
+    /// Opens the page for one of both kinds, and else as it was left; the keyboard is in the path.
+    pub(in crate::app) fn open(&mut self, kind: ExportKind, editor: &mut Editor) {
         self.follow_model(editor);
         self.is_open = true;
-        self.field.ask_focus();
+        self.use_kind(kind, editor);
         editor.measure_diagonal();
+    }
+
+    fn use_kind(&mut self, kind: ExportKind, editor: &mut Editor) {
+        editor.export_settings_mut().kind = kind;
+        self.field(kind).ask_focus();
+        if kind == ExportKind::Still {
+            // A model is neither looked at nor advised on meanwhile.
+            editor.show_exported(None);
+            editor.stop_advising();
+        }
+    }
+
+    /// Where the file goes.
+    fn field(&mut self, kind: ExportKind) -> &mut PathField {
+        match kind {
+            ExportKind::Model => &mut self.model_field,
+            ExportKind::Still => &mut self.still_field,
+        }
     }
 
     /// Closes the page; what was computed stays until the model is closed, but is not shown any more.
@@ -81,7 +103,8 @@ impl ExportPage {
     /// Another model has another place.
     fn follow_model(&mut self, editor: &mut Editor) {
         if self.model != editor.model_serial() {
-            self.field = PathField::new(Asker::Export, editor);
+            self.model_field = PathField::new(Asker::Export, editor);
+            self.still_field = PathField::new(Asker::ExportStill, editor);
             self.model = editor.model_serial();
             editor.measure_diagonal();
         }
@@ -98,7 +121,10 @@ impl ExportPage {
         self.was_free = ui.memory(|m| m.focused().is_none());
         let mut asked = Asked::default();
         ui.horizontal(|ui| {
-            ui.heading("Export glTF");
+            ui.heading(match editor.exporting().settings().kind {
+                ExportKind::Model => "Export glTF",
+                ExportKind::Still => "Export still",
+            });
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 let button = Button::new(icons::ICON_CLOSE.rich_text().size(16.0)).frame(false);
                 let response = ui.add(button).on_hover_text("Leave this page  (Esc)");
@@ -115,16 +141,18 @@ impl ExportPage {
             .show(ui, |ui| {
                 // Room for the bar that scrolls.
                 ui.set_max_width(ui.available_width() - 4.0);
-                act |= self.file_ui(ui);
+                self.kind_ui(ui, editor);
+                let kind = editor.exporting().settings().kind;
+                act |= self.file_ui(ui, kind);
                 ui.separator();
-                options::options_ui(ui, editor);
-                let path = self.field.typed();
-                if editor.export_standing(&path) != Standing::Current {
-                    editor.advise_export(&path);
-                    ahead::ahead_ui(ui, editor);
+                match kind {
+                    ExportKind::Model => self.model_ui(ui, editor, is_coloured, &mut asked),
+                    ExportKind::Still => {
+                        still::still_ui(ui, editor, is_obj(&self.still_field.typed()));
+                        Self::progress_ui(ui, editor);
+                        still::saved_ui(ui, editor);
+                    }
                 }
-                Self::progress_ui(ui, editor);
-                self.result_ui(ui, editor, is_coloured, &mut asked);
             });
         ui.add_space(4.0);
         self.buttons_ui(ui, editor, act, &mut asked);
@@ -140,7 +168,8 @@ impl ExportPage {
         has_window: bool,
     ) -> bool {
         let focused = ctx.memory(egui::Memory::focused);
-        let is_typing = focused.is_some() && focused != self.field.id() && ctx.text_edit_focused();
+        let own = self.field(editor.exporting().settings().kind).id();
+        let is_typing = focused.is_some() && focused != own && ctx.text_edit_focused();
         let has_escape = is_typing || has_window || ctx.any_popup_open();
         // Whatever ended with this very key was there when the last frame ended.
         let gave_escape = std::mem::replace(&mut self.gives_escape, has_escape);
@@ -155,31 +184,65 @@ impl ExportPage {
         !gave_escape && !has_escape && ctx.input_mut(take_escape)
     }
 
-    /// Where the file goes, and its kind; whether Enter was pressed in the path.
-    fn file_ui(&mut self, ui: &mut Ui) -> bool {
-        let is_entered = self.field.field_ui(ui, ui.available_width());
-        self.field.said_ui(ui);
-        let container = Container::of_path(&self.field.typed());
-        ui.horizontal(|ui| {
-            for (kind, label, about) in [
-                (
-                    Container::Glb,
-                    "Binary (.glb)",
-                    "One file with everything in it.",
-                ),
-                (
-                    Container::Gltf,
-                    "Text (.gltf)",
-                    "A text file, with data and pictures in files beside it.",
-                ),
-            ] {
-                let radio = ui.radio(container == Some(kind), label);
-                if radio.on_hover_text(about).clicked() {
-                    self.field.set_container(kind);
+    /// What is exported.
+    fn kind_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
+        let chosen = editor.exporting().settings().kind;
+        ui.horizontal_wrapped(|ui| {
+            for kind in ExportKind::ALL {
+                let radio = ui.radio(chosen == kind, kind.label());
+                if radio.on_hover_text(kind.about()).clicked() && chosen != kind {
+                    self.use_kind(kind, editor);
+                }
+            }
+        });
+    }
+
+    /// Where the file goes, and its format; whether Enter was pressed in the path.
+    fn file_ui(&mut self, ui: &mut Ui, kind: ExportKind) -> bool {
+        let field = self.field(kind);
+        let is_entered = field.field_ui(ui, ui.available_width());
+        field.said_ui(ui);
+        let path = field.typed();
+        let container = Container::of_path(&path);
+        let mut formats = vec![
+            (
+                "glb",
+                container == Some(Container::Glb),
+                "Binary (.glb)",
+                "One glTF file with everything in it.",
+            ),
+            (
+                "gltf",
+                container == Some(Container::Gltf),
+                "Text (.gltf)",
+                "A glTF text file, with data and pictures in files beside it.",
+            ),
+        ];
+        if kind == ExportKind::Still {
+            let about =
+                "A Wavefront OBJ text file, which every modeller and sculpting program reads.";
+            formats.push(("obj", is_obj(&path), "OBJ (.obj)", about));
+        }
+        ui.horizontal_wrapped(|ui| {
+            for (ending, is_on, label, about) in formats {
+                if ui.radio(is_on, label).on_hover_text(about).clicked() {
+                    field.set_ending(ending);
                 }
             }
         });
         is_entered
+    }
+
+    /// What goes into a model, what that will come to and what it came to.
+    fn model_ui(&mut self, ui: &mut Ui, editor: &mut Editor, is_coloured: bool, asked: &mut Asked) {
+        options::options_ui(ui, editor);
+        let path = self.model_field.typed();
+        if editor.export_standing(&path) != Standing::Current {
+            editor.advise_export(&path);
+            ahead::ahead_ui(ui, editor);
+        }
+        Self::progress_ui(ui, editor);
+        self.result_ui(ui, editor, is_coloured, asked);
     }
 
     /// What is being computed, and how far it is.
@@ -216,7 +279,8 @@ impl ExportPage {
             return;
         }
         ui.separator();
-        if let Some(stale) = editor.export_standing(&self.field.typed()).sentence() {
+        let standing = editor.export_standing(&self.model_field.typed());
+        if let Some(stale) = standing.sentence() {
             let accent = theme::palette(ui).accent;
             report::says_ui(ui, icons::ICON_SYNC_PROBLEM, accent, stale);
         }
@@ -231,8 +295,11 @@ impl ExportPage {
     }
 
     fn buttons_ui(&mut self, ui: &mut Ui, editor: &mut Editor, mut act: bool, asked: &mut Asked) {
+        let kind = editor.exporting().settings().kind;
+        let field = self.field(kind);
+        let (is_empty, asks) = (field.is_empty(), field.asks());
         let is_free = Self::is_free(editor);
-        let ready = is_free && !self.field.is_empty();
+        let ready = is_free && !is_empty;
         let computes_first = self.computes_first(editor);
         let enter = |text: &str, is_default: bool| {
             let key = if is_default { "  (Enter)" } else { "" };
@@ -250,15 +317,19 @@ impl ExportPage {
         };
         let (mut compute, mut save) = (false, false);
         ui.horizontal(|ui| {
-            let about =
-                "Make the file in memory, to look at it beside the model before it is saved.";
-            let response = ui.add_enabled(ready, button("Compute", computes_first));
-            compute = response
-                .on_hover_text(enter(about, computes_first))
-                .clicked();
-            let (verb, about) = if self.field.asks() {
+            if kind == ExportKind::Model {
+                let about =
+                    "Make the file in memory, to look at it beside the model before it is saved.";
+                let response = ui.add_enabled(ready, button("Compute", computes_first));
+                compute = response
+                    .on_hover_text(enter(about, computes_first))
+                    .clicked();
+            }
+            let (verb, about) = if asks {
                 ("Replace", "Write over the file that is there.")
-            } else if editor.export_standing(&self.field.typed()) == Standing::Current {
+            } else if kind == ExportKind::Still {
+                ("Save", "Write the moment on screen.")
+            } else if editor.export_standing(&self.model_field.typed()) == Standing::Current {
                 ("Save", "Write the file that was computed.")
             } else {
                 ("Save", "Compute the file and write it.")
@@ -280,9 +351,10 @@ impl ExportPage {
 
     /// Whether the file should be looked at before it is saved: a corrected one that was not computed yet.
     fn computes_first(&self, editor: &Editor) -> bool {
-        editor.correction() != Correction::None
-            && !self.field.asks()
-            && editor.export_standing(&self.field.typed()) != Standing::Current
+        editor.exporting().settings().kind == ExportKind::Model
+            && editor.correction() != Correction::None
+            && !self.model_field.asks()
+            && editor.export_standing(&self.model_field.typed()) != Standing::Current
     }
 
     /// Whether nothing that the buttons start is under way.
@@ -302,14 +374,18 @@ impl ExportPage {
     }
 
     fn compute(&mut self, editor: &mut Editor) {
-        if let Some(path) = self.field.usable() {
+        if let Some(path) = self.model_field.usable() {
             editor.compute_export(&path);
         }
     }
 
     fn save(&mut self, editor: &mut Editor) {
-        if let Some(path) = self.field.chosen() {
-            editor.save_export(&path);
+        let kind = editor.exporting().settings().kind;
+        if let Some(path) = self.field(kind).chosen() {
+            match kind {
+                ExportKind::Model => editor.save_export(&path),
+                ExportKind::Still => editor.save_still(&path),
+            }
         }
     }
 }

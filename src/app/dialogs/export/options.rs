@@ -7,7 +7,7 @@ use crate::editor::exporting::Correction;
 use crate::finding::counted;
 use crate::view::theme;
 use eframe::egui;
-use egui::{CollapsingHeader, DragValue, Grid, RichText, Role, Ui, WidgetInfo};
+use egui::{Button, CollapsingHeader, DragValue, Grid, RichText, Role, Ui, WidgetInfo};
 
 /// Percent of the diagonal.
 const TOLERANCE: std::ops::RangeInclusive<f64> = 0.001..=10.0;
@@ -18,14 +18,20 @@ const JOINTS: std::ops::RangeInclusive<usize> = 1..=1024;
 pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
     let correction = editor.correction();
     ui.strong("Correction");
-    ui.horizontal_wrapped(|ui| {
-        for choice in Correction::ALL {
-            let radio = ui.radio(choice == correction, choice.label());
-            if radio.on_hover_text(choice.about()).clicked() {
-                editor.export_settings_mut().correction = Some(choice);
+    Grid::new("corrections")
+        .num_columns(2)
+        .spacing([16.0, 4.0])
+        .show(ui, |ui| {
+            for row in Correction::ALL.chunks(2) {
+                for &choice in row {
+                    let radio = ui.radio(choice == correction, choice.label());
+                    if radio.on_hover_text(choice.about()).clicked() {
+                        editor.export_settings_mut().correction = Some(choice);
+                    }
+                }
+                ui.end_row();
             }
-        }
-    });
+        });
     let dim = theme::palette(ui).text_dim;
     ui.label(RichText::new(editor.correction().about()).color(dim));
     ui.add_space(2.0);
@@ -101,40 +107,57 @@ fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
                 number(ui, value, "Most morph targets", about);
                 ui.end_row();
             }
-            ui.label("Joints");
-            let value = DragValue::new(&mut bake.max_joints).range(JOINTS).speed(0.5);
-            let about = "Most joints that a skin may have, those of the model included.";
-            number(ui, value, "Most joints", about);
-            ui.end_row();
+            if correction != Correction::Frames {
+                ui.label("Joints");
+                let value = DragValue::new(&mut bake.max_joints).range(JOINTS).speed(0.5);
+                let about = "Most joints that a skin may have, those of the model included.";
+                number(ui, value, "Most joints", about);
+                ui.end_row();
+            }
         });
-    if correction == Correction::Clips {
+    if correction != Correction::Retarget {
         ui.horizontal_wrapped(|ui| {
             ui.checkbox(&mut bake.normals, "Normals").on_hover_text(
                 "Morph targets turn normals too, so that light falls as it does here; the file grows.",
             );
             ui.checkbox(&mut bake.sparse, "Sparse")
                 .on_hover_text("Write of a morph target only the vertices that it moves, where that is smaller.");
-            ui.checkbox(&mut bake.unipolar, "Weights 0 - 1").on_hover_text(
-                "Keep the weights of morph targets within 0 and 1, as some engines need; it costs one target more.",
-            );
+            if correction == Correction::Clips {
+                ui.checkbox(&mut bake.unipolar, "Weights 0 - 1").on_hover_text(
+                    "Keep the weights of morph targets within 0 and 1, as some engines need; it costs one target more.",
+                );
+            }
         });
     }
-    let dim = theme::palette(ui).text_dim;
-    ui.label(RichText::new("At most 4 influences a vertex.").color(dim));
-    clips_ui(ui, editor);
+    if correction != Correction::Frames {
+        let dim = theme::palette(ui).text_dim;
+        ui.label(RichText::new("At most 4 influences a vertex.").color(dim));
+    }
+    clips_ui(ui, editor, correction);
 }
 
-/// The clips that are corrected.
-fn clips_ui(ui: &mut Ui, editor: &mut Editor) {
+/// The clips that are corrected, or that there are frames of.
+fn clips_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
     let clips = editor.document().clips().iter();
     let clips: Vec<(ClipId, String)> = clips
         .filter(|(_, clip)| !clip.preview)
         .map(|(id, clip)| (*id, clip.name.clone()))
         .collect();
     if clips.is_empty() {
-        ui.label("There is no clip to correct.");
+        ui.label(match correction {
+            Correction::Frames => "There is no clip to make frames of.",
+            _ => "There is no clip to correct.",
+        });
         return;
     }
+    let (verb, about) = if correction == Correction::Frames {
+        ("In the file", "Whether the clip is in the file.")
+    } else {
+        (
+            "Corrected",
+            "Whether the tolerance holds in this clip. The others stay in the file as they come out.",
+        )
+    };
     let mut chosen: Vec<ClipId> = editor.exporting().settings().bake.clips.clone();
     chosen.retain(|id| clips.iter().any(|(known, _)| known == id));
     let is_all = chosen.is_empty();
@@ -142,48 +165,62 @@ fn clips_ui(ui: &mut Ui, editor: &mut Editor) {
         chosen = clips.iter().map(|(id, _)| *id).collect();
     }
     let title = if is_all {
-        format!("Corrected: {}", counted(clips.len(), "clip"))
+        format!("{verb}: {}", counted(clips.len(), "clip"))
     } else {
         format!(
-            "Corrected: {} of {}",
+            "{verb}: {} of {}",
             chosen.len(),
             counted(clips.len(), "clip")
         )
     };
-    let mut toggled = None;
-    let mut all = false;
+    let shown = editor.shown_clip().map(|(id, _)| id);
+    let shown = shown.filter(|id| clips.iter().any(|(known, _)| known == id));
+    // None means all.
+    let mut next: Option<Vec<ClipId>> = None;
     CollapsingHeader::new(title)
         .id_salt("corrected clips")
         .show(ui, |ui| {
+            if clips.len() > 1 {
+                ui.horizontal(|ui| {
+                    let button = ui.add_enabled(!is_all, Button::new("All clips").small());
+                    if button.clicked() {
+                        next = Some(Vec::new());
+                    }
+                    let is_only = shown.is_some_and(|id| chosen == [id]);
+                    let only = Button::new("Only the one on screen").small();
+                    let button = ui.add_enabled(shown.is_some() && !is_only, only);
+                    let about = "Only the clip that the timeline shows.";
+                    let button = button.on_hover_text(about).on_disabled_hover_text(about);
+                    if button.clicked() {
+                        next = Some(shown.into_iter().collect());
+                    }
+                });
+            }
             for (id, name) in &clips {
                 let is_on = chosen.contains(id);
-                // One stays: none would mean all.
+                // One stays.
                 let is_last = is_on && chosen.len() == 1;
                 let mut on = is_on;
                 let name = if name.is_empty() { "(no name)" } else { name };
                 let box_ = egui::Checkbox::new(&mut on, name);
                 let response = ui.add_enabled(!is_last, box_);
-                let about = "Whether the tolerance holds in this clip. The others stay in the file as they come out.";
                 if response.on_hover_text(about).changed() {
-                    toggled = Some(*id);
+                    let mut all = chosen.clone();
+                    match all.iter().position(|c| c == id) {
+                        Some(at) => {
+                            all.remove(at);
+                        }
+                        None => all.push(*id),
+                    }
+                    all.sort_unstable();
+                    if all.len() == clips.len() {
+                        all.clear();
+                    }
+                    next = Some(all);
                 }
             }
-            if !is_all {
-                all = ui.small_button("All clips").clicked();
-            }
         });
-    if let Some(id) = toggled {
-        match chosen.iter().position(|c| *c == id) {
-            Some(at) => {
-                chosen.remove(at);
-            }
-            None => chosen.push(id),
-        }
-        chosen.sort_unstable();
-        all = chosen.len() == clips.len();
-        editor.export_settings_mut().bake.clips = chosen;
-    }
-    if all {
-        editor.export_settings_mut().bake.clips.clear();
+    if let Some(next) = next {
+        editor.export_settings_mut().bake.clips = next;
     }
 }

@@ -1,6 +1,7 @@
 //! What a computed export came to, and how it lies beside the model.
 
 use super::Asked;
+use crate::bake::BakeMode;
 use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::finding::{Finding, Severity, counted, trimmed};
@@ -176,11 +177,13 @@ fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
                 ui.add(Label::new(value).wrap()).on_hover_text(about);
                 ui.end_row();
             };
-            row(
-                "Helper joints",
-                report.helper_joints.to_string(),
-                "Joints added between those of the model.",
-            );
+            if report.mode != BakeMode::Frames {
+                row(
+                    "Helper joints",
+                    report.helper_joints.to_string(),
+                    "Joints added between those of the model.",
+                );
+            }
             row(
                 "Morph targets",
                 report.morph_targets.to_string(),
@@ -204,7 +207,7 @@ fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
             row(
                 "Uncorrected",
                 error(report.before_max_percent),
-                "The largest error of the same file without the correction.",
+                "The largest error of the model as linear blend skinning moves it, without the correction.",
             );
             if !report.normals_before.is_empty() {
                 row(
@@ -309,6 +312,9 @@ pub(super) fn beside_ui(ui: &mut Ui, editor: &mut Editor, is_coloured: bool, ask
         .filter(|_| !editor.playback().unkeyed)
     {
         _ if !is_corrected => None,
+        None if result.is_some_and(|r| !r.model().keeps_nodes()) => {
+            Some("No clip is shown: the file has no bones to pose, and shows its rest.")
+        }
         None => {
             Some("No clip is shown: in a pose of your own, helper joints and morph targets rest.")
         }
@@ -316,6 +322,9 @@ pub(super) fn beside_ui(ui: &mut Ui, editor: &mut Editor, is_coloured: bool, ask
             "The file holds another number of clips than the project, so they cannot be matched: helper joints and morph \
              targets rest.",
         ),
+        Some(clip) if !has_clip(clip) && result.is_some_and(|r| !r.model().keeps_nodes()) => {
+            Some("This clip is not in the file, which shows its rest.")
+        }
         Some(clip) if !has_clip(clip) => {
             Some("This clip is not in the file: helper joints and morph targets rest.")
         }

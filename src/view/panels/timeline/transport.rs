@@ -15,6 +15,10 @@ use egui_material_icons::{MaterialIcon, icons};
 /// Size of a button with an icon.
 pub(super) const BUTTON: Vec2 = Vec2::new(26.0, 24.0);
 
+/// Widths of the fields of time.
+const SECONDS: f32 = 58.0;
+const FRAME: f32 = 84.0;
+
 /// Buttons, time, frames a second, clips, the key.
 pub(super) fn transport_ui(
     ui: &mut Ui,
@@ -50,7 +54,10 @@ pub(super) fn transport_ui(
             asked,
         );
         speed_ui(ui, editor);
+        room_ui(ui, 72.0);
+        frame_rate_ui(ui, editor);
         gap_ui(ui);
+        room_ui(ui, SECONDS + FRAME + 4.0);
         time_ui(ui, editor);
         gap_ui(ui);
         room_ui(ui, WIDTH);
@@ -179,7 +186,7 @@ fn speed_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-/// Time in seconds and in frames, and how many frames a second has.
+/// Time in seconds and in frames.
 fn time_ui(ui: &mut Ui, editor: &mut Editor) {
     let fps = editor.playback().fps;
     let mut secs = editor.playback().time_secs;
@@ -191,7 +198,7 @@ fn time_ui(ui: &mut Ui, editor: &mut Editor) {
             .speed(0.01)
             .fixed_decimals(2)
             .suffix(" s");
-        let response = field_ui(ui, 58.0, field);
+        let response = field_ui(ui, SECONDS, field);
         name(&response, "Seconds", secs);
         // Leaving a field reads its rounded text again: that is no change.
         let is_rounding = response.lost_focus() && (secs - shown).abs() <= 5e-3;
@@ -207,7 +214,7 @@ fn time_ui(ui: &mut Ui, editor: &mut Editor) {
             .speed(0.1)
             .fixed_decimals(decimals)
             .prefix("frame ");
-        let response = field_ui(ui, 84.0, field);
+        let response = field_ui(ui, FRAME, field);
         name(&response, "Frame", frame);
         let is_rounding = response.lost_focus() && (frame - shown).abs() <= 0.05;
         let response = response.on_hover_text("Where time is, frames; the first is 0.");
@@ -215,6 +222,11 @@ fn time_ui(ui: &mut Ui, editor: &mut Editor) {
             editor.set_time(frame.round() / f64::from(fps));
         }
     });
+}
+
+/// How many frames a second has.
+fn frame_rate_ui(ui: &mut Ui, editor: &mut Editor) {
+    let fps = editor.playback().fps;
     let combo = ComboBox::from_id_salt("frame rate")
         .width(64.0)
         .selected_text(format!("{fps} fps"))

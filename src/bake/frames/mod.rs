@@ -4,13 +4,20 @@
 //! the space of its node -> the fewest moments between which straight lines stay within the tolerance (greedily the
 //! farthest next one) -> targets, shared where shapes are equal.
 
-use super::compare::{Comparison, InstanceErrors, moments};
+mod compare;
+mod estimate;
+
+pub use compare::compare_frames;
+pub(crate) use compare::place_points;
+pub use estimate::estimate_frames;
+
 use super::stage::Stage;
 use super::still::into_node;
 use super::times::key_times;
 use super::{clips_of, stage::Clips};
+use crate::deform::InstancePlan;
 use crate::document::{ClipId, Document, InstanceId};
-use crate::skeleton::{Channel, Clip, JointIndex};
+use crate::skeleton::{Channel, Clip, JointIndex, Pose};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, Vec3};
 use rayon::prelude::*;
@@ -21,9 +28,6 @@ use std::sync::Arc;
 const STRAIGHT: f64 = 0.9;
 /// Shapes this near, as a share of the tolerance, are one target.
 const EQUAL: f64 = 0.05;
-/// Steps of errors that are counted, as fractions of the diagonal.
-const STEP: f64 = 2e-6;
-const STEPS: usize = 100_000;
 
 /// Bytes that shapes may take in memory.
 const MOST_BYTES: usize = 2_000_000_000;
@@ -98,6 +102,17 @@ struct Samples {
     node: Vec<DMat3>,
 }
 
+/// What frames are found of, and how near they come.
+struct Finder<'s, 'a> {
+    stage: &'s Stage<'a>,
+    clips: &'s Clips<'s>,
+    /// By clip, the moments that are looked at.
+    times: &'s [Vec<f64>],
+    /// Metres.
+    tolerance: f64,
+    task: &'s Task,
+}
+
 /// Shapes for all skinned instances of `document` in the clips `played`, which are as the file will have them.
 ///
 /// `tolerance`: the largest distance from what the stacks show, as a fraction of the diagonal at rest.
@@ -110,52 +125,34 @@ pub fn frames(
     task.step("Finding frames", 0.0)?;
     let stage = Stage::new(document, task)?;
     let clips = clips_of(document, played);
-    let tolerance = tolerance * stage.diagonal();
-    let all: BTreeSet<u32> = (0..document.skeleton().len() as u32).collect();
-    let times: Vec<Vec<f64>> = clips
-        .seen
-        .iter()
-        .zip(&clips.played)
-        .map(|(seen, played)| sample_times(seen, played, document, &all))
-        .collect();
-    let freed = freed(&stage, &clips, &times, task)?;
-    let rest = [document.rest_pose().as_ref().clone()];
-    let rest_world = rest[0].world_matrices(&stage.player_skeleton);
-    let base = stage.map_poses(&rest, task, |_, plans| {
-        let frame = |(d, plan): (usize, &crate::deform::InstancePlan)| {
-            let into = space(&stage, &freed, d, &rest_world);
-            local_frame(String::new(), plan.positions(), plan.normals(), into)
-        };
-        plans.iter().enumerate().map(frame).collect::<Vec<_>>()
-    })?;
-    let mut framed: Vec<FramedInstance> = base
-        .into_iter()
-        .flatten()
-        .zip(&freed)
-        .map(|(base, &freed)| FramedInstance {
-            freed,
-            base,
-            ..FramedInstance::default()
-        })
-        .collect();
-    for (c, &id) in clips.ids.iter().enumerate() {
+    let times = times_of(document, &clips);
+    let diagonal = stage.diagonal();
+    let finder = Finder {
+        stage: &stage,
+        clips: &clips,
+        times: &times,
+        tolerance: tolerance * diagonal,
+        task,
+    };
+    let mut framed = finder.bases()?;
+    for (c, times) in times.iter().enumerate() {
         task.step("Finding frames", c as f32 / clips.ids.len() as f32)?;
-        add_clip(
-            &stage,
-            &clips,
-            c,
-            id,
-            &times[c],
-            tolerance,
-            &mut framed,
-            task,
-        )?;
+        finder.add_clip(c, times, &mut framed)?;
     }
     for instance in &mut framed {
-        instance.off /= stage.diagonal();
+        instance.off /= diagonal;
     }
     let ids = stage.drawn.iter().map(|d| d.id);
     Ok(ids.zip(framed).collect())
+}
+
+/// The moments of each clip, ascending.
+fn times_of(document: &Document, clips: &Clips<'_>) -> Vec<Vec<f64>> {
+    let all: BTreeSet<u32> = (0..document.skeleton().len() as u32).collect();
+    let pairs = clips.seen.iter().zip(&clips.played);
+    pairs
+        .map(|(seen, played)| sample_times(seen, played, document, &all))
+        .collect()
 }
 
 /// Keys of a clip and the middles between them, ascending; its start and end among them.
@@ -181,38 +178,184 @@ fn sample_times(seen: &Clip, played: &Clip, document: &Document, all: &BTreeSet<
     times
 }
 
-/// Where a node is that holds the shapes of a drawn instance: itself, or the world.
-fn space(stage: &Stage<'_>, freed: &[bool], d: usize, world: &[DAffine3]) -> DAffine3 {
-    if freed[d] {
+/// Where a node is that holds the shapes of a drawn instance: itself, or the world for one that is freed.
+fn space(stage: &Stage<'_>, freed: bool, d: usize, world: &[DAffine3]) -> DAffine3 {
+    if freed {
         DAffine3::IDENTITY
     } else {
         world[stage.drawn[d].node.get()]
     }
 }
 
-/// Which drawn instances have nodes that cannot hold their shapes at every moment.
-fn freed(
-    stage: &Stage<'_>,
-    clips: &Clips<'_>,
-    times: &[Vec<f64>],
-    task: &Task,
-) -> Result<Vec<bool>, Cancelled> {
-    let document = stage.document;
-    let mut freed = vec![false; stage.drawn.len()];
-    let mut look = |world: &[DAffine3]| {
-        for (freed, drawn) in freed.iter_mut().zip(&stage.drawn) {
-            *freed |= into_node(world[drawn.node.get()]).is_none();
+impl Finder<'_, '_> {
+    /// Which drawn instances have nodes that cannot hold their shapes at every moment.
+    fn freed(&self) -> Result<Vec<bool>, Cancelled> {
+        let (stage, document) = (self.stage, self.stage.document);
+        let mut freed = vec![false; stage.drawn.len()];
+        let mut look = |world: &[DAffine3]| {
+            for (freed, drawn) in freed.iter_mut().zip(&stage.drawn) {
+                *freed |= into_node(world[drawn.node.get()]).is_none();
+            }
+        };
+        look(&document.rest_pose().world_matrices(&stage.player_skeleton));
+        for (clip, times) in self.clips.played.iter().zip(self.times) {
+            self.task.check()?;
+            for &time in times {
+                let pose = document.pose_of_clip(clip, time);
+                look(&pose.world_matrices(&stage.player_skeleton));
+            }
         }
-    };
-    look(&document.rest_pose().world_matrices(&stage.player_skeleton));
-    for (clip, times) in clips.played.iter().zip(times) {
-        task.check()?;
-        for &time in times {
-            let pose = document.pose_of_clip(clip, time);
-            look(&pose.world_matrices(&stage.player_skeleton));
-        }
+        Ok(freed)
     }
-    Ok(freed)
+
+    /// The drawn instances at rest, without targets.
+    fn bases(&self) -> Result<Vec<FramedInstance>, Cancelled> {
+        let freed = self.freed()?;
+        let stage = self.stage;
+        let rest = [stage.document.rest_pose().as_ref().clone()];
+        let rest_world = rest[0].world_matrices(&stage.player_skeleton);
+        let base = stage.map_poses(&rest, self.task, |_, plans| {
+            let frame = |(d, plan): (usize, &InstancePlan)| {
+                let into = space(stage, freed[d], d, &rest_world);
+                local_frame(String::new(), plan.positions(), plan.normals(), into)
+            };
+            plans.iter().enumerate().map(frame).collect::<Vec<_>>()
+        })?;
+        let framed = base.into_iter().flatten().zip(&freed);
+        let framed = framed.map(|(base, &freed)| FramedInstance {
+            freed,
+            base,
+            ..FramedInstance::default()
+        });
+        Ok(framed.collect())
+    }
+
+    /// The artist's poses of a clip at `times`.
+    fn poses(&self, c: usize, times: &[f64]) -> Vec<Pose> {
+        let pose = |&t: &f64| self.stage.document.pose_of_clip(self.clips.seen[c], t);
+        times.iter().map(pose).collect()
+    }
+
+    /// Where a player has the nodes at a moment of a clip.
+    fn world_at(&self, c: usize, time: f64) -> Vec<DAffine3> {
+        let pose = self.stage.document.pose_of_clip(self.clips.played[c], time);
+        pose.world_matrices(&self.stage.player_skeleton)
+    }
+
+    /// The shapes of each instance at `times` of a clip.
+    fn samples(
+        &self,
+        c: usize,
+        times: &[f64],
+        framed: &[FramedInstance],
+    ) -> Result<Vec<Samples>, Cancelled> {
+        let shapes = self
+            .stage
+            .map_poses(&self.poses(c, times), self.task, |t, plans| {
+                let world = self.world_at(c, times[t]);
+                let local = |(d, plan): (usize, &InstancePlan)| {
+                    let node = space(self.stage, framed[d].freed, d, &world);
+                    let into = node.inverse();
+                    let local = plan.positions().iter();
+                    let local = local.map(|p| into.transform_point3(p.as_dvec3()).as_vec3());
+                    (local.collect::<Vec<Vec3>>(), node.matrix3)
+                };
+                plans.iter().enumerate().map(local).collect::<Vec<_>>()
+            })?;
+        let mut samples: Vec<Samples> = framed
+            .iter()
+            .map(|_| Samples {
+                times: times.to_vec(),
+                positions: Vec::with_capacity(times.len()),
+                node: Vec::with_capacity(times.len()),
+            })
+            .collect();
+        for moment in shapes {
+            for (sample, (positions, node)) in samples.iter_mut().zip(moment) {
+                sample.positions.push(positions);
+                sample.node.push(node);
+            }
+        }
+        Ok(samples)
+    }
+
+    /// The samples that an instance needs, and the target that each shows; `new`: which sample each new target is made
+    /// from.
+    fn keys(
+        &self,
+        instance: &mut FramedInstance,
+        sample: &Samples,
+        new: &mut Vec<usize>,
+    ) -> Result<Vec<(usize, Option<usize>)>, Cancelled> {
+        let mut keys = Vec::new();
+        for s in kept(sample, STRAIGHT * self.tolerance, self.task)? {
+            self.task.check()?;
+            keys.push((s, target_of(instance, sample, s, new, self.tolerance)));
+        }
+        instance.off = instance.off.max(off(instance, sample, &keys, self.task)?);
+        Ok(keys)
+    }
+
+    /// Adds what a clip needs.
+    fn add_clip(
+        &self,
+        c: usize,
+        times: &[f64],
+        framed: &mut [FramedInstance],
+    ) -> Result<(), FramesError> {
+        if times.is_empty() {
+            return Ok(());
+        }
+        let n_points: usize = framed.iter().map(|f| f.base.positions.len()).sum();
+        let held: usize = framed.iter().map(FramedInstance::n_bytes).sum();
+        afford(held + times.len() * n_points * size_of::<Vec3>())?;
+        let samples = self.samples(c, times, framed)?;
+        // Which sample each new target is made from.
+        let mut new: Vec<Vec<usize>> = vec![Vec::new(); framed.len()];
+        for ((instance, sample), new) in framed.iter_mut().zip(&samples).zip(&mut new) {
+            self.task.check()?;
+            let keys = self.keys(instance, sample, new)?;
+            if keys.iter().any(|(_, target)| target.is_some()) {
+                let keys = keys.into_iter();
+                let keys = keys.map(|(s, target)| (sample.times[s] as f32, target));
+                instance.tracks.insert(self.clips.ids[c], keys.collect());
+            }
+        }
+        drop(samples);
+        // The normals of the new ones.
+        let wanted: BTreeSet<usize> = new.iter().flatten().copied().collect();
+        let wanted: Vec<usize> = wanted.into_iter().collect();
+        let of_new = framed.iter().zip(&new);
+        let n_normals: usize = of_new
+            .map(|(f, new)| f.base.normals.len() * new.len())
+            .sum();
+        let held: usize = framed.iter().map(FramedInstance::n_bytes).sum();
+        afford(held + 2 * n_normals * size_of::<Vec3>())?;
+        let wanted_times: Vec<f64> = wanted.iter().map(|&s| times[s]).collect();
+        let poses = self.poses(c, &wanted_times);
+        let normals = self.stage.map_poses(&poses, self.task, |w, plans| {
+            let world = self.world_at(c, wanted_times[w]);
+            let local = |(d, plan): (usize, &InstancePlan)| {
+                if new[d].binary_search(&wanted[w]).is_err() {
+                    return Vec::new();
+                }
+                let node = space(self.stage, framed[d].freed, d, &world);
+                local_frame(String::new(), &[], plan.normals(), node).normals
+            };
+            plans.iter().enumerate().map(local).collect::<Vec<_>>()
+        })?;
+        for (d, (instance, new)) in framed.iter_mut().zip(&new).enumerate() {
+            let first = instance.targets.len() - new.len();
+            for (i, s) in new.iter().enumerate() {
+                let target = &mut instance.targets[first + i];
+                if let Ok(w) = wanted.binary_search(s) {
+                    target.normals.clone_from(&normals[w][d]);
+                }
+                target.name = format!("{} {:.3} s", self.clips.played[c].name, times[*s]);
+            }
+        }
+        Ok(())
+    }
 }
 
 fn local_frame(name: String, positions: &[Vec3], normals: &[Vec3], node: DAffine3) -> Frame {
@@ -232,114 +375,6 @@ fn local_frame(name: String, positions: &[Vec3], normals: &[Vec3], node: DAffine
             })
             .collect(),
     }
-}
-
-#[allow(
-    clippy::too_many_arguments,
-    reason = "one clip of `frames`, with all that it has"
-)]
-fn add_clip(
-    stage: &Stage<'_>,
-    clips: &Clips<'_>,
-    c: usize,
-    id: ClipId,
-    times: &[f64],
-    tolerance: f64,
-    framed: &mut [FramedInstance],
-    task: &Task,
-) -> Result<(), FramesError> {
-    if times.is_empty() {
-        return Ok(());
-    }
-    let n_points: usize = framed.iter().map(|f| f.base.positions.len()).sum();
-    let held: usize = framed.iter().map(FramedInstance::n_bytes).sum();
-    afford(held + times.len() * n_points * size_of::<Vec3>())?;
-    let document = stage.document;
-    let freed: Vec<bool> = framed.iter().map(|f| f.freed).collect();
-    let poses = |times: &[f64]| {
-        let pose = |&t: &f64| document.pose_of_clip(clips.seen[c], t);
-        times.iter().map(pose).collect::<Vec<_>>()
-    };
-    let world_at = |time: f64| {
-        let pose = document.pose_of_clip(clips.played[c], time);
-        pose.world_matrices(&stage.player_skeleton)
-    };
-    let shapes = stage.map_poses(&poses(times), task, |t, plans| {
-        let world = world_at(times[t]);
-        let local = |(d, plan): (usize, &crate::deform::InstancePlan)| {
-            let node = space(stage, &freed, d, &world);
-            let into = node.inverse();
-            let local = plan.positions().iter();
-            let local = local.map(|p| into.transform_point3(p.as_dvec3()).as_vec3());
-            (local.collect::<Vec<Vec3>>(), node.matrix3)
-        };
-        plans.iter().enumerate().map(local).collect::<Vec<_>>()
-    })?;
-    let mut samples: Vec<Samples> = framed
-        .iter()
-        .map(|_| Samples {
-            times: times.to_vec(),
-            positions: Vec::with_capacity(times.len()),
-            node: Vec::with_capacity(times.len()),
-        })
-        .collect();
-    for moment in shapes {
-        for (sample, (positions, node)) in samples.iter_mut().zip(moment) {
-            sample.positions.push(positions);
-            sample.node.push(node);
-        }
-    }
-    // Which sample each new target is made from.
-    let mut new: Vec<Vec<usize>> = vec![Vec::new(); framed.len()];
-    for ((instance, sample), new) in framed.iter_mut().zip(&samples).zip(&mut new) {
-        task.check()?;
-        let mut keys = Vec::new();
-        for s in kept(sample, STRAIGHT * tolerance, task)? {
-            task.check()?;
-            keys.push((s, target_of(instance, sample, s, new, tolerance)));
-        }
-        instance.off = instance.off.max(off(instance, sample, &keys, task)?);
-        if keys.iter().any(|(_, target)| target.is_some()) {
-            let keys = keys.into_iter();
-            let keys = keys.map(|(s, target)| (sample.times[s] as f32, target));
-            instance.tracks.insert(id, keys.collect());
-        }
-    }
-    drop(samples);
-    // The normals of the new ones.
-    let wanted: BTreeSet<usize> = new.iter().flatten().copied().collect();
-    let wanted: Vec<usize> = wanted.into_iter().collect();
-    let of_new = framed.iter().zip(&new);
-    let n_normals: usize = of_new
-        .map(|(f, new)| f.base.normals.len() * new.len())
-        .sum();
-    let held: usize = framed.iter().map(FramedInstance::n_bytes).sum();
-    afford(held + 2 * n_normals * size_of::<Vec3>())?;
-    let wanted_times: Vec<f64> = wanted.iter().map(|&s| times[s]).collect();
-    let normals = stage.map_poses(&poses(&wanted_times), task, |w, plans| {
-        let world = world_at(wanted_times[w]);
-        let local = |(d, plan): (usize, &crate::deform::InstancePlan)| {
-            if new[d].binary_search(&wanted[w]).is_err() {
-                return Vec::new();
-            }
-            let node = space(stage, &freed, d, &world);
-            local_frame(String::new(), &[], plan.normals(), node).normals
-        };
-        plans.iter().enumerate().map(local).collect::<Vec<_>>()
-    })?;
-    for (d, (instance, new)) in framed.iter_mut().zip(&new).enumerate() {
-        let first = instance.targets.len() - new.len();
-        for (i, s) in new.iter().enumerate() {
-            if let Ok(w) = wanted.binary_search(s) {
-                instance.targets[first + i]
-                    .normals
-                    .clone_from(&normals[w][d]);
-            }
-            instance.targets[first + i].name =
-                format!("{} {:.3} s", clips.played[c].name, times[*s]);
-        }
-    }
-    Ok(())
 }
 
 /// Whether so many bytes of shapes may be held.
@@ -462,144 +497,6 @@ fn is_straight(samples: &Samples, from: usize, to: usize, tolerance: f64) -> boo
         };
         here.par_iter().with_min_len(4096).enumerate().all(near)
     })
-}
-
-/// Compares what the stacks of `seen` show with `shown`, read from a file of frames, at all keys of both, midway between
-/// them and at moments besides.
-///
-/// `clips`: those of the file, as `seen` has them; `nodes`: the instance of `shown` for each of `seen`.
-pub fn compare_frames(
-    seen: &Document,
-    shown: &Document,
-    clips: &BTreeMap<ClipId, Arc<Clip>>,
-    nodes: &BTreeMap<InstanceId, InstanceId>,
-    task: &Task,
-) -> Result<Comparison, Cancelled> {
-    let stage = Stage::new(seen, task)?;
-    let own = clips_of(seen, clips);
-    let diagonal = stage.diagonal();
-    let mut comparison = Comparison {
-        diagonal,
-        ..Comparison::default()
-    };
-    let read: Vec<&Clip> = shown.clips().values().map(AsRef::as_ref).collect();
-    if read.len() != own.ids.len() {
-        // Not one to one: nothing can be told.
-        comparison.max = f64::INFINITY;
-        return Ok(comparison);
-    }
-    let mut counts = vec![0u64; STEPS + 1];
-    let (mut square, mut n) = (0.0, 0u64);
-    for (c, &id) in own.ids.iter().enumerate() {
-        task.step("Checking what was written", c as f32 / read.len() as f32)?;
-        let mut times = moments(read[c]);
-        times.extend(moments(own.played[c]));
-        times.sort_by(f64::total_cmp);
-        times.dedup();
-        for stretch in times.chunks(64) {
-            let poses: Vec<_> = stretch
-                .iter()
-                .map(|&t| seen.pose_of_clip(own.seen[c], t))
-                .collect();
-            let errors = stage.map_poses(&poses, task, |t, plans| {
-                let pose = shown.pose_of_clip(read[c], stretch[t]);
-                let world = pose.world_matrices(shown.skeleton());
-                let errors = stage.drawn.iter().zip(plans).map(|(drawn, plan)| {
-                    let there = nodes.get(&drawn.id);
-                    let there =
-                        there.and_then(|id| place_points(shown, *id, &pose.morph_weights, &world));
-                    errors_of(
-                        &stage,
-                        drawn.mesh,
-                        plan.positions(),
-                        there.as_ref(),
-                        diagonal,
-                    )
-                });
-                errors.collect::<Vec<_>>()
-            })?;
-            for (&time, errors) in stretch.iter().zip(errors) {
-                for (d, errors) in errors.into_iter().enumerate() {
-                    for (point, error) in errors.into_iter().enumerate() {
-                        square += error * error;
-                        n += 1;
-                        counts[((error / STEP) as usize).min(STEPS)] += 1;
-                        if comparison.worst.is_none() || error > comparison.max {
-                            comparison.max = error;
-                            comparison.worst = Some(InstanceErrors {
-                                clip: id,
-                                time,
-                                instance: stage.drawn[d].id,
-                                mesh: stage.drawn[d].mesh,
-                                point: point as u32,
-                                error,
-                            });
-                        }
-                    }
-                }
-            }
-        }
-        comparison.n_moments += times.len();
-    }
-    comparison.rms = if n > 0 {
-        (square / n as f64).sqrt()
-    } else {
-        0.0
-    };
-    let mut above = 0;
-    for (step, count) in counts.iter().enumerate().rev() {
-        above += count;
-        if above as f64 > 0.001 * n as f64 {
-            comparison.p999 = ((step + 1) as f64 * STEP).min(comparison.max);
-            break;
-        }
-    }
-    Ok(comparison)
-}
-
-/// Where a player has the points of an instance without a skin, and the point of each vertex.
-pub(crate) fn place_points<'a>(
-    shown: &'a Document,
-    id: InstanceId,
-    morph_weights: &[Vec<f32>],
-    world: &[DAffine3],
-) -> Option<(Vec<Vec3>, &'a [u32])> {
-    let instance = shown.instances().get(&id)?;
-    let mesh = &shown.meshes().get(&instance.mesh)?.geometry;
-    let weights = morph_weights.get(instance.joint.get())?;
-    let mut points = mesh.positions.clone();
-    for (morph, &weight) in mesh.morphs.iter().zip(weights).filter(|(_, w)| **w != 0.0) {
-        for (point, delta) in points.iter_mut().zip(&morph.deltas) {
-            *point += *delta * weight;
-        }
-    }
-    let place = world.get(instance.joint.get())?;
-    for point in &mut points {
-        *point = place.transform_point3(point.as_dvec3()).as_vec3();
-    }
-    Some((points, &mesh.point_of_vertex))
-}
-
-/// By point of the first, as fractions of the diagonal.
-fn errors_of(
-    stage: &Stage<'_>,
-    mesh: crate::document::MeshId,
-    target: &[Vec3],
-    there: Option<&(Vec<Vec3>, &[u32])>,
-    diagonal: f64,
-) -> Vec<f64> {
-    let Some((item, (points, of_vertex))) = stage.item(mesh).zip(there) else {
-        // What is not there is as far off as can be.
-        return vec![f64::INFINITY; target.len().max(1)];
-    };
-    let first = item.geometry.first_vertex_of_point();
-    let place = |v: u32| points.get(*of_vertex.get(v as usize)? as usize).copied();
-    let errors = target.iter().zip(first).map(|(target, vertex)| {
-        let place = place(vertex).unwrap_or(Vec3::NAN);
-        let error = f64::from(target.distance(place)) / diagonal;
-        if error.is_nan() { f64::INFINITY } else { error }
-    });
-    errors.collect()
 }
 
 /// The track of a node that shows these frames: weights of `n_targets`, one of them 1 at each key.

@@ -1,0 +1,153 @@
+//! A file of frames as a player shows it, beside what the stacks show.
+
+use crate::bake::clips_of;
+use crate::bake::compare::{Comparison, InstanceErrors, moments};
+use crate::bake::stage::Stage;
+use crate::document::{ClipId, Document, InstanceId, MeshId};
+use crate::skeleton::Clip;
+use crate::task::{Cancelled, Task};
+use glam::{DAffine3, Vec3};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Steps of errors that are counted, as fractions of the diagonal.
+const STEP: f64 = 2e-6;
+const STEPS: usize = 100_000;
+
+/// Compares what the stacks of `seen` show with `shown`, read from a file of frames, at all keys of both, midway between
+/// them and at moments besides.
+///
+/// `clips`: those of the file, as `seen` has them; `nodes`: the instance of `shown` for each of `seen`.
+pub fn compare_frames(
+    seen: &Document,
+    shown: &Document,
+    clips: &BTreeMap<ClipId, Arc<Clip>>,
+    nodes: &BTreeMap<InstanceId, InstanceId>,
+    task: &Task,
+) -> Result<Comparison, Cancelled> {
+    let stage = Stage::new(seen, task)?;
+    let own = clips_of(seen, clips);
+    let diagonal = stage.diagonal();
+    let mut comparison = Comparison {
+        diagonal,
+        ..Comparison::default()
+    };
+    let read: Vec<&Clip> = shown.clips().values().map(AsRef::as_ref).collect();
+    if read.len() != own.ids.len() {
+        // Not one to one: nothing can be told.
+        comparison.max = f64::INFINITY;
+        return Ok(comparison);
+    }
+    let mut counts = vec![0u64; STEPS + 1];
+    let (mut square, mut n) = (0.0, 0u64);
+    for (c, &id) in own.ids.iter().enumerate() {
+        task.step("Checking what was written", c as f32 / read.len() as f32)?;
+        let mut times = moments(read[c]);
+        times.extend(moments(own.played[c]));
+        times.sort_by(f64::total_cmp);
+        times.dedup();
+        for stretch in times.chunks(64) {
+            let poses: Vec<_> = stretch
+                .iter()
+                .map(|&t| seen.pose_of_clip(own.seen[c], t))
+                .collect();
+            let errors = stage.map_poses(&poses, task, |t, plans| {
+                let pose = shown.pose_of_clip(read[c], stretch[t]);
+                let world = pose.world_matrices(shown.skeleton());
+                let errors = stage.drawn.iter().zip(plans).map(|(drawn, plan)| {
+                    let there = nodes.get(&drawn.id);
+                    let there =
+                        there.and_then(|id| place_points(shown, *id, &pose.morph_weights, &world));
+                    errors_of(
+                        &stage,
+                        drawn.mesh,
+                        plan.positions(),
+                        there.as_ref(),
+                        diagonal,
+                    )
+                });
+                errors.collect::<Vec<_>>()
+            })?;
+            for (&time, errors) in stretch.iter().zip(errors) {
+                for (d, errors) in errors.into_iter().enumerate() {
+                    for (point, error) in errors.into_iter().enumerate() {
+                        square += error * error;
+                        n += 1;
+                        counts[((error / STEP) as usize).min(STEPS)] += 1;
+                        if comparison.worst.is_none() || error > comparison.max {
+                            comparison.max = error;
+                            comparison.worst = Some(InstanceErrors {
+                                clip: id,
+                                time,
+                                instance: stage.drawn[d].id,
+                                mesh: stage.drawn[d].mesh,
+                                point: point as u32,
+                                error,
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        comparison.n_moments += times.len();
+    }
+    comparison.rms = if n > 0 {
+        (square / n as f64).sqrt()
+    } else {
+        0.0
+    };
+    let mut above = 0;
+    for (step, count) in counts.iter().enumerate().rev() {
+        above += count;
+        if above as f64 > 0.001 * n as f64 {
+            comparison.p999 = ((step + 1) as f64 * STEP).min(comparison.max);
+            break;
+        }
+    }
+    Ok(comparison)
+}
+
+/// Where a player has the points of an instance without a skin, and the point of each vertex.
+pub(crate) fn place_points<'a>(
+    shown: &'a Document,
+    id: InstanceId,
+    morph_weights: &[Vec<f32>],
+    world: &[DAffine3],
+) -> Option<(Vec<Vec3>, &'a [u32])> {
+    let instance = shown.instances().get(&id)?;
+    let mesh = &shown.meshes().get(&instance.mesh)?.geometry;
+    let weights = morph_weights.get(instance.joint.get())?;
+    let mut points = mesh.positions.clone();
+    for (morph, &weight) in mesh.morphs.iter().zip(weights).filter(|(_, w)| **w != 0.0) {
+        for (point, delta) in points.iter_mut().zip(&morph.deltas) {
+            *point += *delta * weight;
+        }
+    }
+    let place = world.get(instance.joint.get())?;
+    for point in &mut points {
+        *point = place.transform_point3(point.as_dvec3()).as_vec3();
+    }
+    Some((points, &mesh.point_of_vertex))
+}
+
+/// By point of the first, as fractions of the diagonal.
+fn errors_of(
+    stage: &Stage<'_>,
+    mesh: MeshId,
+    target: &[Vec3],
+    there: Option<&(Vec<Vec3>, &[u32])>,
+    diagonal: f64,
+) -> Vec<f64> {
+    let Some((item, (points, of_vertex))) = stage.item(mesh).zip(there) else {
+        // What is not there is as far off as can be.
+        return vec![f64::INFINITY; target.len().max(1)];
+    };
+    let first = item.geometry.first_vertex_of_point();
+    let place = |v: u32| points.get(*of_vertex.get(v as usize)? as usize).copied();
+    let errors = target.iter().zip(first).map(|(target, vertex)| {
+        let place = place(vertex).unwrap_or(Vec3::NAN);
+        let error = f64::from(target.distance(place)) / diagonal;
+        if error.is_nan() { f64::INFINITY } else { error }
+    });
+    errors.collect()
+}
