@@ -12,7 +12,7 @@ use glam::DVec3;
 /// Rounds before there are displacements, and with them.
 const ROUNDS: (usize, usize) = (3, 7);
 /// Points that take part in them, before all do.
-const MOST_POINTS: usize = 1500;
+const MOST_POINTS: usize = 4000;
 /// Further turns do not help where points are off by so many tolerances.
 const HOPELESS: f64 = 1.5;
 

@@ -10,7 +10,7 @@ use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
 
 /// Helpers at which the state is kept to choose from.
-const STOPS: [usize; 12] = [0, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64];
+const STOPS: [usize; 14] = [0, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64, 80, 96];
 
 /// Helpers that are added at a time.
 const AT_A_TIME: usize = 4;

@@ -28,7 +28,7 @@ const ROUNDS: usize = 2;
 /// Turn, shift: a stretch would take a track of its own, and hardly tells more.
 const FREE: usize = 6;
 /// Points of a part that motions are fitted to.
-const MOST_POINTS: usize = 2000;
+const MOST_POINTS: usize = 4000;
 
 /// Fits the motions of helpers, and weights of displacements with them, to the points that follow them.
 pub(super) struct Refiner<'a> {

@@ -62,7 +62,7 @@ impl Effort {
     const WHOLE: Self = Self {
         moments: usize::MAX,
         telling: 72,
-        helpers: 64,
+        helpers: 96,
     };
 }
 
