@@ -1,7 +1,7 @@
 //! Motions of helpers, weights of points and displacements, each in turn the best for the others.
 
 use super::basis::{Basis, Residuals};
-use super::greedy::{Views, final_rows};
+use super::greedy::{Followed, Views, final_rows};
 use super::group::Group;
 use super::refine::{Pulled, Refiner};
 use super::rows::{Care, Row};
@@ -11,6 +11,8 @@ use glam::DVec3;
 
 /// Rounds before there are displacements, and with them.
 const ROUNDS: (usize, usize) = (3, 7);
+/// Rounds with them where there were some before.
+const AGAIN: usize = 4;
 /// Points that take part in them, before all do.
 const MOST_POINTS: usize = 4000;
 /// Further turns do not help where points are off by so many tolerances.
@@ -18,6 +20,26 @@ const HOPELESS: f64 = 1.5;
 
 /// Points that are off by less than this share of the tolerance need no further turns.
 const GOOD: f64 = 0.5;
+
+/// What turns come to.
+pub(super) struct Taken<'a> {
+    /// Of the active points, by part.
+    pub(super) rows: Vec<Vec<Row>>,
+    /// What moves the helpers where that is more than a blend.
+    pub(super) refiner: Option<Refiner<'a>>,
+    /// How far the points are off then; 0 where no turns were needed.
+    pub(super) worst: f64,
+}
+
+impl Taken<'_> {
+    fn plain(rows: Vec<Vec<Row>>) -> Self {
+        Self {
+            rows,
+            refiner: None,
+            worst: 0.0,
+        }
+    }
+}
 
 /// What was best so far.
 struct Best<'a> {
@@ -56,22 +78,25 @@ impl<'a, 'j> Turns<'a, 'j> {
         }
     }
 
-    /// The rows of the active points, by part, what moves the helpers where that is more than a blend, and how far the
-    /// points are off then. Leaves motions, displacements and their weights in `views`.
+    /// Takes turns, from rows that are `known` and what is in `views` where turns were taken before. Leaves motions, displacements and their weights in `views`.
     pub(super) fn take(
         &self,
         views: &mut Views,
-    ) -> Result<(Vec<Vec<Row>>, Option<Refiner<'a>>, f64), Cancelled> {
+        known: Option<Vec<Vec<Row>>>,
+    ) -> Result<Taken<'a>, Cancelled> {
         let (job, group) = (self.job, self.group);
         let all = group.active(usize::MAX);
         if !job.refines(group) || self.omegas.is_empty() {
-            return Ok((self.rows(views, &all)?, None, 0.0));
+            return Ok(Taken::plain(self.rows(views, &all)?));
         }
         let few = group.active(MOST_POINTS);
-        let mut rows = self.rows(views, &few)?;
+        let (before, with) = if known.is_some() { (1, AGAIN) } else { ROUNDS };
+        let mut rows = match known {
+            Some(known) => group.of_points(&known, &few),
+            None => self.rows(views, &few)?,
+        };
         let mut counts: Vec<Vec<f64>> = rows.iter().map(|rows| vec![1.0; rows.len()]).collect();
         let mut best: Option<Best<'a>> = None;
-        let (before, with) = ROUNDS;
         let mut last_gain = 0;
         for round in 0..before + with {
             let refiner = self.refiner(views, &few, &rows, &counts);
@@ -104,12 +129,16 @@ impl<'a, 'j> Turns<'a, 'j> {
             }
         }
         let Some(best) = best else {
-            return Ok((self.rows(views, &all)?, None, 0.0));
+            return Ok(Taken::plain(self.rows(views, &all)?));
         };
         best.refiner.apply(views, job.task)?;
         views.bases = best.bases;
         if few == all {
-            return Ok((best.rows, Some(best.refiner), best.worst));
+            return Ok(Taken {
+                rows: best.rows,
+                refiner: Some(best.refiner),
+                worst: best.worst,
+            });
         }
         let mut worst = 0.0;
         for _ in 0..2 {
@@ -117,7 +146,11 @@ impl<'a, 'j> Turns<'a, 'j> {
             let errors = self.find_bases(views, &all, &rows)?;
             worst = errors.into_iter().flatten().fold(0.0, f64::max);
         }
-        Ok((rows, Some(best.refiner), worst))
+        Ok(Taken {
+            rows,
+            refiner: Some(best.refiner),
+            worst,
+        })
     }
 
     /// Finds displacements of `points` with their `rows` and leaves them in `views`; how far each point is off then.
@@ -149,21 +182,18 @@ impl<'a, 'j> Turns<'a, 'j> {
     }
 
     fn rows(&self, views: &Views, points: &[Vec<u32>]) -> Result<Vec<Vec<Row>>, Cancelled> {
-        final_rows(
-            self.job.stage,
-            self.group,
-            views,
-            self.omegas,
-            if self.job.refines(self.group) {
+        let followed = Followed {
+            omegas: self.omegas,
+            seeds: if self.job.refines(self.group) {
                 self.seeds
             } else {
                 &[]
             },
-            points,
-            self.care,
-            self.job.fit(),
-            self.job.task,
-        )
+            care: self.care,
+            enough: self.job.fit(),
+        };
+        let (stage, group) = (self.job.stage, self.group);
+        final_rows(stage, group, views, points, followed, self.job.task)
     }
 
     fn refiner(

@@ -491,19 +491,34 @@ fn worst(
     found.map(|f| (f.1, f.2))
 }
 
-/// Rows of `points` with these helpers, by part: fitted to the skinning, or to the whole stack where that
-/// leaves less to displacements; as they were where neither brings a point nearer.
+/// Helpers that points may follow.
+#[derive(Clone, Copy)]
+pub(super) struct Followed<'a> {
+    /// Their weights over the joints.
+    pub(super) omegas: &'a [Row],
+    /// Where they were placed, bind space; empty where only weights tell which are near.
+    pub(super) seeds: &'a [DVec3],
+    pub(super) care: Care,
+    /// Points nearer than this are near enough.
+    pub(super) enough: f64,
+}
+
+/// Rows of `points` with these helpers, by part: fitted to the skinning, or to the whole stack where that leaves less to
+/// displacements; as they were where neither brings a point nearer.
 pub(super) fn final_rows(
     stage: &Stage<'_>,
     group: &Group,
     views: &Views,
-    omegas: &[Row],
-    seeds: &[DVec3],
     points: &[Vec<u32>],
-    care: Care,
-    enough: f64,
+    followed: Followed<'_>,
     task: &Task,
 ) -> Result<Vec<Vec<Row>>, Cancelled> {
+    let Followed {
+        omegas,
+        seeds,
+        care,
+        enough,
+    } = followed;
     let mut rows = Vec::new();
     for (i, part) in group.meshes.iter().enumerate() {
         task.check()?;

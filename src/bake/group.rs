@@ -263,6 +263,18 @@ impl Group {
         few.collect()
     }
 
+    /// What the `all` of the active points have, by part, for some `points` of them.
+    pub(super) fn of_points<T: Clone>(&self, all: &[Vec<T>], points: &[Vec<u32>]) -> Vec<Vec<T>> {
+        let parts = self.meshes.iter().zip(all).zip(points);
+        let few = parts.map(|((part, all), points)| {
+            let places = points
+                .iter()
+                .filter_map(|p| part.active.binary_search(p).ok());
+            places.map(|a| all[a].clone()).collect()
+        });
+        few.collect()
+    }
+
     /// Whether any point needs correction.
     pub(super) fn is_off(&self) -> bool {
         self.meshes.iter().any(|part| !part.active.is_empty())

@@ -3,7 +3,7 @@
 //! The way of the data: a [`Document`] -> `stage` (its stacks and a player's matrices at any moment, over `times`) ->
 //! `group` (what hangs together, which points are off and when) -> `greedy` (`helpers`: joints between joints; `rows`:
 //! weights over them; `refine`: their motions where corrections ask for more) -> `basis` (displacements for what is left
-//! over) -> `solve` (which of both) -> `played` (weights at all keys with the matrices of a player, more keys where the
+//! over), by turns (`alternate`) -> `solve` (how much of both) -> `played` (weights at all keys with the matrices of a player, more keys where the
 //! played result strays) -> [`Baked`], which [`crate::io::gltf_export`] writes. [`compare`] then looks at what was written
 //! as a player does. What any clip is to show (`retarget`) is fitted to the skinning alone and over poses that no clip has
 //! (`practice`).
@@ -316,8 +316,8 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) -> Resu
                 ..joint_of(helper, joint)
             });
             let index = JointIndex((first + joint) as u32);
-            for clip in 0..solved.keys.len() {
-                tracks[clip].extend(channels_of(helper, index, clip));
+            for (clip, tracks) in tracks.iter_mut().enumerate() {
+                tracks.extend(channels_of(helper, index, clip));
             }
         }
         for &skin in &job.stage.units[unit].skins {

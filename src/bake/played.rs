@@ -1,14 +1,14 @@
 //! A bake in the making, as a player will show it: tracks of helpers, weights at all keys, and more keys where the played
 //! result strays between them.
 
-use super::alternate::basis_of;
+use super::alternate::{Taken, basis_of};
 use super::basis::{Basis, Residuals, WeightSystem, displaced};
 use super::flips::Flip;
-use super::greedy::{Views, final_rows, left_over};
+use super::greedy::{Views, left_over};
 use super::group::{Group, Survey, times_of, with_helpers};
 use super::helpers::{Helper, TrackCare, parent_slot, place, relative};
 use super::refine::Refiner;
-use super::rows::{Care, Row};
+use super::rows::Row;
 use super::solve::{Choice, Job, Solved, SolvedMesh};
 use super::stage::{Moment, Time, Wanted};
 use super::times::SHORTEST;
@@ -35,7 +35,6 @@ pub(super) struct Played<'a, 'j> {
     job: &'a Job<'j>,
     group: &'a Group,
     omegas: &'a [Row],
-    seeds: &'a [DVec3],
     /// By unit of the group, then by helper.
     parents: Vec<Vec<u16>>,
     /// By clip.
@@ -63,10 +62,8 @@ impl<'a, 'j> Played<'a, 'j> {
         job: &'a Job<'j>,
         group: &'a Group,
         omegas: &'a [Row],
-        seeds: &'a [DVec3],
         survey: &Survey,
-        rows: Vec<Vec<Row>>,
-        refiner: Option<Refiner<'a>>,
+        taken: Taken<'a>,
         unit_scale: f64,
     ) -> Self {
         let parents = group.units.iter().map(|&u| {
@@ -78,7 +75,6 @@ impl<'a, 'j> Played<'a, 'j> {
             job,
             group,
             omegas,
-            seeds,
             parents: parents.collect(),
             keys: survey.keys.clone(),
             motions: survey.keys.iter().map(unknown).collect(),
@@ -86,8 +82,8 @@ impl<'a, 'j> Played<'a, 'j> {
             thin: 0.0,
             unit_scale,
             helpers: Vec::new(),
-            refiner: refiner.map(Arc::new),
-            rows,
+            refiner: taken.refiner.map(Arc::new),
+            rows: taken.rows,
             bases: group.meshes.iter().map(|_| (0, Vec::new())).collect(),
             weights: BTreeMap::new(),
         }
@@ -416,23 +412,17 @@ impl<'a, 'j> Played<'a, 'j> {
         largest
     }
 
-    /// Weights of the active points anew, with the helpers as they are played.
-    pub(super) fn refit(&mut self, views: &Views, care: Care) -> Result<(), Cancelled> {
-        if self.refiner.is_some() {
-            let job = self.job;
-            self.rows = final_rows(
-                job.stage,
-                self.group,
-                views,
-                self.omegas,
-                self.seeds,
-                &self.group.active(usize::MAX),
-                care,
-                job.fit(),
-                job.task,
-            )?;
-        }
-        Ok(())
+    /// The weights of the active points, by mesh, where helpers do more than blend.
+    pub(super) fn refined_rows(&self) -> Option<Vec<Vec<Row>>> {
+        self.refiner.as_ref().map(|_| self.rows.clone())
+    }
+
+    /// Begins anew with other weights of points and motions of helpers, at the keys it has.
+    pub(super) fn renew(&mut self, taken: Taken<'a>) {
+        self.rows = taken.rows;
+        self.refiner = taken.refiner.map(Arc::new);
+        self.weights.clear();
+        self.motions.iter_mut().flatten().for_each(Vec::clear);
     }
 
     /// Adds keys in the middle of intervals in which the played result strays by more than the tolerance, and more

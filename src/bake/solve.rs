@@ -18,24 +18,26 @@ use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 
 /// And at most, with the worst that turned up later.
-pub(super) const MOST_MOMENTS: usize = 120;
+pub(super) const MOST_MOMENTS: usize = 140;
 /// What is found on those may be off by this share of the tolerance: moments in between are worse.
 pub(super) const ENOUGH: f64 = 0.7;
 /// What is found at keys and between them is to leave some of the tolerance to moments that were not looked at.
 const SAFE: f64 = 0.96;
 /// Choices that are worked out to the end.
-const TRIES: usize = 4;
+const TRIES: usize = 5;
 /// A choice is not tried after others where a few moments stray by so many tolerances.
-const HOPELESS: f64 = 1.15;
+const HOPELESS: f64 = 1.3;
+/// Nor do more moments help where it is off by so many tolerances after some of them.
+const FAR: f64 = 1.4;
 /// Nor is it worked out to the end where the moments it was found on are off by this share of the tolerance.
 const HOPELESS_TURNS: f64 = 0.93;
 /// Times that what strayed joins the moments that displacements are found on, and how many each time.
-const MORE_ROUNDS: usize = 3;
+const MORE_ROUNDS: usize = 4;
 const MORE_MOMENTS: usize = 12;
 /// Helpers that follow corrections lie at least this share of the diagonal apart where their weights are alike.
 const GAP: f64 = 0.03;
 /// What is found before motions, weights and displacements take turns may be off by so much more where they do.
-const TURNS: f64 = 1.6;
+const TURNS: f64 = 1.9;
 /// Keys of helpers that tell less than this share of the tolerance are left out; tried in turn.
 const THIN: [f64; 3] = [0.15, 0.05, 0.0];
 /// Bytes that a helper takes in a file besides its keys: its node, its slot; and each of its tracks.
@@ -61,7 +63,7 @@ impl Effort {
     /// What a bake takes.
     const WHOLE: Self = Self {
         moments: usize::MAX,
-        telling: 72,
+        telling: 84,
         helpers: 96,
     };
 }
@@ -72,6 +74,14 @@ pub(super) struct Prepared {
     pub(super) views: Views,
     pub(super) care: Care,
     pub(super) found: Search,
+}
+
+/// What all choices for a group share.
+#[derive(Clone, Copy)]
+struct Grounds<'a> {
+    survey: &'a Survey,
+    found: &'a Search,
+    care: Care,
 }
 
 /// Everything shared by the bakes of all groups.
@@ -141,6 +151,11 @@ impl Job<'_> {
         let group: &Group = group;
         self.task.step("Weighing joints against morphs", 0.4)?;
         let choices = self.choices(group, &views, &found, &survey)?;
+        let grounds = Grounds {
+            survey: &survey,
+            found: &found,
+            care,
+        };
         let mut best: Option<Solved> = None;
         let mut given_up: Option<(f64, &Choice)> = None;
         let mut least = 0;
@@ -155,7 +170,7 @@ impl Job<'_> {
             }
             tries += 1;
             self.task.step("Solving", 0.4 + 0.1 * tries as f32)?;
-            match self.work_out(group, &mut views, &found, choice, &survey, care, true)? {
+            match self.work_out(group, &mut views, choice, grounds, true)? {
                 Ok(solved) => best = Some(self.better(best, solved)),
                 Err(worst) if given_up.is_none_or(|other| worst < other.0) => {
                     given_up = Some((worst, choice));
@@ -170,8 +185,7 @@ impl Job<'_> {
             }
         }
         if let Some((_, choice)) = given_up.filter(|_| best.is_none())
-            && let Ok(solved) =
-                self.work_out(group, &mut views, &found, choice, &survey, care, false)?
+            && let Ok(solved) = self.work_out(group, &mut views, choice, grounds, false)?
         {
             best = Some(solved);
         }
@@ -443,25 +457,26 @@ impl Job<'_> {
         &self,
         group: &Group,
         views: &mut Views,
-        found: &Search,
         choice: &Choice,
-        survey: &Survey,
-        care: Care,
+        grounds: Grounds<'_>,
         may_give_up: bool,
     ) -> Result<Result<Solved, f64>, Cancelled> {
+        let Grounds {
+            survey,
+            found,
+            care,
+        } = grounds;
         let omegas = &found.omegas[..choice.helpers];
         views.restore(&found.snapshots[choice.snapshot]);
         let seeds = &found.seeds[..choice.helpers];
         let turns = Turns::new(self, group, omegas, seeds, choice, care);
-        let (rows, refiner, on_views) = turns.take(views)?;
+        let taken = turns.take(views, None)?;
         // What strays on the moments it was found on strays more on all of them.
-        if may_give_up && on_views > HOPELESS_TURNS * self.tolerance {
-            return Ok(Err(on_views));
+        if may_give_up && taken.worst > HOPELESS_TURNS * self.tolerance {
+            return Ok(Err(taken.worst));
         }
         let unit_scale = Self::unit_scale(views, group);
-        let mut baked = Played::new(
-            self, group, omegas, seeds, survey, rows, refiner, unit_scale,
-        );
+        let mut baked = Played::new(self, group, omegas, survey, taken, unit_scale);
         baked.follow()?;
         baked.hang(views);
         baked.find_bases(views, choice)?;
@@ -478,6 +493,7 @@ impl Job<'_> {
             missed.retain(|m| m.0 > self.tolerance * 0.9);
             if worst <= SAFE * self.tolerance
                 || missed.is_empty()
+                || round > 0 && worst > FAR * self.tolerance
                 || views.moments.len() >= MOST_MOMENTS
                 || round == MORE_ROUNDS
             {
@@ -495,8 +511,12 @@ impl Job<'_> {
             views.moments.append(&mut add.moments);
             views.matrices.append(&mut add.matrices);
             views.weights.append(&mut add.weights);
+            // More turns, with what was found so far.
+            if let Some(rows) = baked.refined_rows() {
+                baked.renew(turns.take(views, Some(rows))?);
+                baked.follow()?;
+            }
             baked.hang(views);
-            baked.refit(views, care)?;
             baked.find_bases(views, choice)?;
         }
         let (mut worst, mut baked) = best;
