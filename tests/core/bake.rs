@@ -2,11 +2,12 @@
 
 use crate::export_models::{open, reopen};
 use crate::shared::shared_dir;
+use glam::DQuat;
 use sinew::bake::BakeOptions;
 use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, Edit};
 use sinew::io::gltf_export::{Container, CorrectionReport, ExportOptions, Exported, export};
-use sinew::skeleton::Property;
+use sinew::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
 use sinew::task::Task;
 use std::path::Path;
 use std::sync::Arc;
@@ -180,4 +181,57 @@ fn the_fox_runs_as_its_stack_says() {
     let walk = clip_named(&fox, "Walk");
     let (_, report) = meets(&with_stack(fox, &DeformStack::dqs()), vec![walk]);
     assert!(report.size_ratio < 1.8, "{report:?}");
+}
+
+#[test]
+fn a_turn_past_the_far_side_jumps_where_the_skin_jumps() {
+    let mut document = with_stack(asset("arm"), &DeformStack::dqs());
+    let ids: Vec<ClipId> = document.clips().keys().copied().collect();
+    let forearm = document
+        .skeleton()
+        .joints()
+        .iter()
+        .position(|j| j.name == "forearm");
+    let forearm = forearm.unwrap();
+    let rest = document.rest_pose().locals[forearm].rotation;
+    let turns = (0..=4).flat_map(|i| {
+        let turn = DQuat::from_rotation_x(f64::from(i) * 65f64.to_radians());
+        (rest * turn).as_quat().to_array()
+    });
+    let clip = Clip {
+        name: "Twist".into(),
+        channels: vec![Channel {
+            joint: JointIndex(forearm as u32),
+            property: Property::Rotation,
+            interpolation: Interpolation::Linear,
+            times: [0.0, 0.25, 0.5, 0.75, 1.0].into(),
+            values: turns.collect(),
+        }],
+        ..Clip::default()
+    };
+    for &id in &ids[1..] {
+        document.apply(&mut Edit::Clip { id, clip: None }).unwrap();
+    }
+    let (id, clip) = (ids[0], Some(Arc::new(clip)));
+    document.apply(&mut Edit::Clip { id, clip }).unwrap();
+    let (exported, report) = corrected(&document, BakeOptions::default());
+    let said = exported.report.findings.iter().map(|f| &f.message);
+    let jumps: Vec<_> = said
+        .filter(|m| m.starts_with("The skin jumps at 0.692 s"))
+        .collect();
+    assert_eq!(jumps.len(), 1, "{:?}", exported.report.findings);
+    println!("{}", report.summary());
+    // Both sides of the jump are keyed two milliseconds apart, and the file is near the skin on both of them.
+    let read = reopen(&exported);
+    let keyed = read
+        .clips()
+        .values()
+        .flat_map(|c| &c.channels)
+        .any(|channel| {
+            channel
+                .times
+                .windows(2)
+                .any(|t| t[0] < 0.6923 && t[1] > 0.6923 && t[1] - t[0] < 0.0025)
+        });
+    assert!(keyed && report.max_percent <= 0.2, "{report:?}");
 }
