@@ -339,13 +339,13 @@ pub(super) fn moments(clip: &Clip) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skeleton::{Channel, Interpolation, JointIndex, Property};
+    use crate::skeleton::{Channel, Interpolation, JointId, Property};
 
     #[test]
     fn jumps_are_not_looked_into() {
         let clip = Clip {
             channels: vec![Channel {
-                joint: JointIndex(0),
+                joint: JointId(0),
                 property: Property::Translation,
                 interpolation: Interpolation::Linear,
                 times: [0.0, 1.0, 1.002].into(),

@@ -6,7 +6,7 @@
 use super::group::Group;
 use super::stage::{Clips, Moment, Stage, Time, Wanted};
 use super::times::SHORTEST;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::task::{Cancelled, Task};
 use glam::DQuat;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ pub(super) struct Flip {
     pub(super) clip: usize,
     /// Seconds, the middle of the two milliseconds that it takes in a file.
     pub(super) time: f64,
-    pub(super) joints: (JointIndex, JointIndex),
+    pub(super) joints: (JointId, JointId),
 }
 
 /// Two joints of a unit that share points.

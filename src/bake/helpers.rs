@@ -6,7 +6,7 @@
 use super::rows::Row;
 use super::stage::{Moment, Stage, Time};
 use crate::math::{polar, transform::normalize_or_identity};
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// The steps of a rotation that a file stores in 16 bits a number.
@@ -28,7 +28,7 @@ pub(super) struct TrackCare<'a> {
 /// A helper joint of one unit: where it hangs, and how it moves.
 #[derive(Clone)]
 pub(super) struct Helper {
-    pub(super) parent: JointIndex,
+    pub(super) parent: JointId,
     /// Bind -> the helper's space.
     pub(super) inverse_bind: DAffine3,
     /// Relative to the parent without a clip.

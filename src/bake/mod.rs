@@ -46,7 +46,7 @@ use crate::deform::DeformStack;
 use crate::document::{ClipId, Document, Edit, MeshId, SkinId};
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
-use crate::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
+use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use crate::skinning::{Influences, RowRef, Rows};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, Vec3};
@@ -136,14 +136,14 @@ pub struct HelperJoint {
     /// Its label.
     pub name: String,
     /// What it hangs from.
-    pub parent: JointIndex,
+    pub parent: JointId,
     /// Its transform without a clip.
     pub rest: Transform,
     /// Bind-pose mesh space -> its space.
     pub inverse_bind: DAffine3,
     /// Joints and weights whose dual quaternion blend it follows, largest first; empty where it follows nothing but its
     /// tracks.
-    pub driver: Vec<(JointIndex, f64)>,
+    pub driver: Vec<(JointId, f64)>,
 }
 
 /// A morph target that a mesh gets: what it moves, ascending, mesh space.
@@ -194,7 +194,7 @@ pub struct Jump {
     /// Seconds.
     pub time: f64,
     /// The joints.
-    pub joints: (JointIndex, JointIndex),
+    pub joints: (JointId, JointId),
 }
 
 impl Baked {
@@ -315,7 +315,7 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) -> Resu
                 driver: retarget::driver(job, unit, &solved.omegas[h]),
                 ..joint_of(helper, joint)
             });
-            let index = JointIndex((first + joint) as u32);
+            let index = JointId((first + joint) as u32);
             for (clip, tracks) in tracks.iter_mut().enumerate() {
                 tracks.extend(channels_of(helper, index, clip));
             }
@@ -387,7 +387,7 @@ fn joint_of(helper: &Helper, number: usize) -> HelperJoint {
 }
 
 /// The channels that a helper has in a clip.
-fn channels_of(helper: &Helper, joint: JointIndex, clip: usize) -> Vec<Channel> {
+fn channels_of(helper: &Helper, joint: JointId, clip: usize) -> Vec<Channel> {
     let Some(track) = helper.tracks.get(clip) else {
         return Vec::new();
     };

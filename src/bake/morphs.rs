@@ -4,7 +4,7 @@ use super::BakedTarget;
 use super::group::Part;
 use super::normals::Turns;
 use super::solve::{Job, SolvedMesh};
-use crate::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
+use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use glam::{DVec3, Vec3};
 
 /// A target whose largest effect is less than this share of the tolerance is left out of a clip.
@@ -191,7 +191,7 @@ fn entries(
 }
 
 /// The morph weights of a node in a clip; of duplicates the last.
-fn morph_channel(clip: &Clip, node: JointIndex) -> Option<&Channel> {
+fn morph_channel(clip: &Clip, node: JointId) -> Option<&Channel> {
     let is = |c: &&Channel| c.joint == node && c.property == Property::MorphWeights;
     clip.channels.iter().rfind(is)
 }

@@ -6,7 +6,7 @@
 
 use crate::document::{ClipId, Document};
 use crate::skeleton::clip_builder::{ClipBuilder, turn};
-use crate::skeleton::{Clip, JointIndex};
+use crate::skeleton::{Clip, JointId};
 use crate::skinning::Influences;
 use glam::{DQuat, DVec3};
 use serde_json::Value;
@@ -52,8 +52,8 @@ pub fn practice(document: &Document) -> Clip {
 }
 
 /// Joints with points below them and points elsewhere: turning others turns nothing against anything. Parents first.
-fn practising(document: &Document) -> Vec<JointIndex> {
-    let mut bound: BTreeSet<JointIndex> = BTreeSet::new();
+fn practising(document: &Document) -> Vec<JointId> {
+    let mut bound: BTreeSet<JointId> = BTreeSet::new();
     for instance in document.instances().values() {
         let skin = instance.skin.and_then(|skin| document.skins().get(&skin));
         let (Some(skin), Some(item)) = (skin, document.meshes().get(&instance.mesh)) else {
@@ -73,14 +73,14 @@ fn practising(document: &Document) -> Vec<JointIndex> {
         }
     }
     let driven = driven_already(document);
-    let order = skeleton.order().iter().map(|&j| JointIndex(j));
+    let order = skeleton.order().iter().map(|&j| JointId(j));
     order
         .filter(|j| below[j.get()] > 0 && below[j.get()] < bound.len() && !driven.contains(j))
         .collect()
 }
 
 /// Helper joints that the document's own file says how to drive: they are never free to turn.
-fn driven_already(document: &Document) -> BTreeSet<JointIndex> {
+fn driven_already(document: &Document) -> BTreeSet<JointId> {
     let json = document.source().map(|source| &source.json);
     let block = json.and_then(|json| json.get("extras")?.get("sinew_skin")?.get("helpers"));
     let helpers = block.and_then(Value::as_array).into_iter().flatten();
@@ -93,7 +93,7 @@ fn driven_already(document: &Document) -> BTreeSet<JointIndex> {
             let node = joint.source_node.map_or(*j as u64, u64::from);
             nodes.contains(&node)
         })
-        .map(|(j, _)| JointIndex(j as u32))
+        .map(|(j, _)| JointId(j as u32))
         .collect()
 }
 

@@ -11,7 +11,7 @@ use super::stage::Stacks;
 use super::{BakeMode, BakeOptions};
 use crate::deform::ScaleMode;
 use crate::document::{Document, Edit};
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::skinning::SkinBind;
 use glam::DAffine3;
 use std::collections::BTreeSet;
@@ -25,9 +25,9 @@ pub struct SkinFrames {
     pub stretches: bool,
     /// Joints above those that helpers follow which move no point themselves, parents first: their inverse bind
     /// matrices, which no file needs otherwise.
-    pub above: Vec<(JointIndex, DAffine3)>,
+    pub above: Vec<(JointId, DAffine3)>,
     /// Joints whose place follows the stretch of another joint than the next one above.
-    pub follows: Vec<(JointIndex, JointIndex)>,
+    pub follows: Vec<(JointId, JointId)>,
 }
 
 /// The document with nothing after its skinning; `None` where there is nothing.
@@ -65,12 +65,12 @@ pub(super) fn most_helpers(mode: BakeMode, most: usize) -> usize {
 
 /// The joints and weights that a helper of weights `omega` over a unit's joints follows, largest first; none where
 /// helpers follow their tracks.
-pub(super) fn driver(job: &Job<'_>, unit: usize, omega: &Row) -> Vec<(JointIndex, f64)> {
+pub(super) fn driver(job: &Job<'_>, unit: usize, omega: &Row) -> Vec<(JointId, f64)> {
     if job.options.mode != BakeMode::Retarget {
         return Vec::new();
     }
     let joints = &job.stage.units[unit].joints;
-    let mut driver: Vec<(JointIndex, f64)> = omega
+    let mut driver: Vec<(JointId, f64)> = omega
         .iter()
         .map(|&(slot, weight)| (joints[usize::from(slot)], weight))
         .collect();
@@ -106,7 +106,7 @@ pub(super) fn frames(job: &Job<'_>, unit: usize, omegas: &[Row]) -> Option<SkinF
     );
     let all: Vec<_> = bind.frames().collect();
     let followed = omegas.iter().flatten();
-    let mut needed: BTreeSet<JointIndex> = followed
+    let mut needed: BTreeSet<JointId> = followed
         .map(|&(slot, _)| of_unit.joints[usize::from(slot)])
         .collect();
     // Children first, so that what a joint needs is known before it is asked for.
@@ -115,7 +115,7 @@ pub(super) fn frames(job: &Job<'_>, unit: usize, omegas: &[Row]) -> Option<SkinF
             needed.extend(above);
         }
     }
-    let is_bound = |joint: JointIndex| {
+    let is_bound = |joint: JointId| {
         let mut slots = of_unit.joints.iter().zip(&bound);
         slots.any(|(j, bound)| *j == joint && *bound)
     };

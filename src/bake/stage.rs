@@ -7,7 +7,7 @@ use crate::deform::{
 use crate::document::{ClipId, Document, InstanceId, MeshId, MeshItem, SkinId};
 use crate::math::DualQuat;
 use crate::mesh::Mesh;
-use crate::skeleton::{Clip, Joint, JointIndex, JointRule, Pose, Skeleton};
+use crate::skeleton::{Clip, Joint, JointId, JointRule, Pose, Skeleton};
 
 use crate::skinning::{Centres, Influences, Motion};
 use crate::task::{Cancelled, Task};
@@ -47,7 +47,7 @@ impl Stacks {
 /// Skins that list the same joints with the same inverse bind matrices.
 pub(super) struct Unit {
     pub(super) skins: Vec<SkinId>,
-    pub(super) joints: Vec<JointIndex>,
+    pub(super) joints: Vec<JointId>,
     pub(super) inverse_bind: Vec<DAffine3>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Drawn {
     pub(super) mesh: MeshId,
     pub(super) skin: SkinId,
     pub(super) unit: usize,
-    pub(super) node: JointIndex,
+    pub(super) node: JointId,
 }
 
 /// A document with what its evaluations share.
@@ -518,7 +518,7 @@ impl<'s, 'a> Runner<'s, 'a> {
     }
 }
 
-fn morph_weights(pose: &Pose, node: JointIndex) -> &[f32] {
+fn morph_weights(pose: &Pose, node: JointId) -> &[f32] {
     let weights = pose.morph_weights.get(node.get());
     weights.map_or(&[], Vec::as_slice)
 }

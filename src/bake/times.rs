@@ -103,7 +103,7 @@ fn turn(clip: &Clip, pose: &mut Pose, chosen: &BTreeSet<u32>, from: f64, to: f64
 mod tests {
     use super::*;
     use crate::math::Transform;
-    use crate::skeleton::{Channel, JointIndex};
+    use crate::skeleton::{Channel, JointId};
 
     fn turning(interpolation: Interpolation, times: &[f32], degrees: &[f32]) -> Vec<f32> {
         let values = degrees.iter().flat_map(|d| {
@@ -112,7 +112,7 @@ mod tests {
         });
         let clip = Clip {
             channels: vec![Channel {
-                joint: JointIndex(0),
+                joint: JointId(0),
                 property: Property::Rotation,
                 interpolation,
                 times: times.into(),

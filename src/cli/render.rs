@@ -7,7 +7,7 @@ use super::{Failure, centres, load, scene};
 use crate::document::{Document, Image, MeshId};
 use crate::evaluate::Gauge;
 use crate::evaluate::gauge::with_stacks;
-use crate::skeleton::{JointIndex, bones};
+use crate::skeleton::{JointId, bones};
 use crate::view::heat_map::figures_of;
 use crate::view::joints::{BoneState, shape_bones};
 use crate::view::scene::{Scene, ViewOptions, frame_bounds};
@@ -135,13 +135,13 @@ fn explain(image: &mut Image, heat_maps: &HeatMaps, args: &RenderArgs) {
 }
 
 /// A bone by node number or name.
-fn find_bone(document: &Document, wanted: &str) -> Result<JointIndex, Failure> {
+fn find_bone(document: &Document, wanted: &str) -> Result<JointId, Failure> {
     let skeleton = document.skeleton();
     let by_name = || skeleton.joints().iter().position(|j| j.name == wanted);
     let by_number = || wanted.parse().ok().filter(|&n: &usize| n < skeleton.len());
     by_name()
         .or_else(by_number)
-        .map(|j| JointIndex(j as u32))
+        .map(|j| JointId(j as u32))
         .ok_or_else(|| {
             let names: Vec<_> = document
                 .skins()

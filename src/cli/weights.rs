@@ -11,7 +11,7 @@ use crate::io::gltf_export::{Container, ExportOptions, export_to_file};
 use crate::io::weights_file::{read_weights, write_weights};
 use crate::io::{is_project, project};
 use crate::math::Axis;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::task::Task;
 use crate::weights::automatic::Automatic;
 use crate::weights::operation::{Flood, Import, Levels, Mirroring, Operation, Report};
@@ -37,9 +37,9 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
     }
     let mut document = load::load(&args.file)?.document;
     let locked = args.lock.iter().map(|name| bone(&document, "lock", name));
-    let locked: BTreeSet<JointIndex> = locked.collect::<Result<_, _>>()?;
+    let locked: BTreeSet<JointId> = locked.collect::<Result<_, _>>()?;
     let bones = args.bones.iter().map(|name| bone(&document, "bones", name));
-    let bones: BTreeSet<JointIndex> = bones.collect::<Result<_, _>>()?;
+    let bones: BTreeSet<JointId> = bones.collect::<Result<_, _>>()?;
     let locks_before = document.locked().clone();
     let both = locks_before.union(&locked).copied().collect();
     document
@@ -143,10 +143,10 @@ fn meshes_of(document: &Document, names: &[String]) -> Result<Vec<MeshId>, Failu
 }
 
 /// A bone of some skin by its name.
-fn bone(document: &Document, flag: &str, name: &str) -> Result<JointIndex, Failure> {
+fn bone(document: &Document, flag: &str, name: &str) -> Result<JointId, Failure> {
     let skeleton = document.skeleton();
     let is_bone = document.skin_joint_mask();
-    let mut bones = (0..skeleton.len() as u32).map(JointIndex);
+    let mut bones = (0..skeleton.len() as u32).map(JointId);
     bones
         .find(|&j| is_bone[j.get()] && skeleton.label(j) == name)
         .ok_or_else(|| Failure::Usage(format!("--{flag} {name}: no skin has a bone of that name.")))
@@ -264,7 +264,7 @@ fn perform(
     operation: &Operation,
     step: &Step,
     meshes: &[MeshId],
-    bones: &BTreeSet<JointIndex>,
+    bones: &BTreeSet<JointId>,
     quiet: bool,
     out: &mut dyn Write,
 ) -> Result<Value, Failure> {

@@ -3,7 +3,7 @@
 use super::corrections::{ChunkState, Corrections};
 use super::{CookedMesh, DeformStack, MaskKind, Masks, ScaleMode, SkinningMethod, Smoother};
 use crate::mesh::{Mesh, normals};
-use crate::skeleton::{JointIndex, Skeleton};
+use crate::skeleton::{JointId, Skeleton};
 use crate::skinning::influences::CHUNK;
 use crate::skinning::{
     self, BonePose, Centres, CookedChunk, CorrectionPose, Influences, JointPairs, LeafPoints,
@@ -23,7 +23,7 @@ type MaskChunk = Arc<[f32; CHUNK]>;
 #[derive(Clone, Copy)]
 pub struct SkinSource<'a> {
     /// The skeleton's joint for each joint index of the influences.
-    pub joints: &'a [JointIndex],
+    pub joints: &'a [JointId],
     /// One for each joint.
     pub inverse_bind: &'a [DAffine3],
     /// All meshes that the skin moves, with their influences as imported: how far the bones of leaves reach. Clothes
@@ -48,7 +48,7 @@ pub struct DeformInput<'a> {
     /// The node tree.
     pub skeleton: &'a Arc<Skeleton>,
     /// The node that draws the mesh.
-    pub node: JointIndex,
+    pub node: JointId,
     /// What moves the points; `None`: the node.
     pub skin: Option<SkinSource<'a>>,
     /// n_joints of the skeleton: world transforms of the file's rest pose.
@@ -135,7 +135,7 @@ impl PartialEq for Key {
 #[derive(Default)]
 struct BindKey {
     skeleton: Arc<Skeleton>,
-    joints: Vec<JointIndex>,
+    joints: Vec<JointId>,
     inverse_bind: Vec<DAffine3>,
     bound: Vec<bool>,
     meshes: Vec<Arc<Mesh>>,

@@ -8,7 +8,7 @@ use super::{ClipId, Document, LayerId, MeshId, MeshItem, invariants};
 use crate::deform::{DeformStack, MaskKind};
 use crate::math::Transform;
 use crate::mesh::PointSet;
-use crate::skeleton::{Clip, Joint, JointIndex, JointRule, Pose, Skeleton};
+use crate::skeleton::{Clip, Joint, JointId, JointRule, Pose, Skeleton};
 use crate::skinning::Rows;
 use crate::skinning::influences::CHUNK;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,14 +22,14 @@ pub enum Edit {
     /// New local transforms for some joints of the artist's pose; joints are distinct.
     Pose {
         /// Which joints.
-        joints: Vec<JointIndex>,
+        joints: Vec<JointId>,
         /// Their transforms, same length.
         locals: Vec<Transform>,
     },
     /// New morph weights for the mesh of one joint.
     MorphWeights {
         /// The joint that draws the mesh.
-        joint: JointIndex,
+        joint: JointId,
         /// One a morph target.
         weights: Vec<f32>,
     },
@@ -54,19 +54,19 @@ pub enum Edit {
     /// Another name for a joint.
     JointName {
         /// Which joint.
-        joint: JointIndex,
+        joint: JointId,
         /// Its name.
         name: String,
     },
     /// How the artist overrides what follows from a joint's place in the tree.
     JointRule {
         /// Which joint.
-        joint: JointIndex,
+        joint: JointId,
         /// Its rule.
         rule: JointRule,
     },
     /// Another set of locked joints.
-    Locks(Arc<BTreeSet<JointIndex>>),
+    Locks(Arc<BTreeSet<JointId>>),
 }
 
 /// Rows for some points of a mesh.
@@ -203,7 +203,7 @@ pub enum EditError {
     #[error("there is no bone {}; the model has {n_joints}", joint.0)]
     NoJoint {
         /// The joint.
-        joint: JointIndex,
+        joint: JointId,
         /// How many there are.
         n_joints: usize,
     },
@@ -260,7 +260,7 @@ pub enum EditError {
     },
     /// A joint is named twice.
     #[error("bone {} is named twice", .0.0)]
-    Twice(JointIndex),
+    Twice(JointId),
     /// A number is not finite.
     #[error("{0} has a value that is not a finite number")]
     NotFinite(String),
@@ -378,7 +378,7 @@ impl Document {
     }
 
     /// Changes a joint in all but its parent.
-    fn change_joint(&mut self, joint: JointIndex, change: impl FnOnce(&mut Joint)) {
+    fn change_joint(&mut self, joint: JointId, change: impl FnOnce(&mut Joint)) {
         let mut joints = self.skeleton.joints().to_vec();
         change(&mut joints[joint.get()]);
         // The parents were a forest before and still are.
@@ -414,16 +414,15 @@ impl Edit {
             .zip(&to.locals)
             .enumerate()
             .filter(|(_, (a, b))| a != b);
-        let (joints, locals): (Vec<_>, Vec<_>) = changed
-            .map(|(j, (_, b))| (JointIndex(j as u32), *b))
-            .unzip();
+        let (joints, locals): (Vec<_>, Vec<_>) =
+            changed.map(|(j, (_, b))| (JointId(j as u32), *b)).unzip();
         (!joints.is_empty()).then_some(Self::Pose { joints, locals })
     }
 
     /// Whether the edit may be applied to `document`.
     fn check(&self, document: &Document) -> Result<(), EditError> {
         let n_joints = document.skeleton.len();
-        let has_joint = |joint: JointIndex| {
+        let has_joint = |joint: JointId| {
             if joint.get() < n_joints {
                 Ok(())
             } else {
@@ -515,7 +514,7 @@ impl Edit {
                 if *joints == later_joints {
                     return None;
                 }
-                let known: BTreeSet<JointIndex> = joints.iter().copied().collect();
+                let known: BTreeSet<JointId> = joints.iter().copied().collect();
                 for (joint, local) in later_joints.into_iter().zip(later_locals) {
                     if !known.contains(&joint) {
                         joints.push(joint);

@@ -3,16 +3,16 @@
 use super::session::PointsOfMeshes;
 use super::{Dirty, Document, Edit, EditError, LayerId, MeshId};
 use crate::mesh::PointSet;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// What was selected, and whether the pose was keyed: restored with the step it belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Selection {
-    active_joint: Option<JointIndex>,
+    active_joint: Option<JointId>,
     active_mesh: Option<MeshId>,
-    joints: BTreeSet<JointIndex>,
+    joints: BTreeSet<JointId>,
     unkeyed: bool,
     points: PointsOfMeshes,
     layers: BTreeMap<MeshId, LayerId>,

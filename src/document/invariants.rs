@@ -2,7 +2,7 @@
 
 use super::{Document, LayerStack, LayersEdit};
 use crate::finding::Finding;
-use crate::skeleton::{Clip, Interpolation, JointIndex, Pose, Property};
+use crate::skeleton::{Clip, Interpolation, JointId, Pose, Property};
 use crate::skinning::RowRef;
 
 /// Every broken invariant of severity error, and everything else an artist should know: points without weight, sums
@@ -31,7 +31,7 @@ pub fn check(document: &Document) -> Vec<Finding> {
                 "It does not have one transform for each bone.",
             ));
         } else if let Some(j) = pose.locals.iter().position(|t| !t.is_finite()) {
-            let joint = document.skeleton.label(JointIndex(j as u32));
+            let joint = document.skeleton.label(JointId(j as u32));
             findings.push(Finding::error(
                 which,
                 format!("The transform of bone \"{joint}\" is not finite."),
@@ -192,7 +192,7 @@ fn check_layers(document: &Document, findings: &mut Vec<Finding>) {
 
 fn check_rules(document: &Document, findings: &mut Vec<Finding>) {
     for (joint, rule) in (0..).zip(document.skeleton.joints().iter().map(|j| j.rule)) {
-        let joint = JointIndex(joint);
+        let joint = JointId(joint);
         if let Err(why) = rule.check(joint, &document.skeleton) {
             let place = format!("bone \"{}\"", document.skeleton.label(joint));
             findings.push(Finding::error(place, format!("Its rule cannot be: {why}.")));

@@ -1,10 +1,10 @@
 //! The colour that stands for a bone, wherever bones are told apart by colour.
 
 use super::Session;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 
 /// The colour of `joint`, sRGB: the artist's, else one of its own that stays the same for as long as the model does.
-pub fn joint_colour(session: &Session, joint: JointIndex) -> [u8; 3] {
+pub fn joint_colour(session: &Session, joint: JointId) -> [u8; 3] {
     session
         .joint_colours
         .get(&joint)
@@ -13,7 +13,7 @@ pub fn joint_colour(session: &Session, joint: JointIndex) -> [u8; 3] {
 }
 
 /// Hues spread by the golden ratio, so that neighbours in the tree differ; two lightnesses tell near hues apart.
-fn own_colour(joint: JointIndex) -> [u8; 3] {
+fn own_colour(joint: JointId) -> [u8; 3] {
     const SATURATION: f32 = 0.6;
     let hue = (joint.0 as f32 * 0.618_034).fract() * 6.0;
     let value = if joint.0.is_multiple_of(2) {
@@ -53,9 +53,9 @@ mod tests {
     #[test]
     fn neighbours_differ_and_the_artist_decides() {
         let mut session = Session::default();
-        let colour = |session: &Session, j| joint_colour(session, JointIndex(j));
+        let colour = |session: &Session, j| joint_colour(session, JointId(j));
         assert_ne!(colour(&session, 0), colour(&session, 1));
-        session.joint_colours.insert(JointIndex(1), [1, 2, 3]);
+        session.joint_colours.insert(JointId(1), [1, 2, 3]);
         assert_eq!(colour(&session, 1), [1, 2, 3]);
     }
 }

@@ -5,7 +5,7 @@ use super::{
     Source, invariants,
 };
 use crate::finding::{Finding, Severity};
-use crate::skeleton::{Clip, JointIndex, Pose, Skeleton};
+use crate::skeleton::{Clip, JointId, Pose, Skeleton};
 use crate::skinning::{Influences, RowRef};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct Document {
     pub(super) source_clips: Arc<BTreeMap<ClipId, Arc<Clip>>>,
     pub(super) pose: Arc<Pose>,
     pub(super) rest_pose: Arc<Pose>,
-    pub(super) locked: Arc<BTreeSet<JointIndex>>,
+    pub(super) locked: Arc<BTreeSet<JointId>>,
     pub(super) materials: Arc<Vec<Material>>,
     pub(super) images: Arc<Vec<Option<Arc<Image>>>>,
     session: Session,
@@ -142,7 +142,7 @@ impl Document {
     }
 
     /// Joints whose weights no tool may change.
-    pub fn locked(&self) -> &BTreeSet<JointIndex> {
+    pub fn locked(&self) -> &BTreeSet<JointId> {
         &self.locked
     }
 
@@ -227,7 +227,7 @@ impl Document {
     }
 
     /// The index that influences of `mesh` use for `joint`.
-    pub fn skin_joint(&self, mesh: MeshId, joint: JointIndex) -> Option<u16> {
+    pub fn skin_joint(&self, mesh: MeshId, joint: JointId) -> Option<u16> {
         let (_, skin) = self.skin_of_mesh(mesh)?;
         skin.joints
             .iter()

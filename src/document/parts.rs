@@ -4,7 +4,7 @@ use super::layers::LayerStack;
 use super::{ClipId, InstanceId, MeshId, SkinId, Source};
 use crate::deform::{DeformStack, Masks};
 use crate::mesh::Mesh;
-use crate::skeleton::{Clip, JointIndex, Skeleton};
+use crate::skeleton::{Clip, JointId, Skeleton};
 use crate::skinning::Influences;
 use glam::DAffine3;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ pub struct Skin {
     /// A label; may be empty.
     pub name: String,
     /// What influences index: the skeleton's joint for each entry.
-    pub joints: Vec<JointIndex>,
+    pub joints: Vec<JointId>,
     /// One for each joint: bind-pose mesh space -> joint space. Absent ones are filled in as identity.
     pub inverse_bind: Vec<DAffine3>,
 }
@@ -46,7 +46,7 @@ pub struct Skin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
     /// The node. Its own transform is ignored where there is a skin (glTF 2.0, 3.7.3.3).
-    pub joint: JointIndex,
+    pub joint: JointId,
     /// What it draws.
     pub mesh: MeshId,
     /// What moves the points; `None`: the node's world transform.
@@ -154,7 +154,7 @@ pub struct Parts {
     /// Clips.
     pub clips: BTreeMap<ClipId, Arc<Clip>>,
     /// Morph weights of the joints that draw a mesh with targets, as the file has them (node, else mesh).
-    pub rest_morph_weights: BTreeMap<JointIndex, Vec<f32>>,
+    pub rest_morph_weights: BTreeMap<JointId, Vec<f32>>,
     /// Materials that primitives name by index.
     pub materials: Arc<Vec<Material>>,
     /// Images that materials name by index; `None` where none could be decoded.

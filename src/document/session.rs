@@ -9,7 +9,7 @@ use super::{ClipId, Compare, InstanceId, LayerId, MeshId};
 use crate::deform::MaskKind;
 use crate::math::Camera;
 use crate::mesh::PointSet;
-use crate::skeleton::{InBetweens, JointIndex};
+use crate::skeleton::{InBetweens, JointId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -280,20 +280,20 @@ pub struct Session {
     #[serde(deserialize_with = "BrushOptions::read")]
     pub brush: BrushOptions,
     /// The joint that is painted and shown in the heat map.
-    pub active_joint: Option<JointIndex>,
+    pub active_joint: Option<JointId>,
     /// The mesh that is painted.
     pub active_mesh: Option<MeshId>,
     /// The layer that is painted, of meshes that have layers.
     #[serde(skip_serializing_if = "is_default")]
     pub active_layers: BTreeMap<MeshId, LayerId>,
     /// The selection.
-    pub selected_joints: BTreeSet<JointIndex>,
+    pub selected_joints: BTreeSet<JointId>,
     /// The posing tools.
     #[serde(skip_serializing_if = "is_default")]
     pub pose: PoseOptions,
     /// Joints that stay in their place while what is above them moves.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub pins: BTreeSet<JointIndex>,
+    pub pins: BTreeSet<JointId>,
     /// Selected points. A project keeps them by vertices, not here.
     #[serde(skip)]
     pub selected_points: PointsOfMeshes,
@@ -305,7 +305,7 @@ pub struct Session {
     pub select_through: bool,
     /// Bones that are neither drawn nor picked.
     #[serde(skip_serializing_if = "is_default")]
-    pub hidden_joints: BTreeSet<JointIndex>,
+    pub hidden_joints: BTreeSet<JointId>,
     /// Points that are neither drawn, picked nor painted; a face with one of them is not drawn. A project keeps them by
     /// vertices, not here.
     #[serde(skip)]
@@ -315,10 +315,10 @@ pub struct Session {
     pub hidden_instances: BTreeSet<InstanceId>,
     /// Colours that the artist gave to bones, sRGB; the others have one by default.
     #[serde(skip_serializing_if = "is_default")]
-    pub joint_colours: BTreeMap<JointIndex, [u8; 3]>,
+    pub joint_colours: BTreeMap<JointId, [u8; 3]>,
     /// Which bone is which other one's on the other side, where the artist knows better than the names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub joint_pairs: BTreeMap<JointIndex, JointIndex>,
+    pub joint_pairs: BTreeMap<JointId, JointId>,
     /// Panes, what they show, and what "before" is.
     #[serde(skip_serializing_if = "is_default")]
     pub compare: Compare,

@@ -4,7 +4,7 @@ use super::session::Normalising;
 use super::{Document, MeshId};
 use crate::math::Axis;
 use crate::mesh::{Mesh, PointSet};
-use crate::skeleton::{JointIndex, Skeleton};
+use crate::skeleton::{JointId, Skeleton};
 use crate::skinning::PaintRows;
 use crate::weights::{JointPairs, Subject};
 use glam::DAffine3;
@@ -17,7 +17,7 @@ pub struct SubjectScope {
     /// Which points.
     pub points: PointScope,
     /// Which joints; `None`: all. Locked ones never.
-    pub bones: Option<BTreeSet<JointIndex>>,
+    pub bones: Option<BTreeSet<JointId>>,
 }
 
 /// The points an operation is asked about.
@@ -35,7 +35,7 @@ pub enum PointScope {
 pub struct SubjectParts<'a> {
     mesh: &'a Mesh,
     rows: PaintRows<'a>,
-    joints: Vec<JointIndex>,
+    joints: Vec<JointId>,
     skeleton: &'a Skeleton,
     bind: Vec<DAffine3>,
     to_world: DAffine3,

@@ -5,7 +5,7 @@ use crate::document::{ClipId, Edit};
 use crate::math::Transform;
 use crate::skeleton::clip_edit::SAME_KEY_SECS;
 use crate::skeleton::clip_keys::{key_marks, keys_near};
-use crate::skeleton::{Channel, Clip, InBetweens, JointIndex, KeyIndex, Pose, Property};
+use crate::skeleton::{Channel, Clip, InBetweens, JointId, KeyIndex, Pose, Property};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -38,8 +38,8 @@ impl Editor {
         let selected = &self.document.session().selected_joints;
         let now = self.playback().time_secs;
         let base = self.document.pose_of_clip(&before, now);
-        let joints: BTreeSet<JointIndex> = if selected.is_empty() {
-            let all = (0..self.document.skeleton().len() as u32).map(JointIndex);
+        let joints: BTreeSet<JointId> = if selected.is_empty() {
+            let all = (0..self.document.skeleton().len() as u32).map(JointId);
             all.filter(|&j| differs(&pose, &base, j)).collect()
         } else {
             selected.clone()
@@ -110,14 +110,14 @@ impl Editor {
             return;
         }
         let wants = |c: &Channel| selected.contains(&c.joint);
-        let joints: BTreeSet<JointIndex> = selected.clone();
+        let joints: BTreeSet<JointId> = selected.clone();
         let time_secs = self.key_time(clip, &joints, self.half_frame_secs());
         let keys = keys_near(clip, time_secs, SAME_KEY_SECS, wants);
         if keys.is_empty() {
             self.say("The selected bones have no key at this time.");
             return;
         }
-        let bones: BTreeSet<JointIndex> = keys
+        let bones: BTreeSet<JointId> = keys
             .iter()
             .map(|k| clip.channels[k.channel].joint)
             .collect();
@@ -248,7 +248,7 @@ impl Editor {
 
     /// Takes hold of the keys at a moment: those of `joint`, or of all bones whose keys are shown. They follow
     /// [`Editor::drag_keys_by`] until [`Editor::end_key_drag`]; all of it is one undo step.
-    pub fn begin_key_drag(&mut self, time_secs: f32, joint: Option<JointIndex>) {
+    pub fn begin_key_drag(&mut self, time_secs: f32, joint: Option<JointId>) {
         self.finish_tool();
         self.end_key_drag();
         let Some((id, clip)) = self.shown_clip() else {
@@ -324,7 +324,7 @@ impl Editor {
     }
 
     /// The time of the key of one of `joints` that is at the present time, else the present time.
-    fn key_time(&self, clip: &Clip, joints: &BTreeSet<JointIndex>, reach: f32) -> f32 {
+    fn key_time(&self, clip: &Clip, joints: &BTreeSet<JointId>, reach: f32) -> f32 {
         let now = self.playback().time_secs.max(0.0) as f32;
         let channels = clip.channels.iter().filter(|c| joints.contains(&c.joint));
         channels
@@ -339,7 +339,7 @@ impl Editor {
             return 0;
         };
         let keyed = self.document.pose_of_clip(clip, time_secs);
-        let joints = (0..pose.locals.len() as u32).map(JointIndex);
+        let joints = (0..pose.locals.len() as u32).map(JointId);
         joints.filter(|&j| differs(pose, &keyed, j)).count()
     }
 
@@ -410,7 +410,7 @@ fn values_to_key(
     clip: &Clip,
     pose: &Pose,
     base: &Pose,
-    joint: JointIndex,
+    joint: JointId,
 ) -> Vec<(Property, Vec<f64>)> {
     let (local, was) = (&pose.locals[joint.get()], &base.locals[joint.get()]);
     let mut values = Vec::new();
@@ -441,7 +441,7 @@ fn values_to_key(
 }
 
 /// Whether a joint's pose is another than in `base`.
-fn differs(pose: &Pose, base: &Pose, joint: JointIndex) -> bool {
+fn differs(pose: &Pose, base: &Pose, joint: JointId) -> bool {
     let j = joint.get();
     let (local, was) = (&pose.locals[j], &base.locals[j]);
     moved(local, was)

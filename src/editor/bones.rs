@@ -4,7 +4,7 @@ use super::Editor;
 use crate::document::session::SelectKind;
 use crate::document::{Edit, InstanceId, MeshId};
 use crate::mesh::PointSet;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ impl Editor {
     /// Selects exactly `joints`, as far as they are shown; `active` is painted and shown in the heat map.
     pub fn select_joints(
         &mut self,
-        joints: impl IntoIterator<Item = JointIndex>,
-        active: Option<JointIndex>,
+        joints: impl IntoIterator<Item = JointId>,
+        active: Option<JointId>,
     ) {
         let n = self.document.skeleton().len();
         let session = self.document.session_mut();
@@ -51,7 +51,7 @@ impl Editor {
     }
 
     /// `joint` and everything below it.
-    pub fn with_children(&self, joint: JointIndex) -> BTreeSet<JointIndex> {
+    pub fn with_children(&self, joint: JointId) -> BTreeSet<JointId> {
         let skeleton = self.document.skeleton();
         let mut found = BTreeSet::new();
         let mut open = vec![joint];
@@ -64,7 +64,7 @@ impl Editor {
 
     /// Gives a bone another name: one undo step. A name that is empty or that another bone has is allowed; the artist
     /// is told.
-    pub fn rename_joint(&mut self, joint: JointIndex, name: &str) {
+    pub fn rename_joint(&mut self, joint: JointId, name: &str) {
         let name = name.trim();
         let skeleton = self.document.skeleton();
         let Some(before) = skeleton.joints().get(joint.get()) else {
@@ -93,7 +93,7 @@ impl Editor {
     }
 
     /// Locks exactly `locked`: one undo step called `label`.
-    fn set_locked(&mut self, locked: BTreeSet<JointIndex>, label: &str) {
+    fn set_locked(&mut self, locked: BTreeSet<JointId>, label: &str) {
         if *self.document.locked() == locked {
             return;
         }
@@ -104,10 +104,10 @@ impl Editor {
     }
 
     /// Locks the weights of all bones but `joints`, which become unlocked.
-    pub fn lock_others(&mut self, joints: &BTreeSet<JointIndex>) {
+    pub fn lock_others(&mut self, joints: &BTreeSet<JointId>) {
         let mask = self.document.skin_joint_mask();
         let others = (0..mask.len() as u32)
-            .map(JointIndex)
+            .map(JointId)
             .filter(|j| mask[j.get()] && !joints.contains(j));
         self.set_locked(others.collect(), "Lock other bones");
     }
@@ -116,7 +116,7 @@ impl Editor {
     pub fn invert_locks(&mut self) {
         let mask = self.document.skin_joint_mask();
         let free = (0..mask.len() as u32)
-            .map(JointIndex)
+            .map(JointId)
             .filter(|j| mask[j.get()] && !self.document.locked().contains(j));
         self.set_locked(free.collect(), "Invert locks");
     }
@@ -127,7 +127,7 @@ impl Editor {
     }
 
     /// Locks or unlocks the weights of some bones together: one undo step.
-    pub fn lock_joints(&mut self, joints: &BTreeSet<JointIndex>, lock: bool) {
+    pub fn lock_joints(&mut self, joints: &BTreeSet<JointId>, lock: bool) {
         let mut locked = self.document.locked().clone();
         for &joint in joints {
             if lock {
@@ -146,7 +146,7 @@ impl Editor {
     }
 
     /// Gives a bone a colour, or its own again.
-    pub fn set_joint_colour(&mut self, joint: JointIndex, colour: Option<[u8; 3]>) {
+    pub fn set_joint_colour(&mut self, joint: JointId, colour: Option<[u8; 3]>) {
         let colours = &mut self.document.session_mut().joint_colours;
         match colour {
             Some(colour) => colours.insert(joint, colour),
@@ -173,7 +173,7 @@ impl Editor {
 
     /// Sets a morph weight of the object that `joint` draws; inside a step opened with [`Editor::begin_step`] a whole
     /// drag is one step.
-    pub fn set_morph_weight(&mut self, joint: JointIndex, target: usize, weight: f32) {
+    pub fn set_morph_weight(&mut self, joint: JointId, target: usize, weight: f32) {
         let Some(weights) = self.document.pose().morph_weights.get(joint.get()) else {
             return;
         };

@@ -6,7 +6,7 @@ use crate::document::joint_colour::joint_colour;
 use crate::document::session::{BrushOptions, PaintTarget, SelectKind};
 use crate::document::{Edit, MeshId};
 use crate::math::Camera;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use glam::Vec3;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use std::sync::Arc;
 pub(super) struct HeatKey {
     view: WeightView,
     target: PaintTarget,
-    joint: Option<JointIndex>,
-    locked: BTreeSet<JointIndex>,
-    colours: BTreeMap<JointIndex, [u8; 3]>,
+    joint: Option<JointId>,
+    locked: BTreeSet<JointId>,
+    colours: BTreeMap<JointId, [u8; 3]>,
 }
 
 impl Editor {
@@ -58,12 +58,12 @@ impl Editor {
     }
 
     /// Makes `joint` the bone that is painted and shown in the heat map, and the only selected one.
-    pub fn select_joint(&mut self, joint: Option<JointIndex>) {
+    pub fn select_joint(&mut self, joint: Option<JointId>) {
         self.select_joints(joint, joint);
     }
 
     /// Locks or unlocks the weights of a bone.
-    pub fn toggle_lock(&mut self, joint: JointIndex) {
+    pub fn toggle_lock(&mut self, joint: JointId) {
         self.finish_tool();
         let mut locked = self.document.locked().clone();
         let label = if locked.remove(&joint) {

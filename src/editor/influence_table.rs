@@ -13,7 +13,7 @@ use crate::document::{Document, Edit, MeshId};
 use crate::evaluate::{Job, JobError, Lane};
 use crate::finding::counted;
 use crate::mesh::PointSet;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::skinning::{RowRef, Rows};
 use crate::weights::{PaintRules, set_weight};
 use rayon::prelude::*;
@@ -50,7 +50,7 @@ pub struct SortOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableColumn {
     /// The bone.
-    pub joint: JointIndex,
+    pub joint: JointId,
     /// Its index in the influences of the mesh.
     pub index: u16,
 }
@@ -87,7 +87,7 @@ struct RowsKey {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct ColumnsKey {
     revision: u64,
-    active: Option<JointIndex>,
+    active: Option<JointId>,
 }
 
 /// What was gathered.

@@ -5,7 +5,7 @@ use crate::document::MeshId;
 use crate::evaluate::{Job, JobError};
 use crate::math::Axis;
 use crate::mesh::{Mesh, Symmetry};
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::task::{Cancelled, Task};
 use crate::weights::operation::Mirroring;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(super) struct Mirrors {
     axis: Option<Axis>,
     /// The artist's own pairs of bones: the plane lies half way between left and right ones.
-    pairs: BTreeMap<JointIndex, JointIndex>,
+    pairs: BTreeMap<JointId, JointId>,
     known: BTreeMap<MeshId, Arc<Symmetry>>,
     /// How many points of each have no mirror image: panels show it in each frame.
     n_unmatched: BTreeMap<MeshId, usize>,

@@ -54,7 +54,7 @@ use crate::evaluate::{Lane, Request, Worker};
 use crate::finding::Finding;
 use crate::io::OpenedModel;
 use crate::io::project::Autosaves;
-use crate::skeleton::{Bone, JointIndex};
+use crate::skeleton::{Bone, JointId};
 use crate::tools::Brush;
 use autosave::Autosave;
 use glam::DAffine3;
@@ -248,7 +248,7 @@ impl Editor {
     }
 
     /// Whether some point follows the joint: others are helpers. As of the end of the last stroke.
-    pub fn is_weighted(&self, joint: JointIndex) -> bool {
+    pub fn is_weighted(&self, joint: JointId) -> bool {
         self.weighted.get(joint.get()).copied().unwrap_or(true)
     }
 

@@ -3,7 +3,7 @@
 use super::{Displayed, Editor};
 use crate::document::session::BrushKind;
 use crate::document::{Document, InstanceId};
-use crate::skeleton::{JointIndex, bones};
+use crate::skeleton::{JointId, bones};
 use crate::tools::{Brush, PointerEvent, PointerKind, SurfaceView, ToolAction, ToolContext};
 use glam::{Vec2, Vec3};
 use std::collections::BTreeMap;
@@ -118,7 +118,7 @@ impl Editor {
     }
 
     /// The bone under a place of the viewport.
-    pub fn pick_bone(&self, ndc: Vec2, size_px: Vec2) -> Option<JointIndex> {
+    pub fn pick_bone(&self, ndc: Vec2, size_px: Vec2) -> Option<JointId> {
         let camera = &self.document.session().camera;
         let ray = camera.ray(ndc, size_px.x / size_px.y.max(1.0));
         let bones = self.bones();

@@ -4,7 +4,7 @@ use super::Editor;
 use crate::deform::MaskKind;
 use crate::document::MeshId;
 use crate::document::session::PaintTarget;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use glam::{Vec2, Vec3};
 
 /// What moves a point.
@@ -17,7 +17,7 @@ pub struct PointInfluences {
     /// Where it is shown, world.
     pub place: Vec3,
     /// Bones and their weights, the largest first; none of 0.
-    pub weights: Vec<(JointIndex, f32)>,
+    pub weights: Vec<(JointId, f32)>,
 }
 
 /// A place on a displayed surface, and how it lies there.
@@ -111,7 +111,7 @@ impl Editor {
         let skin = self.document.skins().get(&drawn.skin?)?;
         let item = self.document.meshes().get(&drawn.mesh)?;
         let row = item.influences.row(point).iter();
-        let mut weights: Vec<(JointIndex, f32)> = row
+        let mut weights: Vec<(JointId, f32)> = row
             .filter(|(_, weight)| *weight > 0.0)
             .filter_map(|(joint, weight)| Some((*skin.joints.get(usize::from(joint))?, weight)))
             .collect();

@@ -7,7 +7,7 @@ use crate::document::fixes::{self, Fixed};
 use crate::document::session::SelectKind;
 use crate::evaluate::{Job, JobError, Lane};
 use crate::finding::{Finding, Fix, Place};
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::task::Cancelled;
 use glam::Vec3;
 use std::collections::VecDeque;
@@ -275,7 +275,7 @@ impl Editor {
     pub fn go_to(&mut self, finding: &Finding) -> bool {
         match &finding.target {
             Some(Place::Joints(joints)) => {
-                let joints: Vec<JointIndex> = joints.iter().copied().map(JointIndex).collect();
+                let joints: Vec<JointId> = joints.iter().copied().map(JointId).collect();
                 self.set_select_kind(SelectKind::Bones);
                 self.select_joints(joints.iter().copied(), joints.first().copied());
                 self.frame_selected();

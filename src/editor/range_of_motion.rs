@@ -2,17 +2,17 @@
 
 use super::Editor;
 use crate::finding::counted;
-use crate::skeleton::{JointIndex, RangeOfMotion};
+use crate::skeleton::{JointId, RangeOfMotion};
 use std::collections::BTreeSet;
 
 impl Editor {
     /// The bones that a range of motion is about: the selected ones, or without a selection all that move points.
-    pub fn range_of_motion_joints(&self) -> BTreeSet<JointIndex> {
+    pub fn range_of_motion_joints(&self) -> BTreeSet<JointId> {
         let selected = &self.document.session().selected_joints;
         if !selected.is_empty() {
             return selected.clone();
         }
-        let all = (0..self.document.skeleton().len() as u32).map(JointIndex);
+        let all = (0..self.document.skeleton().len() as u32).map(JointId);
         let is_bone = self.document.skin_joint_mask();
         all.filter(|&j| is_bone[j.get()] && self.is_weighted(j))
             .collect()

@@ -2,13 +2,13 @@
 
 use super::Editor;
 use crate::document::Edit;
-use crate::skeleton::{JointIndex, JointRule, bones};
+use crate::skeleton::{JointId, JointRule, bones};
 use glam::{DAffine3, DVec3};
 
 impl Editor {
     /// Where a bone ends at rest, in its joint's rest space: as the artist set it, else at its children or on from its
     /// parent.
-    pub fn bone_end(&self, joint: JointIndex) -> DVec3 {
+    pub fn bone_end(&self, joint: JointId) -> DVec3 {
         let skeleton = self.document.skeleton();
         let tail = skeleton.joints().get(joint.get()).map(|j| j.rule.tail);
         match tail {
@@ -19,7 +19,7 @@ impl Editor {
     }
 
     /// World length of one unit of a joint's rest space, for numbers with units; 1 where the joint has no volume.
-    pub fn metres_per_unit(&self, joint: JointIndex) -> f64 {
+    pub fn metres_per_unit(&self, joint: JointId) -> f64 {
         let skeleton = self.document.skeleton();
         if joint.get() >= skeleton.len() {
             return 1.0;
@@ -39,7 +39,7 @@ impl Editor {
     }
 
     /// Changes what the artist overrides of a bone: one undo step, or part of the one that is open.
-    pub fn set_joint_rule(&mut self, joint: JointIndex, rule: JointRule, label: &str) {
+    pub fn set_joint_rule(&mut self, joint: JointId, rule: JointRule, label: &str) {
         let joints = self.document.skeleton().joints();
         if joints.get(joint.get()).is_none_or(|j| j.rule == rule) {
             return;

@@ -5,7 +5,7 @@ use crate::deform::diagnostics::{
     Enclosure, JointVolume, Metric, Summary, Volume, VolumeReport, measure_into,
 };
 use crate::document::{ClipId, Document, InstanceId, MeshId};
-use crate::skeleton::{JointIndex, Pose};
+use crate::skeleton::{JointId, Pose};
 use crate::task::{Cancelled, Task};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub struct InstanceVolumes {
     /// Of all closed parts.
     pub whole: VolumeTrack,
     /// Approximate shares of its joints, by the skeleton's index.
-    pub joints: BTreeMap<JointIndex, VolumeTrack>,
+    pub joints: BTreeMap<JointId, VolumeTrack>,
     /// One a moment: the largest bulge, as a share of the distance at rest; NaN without bones.
     pub bulges: Vec<f32>,
 }
@@ -165,7 +165,7 @@ pub fn study(document: &Document, fps: u32, task: &Task) -> Result<VolumeStudy, 
 }
 
 /// Adds what a joint's share is at a moment; what was not known of it before has no value.
-fn push_joint(of: &mut InstanceVolumes, joints: &[JointIndex], share: &JointVolume, moment: usize) {
+fn push_joint(of: &mut InstanceVolumes, joints: &[JointId], share: &JointVolume, moment: usize) {
     let Some(&joint) = joints.get(usize::from(share.joint)) else {
         return;
     };

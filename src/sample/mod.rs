@@ -24,7 +24,7 @@ mod weights;
 use crate::document::MeshSource;
 use crate::document::parts::Skin;
 use crate::math::Transform;
-use crate::skeleton::{Clip, Joint, JointIndex, JointRule};
+use crate::skeleton::{Clip, Joint, JointId, JointRule};
 use glam::{DAffine3, DVec3};
 use rig::Rig;
 
@@ -139,7 +139,7 @@ fn cylinder(n_points: usize) -> SampleModel {
     let start = DVec3::new(-5.0, 0.0, 0.0);
     let joint = |name: &str, parent: Option<u32>, translation: DVec3| Joint {
         name: name.to_owned(),
-        parent: parent.map(JointIndex),
+        parent: parent.map(JointId),
         rest: Transform {
             translation,
             ..Transform::IDENTITY
@@ -153,7 +153,7 @@ fn cylinder(n_points: usize) -> SampleModel {
         clips: motion::bend_and_twist(&joints, 1, DVec3::Z, DVec3::X),
         skin: Skin {
             name: "cylinder".to_owned(),
-            joints: vec![JointIndex(0), JointIndex(1)],
+            joints: vec![JointId(0), JointId(1)],
             inverse_bind: vec![DAffine3::from_translation(-start), DAffine3::IDENTITY],
         },
         mesh: tube::cylinder(n_points),

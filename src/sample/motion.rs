@@ -1,7 +1,7 @@
 //! Clips from formulas.
 
 pub(super) use crate::skeleton::clip_builder::ClipBuilder;
-use crate::skeleton::{Clip, Joint, JointIndex, clip_builder};
+use crate::skeleton::{Clip, Joint, JointId, clip_builder};
 use glam::{DQuat, DVec3};
 
 /// The rotation by `degrees` about the unit vector `axis`, the same bits on every machine.
@@ -10,8 +10,8 @@ pub(super) fn turn(axis: DVec3, degrees: f64) -> DQuat {
 }
 
 /// The joint of a rig's bone.
-pub(super) fn index(joint: u16) -> JointIndex {
-    JointIndex(u32::from(joint))
+pub(super) fn index(joint: u16) -> JointId {
+    JointId(u32::from(joint))
 }
 
 /// A rise from 0 to 1 and back for `x` in 0..1, at rest at both ends.

@@ -5,7 +5,7 @@
 
 use crate::document::parts::Skin;
 use crate::math::Transform;
-use crate::skeleton::{Joint, JointIndex, JointRule};
+use crate::skeleton::{Joint, JointId, JointRule};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// One bone at rest.
@@ -116,7 +116,7 @@ impl Rig {
                 let to_parent = frame.conjugate();
                 Joint {
                     name: bone.name.clone(),
-                    parent: bone.parent.map(|p| JointIndex(u32::from(p))),
+                    parent: bone.parent.map(|p| JointId(u32::from(p))),
                     rest: Transform::from_rotation_translation(
                         to_parent * bone.frame(),
                         to_parent * (bone.head - origin),
@@ -132,7 +132,7 @@ impl Rig {
     pub(super) fn skin(&self, name: &str) -> Skin {
         Skin {
             name: name.to_owned(),
-            joints: (0..self.bones.len() as u32).map(JointIndex).collect(),
+            joints: (0..self.bones.len() as u32).map(JointId).collect(),
             inverse_bind: self
                 .bones
                 .iter()

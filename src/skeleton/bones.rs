@@ -1,6 +1,6 @@
 //! Bones: the segments that are drawn and picked.
 
-use super::{JointIndex, Skeleton};
+use super::{JointId, Skeleton};
 use crate::math::Ray;
 use glam::{DAffine3, DVec3, Vec3};
 
@@ -8,7 +8,7 @@ use glam::{DAffine3, DVec3, Vec3};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bone {
     /// The joint at its head.
-    pub joint: JointIndex,
+    pub joint: JointId,
     /// Where that joint is.
     pub head: Vec3,
     /// Where it points; equal to `head` for a joint without extent.
@@ -37,7 +37,7 @@ const SMALLEST: f32 = 0.008;
 pub fn bones(
     skeleton: &Skeleton,
     world_from_joint: &[DAffine3],
-    shown: impl Fn(JointIndex) -> bool,
+    shown: impl Fn(JointId) -> bool,
 ) -> Vec<Bone> {
     bones_of_rig(skeleton, world_from_joint, shown, |_| true)
 }
@@ -50,19 +50,19 @@ pub fn bones(
 pub fn bones_of_rig(
     skeleton: &Skeleton,
     world_from_joint: &[DAffine3],
-    shown: impl Fn(JointIndex) -> bool,
-    weighted: impl Fn(JointIndex) -> bool,
+    shown: impl Fn(JointId) -> bool,
+    weighted: impl Fn(JointId) -> bool,
 ) -> Vec<Bone> {
-    let place = |joint: JointIndex| {
+    let place = |joint: JointId| {
         world_from_joint
             .get(joint.get())
             .map(|world| world.translation.as_vec3())
             .filter(|p| p.is_finite())
     };
-    let shown = |&joint: &JointIndex| shown(joint) && place(joint).is_some();
-    let joints = || (0..skeleton.len() as u32).map(JointIndex).filter(shown);
+    let shown = |&joint: &JointId| shown(joint) && place(joint).is_some();
+    let joints = || (0..skeleton.len() as u32).map(JointId).filter(shown);
     let is_rig = joints().any(&weighted);
-    let weighted = |joint: JointIndex| !is_rig || weighted(joint);
+    let weighted = |joint: JointId| !is_rig || weighted(joint);
     // Whether a joint or something below it moves points.
     let mut moves = vec![false; skeleton.len()];
     for joint in joints().filter(|&j| weighted(j)) {
@@ -135,7 +135,7 @@ pub fn bones_of_rig(
 
 /// Where the bone of `joint` ends at rest where the artist does not say: in the middle of its children; of a leaf half of
 /// its parent's bone further on. In the joint's rest space.
-pub fn automatic_tail(skeleton: &Skeleton, joint: JointIndex) -> DVec3 {
+pub fn automatic_tail(skeleton: &Skeleton, joint: JointId) -> DVec3 {
     let children = skeleton.children(joint);
     if !children.is_empty() {
         let places = children.iter().map(|&c| skeleton.joint(c).rest.translation);
@@ -256,7 +256,7 @@ mod tests {
             .iter()
             .map(|&(parent, y)| Joint {
                 name: String::new(),
-                parent: parent.map(JointIndex),
+                parent: parent.map(JointId),
                 rest: Transform {
                     translation: DVec3::new(0., y, 0.),
                     ..Transform::IDENTITY
@@ -275,7 +275,7 @@ mod tests {
 
     fn bone(head: Vec3, tail: Vec3) -> Bone {
         Bone {
-            joint: JointIndex(0),
+            joint: JointId(0),
             head,
             tail,
             side: Vec3::X,
@@ -333,9 +333,9 @@ mod tests {
     #[test]
     fn the_automatic_tail_is_where_the_bone_leads() {
         let tree = skeleton(&[(None, 0.0), (Some(0), 1.0), (Some(0), 3.0), (Some(1), 4.0)]);
-        let tails = [0, 1, 3].map(|j| automatic_tail(&tree, JointIndex(j)));
+        let tails = [0, 1, 3].map(|j| automatic_tail(&tree, JointId(j)));
         assert_eq!(tails, [2.0, 4.0, 2.0].map(|y| DVec3::new(0.0, y, 0.0)));
-        let lone = automatic_tail(&skeleton(&[(None, 2.0)]), JointIndex(0));
+        let lone = automatic_tail(&skeleton(&[(None, 2.0)]), JointId(0));
         assert_eq!(lone, DVec3::ZERO);
     }
 
@@ -395,7 +395,7 @@ mod tests {
             (Some(4), -1.0),
         ]);
         let world = Pose::rest(&skeleton).world_matrices(&skeleton);
-        let weighted = |j: JointIndex| matches!(j.0, 1..=3);
+        let weighted = |j: JointId| matches!(j.0, 1..=3);
         let bones = bones_of_rig(&skeleton, &world, |_| true, weighted);
         let found: Vec<(u32, bool, f32)> = bones
             .iter()

@@ -1,7 +1,7 @@
 //! Animation clips as glTF has them, and their sampling.
 
 use super::screw::ScrewTrack;
-use super::{InBetweens, JointIndex, Pose};
+use super::{InBetweens, JointId, Pose};
 use glam::{DMat3, DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub enum Interpolation {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Channel {
     /// The joint that moves.
-    pub joint: JointIndex,
+    pub joint: JointId,
     /// Which of its properties.
     pub property: Property,
     /// How values between keys come about.
@@ -253,7 +253,7 @@ mod tests {
         values: &[f32],
     ) -> Channel {
         Channel {
-            joint: JointIndex(0),
+            joint: JointId(0),
             property,
             interpolation,
             times: times.into(),

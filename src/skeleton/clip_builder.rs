@@ -1,6 +1,6 @@
 //! Clips from formulas: keys relative to rest.
 
-use super::{Channel, Clip, Interpolation, Joint, JointIndex, Property};
+use super::{Channel, Clip, Interpolation, Joint, JointId, Property};
 use glam::{DQuat, DVec3};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl<'a> ClipBuilder<'a> {
     /// Keys `joint` at `times` (seconds) with its rest rotation, then `rotation(key)` in the joint's own frame.
     pub fn rotate(
         &mut self,
-        joint: JointIndex,
+        joint: JointId,
         times: &[f64],
         rotation: impl Fn(usize) -> DQuat,
     ) -> &mut Self {
@@ -50,7 +50,7 @@ impl<'a> ClipBuilder<'a> {
     /// Keys `joint` at `times` with its rest translation plus `offset(key)`, in its parent's space.
     pub fn translate(
         &mut self,
-        joint: JointIndex,
+        joint: JointId,
         times: &[f64],
         offset: impl Fn(usize) -> DVec3,
     ) -> &mut Self {
@@ -68,7 +68,7 @@ impl<'a> ClipBuilder<'a> {
 
     fn push(
         &mut self,
-        joint: JointIndex,
+        joint: JointId,
         property: Property,
         times: &[f64],
         values: Vec<f32>,

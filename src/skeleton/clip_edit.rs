@@ -4,7 +4,7 @@
 //! Invariant: times stay ascending; two keys nearer than [`SAME_KEY_SECS`] come only from the source.
 //! Invariant: a key put into a spline cuts it in two by exact subdivision: with the curve's own value nothing moves.
 
-use super::{Channel, Clip, Interpolation, JointIndex, Property};
+use super::{Channel, Clip, Interpolation, JointId, Property};
 use crate::math::transform::normalize_or_identity;
 use glam::DQuat;
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ pub struct KeyIndex {
 
 impl Channel {
     /// A channel of one key, which holds for all time.
-    pub fn of_key(joint: JointIndex, property: Property, time_secs: f32, value: &[f64]) -> Self {
+    pub fn of_key(joint: JointId, property: Property, time_secs: f32, value: &[f64]) -> Self {
         let mut values = rounded(value);
         if property == Property::Rotation {
             values = rounded(&unit(value).to_array());
@@ -119,7 +119,7 @@ impl Channel {
 
 impl Clip {
     /// Where the channel of a joint's property is; of duplicates the last, which is the one that shows.
-    pub fn channel_of(&self, joint: JointIndex, property: Property) -> Option<usize> {
+    pub fn channel_of(&self, joint: JointId, property: Property) -> Option<usize> {
         self.channels
             .iter()
             .rposition(|c| c.joint == joint && c.property == property)
@@ -129,7 +129,7 @@ impl Clip {
     /// key within `reach_secs` is replaced (see [`Channel::with_key`]).
     pub fn set_key(
         &mut self,
-        joint: JointIndex,
+        joint: JointId,
         property: Property,
         time_secs: f32,
         value: &[f64],
@@ -377,7 +377,7 @@ mod tests {
         values: &[f32],
     ) -> Channel {
         Channel {
-            joint: JointIndex(0),
+            joint: JointId(0),
             property,
             interpolation,
             times: times.into(),
@@ -462,7 +462,7 @@ mod tests {
         let new = c.with_key(-1.0, &q.to_array(), 0.0);
         assert_eq!(new.key(0), rounded(&(-q).to_array()));
         // Alone it is what was given, but unit.
-        let alone = Channel::of_key(JointIndex(0), Property::Rotation, 0.0, &[0., 0., 0., -2.]);
+        let alone = Channel::of_key(JointId(0), Property::Rotation, 0.0, &[0., 0., 0., -2.]);
         assert_eq!(alone.values[..], [0., 0., 0., -1.]);
     }
 

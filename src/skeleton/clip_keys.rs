@@ -64,11 +64,11 @@ pub fn keys_near(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skeleton::{JointIndex, Property};
+    use crate::skeleton::{JointId, Property};
 
     fn channel(joint: u32, interpolation: Interpolation, times: &[f32]) -> Channel {
         Channel {
-            joint: JointIndex(joint),
+            joint: JointId(joint),
             property: Property::Translation,
             interpolation,
             times: times.into(),

@@ -1,7 +1,7 @@
 //! Two-bone inverse kinematics: where an elbow goes when a hand is pulled.
 
 use super::orientation::{orientation, parent_world_of, turn_in_space, world_of};
-use super::{JointIndex, Pose, Skeleton};
+use super::{JointId, Pose, Skeleton};
 use glam::{DMat3, DQuat, DVec3};
 
 /// Below this a length counts as none, relative to the size of the chain.
@@ -104,11 +104,11 @@ impl TwoBone {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
     /// The joint that stays.
-    pub root: JointIndex,
+    pub root: JointId,
     /// The joint that bends.
-    pub mid: JointIndex,
+    pub mid: JointId,
     /// The joint that reaches.
-    pub end: JointIndex,
+    pub end: JointId,
 }
 
 impl Chain {
@@ -116,8 +116,8 @@ impl Chain {
     /// `None` where there are not two.
     pub fn above(
         skeleton: &Skeleton,
-        end: JointIndex,
-        is_bone: impl Fn(JointIndex) -> bool,
+        end: JointId,
+        is_bone: impl Fn(JointId) -> bool,
     ) -> Option<Self> {
         let rest = Pose::rest(skeleton);
         let place = |joint| world_of(skeleton, &rest, joint).translation;
@@ -211,11 +211,11 @@ impl Chain {
         /// For the derivatives, radians.
         const SMALL: f64 = 1e-6;
         let axes = [DVec3::X, DVec3::Y, DVec3::Z];
-        let turns: Vec<(JointIndex, DVec3)> = [self.root, self.mid]
+        let turns: Vec<(JointId, DVec3)> = [self.root, self.mid]
             .into_iter()
             .flat_map(|joint| axes.map(|axis| (joint, axis)))
             .collect();
-        let end_after = |pose: &mut Pose, joint: JointIndex, turn: DQuat| {
+        let end_after = |pose: &mut Pose, joint: JointId, turn: DQuat| {
             let kept = pose.locals[joint.get()];
             turn_in_world(skeleton, pose, joint, turn);
             let end = world_of(skeleton, pose, self.end).translation;
@@ -291,7 +291,7 @@ impl Chain {
 }
 
 /// Turns `joint` of `pose` in the world about its own place.
-pub fn turn_in_world(skeleton: &Skeleton, pose: &mut Pose, joint: JointIndex, turn: DQuat) {
+pub fn turn_in_world(skeleton: &Skeleton, pose: &mut Pose, joint: JointId, turn: DQuat) {
     let parent = orientation(parent_world_of(skeleton, pose, joint).matrix3);
     let local = &mut pose.locals[joint.get()];
     local.rotation = turn_in_space(parent, turn) * local.rotation;
@@ -429,7 +429,7 @@ mod tests {
     fn limb(names: [&str; 4], scale: DVec3) -> Skeleton {
         let joint = |name: &str, parent: Option<u32>, translation, scale| Joint {
             name: name.into(),
-            parent: parent.map(JointIndex),
+            parent: parent.map(JointId),
             rest: Transform::from_trs(translation, DQuat::IDENTITY, scale),
             source_node: None,
             rule: crate::skeleton::JointRule::default(),
@@ -446,15 +446,15 @@ mod tests {
     #[test]
     fn twist_joints_are_left_out_of_a_chain() {
         let names = ["upperarm", "lowerarm", "lowerarm_twist", "hand"];
-        let chain = Chain::above(&limb(names, DVec3::ONE), JointIndex(3), |_| true);
+        let chain = Chain::above(&limb(names, DVec3::ONE), JointId(3), |_| true);
         let expected = Chain {
-            root: JointIndex(0),
-            mid: JointIndex(1),
-            end: JointIndex(3),
+            root: JointId(0),
+            mid: JointId(1),
+            end: JointId(3),
         };
         assert_eq!(chain, Some(expected));
         assert_eq!(
-            Chain::above(&limb(names, DVec3::ONE), JointIndex(1), |_| true),
+            Chain::above(&limb(names, DVec3::ONE), JointId(1), |_| true),
             None
         );
     }
@@ -469,7 +469,7 @@ mod tests {
             let skeleton = limb(["a", "b", "b_twist", "c"], scale);
             let rest = Pose::rest(&skeleton);
             let mut pose = rest.clone();
-            let chain = Chain::above(&skeleton, JointIndex(3), |_| true).unwrap();
+            let chain = Chain::above(&skeleton, JointId(3), |_| true).unwrap();
             let before = chain.places(&skeleton, &pose).end;
             let target = before + DVec3::new(-0.3 * scale.x, 0.2, 0.1);
             let wanted = orientation(world_of(&skeleton, &pose, chain.end).matrix3);

@@ -4,12 +4,13 @@ use crate::math::Transform;
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-/// Index of a joint in [`Skeleton::joints`]; for imported models also the glTF node index.
+/// A stable handle of a joint: its slot in [`Skeleton::joints`], which only grows. Never a node of the file: that is
+/// [`Joint::source_node`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct JointIndex(pub u32);
+pub struct JointId(pub u32);
 
-impl JointIndex {
+impl JointId {
     /// The index for slices.
     pub fn get(self) -> usize {
         self.0 as usize
@@ -22,7 +23,7 @@ pub struct Joint {
     /// A label; may be empty or shared with other joints.
     pub name: String,
     /// The joint whose space `rest` is in; `None` for a root.
-    pub parent: Option<JointIndex>,
+    pub parent: Option<JointId>,
     /// The local transform as the file has it.
     pub rest: Transform,
     /// The glTF node it came from; `None` for a joint made in Sinew.
@@ -45,12 +46,12 @@ pub struct JointRule {
     /// The joint from whose inflation its place in the inflated bind shape follows, where constraints drive it;
     /// `None`: its parent. Only a joint above it in [`Skeleton::order`] can be one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub inflation_parent: Option<JointIndex>,
+    pub inflation_parent: Option<JointId>,
 }
 
 impl JointRule {
     /// Whether `joint` of `skeleton` can have the rule; else why not, as the end of a sentence.
-    pub fn check(&self, joint: JointIndex, skeleton: &Skeleton) -> Result<(), String> {
+    pub fn check(&self, joint: JointId, skeleton: &Skeleton) -> Result<(), String> {
         if self.tail.is_some_and(|t| !t.is_finite()) {
             return Err("the bone's end is not a finite place".into());
         }
@@ -100,7 +101,7 @@ pub struct Skeleton {
     rank: Vec<u32>,
     /// `children[starts[j] .. starts[j + 1]]`, ascending.
     child_starts: Vec<u32>,
-    children: Vec<JointIndex>,
+    children: Vec<JointId>,
 }
 
 impl Skeleton {
@@ -126,11 +127,11 @@ impl Skeleton {
             counts[j + 1] += counts[j];
         }
         let child_starts = counts.clone();
-        let mut children = vec![JointIndex(0); child_starts[n] as usize];
+        let mut children = vec![JointId(0); child_starts[n] as usize];
         let mut next = counts;
         for (j, joint) in joints.iter().enumerate() {
             if let Some(parent) = joint.parent {
-                children[next[parent.get()] as usize] = JointIndex(j as u32);
+                children[next[parent.get()] as usize] = JointId(j as u32);
                 next[parent.get()] += 1;
             }
         }
@@ -169,7 +170,7 @@ impl Skeleton {
     }
 
     /// One joint.
-    pub fn joint(&self, joint: JointIndex) -> &Joint {
+    pub fn joint(&self, joint: JointId) -> &Joint {
         &self.joints[joint.get()]
     }
 
@@ -189,25 +190,25 @@ impl Skeleton {
     }
 
     /// Position of `joint` in [`Skeleton::order`].
-    pub fn rank(&self, joint: JointIndex) -> u32 {
+    pub fn rank(&self, joint: JointId) -> u32 {
         self.rank[joint.get()]
     }
 
     /// The children of `joint`, ascending.
-    pub fn children(&self, joint: JointIndex) -> &[JointIndex] {
+    pub fn children(&self, joint: JointId) -> &[JointId] {
         &self.children
             [self.child_starts[joint.get()] as usize..self.child_starts[joint.get() + 1] as usize]
     }
 
     /// The joints without a parent, ascending.
-    pub fn roots(&self) -> impl Iterator<Item = JointIndex> + '_ {
+    pub fn roots(&self) -> impl Iterator<Item = JointId> + '_ {
         (0..self.joints.len() as u32)
-            .map(JointIndex)
+            .map(JointId)
             .filter(|&j| self.joint(j).parent.is_none())
     }
 
     /// `joint`'s parent, grandparent ... up to its root.
-    pub fn ancestors(&self, joint: JointIndex) -> impl Iterator<Item = JointIndex> + '_ {
+    pub fn ancestors(&self, joint: JointId) -> impl Iterator<Item = JointId> + '_ {
         std::iter::successors(self.joint(joint).parent, |&j| self.joint(j).parent)
     }
 
@@ -222,7 +223,7 @@ impl Skeleton {
     }
 
     /// What the UI calls the joint: its name, or "Bone 7" where the file gives none.
-    pub fn label(&self, joint: JointIndex) -> String {
+    pub fn label(&self, joint: JointId) -> String {
         match self.joints.get(joint.get()) {
             Some(j) if !j.name.is_empty() => j.name.clone(),
             _ => format!("Bone {}", joint.0),
@@ -237,7 +238,7 @@ mod tests {
     fn joint(parent: Option<u32>) -> Joint {
         Joint {
             name: String::new(),
-            parent: parent.map(JointIndex),
+            parent: parent.map(JointId),
             rest: Transform::IDENTITY,
             source_node: None,
             rule: JointRule::default(),
@@ -254,14 +255,11 @@ mod tests {
         ])
         .unwrap();
         assert_eq!(skeleton.order(), [2, 0, 1, 3]);
-        assert_eq!(skeleton.rank(JointIndex(3)), 3);
+        assert_eq!(skeleton.rank(JointId(3)), 3);
+        assert_eq!(skeleton.children(JointId(2)), [JointId(0), JointId(3)]);
         assert_eq!(
-            skeleton.children(JointIndex(2)),
-            [JointIndex(0), JointIndex(3)]
-        );
-        assert_eq!(
-            skeleton.ancestors(JointIndex(1)).collect::<Vec<_>>(),
-            [JointIndex(0), JointIndex(2)]
+            skeleton.ancestors(JointId(1)).collect::<Vec<_>>(),
+            [JointId(0), JointId(2)]
         );
     }
 

@@ -1,7 +1,7 @@
 //! Left and right: which joint is the other one's mirror image, and a pose seen in the mirror.
 
 use super::orientation::orientation;
-use super::{JointIndex, Pose, Skeleton};
+use super::{JointId, Pose, Skeleton};
 use crate::math::Transform;
 use glam::{DMat3, DQuat, DVec3};
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub enum Side {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mirror {
     /// n_joints: the joint on the other side; `None` for one in the middle and for an unpaired one.
-    partner: Vec<Option<JointIndex>>,
+    partner: Vec<Option<JointId>>,
     /// n_joints: whether the name tells a side but no joint of the other side belongs to it.
     unpaired: Vec<bool>,
     /// n_joints: how each joint's space lies in the world at rest, orthonormal; and its parent's.
@@ -83,8 +83,8 @@ impl Mirror {
                 by_place(left, right, |l, r| in_mirror(place(l)).distance(place(r)))
             };
             for (l, r) in pairs {
-                partner[l] = Some(JointIndex(r as u32));
-                partner[r] = Some(JointIndex(l as u32));
+                partner[l] = Some(JointId(r as u32));
+                partner[r] = Some(JointId(l as u32));
             }
         }
         let unpaired = (0..skeleton.len())
@@ -107,7 +107,7 @@ impl Mirror {
     }
 
     /// The joint on the other side: itself for a joint of the middle, `None` for an unpaired one.
-    pub fn partner(&self, joint: JointIndex) -> Option<JointIndex> {
+    pub fn partner(&self, joint: JointId) -> Option<JointId> {
         match self.partner.get(joint.get())? {
             Some(partner) => Some(*partner),
             None => (!self.unpaired[joint.get()]).then_some(joint),
@@ -115,11 +115,11 @@ impl Mirror {
     }
 
     /// Joints whose name tells a side while no joint of the other side belongs to them, ascending.
-    pub fn unpaired(&self) -> impl Iterator<Item = JointIndex> + '_ {
+    pub fn unpaired(&self) -> impl Iterator<Item = JointId> + '_ {
         let joints = self.unpaired.iter().enumerate();
         joints
             .filter(|(_, unpaired)| **unpaired)
-            .map(|(j, _)| JointIndex(j as u32))
+            .map(|(j, _)| JointId(j as u32))
     }
 
     /// The world axis across the mirror plane, unit.
@@ -128,7 +128,7 @@ impl Mirror {
     }
 
     /// How `joint` lies in the world at rest: its own space and its parent's, orthonormal.
-    pub fn rest_spaces(&self, joint: JointIndex) -> [DMat3; 2] {
+    pub fn rest_spaces(&self, joint: JointId) -> [DMat3; 2] {
         self.rest[joint.get()]
     }
 
@@ -356,13 +356,9 @@ mod tests {
                 ("Spine", [0.0; 3]),
                 (right, [-0.2, 1.0, 0.0]),
             ]));
-            assert_eq!(mirror.partner(JointIndex(0)), Some(JointIndex(2)), "{left}");
-            assert_eq!(
-                mirror.partner(JointIndex(2)),
-                Some(JointIndex(0)),
-                "{right}"
-            );
-            assert_eq!(mirror.partner(JointIndex(1)), Some(JointIndex(1)));
+            assert_eq!(mirror.partner(JointId(0)), Some(JointId(2)), "{left}");
+            assert_eq!(mirror.partner(JointId(2)), Some(JointId(0)), "{right}");
+            assert_eq!(mirror.partner(JointId(1)), Some(JointId(1)));
             assert_eq!(mirror.unpaired().count(), 0);
         }
     }
@@ -376,10 +372,10 @@ mod tests {
             ("pelvis", [0.0; 3]),
             ("Hand_L", [0.1, 0.0, 0.0]),
         ]));
-        assert_eq!(mirror.partner(JointIndex(0)), Some(JointIndex(0)));
-        assert_eq!(mirror.partner(JointIndex(2)), Some(JointIndex(2)));
-        assert_eq!(mirror.partner(JointIndex(4)), None);
-        assert!(mirror.unpaired().any(|j| j == JointIndex(4)));
+        assert_eq!(mirror.partner(JointId(0)), Some(JointId(0)));
+        assert_eq!(mirror.partner(JointId(2)), Some(JointId(2)));
+        assert_eq!(mirror.partner(JointId(4)), None);
+        assert!(mirror.unpaired().any(|j| j == JointId(4)));
         assert!(!mirror.unpaired().any(|j| [0, 2, 3].contains(&j.0)));
     }
 
@@ -396,7 +392,7 @@ mod tests {
             ("arm_L_2", [0.2, 1., 0.]),
         ]));
         for (a, b) in [(0, 3), (1, 2), (4, 6), (5, 7)] {
-            assert_eq!(mirror.partner(JointIndex(a)), Some(JointIndex(b)));
+            assert_eq!(mirror.partner(JointId(a)), Some(JointId(b)));
         }
     }
 

@@ -25,6 +25,6 @@ pub use clip::{Channel, Clip, Interpolation, Property};
 pub use clip_edit::KeyIndex;
 pub use clip_keys::KeyMark;
 pub use in_betweens::InBetweens;
-pub use joint::{Joint, JointIndex, JointRule, Skeleton, SkeletonError};
+pub use joint::{Joint, JointId, JointRule, Skeleton, SkeletonError};
 pub use pose::Pose;
 pub use range_of_motion::RangeOfMotion;

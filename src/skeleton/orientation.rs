@@ -1,6 +1,6 @@
 //! How a joint's space lies in the world, and what a turn of the world is in it.
 
-use super::{JointIndex, Pose, Skeleton};
+use super::{JointId, Pose, Skeleton};
 use crate::math::polar::polar;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -24,13 +24,13 @@ pub fn turn_in_space(map: DMat3, turn: DQuat) -> DQuat {
 }
 
 /// World transform of one joint, as [`Pose::world_matrices`] has it.
-pub fn world_of(skeleton: &Skeleton, pose: &Pose, joint: JointIndex) -> DAffine3 {
+pub fn world_of(skeleton: &Skeleton, pose: &Pose, joint: JointId) -> DAffine3 {
     placed(skeleton, pose, joint).0
 }
 
 /// World transform of the space that `joint`'s rotation is in: its parent's, without the parent's own stretch where the
 /// joint compensates for it.
-pub fn parent_world_of(skeleton: &Skeleton, pose: &Pose, joint: JointIndex) -> DAffine3 {
+pub fn parent_world_of(skeleton: &Skeleton, pose: &Pose, joint: JointId) -> DAffine3 {
     let joint = skeleton.joint(joint);
     let Some(parent) = joint.parent else {
         return DAffine3::IDENTITY;
@@ -47,8 +47,8 @@ pub fn parent_world_of(skeleton: &Skeleton, pose: &Pose, joint: JointIndex) -> D
 }
 
 /// A joint's world transform, and its linear part without the joint's own stretch.
-fn placed(skeleton: &Skeleton, pose: &Pose, joint: JointIndex) -> (DAffine3, DMat3) {
-    let mut chain: Vec<JointIndex> = skeleton.ancestors(joint).collect();
+fn placed(skeleton: &Skeleton, pose: &Pose, joint: JointId) -> (DAffine3, DMat3) {
+    let mut chain: Vec<JointId> = skeleton.ancestors(joint).collect();
     chain.reverse();
     chain.push(joint);
     let (mut world, mut unstretched) = (DAffine3::IDENTITY, DMat3::IDENTITY);

@@ -1,6 +1,6 @@
 //! Local transforms of all joints at one moment, and forward kinematics.
 
-use super::{InBetweens, JointIndex, Skeleton};
+use super::{InBetweens, JointId, Skeleton};
 use crate::math::{DualQuat, Transform};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -41,7 +41,7 @@ impl Pose {
         world.resize(skeleton.len(), DAffine3::IDENTITY);
         for &j in skeleton.order() {
             let local = &self.locals[j as usize];
-            let joint = skeleton.joint(JointIndex(j));
+            let joint = skeleton.joint(JointId(j));
             world[j as usize] = match joint.parent {
                 Some(parent) if joint.rule.compensates_scale => DAffine3 {
                     matrix3: self.unstretched(skeleton, parent, world) * local.to_affine().matrix3,
@@ -54,7 +54,7 @@ impl Pose {
     }
 
     /// X of a joint whose ancestors are placed: its world orientation without the stretch of its own.
-    fn unstretched(&self, skeleton: &Skeleton, j: JointIndex, world: &[DAffine3]) -> DMat3 {
+    fn unstretched(&self, skeleton: &Skeleton, j: JointId, world: &[DAffine3]) -> DMat3 {
         let joint = skeleton.joint(j);
         let above = match joint.parent {
             Some(p) if joint.rule.compensates_scale => self.unstretched(skeleton, p, world),
@@ -78,7 +78,7 @@ impl Pose {
         let mut world = vec![DualQuat::IDENTITY; skeleton.len()];
         for &j in skeleton.order() {
             let local = &self.locals[j as usize];
-            world[j as usize] = match skeleton.joint(JointIndex(j)).parent {
+            world[j as usize] = match skeleton.joint(JointId(j)).parent {
                 Some(parent) => {
                     let parent = world[parent.get()];
                     let moved = times_pure(parent.real, local.translation * 0.5);
@@ -101,12 +101,12 @@ impl Pose {
         to: &Self,
         t: f64,
         way: InBetweens,
-        chosen: impl Fn(JointIndex) -> bool,
+        chosen: impl Fn(JointId) -> bool,
     ) -> Self {
         let mut pose = self.clone();
         for (j, (local, to)) in pose.locals.iter_mut().zip(&to.locals).enumerate() {
             // What stays is left alone, bit for bit.
-            if chosen(JointIndex(j as u32)) && local != to {
+            if chosen(JointId(j as u32)) && local != to {
                 *local = way.local(local, to, t);
             }
         }
@@ -117,7 +117,7 @@ impl Pose {
             .zip(&to.morph_weights)
             .enumerate()
         {
-            if chosen(JointIndex(j as u32)) {
+            if chosen(JointId(j as u32)) {
                 for (weight, &to) in weights.iter_mut().zip(to) {
                     let (from, to) = (f64::from(*weight), f64::from(to));
                     *weight = (from * (1.0 - t) + to * t) as f32;

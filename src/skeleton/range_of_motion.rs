@@ -1,7 +1,7 @@
 //! A clip that bends and twists joints one after the other, to look at how the skin follows.
 
 use super::clip_builder::{ClipBuilder, turn};
-use super::{Clip, JointIndex, Skeleton};
+use super::{Clip, JointId, Skeleton};
 use glam::DVec3;
 use std::collections::BTreeSet;
 use std::f64::consts::TAU;
@@ -38,7 +38,7 @@ impl Default for RangeOfMotion {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Move {
     /// The joint.
-    pub joint: JointIndex,
+    pub joint: JointId,
     /// 0, 1, 2: its own x, y, z axis at rest.
     pub axis: usize,
     /// When it begins, seconds.
@@ -47,8 +47,8 @@ pub struct Move {
 
 impl RangeOfMotion {
     /// What happens when: the joints of `chosen`, parents first, each about x, then y, then z.
-    pub fn moves(&self, skeleton: &Skeleton, chosen: &BTreeSet<JointIndex>) -> Vec<Move> {
-        let order = skeleton.order().iter().map(|&j| JointIndex(j));
+    pub fn moves(&self, skeleton: &Skeleton, chosen: &BTreeSet<JointId>) -> Vec<Move> {
+        let order = skeleton.order().iter().map(|&j| JointId(j));
         let chosen = order.filter(|joint| chosen.contains(joint));
         let turns = chosen.flat_map(|joint| {
             let along = axis_along(skeleton, joint);
@@ -75,7 +75,7 @@ impl RangeOfMotion {
 
     /// The clip of these moves: at rest at its start, its end and between any two moves; of a move's time, a quarter is at
     /// the angle and three quarters at its negative. Other joints are not in it. It is a preview clip.
-    pub fn clip(&self, name: &str, skeleton: &Skeleton, chosen: &BTreeSet<JointIndex>) -> Clip {
+    pub fn clip(&self, name: &str, skeleton: &Skeleton, chosen: &BTreeSet<JointId>) -> Clip {
         let moves = self.moves(skeleton, chosen);
         let mut builder = ClipBuilder::new(name, skeleton.joints());
         for of_joint in moves.chunk_by(|a, b| a.joint == b.joint) {
@@ -111,7 +111,7 @@ fn swing(key: usize) -> f64 {
 /// Which of the joint's own axes at rest runs along its bone: to its tail where the artist set one, towards its
 /// children, or on from its parent. `None` where
 /// it has no length.
-pub fn axis_along(skeleton: &Skeleton, joint: JointIndex) -> Option<usize> {
+pub fn axis_along(skeleton: &Skeleton, joint: JointId) -> Option<usize> {
     let children = skeleton.children(joint).iter();
     let towards: DVec3 = children
         .map(|&child| skeleton.joint(child).rest.translation)

@@ -6,7 +6,7 @@
 //! the other channel of such a joint; scale and morph weights always go component by component.
 
 use super::clip::{Channel, Clip, Interpolation, Property};
-use super::{InBetweens, JointIndex};
+use super::{InBetweens, JointId};
 use crate::math::Transform;
 use crate::math::transform::normalize_or_identity;
 use crate::task::{Cancelled, Task};
@@ -21,7 +21,7 @@ const MAX_HALVINGS: u32 = 14;
 
 /// The channels of one joint of a clip that go along a screw together.
 pub(super) struct ScrewTrack<'a> {
-    pub(super) joint: JointIndex,
+    pub(super) joint: JointId,
     way: InBetweens,
     rotation: &'a Channel,
     translation: Option<&'a Channel>,
@@ -52,7 +52,7 @@ impl Clip {
     /// Spans are halved until straight lines are near enough at seven times between their ends.
     pub fn component_wise(
         &self,
-        tolerance: impl Fn(JointIndex) -> Tolerance,
+        tolerance: impl Fn(JointId) -> Tolerance,
         task: &Task,
     ) -> Result<ComponentWise, Cancelled> {
         let mut made = ComponentWise {
@@ -86,7 +86,7 @@ impl<'a> ScrewTrack<'a> {
         if clip.in_betweens == InBetweens::Components {
             return Vec::new();
         }
-        let mut rigid: HashMap<JointIndex, [Option<&Channel>; 2]> = HashMap::new();
+        let mut rigid: HashMap<JointId, [Option<&Channel>; 2]> = HashMap::new();
         let mut order = Vec::new();
         for channel in &clip.channels {
             let slot = match channel.property {
@@ -101,7 +101,7 @@ impl<'a> ScrewTrack<'a> {
             })[slot] = Some(channel);
         }
         let is_linear = |c: &Channel| c.interpolation == Interpolation::Linear;
-        let track = |joint: JointIndex| {
+        let track = |joint: JointId| {
             let [rotation, translation] = rigid[&joint];
             // A joint that only turns goes the same way along a screw, though not at the same speed with DLB.
             let differs = translation.is_some() || clip.in_betweens == InBetweens::ScrewDlb;

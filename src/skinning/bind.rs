@@ -3,7 +3,7 @@
 use super::palette::{Motion, SkinPalette, Stretch};
 use crate::math::dual_quaternion::quat_from_rotation;
 use crate::math::polar::{orthonormality_error, polar};
-use crate::skeleton::{JointIndex, Skeleton};
+use crate::skeleton::{JointId, Skeleton};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// A skin matrix whose stretch is this close to the identity counts as rigid.
@@ -30,7 +30,7 @@ pub struct SkinBind {
 /// A skeleton joint and its bind frame.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Node {
-    pub(super) joint: JointIndex,
+    pub(super) joint: JointId,
     /// The nearest ancestor among the nodes.
     pub(super) parent: Option<u32>,
     /// The node from whose inflation the joint's place follows: its parent, or what the artist says.
@@ -44,7 +44,7 @@ pub(super) struct Node {
 /// An entry of the skin's joint list.
 #[derive(Clone, Debug, PartialEq)]
 struct Slot {
-    joint: JointIndex,
+    joint: JointId,
     /// As the file has it: bind-pose mesh space -> joint space.
     inverse_bind: DAffine3,
     node: u32,
@@ -69,7 +69,7 @@ impl SkinBind {
     /// skeleton, world transforms of the file's own rest pose. Joints outside of the skeleton follow its first joint.
     pub fn new(
         skeleton: &Skeleton,
-        joints: &[JointIndex],
+        joints: &[JointId],
         inverse_bind: &[DAffine3],
         bound: &[bool],
         rest_world: &[DAffine3],
@@ -78,7 +78,7 @@ impl SkinBind {
             Some(m) if m.is_finite() => *m,
             _ => DAffine3::IDENTITY,
         };
-        let rest = |joint: JointIndex| match rest_world.get(joint.get()) {
+        let rest = |joint: JointId| match rest_world.get(joint.get()) {
             Some(w) if w.is_finite() => *w,
             _ => DAffine3::IDENTITY,
         };
@@ -112,7 +112,7 @@ impl SkinBind {
             }
         }
         for &j in skeleton.order().iter().rev() {
-            let joint = skeleton.joint(JointIndex(j));
+            let joint = skeleton.joint(JointId(j));
             if needed[j as usize]
                 && let Some(followed) = joint.rule.inflation_parent
                 && let Some(need) = needed.get_mut(followed.get())
@@ -140,7 +140,7 @@ impl SkinBind {
         let mut nodes: Vec<Node> = Vec::new();
         let mut node_of = vec![u32::MAX; skeleton.len()];
         for &j in skeleton.order() {
-            let joint = JointIndex(j);
+            let joint = JointId(j);
             if !needed[joint.get()] {
                 continue;
             }
@@ -150,7 +150,7 @@ impl SkinBind {
                 .and_then(|p| node_of.get(p.get()).copied())
                 .filter(|&n| n != u32::MAX)
                 .or(parent);
-            let given_by = |other: JointIndex, frame: DAffine3| {
+            let given_by = |other: JointId, frame: DAffine3| {
                 let other_from_joint = invert(rest(other)).unwrap_or_default() * rest(joint);
                 Some(frame * other_from_joint).filter(DAffine3::is_finite)
             };
@@ -222,7 +222,7 @@ impl SkinBind {
     }
 
     /// The skeleton's joint of each entry of the skin's list.
-    pub fn joint(&self, slot: usize) -> JointIndex {
+    pub fn joint(&self, slot: usize) -> JointId {
         self.slots[slot].joint
     }
 
@@ -237,7 +237,7 @@ impl SkinBind {
     }
 
     /// The bind position of any joint the skin knows: its own joints and all ancestors of those; scaled bind space.
-    pub fn origin_of_joint(&self, joint: JointIndex) -> Option<DVec3> {
+    pub fn origin_of_joint(&self, joint: JointId) -> Option<DVec3> {
         self.nodes
             .iter()
             .find(|n| n.joint == joint)
@@ -247,7 +247,7 @@ impl SkinBind {
     /// The frames of all joints that the skin knows (its own and all ancestors of those), parents first: the joint, the one
     /// from whose inflation its place follows, and its inverse bind matrix (bind-pose mesh space -> joint space), which
     /// for joints that move no point is not the file's.
-    pub fn frames(&self) -> impl Iterator<Item = (JointIndex, Option<JointIndex>, DAffine3)> {
+    pub fn frames(&self) -> impl Iterator<Item = (JointId, Option<JointId>, DAffine3)> {
         let scale = DAffine3::from_scale(DVec3::splat(self.unit_scale));
         self.nodes.iter().map(move |node| {
             let above = node.inflation_parent.map(|n| self.nodes[n as usize].joint);
@@ -293,7 +293,7 @@ impl SkinBind {
     ///
     /// Source: Lee et al. 2013, by the polar decomposition of each skin matrix (joints that compensate for their parent's scale do so in `world` already).
     pub fn pose(&self, world: &[DAffine3], stretch: Stretch, palette: &mut SkinPalette) {
-        let world_of = |joint: JointIndex| world.get(joint.get()).copied().unwrap_or_default();
+        let world_of = |joint: JointId| world.get(joint.get()).copied().unwrap_or_default();
         let mut moving = palette.take_scratch();
         for node in &self.nodes {
             let k = finite_or_identity(world_of(node.joint) * node.inverse_bind);
@@ -392,7 +392,7 @@ impl SkinBind {
 struct Nearest {
     steps: usize,
     skin_order: usize,
-    joint: JointIndex,
+    joint: JointId,
 }
 
 impl Nearest {

@@ -5,7 +5,7 @@
 
 use super::bind::SkinBind;
 use super::palette::{Motion, Row8, SkinPalette};
-use crate::skeleton::{JointIndex, Skeleton};
+use crate::skeleton::{JointId, Skeleton};
 use glam::{DVec3, Vec3};
 use std::ops::Range;
 
@@ -476,7 +476,7 @@ fn ends(row: &Row8) -> [Vec3; 2] {
 impl SkinBind {
     /// The node tree of the skin: the skeleton's joint, the node above (`u32::MAX`: none) and the bind position of each
     /// node; parents first.
-    fn tree(&self) -> (Vec<JointIndex>, Vec<u32>, Vec<DVec3>) {
+    fn tree(&self) -> (Vec<JointId>, Vec<u32>, Vec<DVec3>) {
         let nodes = self.nodes();
         (
             nodes.iter().map(|n| n.joint).collect(),

@@ -2,7 +2,7 @@
 
 use crate::math::{Camera, Ray};
 use crate::mesh::PointSet;
-use crate::skeleton::{Bone, JointIndex};
+use crate::skeleton::{Bone, JointId};
 use crate::tools::{DepthBuffer, SurfaceView};
 use glam::{Mat4, Vec2, Vec3, Vec4};
 use rayon::prelude::*;
@@ -333,7 +333,7 @@ pub fn nearest_point(
 }
 
 /// The joints of the bones that reach into `region`.
-pub fn joints_in(region: &Region, view: &ScreenView, bones: &[Bone]) -> BTreeSet<JointIndex> {
+pub fn joints_in(region: &Region, view: &ScreenView, bones: &[Bone]) -> BTreeSet<JointId> {
     let inside = |bone: &&Bone| {
         view.project_segment(bone.head, bone.tail)
             .is_some_and(|(a, b)| region.meets(a, b))

@@ -1,11 +1,11 @@
 //! The colour that stands for a bone, as the panels paint it.
 
 use crate::document::{Session, joint_colour as colour};
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use egui::Color32;
 
 /// The colour of `joint`: the artist's, else one of its own that stays the same for as long as the model does.
-pub fn joint_colour(session: &Session, joint: JointIndex) -> Color32 {
+pub fn joint_colour(session: &Session, joint: JointId) -> Color32 {
     let [r, g, b] = colour::joint_colour(session, joint);
     Color32::from_rgb(r, g, b)
 }
@@ -22,7 +22,7 @@ mod tests {
             let value = if j % 2 == 0 { 0.92 } else { 0.72 };
             let hue = (j as f32 * 0.618_034).fract();
             let expected: Color32 = Hsva::new(hue, 0.6, value, 1.0).into();
-            let shown = joint_colour(&session, JointIndex(j));
+            let shown = joint_colour(&session, JointId(j));
             let gap = |i: usize| shown.to_array()[i].abs_diff(expected.to_array()[i]);
             assert!((0..4).all(|i| gap(i) <= 1), "{j}: {shown:?} {expected:?}");
         }

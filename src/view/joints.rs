@@ -1,7 +1,7 @@
 //! Bones as slim octahedra with a ball at each joint: their triangles and colours.
 
 use super::scenery::Scenery;
-use crate::skeleton::{Bone, JointIndex};
+use crate::skeleton::{Bone, JointId};
 use glam::Vec3;
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ const OUTLINE: f32 = 1.1;
 const ACTIVE_OUTLINE: f32 = 1.7;
 
 /// `bones` with the state of their joints.
-pub fn shape_bones(bones: &[Bone], state: impl Fn(JointIndex) -> BoneState) -> Vec<BoneShape> {
+pub fn shape_bones(bones: &[Bone], state: impl Fn(JointId) -> BoneState) -> Vec<BoneShape> {
     bones
         .iter()
         .map(|&bone| BoneShape {
@@ -78,7 +78,7 @@ impl BoneTriangles {
         self.fills.clear();
         self.outlines.clear();
         // The widest bone of each joint carries its ball.
-        let mut balls: HashMap<JointIndex, (Vec3, f32, Paint)> = HashMap::new();
+        let mut balls: HashMap<JointId, (Vec3, f32, Paint)> = HashMap::new();
         for shape in bones {
             let paint = paint(shape, scenery);
             let bone = &shape.bone;
@@ -203,7 +203,7 @@ mod tests {
 
     fn bone(head: Vec3, tail: Vec3) -> BoneShape {
         let bone = Bone {
-            joint: JointIndex(0),
+            joint: JointId(0),
             head,
             tail,
             side: Vec3::X,

@@ -11,7 +11,7 @@ use crate::editor::weight_colours::HeatChange;
 use crate::evaluate::ViewId;
 use crate::math::Camera;
 use crate::mesh::{Mesh, PointSet};
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use glam::Vec3;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -52,14 +52,14 @@ struct PictureMesh {
 #[derive(Clone, Debug)]
 pub struct Bones {
     shapes: Arc<Vec<BoneShape>>,
-    hovered: Option<JointIndex>,
+    hovered: Option<JointId>,
 }
 
 impl Bones {
     /// What `editor` shows now; `hovered` is the bone under the pointer.
-    pub fn new(editor: &Editor, options: &ViewOptions, hovered: Option<JointIndex>) -> Self {
+    pub fn new(editor: &Editor, options: &ViewOptions, hovered: Option<JointId>) -> Self {
         let session = editor.document().session();
-        let state = |joint: JointIndex| {
+        let state = |joint: JointId| {
             if session.active_joint == Some(joint) {
                 BoneState::Active
             } else if session.selected_joints.contains(&joint) {

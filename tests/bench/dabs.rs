@@ -9,7 +9,7 @@ use sinew::io::gltf_build;
 use sinew::math::{Ray, Transform};
 use sinew::mesh::{Mesh, SurfaceHit};
 use sinew::sample::SampleModel;
-use sinew::skeleton::{Joint, JointIndex, JointRule};
+use sinew::skeleton::{Joint, JointId, JointRule};
 use sinew::tools::{PointerEvent, PointerKind, Reach, SurfaceView};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -19,7 +19,7 @@ const N_JOINTS: u16 = 60;
 const N_DABS: usize = 200;
 const SIZE: Vec2 = Vec2::new(1600.0, 1000.0);
 /// The bone that is painted, in the middle.
-const PAINTED: JointIndex = JointIndex(30);
+const PAINTED: JointId = JointId(30);
 
 fn main() {
     for side in [316, 1000] {
@@ -51,7 +51,7 @@ fn square(side: usize) -> SampleModel {
     let step = 1.0 / f64::from(N_JOINTS);
     let joints = (0..u32::from(N_JOINTS)).map(|j| Joint {
         name: format!("joint {j}"),
-        parent: j.checked_sub(1).map(JointIndex),
+        parent: j.checked_sub(1).map(JointId),
         rest: Transform {
             translation: DVec3::X * step,
             ..Transform::IDENTITY
@@ -64,7 +64,7 @@ fn square(side: usize) -> SampleModel {
         joints: joints.collect(),
         skin: Skin {
             name: String::new(),
-            joints: (0..u32::from(N_JOINTS)).map(JointIndex).collect(),
+            joints: (0..u32::from(N_JOINTS)).map(JointId).collect(),
             inverse_bind: (0..N_JOINTS)
                 .map(|j| DAffine3::from_translation(-DVec3::X * f64::from(j + 1) * step))
                 .collect(),

@@ -11,7 +11,7 @@ use sinew::evaluate::{InstanceUpdate, Request, ViewRequest, Worker};
 use sinew::io::{gltf_build, import_bytes, project};
 use sinew::math::Transform;
 use sinew::sample::SampleModel;
-use sinew::skeleton::{Joint, JointIndex, JointRule, Skeleton};
+use sinew::skeleton::{Joint, JointId, JointRule, Skeleton};
 use sinew::skinning::Rows;
 use sinew::task::Task;
 use std::collections::BTreeMap;
@@ -72,7 +72,7 @@ fn square_model(side: usize, n_influences: u16) -> SampleModel {
     }
     let joints = (0..u32::from(N_JOINTS)).map(|j| Joint {
         name: format!("joint {j}"),
-        parent: j.checked_sub(1).map(JointIndex),
+        parent: j.checked_sub(1).map(JointId),
         rest: Transform {
             translation: DVec3::new(1.0 / 60.0, 0.0, 0.0),
             ..Transform::IDENTITY
@@ -82,7 +82,7 @@ fn square_model(side: usize, n_influences: u16) -> SampleModel {
     });
     let skin = Skin {
         name: String::new(),
-        joints: (0..u32::from(N_JOINTS)).map(JointIndex).collect(),
+        joints: (0..u32::from(N_JOINTS)).map(JointId).collect(),
         inverse_bind: (0..N_JOINTS)
             .map(|j| DAffine3::from_translation(DVec3::new(-f64::from(j + 1) / 60.0, 0.0, 0.0)))
             .collect(),
@@ -126,7 +126,7 @@ fn square(side: usize, n_influences: u16, n_skins: u32) -> Document {
         instances: ids
             .map(|i| {
                 let instance = Instance {
-                    joint: JointIndex(0),
+                    joint: JointId(0),
                     mesh: MeshId(0),
                     skin: Some(SkinId(i)),
                 };

@@ -5,7 +5,7 @@ use sinew::document::{ClipId, Document, Edit, invariants};
 use sinew::editor::exporting::Correction;
 use sinew::editor::{Editor, OpenRequest};
 use sinew::finding::Severity;
-use sinew::skeleton::{Interpolation, JointIndex, Property};
+use sinew::skeleton::{Interpolation, JointId, Property};
 use sinew::tools::{PointerEvent, PointerKind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -54,14 +54,14 @@ fn last_notice(editor: &mut Editor) -> String {
 }
 
 /// Bones that a skin has, by index.
-fn bones(editor: &Editor) -> Vec<JointIndex> {
+fn bones(editor: &Editor) -> Vec<JointId> {
     let mask = editor.document().skin_joint_mask();
     let shown = mask.iter().enumerate().filter(|(_, shown)| **shown);
-    shown.map(|(j, _)| JointIndex(j as u32)).collect()
+    shown.map(|(j, _)| JointId(j as u32)).collect()
 }
 
 /// Turns a bone of the pose on screen, as a gizmo does.
-fn turn(editor: &mut Editor, joint: JointIndex, by: DQuat) {
+fn turn(editor: &mut Editor, joint: JointId, by: DQuat) {
     let shown = editor.document().shown_pose();
     let mut pose = (*shown).clone();
     pose.locals[joint.get()].rotation *= by;

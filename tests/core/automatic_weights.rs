@@ -9,7 +9,7 @@ use sinew::io::import_bytes;
 use sinew::math::Transform;
 use sinew::mesh::{Mesh, PointSet};
 use sinew::sample::{SampleKind, sample};
-use sinew::skeleton::{Joint, JointIndex, JointRule, Skeleton};
+use sinew::skeleton::{Joint, JointId, JointRule, Skeleton};
 use sinew::skinning::{Influences, PaintRows, RowRef};
 use sinew::task::Task;
 use sinew::weights::automatic::Automatic;
@@ -23,7 +23,7 @@ pub(crate) struct Case {
     pub(crate) mesh: Arc<Mesh>,
     pub(crate) artist: Influences,
     pub(crate) now: Influences,
-    pub(crate) joints: Vec<JointIndex>,
+    pub(crate) joints: Vec<JointId>,
     pub(crate) skeleton: Arc<Skeleton>,
     pub(crate) bind: Vec<DAffine3>,
     pub(crate) locked: Vec<bool>,
@@ -342,7 +342,7 @@ fn two_bones(positions: &[Vec3], triangles: &[[u32; 3]]) -> Case {
     .build();
     let joint = |name: &str, parent: Option<u32>, x: f64| Joint {
         name: name.into(),
-        parent: parent.map(JointIndex),
+        parent: parent.map(JointId),
         rest: Transform {
             translation: DVec3::new(x, 0.0, 0.0),
             ..Transform::IDENTITY
@@ -364,7 +364,7 @@ fn two_bones(positions: &[Vec3], triangles: &[[u32; 3]]) -> Case {
         mesh: Arc::new(built.mesh),
         artist: built.influences.clone(),
         now: built.influences,
-        joints: vec![JointIndex(0), JointIndex(1)],
+        joints: vec![JointId(0), JointId(1)],
         bind: vec![DAffine3::from_translation(-DVec3::X), DAffine3::IDENTITY],
         locked: vec![false; 2],
         acts_on: None,

@@ -7,7 +7,7 @@ use sinew::bake::BakeOptions;
 use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, Edit};
 use sinew::io::gltf_export::{Container, CorrectionReport, ExportOptions, Exported, export};
-use sinew::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
+use sinew::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use sinew::task::Task;
 use std::path::Path;
 use std::sync::Arc;
@@ -201,7 +201,7 @@ fn a_turn_past_the_far_side_jumps_where_the_skin_jumps() {
     let clip = Clip {
         name: "Twist".into(),
         channels: vec![Channel {
-            joint: JointIndex(forearm as u32),
+            joint: JointId(forearm as u32),
             property: Property::Rotation,
             interpolation: Interpolation::Linear,
             times: [0.0, 0.25, 0.5, 0.75, 1.0].into(),

@@ -10,7 +10,7 @@ use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, MeshId};
 use sinew::io::gltf_export::{CorrectionReport, Exported};
 use sinew::io::import_bytes;
-use sinew::skeleton::{Channel, Interpolation, JointIndex, Property};
+use sinew::skeleton::{Channel, Interpolation, JointId, Property};
 use sinew::task::Task;
 use std::f32::consts::TAU;
 
@@ -18,7 +18,7 @@ const RINGS: usize = 25;
 const SIDES: usize = 8;
 /// The length of the tube.
 const LENGTH: f32 = 2.0;
-const MESH_NODE: JointIndex = JointIndex(0);
+const MESH_NODE: JointId = JointId(0);
 
 /// A tube over a chain of `n` joints along Y: node 0 draws mesh 0 with skin 0, nodes 1 to n are the joints.
 pub(crate) fn tube(n: usize) -> Gltf {

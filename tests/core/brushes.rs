@@ -13,7 +13,7 @@ use sinew::editor::OpenRequest;
 use sinew::io::gltf_build;
 use sinew::math::{Axis, Transform};
 use sinew::sample::SampleModel;
-use sinew::skeleton::{Joint, JointIndex, JointRule};
+use sinew::skeleton::{Joint, JointId, JointRule};
 use sinew::skinning::Influences;
 use sinew::tools::{PointerEvent, PointerKind};
 use sinew::weights::falloff::Falloff;
@@ -65,7 +65,7 @@ fn fingers() -> SampleModel {
     ];
     let joints = places.map(|(name, at)| Joint {
         name: name.into(),
-        parent: (name != "hand").then_some(JointIndex(0)),
+        parent: (name != "hand").then_some(JointId(0)),
         rest: Transform {
             translation: at,
             ..Transform::IDENTITY
@@ -78,7 +78,7 @@ fn fingers() -> SampleModel {
         joints: joints.to_vec(),
         skin: Skin {
             name: "fingers".into(),
-            joints: (0..3).map(JointIndex).collect(),
+            joints: (0..3).map(JointId).collect(),
             inverse_bind: places
                 .map(|(_, at)| DAffine3::from_translation(-at))
                 .to_vec(),
@@ -106,7 +106,7 @@ fn on(model: &SampleModel) -> EditorHarness {
     (camera.yaw, camera.pitch) = (0.0, 0.0);
     camera.target = Vec3::new(0.0, HEIGHT * 0.5, 0.0);
     camera.distance = 0.25;
-    h.editor.select_joint(Some(JointIndex(1)));
+    h.editor.select_joint(Some(JointId(1)));
     h
 }
 
@@ -354,7 +354,7 @@ fn symmetry_paints_the_other_finger_with_its_own_bone_in_any_pose() {
     h.settle();
     assert!(h.editor.document().same_content(&before));
     // A locked bone on the other side keeps its weights, and the stroke says what it left out.
-    h.editor.toggle_lock(JointIndex(2));
+    h.editor.toggle_lock(JointId(2));
     let before = h.editor.document().clone();
     stroke(&mut h, event(PointerKind::Press, at), &[]);
     let touched = changed(&before, h.editor.document());
@@ -562,9 +562,9 @@ fn smooth_evens_out_and_sharpen_does_not() {
 fn selected_bones_are_painted_together_in_their_proportion() {
     let mut h = on_fingers();
     h.editor.document().session();
-    h.editor.select_joint(Some(JointIndex(1)));
+    h.editor.select_joint(Some(JointId(1)));
     h.editor
-        .pick_joint(Some(JointIndex(0)), sinew::tools::SelectOp::Extend);
+        .pick_joint(Some(JointId(0)), sinew::tools::SelectOp::Extend);
     let before = h.editor.document().clone();
     let at = ndc(&h, Vec3::new(-0.0085, 0.055, FINGER));
     stroke(
@@ -599,7 +599,7 @@ fn selected_bones_are_painted_together_in_their_proportion() {
     h.editor.undo();
     h.editor.brush_mut().bones = PaintedBones::Selected;
     // With all of the unlocked ones selected nobody can give.
-    h.editor.toggle_lock(JointIndex(2));
+    h.editor.toggle_lock(JointId(2));
     stroke(&mut h, event(PointerKind::Press, at), &[]);
     assert!(
         h.last_notice()
@@ -695,10 +695,7 @@ fn the_sample_brush_takes_what_is_there_and_changes_nothing() {
         ..event(PointerKind::Press, other)
     };
     stroke(&mut h, first, &[]);
-    assert_eq!(
-        h.editor.document().session().active_joint,
-        Some(JointIndex(2))
-    );
+    assert_eq!(h.editor.document().session().active_joint, Some(JointId(2)));
 }
 
 #[test]
@@ -926,8 +923,8 @@ fn a_stroke_that_can_do_nothing_says_why() {
     );
     assert_eq!(h.editor.history().n_undo(), 0);
     // The finger is locked: it leaves no weight to the hand.
-    h.editor.toggle_lock(JointIndex(1));
-    h.editor.select_joint(Some(JointIndex(0)));
+    h.editor.toggle_lock(JointId(1));
+    h.editor.select_joint(Some(JointId(0)));
     stroke(&mut h, event(PointerKind::Press, tip), &[]);
     assert!(
         h.last_notice().starts_with("Locked bones take all at"),
@@ -979,9 +976,9 @@ proptest! {
         let mut plain_sums = true;
         for (brush, from, to, invert, smooth, active, lock) in strokes {
             *h.editor.brush_mut() = brush;
-            h.editor.select_joint(Some(JointIndex(active)));
+            h.editor.select_joint(Some(JointId(active)));
             if let Some(lock) = lock {
-                h.editor.toggle_lock(JointIndex(lock));
+                h.editor.toggle_lock(JointId(lock));
             }
             h.settle();
             let before = h.editor.document().clone();
@@ -999,7 +996,7 @@ proptest! {
                 for j in 0..3u16 {
                     let (a, b) = (was.weight_of(j), is.weight_of(j));
                     prop_assert!((0.0..=1.0).contains(&b), "{b}");
-                    if before.locked().contains(&JointIndex(u32::from(j))) {
+                    if before.locked().contains(&JointId(u32::from(j))) {
                         prop_assert_eq!(a.to_bits(), b.to_bits());
                     }
                     let painted = j == active as u16

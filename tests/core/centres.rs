@@ -13,7 +13,7 @@ use sinew::document::{BuiltMesh, Edit, MeshSource, PrimitiveSource};
 use sinew::evaluate::ViewId;
 use sinew::math::Transform;
 use sinew::mesh::Mesh;
-use sinew::skeleton::{JointIndex, Pose};
+use sinew::skeleton::{JointId, Pose};
 use sinew::skinning::{
     Backend, CHUNK, Centres, CookedChunk, Influences, Rows, SkinInput, SkinPalette, Stretch,
     centres_of_rotation, centres_of_rotation_with_normals,
@@ -479,7 +479,7 @@ fn the_editor_seeks_centres_while_the_picture_goes_on() {
     let mesh = *h.editor.document().meshes().keys().next().unwrap();
     let name = h.editor.document().meshes()[&mesh].geometry.name.clone();
     assert_eq!(h.editor.centres_badge(ViewId::OWN), None);
-    let forearm = JointIndex(h.joint("forearm"));
+    let forearm = JointId(h.joint("forearm"));
     let mut local = h.editor.document().pose().locals[forearm.get()];
     local.rotation = DQuat::from_rotation_z(1.2);
     let (joints, locals) = (vec![forearm], vec![local]);

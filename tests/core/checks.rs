@@ -10,7 +10,7 @@ use sinew::document::{
 };
 use sinew::finding::{Finding, Fix, Place, Severity};
 use sinew::math::Transform;
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use sinew::skinning::Rows;
 use sinew::task::Task;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ fn with_rows(rows: &[(u32, &[(u16, f32)])]) -> Document {
 }
 
 fn lock(document: &mut Document, joints: &[u32]) {
-    let locked = joints.iter().copied().map(JointIndex).collect();
+    let locked = joints.iter().copied().map(JointId).collect();
     document.apply(&mut Edit::Locks(Arc::new(locked))).unwrap();
 }
 
@@ -186,7 +186,7 @@ fn a_cancelled_fix_changes_nothing() {
 fn bones_say_what_is_odd_about_them() {
     let mut document = tube(40);
     let name = |document: &mut Document, joint, name: &str| {
-        let (joint, name) = (JointIndex(joint), name.to_owned());
+        let (joint, name) = (JointId(joint), name.to_owned());
         document
             .apply(&mut Edit::JointName { joint, name })
             .unwrap();
@@ -200,7 +200,7 @@ fn bones_say_what_is_odd_about_them() {
     scaled.stretch *= 2.0;
     document
         .apply(&mut Edit::Pose {
-            joints: vec![JointIndex(2)],
+            joints: vec![JointId(2)],
             locals: vec![scaled],
         })
         .unwrap();
@@ -340,12 +340,12 @@ fn some_history() -> (Document, History, Vec<Document>) {
                     .collect(),
             ),
             1 => Edit::JointName {
-                joint: JointIndex(i % 5),
+                joint: JointId(i % 5),
                 name: format!("Bone {i}"),
             },
-            2 => Edit::Locks(Arc::new([JointIndex(i % 3)].into())),
+            2 => Edit::Locks(Arc::new([JointId(i % 3)].into())),
             _ => Edit::MorphWeights {
-                joint: JointIndex(3),
+                joint: JointId(3),
                 weights: vec![i as f32 * 0.1],
             },
         };
@@ -384,7 +384,7 @@ fn a_jump_anywhere_and_back_gives_the_same_bits() {
     );
     // A new step gives the saved branch up.
     let name = Edit::JointName {
-        joint: JointIndex(0),
+        joint: JointId(0),
         name: "new".into(),
     };
     history.apply(&mut document, name, "New").unwrap();

@@ -6,7 +6,7 @@ use sinew::document::invariants::check_clip;
 use sinew::math::Transform;
 use sinew::skeleton::clip_edit::SAME_KEY_SECS;
 use sinew::skeleton::clip_keys::keys_near;
-use sinew::skeleton::{Channel, Clip, Interpolation, JointIndex, KeyIndex, Pose, Property};
+use sinew::skeleton::{Channel, Clip, Interpolation, JointId, KeyIndex, Pose, Property};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ fn channel() -> impl Strategy<Value = Channel> {
                 values.extend(parts.concat().into_iter().map(|x| x as f32));
             }
             Channel {
-                joint: JointIndex(0),
+                joint: JointId(0),
                 property,
                 interpolation,
                 times: times.into(),
@@ -168,13 +168,13 @@ proptest! {
     fn clips_stay_valid_and_share_what_is_not_touched(
         first in channel(), second in channel(), steps in prop::collection::vec((0.0..6.0f32, -3.0..3.0f32, 0..4u8), 1..8),
     ) {
-        let other = Channel { joint: JointIndex(1), ..second };
+        let other = Channel { joint: JointId(1), ..second };
         let mut clip = Clip { channels: vec![first.clone(), other.clone()], ..Clip::named("Walk") };
-        let is_first = |c: &Channel| c.joint == JointIndex(0);
+        let is_first = |c: &Channel| c.joint == JointId(0);
         for (time, by, what) in steps {
             match what {
-                0 => clip.set_key(JointIndex(0), Property::Rotation, time, &[0.0, 0.0, 0.6, 0.8], SAME_KEY_SECS),
-                1 => clip.set_key(JointIndex(0), Property::Scale, time, &[1.0, 2.0, 3.0], 0.02),
+                0 => clip.set_key(JointId(0), Property::Rotation, time, &[0.0, 0.0, 0.6, 0.8], SAME_KEY_SECS),
+                1 => clip.set_key(JointId(0), Property::Scale, time, &[1.0, 2.0, 3.0], 0.02),
                 2 => clip = clip.with_moved_keys(&keys_near(&clip, time, 0.7, is_first), by),
                 _ => clip = clip.without_keys(&keys_near(&clip, time, 0.2, is_first)),
             }
@@ -183,7 +183,7 @@ proptest! {
                 let strictly = channel.times.is_sorted_by(|a, b| a < b);
                 prop_assert!(strictly && channel.times[0] >= 0.0, "{:?}", channel.times);
             }
-            let kept = clip.channels.iter().find(|c| c.joint == JointIndex(1)).expect("untouched");
+            let kept = clip.channels.iter().find(|c| c.joint == JointId(1)).expect("untouched");
             prop_assert!(Arc::ptr_eq(&kept.times, &other.times) && Arc::ptr_eq(&kept.values, &other.values));
         }
     }
@@ -205,14 +205,14 @@ proptest! {
 fn a_missing_channel_is_made() {
     let mut clip = Clip::named("Clip 1");
     clip.set_key(
-        JointIndex(1),
+        JointId(1),
         Property::Translation,
         0.5,
         &[1.0, 2.0, 3.0],
         SAME_KEY_SECS,
     );
     clip.set_key(
-        JointIndex(1),
+        JointId(1),
         Property::Translation,
         1.0,
         &[2.0, 2.0, 3.0],

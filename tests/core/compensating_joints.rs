@@ -3,7 +3,7 @@
 use crate::skins::{assert_close, cook, influences, skin};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use sinew::math::Transform;
-use sinew::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
+use sinew::skeleton::{Joint, JointId, JointRule, Pose, Skeleton};
 use sinew::skinning::{SkinBind, SkinPalette, Stretch, dqs, inflate};
 use std::f64::consts::FRAC_PI_2;
 
@@ -14,7 +14,7 @@ fn palette(bind: &[Local], pose: &[Local], rule: JointRule) -> SkinPalette {
     let trs = |(t, q, s): &Local| Transform::from_trs(*t, *q, *s);
     let joints = bind.iter().enumerate().map(|(j, local)| Joint {
         name: String::new(),
-        parent: j.checked_sub(1).map(|p| JointIndex(p as u32)),
+        parent: j.checked_sub(1).map(|p| JointId(p as u32)),
         rest: trs(local),
         source_node: None,
         rule: if j + 1 == bind.len() {
@@ -26,7 +26,7 @@ fn palette(bind: &[Local], pose: &[Local], rule: JointRule) -> SkinPalette {
     let skeleton = Skeleton::new(joints.collect()).unwrap();
     let rest = Pose::rest(&skeleton).world_matrices(&skeleton);
     let inverse_bind: Vec<DAffine3> = rest.iter().map(DAffine3::inverse).collect();
-    let joints: Vec<JointIndex> = (0..skeleton.len() as u32).map(JointIndex).collect();
+    let joints: Vec<JointId> = (0..skeleton.len() as u32).map(JointId).collect();
     let bound = vec![true; joints.len()];
     let skin_bind = SkinBind::new(&skeleton, &joints, &inverse_bind, &bound, &rest);
     let mut posed = Pose::rest(&skeleton);
@@ -164,7 +164,7 @@ fn a_joint_may_follow_another_ones_inflation() {
     let origin = |rule| palette(&bind, &pose, rule).motions()[2].inflated_origin.x;
     assert!((origin(JointRule::default()) - 12.0).abs() < 1e-12);
     let follows_root = JointRule {
-        inflation_parent: Some(JointIndex(0)),
+        inflation_parent: Some(JointId(0)),
         ..JointRule::default()
     };
     assert!((origin(follows_root) - 8.0).abs() < 1e-12);
@@ -174,15 +174,15 @@ fn a_joint_may_follow_another_ones_inflation() {
 fn rules_that_cannot_be_are_refused_with_a_reason() {
     let joints = (0..2).map(|j: u32| Joint {
         name: format!("joint {j}"),
-        parent: j.checked_sub(1).map(JointIndex),
+        parent: j.checked_sub(1).map(JointId),
         rest: Transform::from_rotation_translation(DQuat::IDENTITY, DVec3::X),
         source_node: None,
         rule: JointRule::default(),
     });
     let skeleton = Skeleton::new(joints.collect()).unwrap();
-    let check = |rule: JointRule| rule.check(JointIndex(0), &skeleton).unwrap_err();
+    let check = |rule: JointRule| rule.check(JointId(0), &skeleton).unwrap_err();
     let follows = |j| JointRule {
-        inflation_parent: Some(JointIndex(j)),
+        inflation_parent: Some(JointId(j)),
         ..JointRule::default()
     };
     assert!(check(follows(1)).contains("comes after it"));

@@ -4,7 +4,7 @@
 
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use sinew::math::Transform;
-use sinew::skeleton::{Joint, JointIndex, JointRule, Skeleton};
+use sinew::skeleton::{Joint, JointId, JointRule, Skeleton};
 use sinew::skinning::{
     Backend, BonePose, ChunkCorrections, Compensation, CookedChunk, CorrectionPose,
     CorrectionSettings, JointPairs, LeafPoints, Polynomial, Projection, Rows, SkinBind, SkinBones,
@@ -16,14 +16,14 @@ struct Chain {
     skeleton: Skeleton,
     rest: Vec<DAffine3>,
     inverse_bind: Vec<DAffine3>,
-    joints: Vec<JointIndex>,
+    joints: Vec<JointId>,
 }
 
 impl Chain {
     fn new(xs: &[f64], tail: f64) -> Self {
         let joints = xs.iter().enumerate().map(|(j, &x)| Joint {
             name: String::new(),
-            parent: j.checked_sub(1).map(|p| JointIndex(p as u32)),
+            parent: j.checked_sub(1).map(|p| JointId(p as u32)),
             rest: Transform::from_rotation_translation(
                 DQuat::IDENTITY,
                 DVec3::X * (x - if j == 0 { 0.0 } else { xs[j - 1] }),
@@ -41,7 +41,7 @@ impl Chain {
             .collect();
         Self {
             inverse_bind: rest.iter().map(DAffine3::inverse).collect(),
-            joints: (0..xs.len() as u32).map(JointIndex).collect(),
+            joints: (0..xs.len() as u32).map(JointId).collect(),
             rest,
             skeleton,
         }

@@ -8,7 +8,7 @@ use sinew::document::{ClipId, Document, Edit, History, InstanceId, MaskEdit, Mes
 use sinew::evaluate::{Evaluator, InstanceUpdate, Request, ViewRequest, Worker};
 use sinew::finding::Severity;
 use sinew::math::Transform;
-use sinew::skeleton::{Clip, JointIndex, JointRule};
+use sinew::skeleton::{Clip, JointId, JointRule};
 use sinew::skinning::Rows;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub(crate) fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
         Edit::influences(MESH, points, rows)
     });
     let pose = (0u32..5, -3.0f64..3.0, -3.0f64..3.0).prop_map(|(joint, angle, x)| Edit::Pose {
-        joints: vec![JointIndex(joint)],
+        joints: vec![JointId(joint)],
         locals: vec![Transform::from_rotation_translation(
             DQuat::from_rotation_z(angle),
             DVec3::new(x, 0.0, 0.0),
@@ -67,11 +67,11 @@ pub(crate) fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
     let tail = prop::option::of((-1.0f64..1.0, -1.0f64..1.0, -1.0f64..1.0));
     let rule = (0u32..5, tail, any::<bool>(), any::<bool>()).prop_map(
         |(joint, tail, compensates_scale, follows_root)| Edit::JointRule {
-            joint: JointIndex(joint),
+            joint: JointId(joint),
             rule: JointRule {
                 tail: tail.map(DVec3::from),
                 compensates_scale,
-                inflation_parent: (follows_root && joint == 2).then_some(JointIndex(0)),
+                inflation_parent: (follows_root && joint == 2).then_some(JointId(0)),
             },
         },
     );
@@ -81,11 +81,11 @@ pub(crate) fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
         1 => rule,
         2 => pose,
         1 => clip,
-        1 => (3u32..5, -1.0f32..1.0).prop_map(|(j, w)| Edit::MorphWeights { joint: JointIndex(j), weights: vec![w] }),
+        1 => (3u32..5, -1.0f32..1.0).prop_map(|(j, w)| Edit::MorphWeights { joint: JointId(j), weights: vec![w] }),
         2 => any_stack().prop_map(|stack| Edit::Stack { mesh: MESH, stack: Arc::new(stack) }),
-        1 => (0u32..5, "[a-z]{0,6}").prop_map(|(j, name)| Edit::JointName { joint: JointIndex(j), name }),
+        1 => (0u32..5, "[a-z]{0,6}").prop_map(|(j, name)| Edit::JointName { joint: JointId(j), name }),
         1 => prop::collection::btree_set(0u32..5, 0..3)
-            .prop_map(|s| Edit::Locks(Arc::new(s.into_iter().map(JointIndex).collect()))),
+            .prop_map(|s| Edit::Locks(Arc::new(s.into_iter().map(JointId).collect()))),
     ]
 }
 
@@ -249,34 +249,34 @@ fn a_broken_edit_is_named_and_changes_nothing() {
         ),
         (
             Edit::Pose {
-                joints: vec![JointIndex(9)],
+                joints: vec![JointId(9)],
                 locals: vec![Transform::IDENTITY],
             },
             "there is no bone 9; the model has 5",
         ),
         (
             Edit::MorphWeights {
-                joint: JointIndex(3),
+                joint: JointId(3),
                 weights: vec![],
             },
             "morph weights: 0 given, 1 needed",
         ),
         (
             Edit::MorphWeights {
-                joint: JointIndex(3),
+                joint: JointId(3),
                 weights: vec![f32::INFINITY],
             },
             "not a finite number",
         ),
         (
             Edit::JointName {
-                joint: JointIndex(5),
+                joint: JointId(5),
                 name: "x".into(),
             },
             "there is no bone 5",
         ),
         (
-            Edit::Locks(Arc::new([JointIndex(5)].into())),
+            Edit::Locks(Arc::new([JointId(5)].into())),
             "there is no bone 5",
         ),
         (
@@ -323,14 +323,14 @@ fn a_broken_edit_is_named_and_changes_nothing() {
         ),
         (
             Edit::JointRule {
-                joint: JointIndex(5),
+                joint: JointId(5),
                 rule: JointRule::default(),
             },
             "there is no bone 5",
         ),
         (
             Edit::JointRule {
-                joint: JointIndex(1),
+                joint: JointId(1),
                 rule: JointRule {
                     tail: Some(DVec3::NAN),
                     ..JointRule::default()
@@ -340,9 +340,9 @@ fn a_broken_edit_is_named_and_changes_nothing() {
         ),
         (
             Edit::JointRule {
-                joint: JointIndex(1),
+                joint: JointId(1),
                 rule: JointRule {
-                    inflation_parent: Some(JointIndex(2)),
+                    inflation_parent: Some(JointId(2)),
                     ..JointRule::default()
                 },
             },
@@ -446,7 +446,7 @@ fn an_undone_rule_is_the_skeleton_of_the_source_again() {
             compensates_scale: true,
             ..JointRule::default()
         };
-        let joint = JointIndex(1);
+        let joint = JointId(1);
         let dirty = history
             .apply(&mut document, Edit::JointRule { joint, rule }, "Set")
             .unwrap();
@@ -489,7 +489,7 @@ fn a_saved_state_on_a_branch_given_up_is_never_reached_again() {
     let mut document = tube(10);
     let mut history = History::default();
     let name = |n: &str| Edit::JointName {
-        joint: JointIndex(0),
+        joint: JointId(0),
         name: n.into(),
     };
     history.apply(&mut document, name("a"), "Rename").unwrap();
@@ -507,7 +507,7 @@ fn a_saved_state_on_a_branch_given_up_is_never_reached_again() {
 fn drags_over_many_bones_fold_into_one_edit() {
     let n = 200_000;
     let edit = |from: u32, x: f64| Edit::Pose {
-        joints: (from..from + n).map(JointIndex).collect(),
+        joints: (from..from + n).map(JointId).collect(),
         locals: vec![
             Transform::from_rotation_translation(DQuat::IDENTITY, DVec3::splat(x));
             n as usize
@@ -521,7 +521,7 @@ fn drags_over_many_bones_fold_into_one_edit() {
     let Edit::Pose { joints, locals } = folded else {
         panic!("another edit");
     };
-    assert!(joints.iter().copied().eq((0..n + n / 2).map(JointIndex)));
+    assert!(joints.iter().copied().eq((0..n + n / 2).map(JointId)));
     let first = locals.iter().filter(|l| l.translation.x == 0.0).count();
     assert_eq!((first, locals.len()), (n as usize, joints.len()));
     assert_eq!(
@@ -540,11 +540,11 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
     let turned = Transform {
         rotation: DQuat::from_rotation_z(1.0),
         stretch: glam::DMat3::from_diagonal(DVec3::new(1.5, 1.0, 1.0)),
-        ..document.skeleton().joint(JointIndex(1)).rest
+        ..document.skeleton().joint(JointId(1)).rest
     };
     let edits = [
         Edit::Pose {
-            joints: vec![JointIndex(1)],
+            joints: vec![JointId(1)],
             locals: vec![turned],
         },
         Edit::influences(
@@ -553,7 +553,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             [vec![(2, 1.0)], vec![(0, 1.0)]].into_iter().collect(),
         ),
         Edit::MorphWeights {
-            joint: JointIndex(3),
+            joint: JointId(3),
             weights: vec![0.7],
         },
         Edit::Stack {
@@ -578,7 +578,7 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             vec![0.0; 300],
         )),
         Edit::JointRule {
-            joint: JointIndex(2),
+            joint: JointId(2),
             rule: JointRule {
                 tail: Some(DVec3::new(0.1, 3.0, 0.0)),
                 ..JointRule::default()
@@ -589,10 +589,10 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             clip: None,
         },
         Edit::JointName {
-            joint: JointIndex(0),
+            joint: JointId(0),
             name: "hips".into(),
         },
-        Edit::Locks(Arc::new([JointIndex(0)].into())),
+        Edit::Locks(Arc::new([JointId(0)].into())),
     ];
     let worker = Worker::spawn(|| {}).unwrap();
     let mut generation = 0;

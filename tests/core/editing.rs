@@ -8,7 +8,7 @@ use sinew::editor::{Editor, HeatOf, Notice, OpenRequest};
 use sinew::evaluate::Evaluator;
 use sinew::finding::Severity;
 use sinew::io::project::Autosaves;
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use sinew::tools::{PointerEvent, PointerKind};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -157,7 +157,7 @@ fn sums_are_one(document: &Document) {
 fn a_stroke_adds_weight_under_the_pointer_and_is_one_undo_step() {
     let mut h = EditorHarness::new();
     let forearm = h.joint("forearm");
-    h.editor.select_joint(Some(JointIndex(forearm)));
+    h.editor.select_joint(Some(JointId(forearm)));
     let before = h.editor.document().clone();
     let (elbow, shoulder) = (h.place_of(forearm), h.place_of(h.joint("upper_arm")));
     h.drag(elbow, elbow.lerp(shoulder, 0.5), false);
@@ -171,10 +171,7 @@ fn a_stroke_adds_weight_under_the_pointer_and_is_one_undo_step() {
     let edited = mesh.edited_points();
     assert!(edited.len() > 50, "{}", edited.len());
     let joint = painted
-        .skin_joint(
-            *painted.meshes().keys().next().unwrap(),
-            JointIndex(forearm),
-        )
+        .skin_joint(*painted.meshes().keys().next().unwrap(), JointId(forearm))
         .unwrap();
     for p in edited {
         let gained = new.row(p).weight_of(joint) - old.row(p).weight_of(joint);
@@ -195,12 +192,12 @@ fn a_stroke_adds_weight_under_the_pointer_and_is_one_undo_step() {
 fn ctrl_takes_weight_away_and_escape_takes_the_stroke_back() {
     let mut h = EditorHarness::new();
     let forearm = h.joint("forearm");
-    h.editor.select_joint(Some(JointIndex(forearm)));
+    h.editor.select_joint(Some(JointId(forearm)));
     let before = h.editor.document().clone();
     let elbow = h.place_of(forearm);
     h.drag(elbow, elbow + Vec2::new(0.05, 0.0), true);
     let mesh = *before.meshes().keys().next().unwrap();
-    let joint = before.skin_joint(mesh, JointIndex(forearm)).unwrap();
+    let joint = before.skin_joint(mesh, JointId(forearm)).unwrap();
     let total = |d: &Document| {
         d.meshes()[&mesh]
             .influences
@@ -226,7 +223,7 @@ fn ctrl_takes_weight_away_and_escape_takes_the_stroke_back() {
 fn a_stroke_that_cannot_be_says_why_and_changes_nothing() {
     let mut h = EditorHarness::new();
     let before = h.editor.document().clone();
-    let forearm = JointIndex(h.joint("forearm"));
+    let forearm = JointId(h.joint("forearm"));
     let elbow = h.place_of(forearm.0);
     h.drag(elbow, elbow, false);
     assert!(
@@ -263,10 +260,7 @@ fn a_stroke_that_cannot_be_says_why_and_changes_nothing() {
 #[test]
 fn locked_bones_keep_every_bit_under_any_stroke() {
     let mut h = EditorHarness::on(OpenRequest::Sample("mannequin".into()));
-    let (spine, chest) = (
-        JointIndex(h.joint("spine.02")),
-        JointIndex(h.joint("chest")),
-    );
+    let (spine, chest) = (JointId(h.joint("spine.02")), JointId(h.joint("chest")));
     h.editor.toggle_lock(chest);
     h.editor.select_joint(Some(spine));
     let mesh = *h.editor.document().meshes().keys().next().unwrap();
@@ -362,7 +356,7 @@ fn painted_work_comes_back_from_a_project_and_goes_out_to_a_model() {
     let (project, model) = (folder.path().join("arm.ron"), folder.path().join("arm.glb"));
     let mut h = EditorHarness::new();
     let forearm = h.joint("forearm");
-    h.editor.select_joint(Some(JointIndex(forearm)));
+    h.editor.select_joint(Some(JointId(forearm)));
     let elbow = h.place_of(forearm);
     h.drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
     assert!(h.editor.history().is_modified());
@@ -393,7 +387,7 @@ fn painted_work_comes_back_from_a_project_and_goes_out_to_a_model() {
     assert_eq!(rows(&reopened), rows(&h));
     assert_eq!(
         reopened.editor.document().session().active_joint,
-        Some(JointIndex(forearm))
+        Some(JointId(forearm))
     );
     assert_eq!(
         reopened
@@ -467,7 +461,7 @@ fn unsaved_work_is_kept_aside_and_offered_until_it_is_saved() {
     h.editor.open(OpenRequest::Sample("arm".into()));
     h.settle();
     let forearm = h.joint("forearm");
-    h.editor.select_joint(Some(JointIndex(forearm)));
+    h.editor.select_joint(Some(JointId(forearm)));
     let elbow = h.place_of(forearm);
     h.drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
     h.editor.autosave_now();
@@ -510,7 +504,7 @@ fn unsaved_work_is_kept_aside_and_offered_until_it_is_saved() {
 fn edits_made_while_a_model_loads_are_asked_about() {
     let mut h = EditorHarness::new();
     let forearm = h.joint("forearm");
-    h.editor.select_joint(Some(JointIndex(forearm)));
+    h.editor.select_joint(Some(JointId(forearm)));
     let elbow = h.place_of(forearm);
     h.editor.open(OpenRequest::Sample("hand".into()));
     h.start_drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
@@ -538,7 +532,7 @@ fn a_save_in_the_middle_of_a_stroke_ends_it_as_one_step() {
     let folder = tempfile::tempdir().unwrap();
     let mut h = EditorHarness::new();
     let forearm = h.joint("forearm");
-    h.editor.select_joint(Some(JointIndex(forearm)));
+    h.editor.select_joint(Some(JointId(forearm)));
     let elbow = h.place_of(forearm);
     h.start_drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
     h.editor.save_as(&folder.path().join("arm"));
@@ -571,7 +565,7 @@ fn a_project_whose_model_moved_is_relinked_and_an_autosave_is_never_saved_to() {
     h.editor.open(OpenRequest::Path(model.clone()));
     h.settle();
     let forearm = h.joint("forearm");
-    h.editor.select_joint(Some(JointIndex(forearm)));
+    h.editor.select_joint(Some(JointId(forearm)));
     let elbow = h.place_of(forearm);
     let project = folder.path().join("arm.ron");
     h.editor.save_as(&project);
@@ -639,7 +633,7 @@ fn the_model_itself_is_never_exported_over() {
     let before = std::fs::read(&model).unwrap();
     let mut h = EditorHarness::on(OpenRequest::Path(model.clone()));
     let forearm = h.joint("forearm");
-    h.editor.select_joint(Some(JointIndex(forearm)));
+    h.editor.select_joint(Some(JointId(forearm)));
     let elbow = h.place_of(forearm);
     h.drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
     h.editor.export_settings_mut().correction = Some(Correction::None);
@@ -664,7 +658,7 @@ fn an_autosave_that_was_not_wanted_does_not_take_the_next_one_with_it() {
     h.editor.open(OpenRequest::Sample("arm".into()));
     h.settle();
     let forearm = h.joint("forearm");
-    h.editor.select_joint(Some(JointIndex(forearm)));
+    h.editor.select_joint(Some(JointId(forearm)));
     let elbow = h.place_of(forearm);
     h.drag(elbow, elbow + Vec2::new(0.04, 0.0), false);
     // Something else keeps the lane busy, so that the autosave is cancelled before it begins.

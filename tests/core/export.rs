@@ -7,7 +7,7 @@ use sinew::io::gltf_export::{
     Container, ExportError, ExportOptions, Exported, export, export_to_file,
 };
 use sinew::io::import_bytes;
-use sinew::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
+use sinew::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use sinew::skinning::{RowRef, Rows};
 use sinew::task::Task;
 use std::path::Path;
@@ -437,7 +437,7 @@ fn clips_are_added_renamed_and_removed() {
     let mut document = open(&model());
     let spline = Clip {
         channels: vec![Channel {
-            joint: JointIndex(4),
+            joint: JointId(4),
             property: Property::Scale,
             interpolation: Interpolation::CubicSpline,
             times: [0.0, 1.0].into(),
@@ -480,7 +480,7 @@ fn a_clip_on_a_matrix_node_makes_it_animatable() {
     json["animations"] = json!([]);
     let mut document = open(&json);
     let moves = Channel {
-        joint: JointIndex(4),
+        joint: JointId(4),
         property: Property::Translation,
         interpolation: Interpolation::Linear,
         times: [0.0].into(),
@@ -506,7 +506,7 @@ fn names_are_written_to_their_nodes() {
     let mut document = open(&model());
     for (joint, name) in [(3, "Spine"), (4, "")] {
         let mut edit = Edit::JointName {
-            joint: JointIndex(joint),
+            joint: JointId(joint),
             name: name.into(),
         };
         document.apply(&mut edit).unwrap();
@@ -584,7 +584,7 @@ fn draco_primitives_are_written_uncompressed() {
     let mut renamed = fixture("simple_skin_draco.glb");
     renamed
         .apply(&mut Edit::JointName {
-            joint: JointIndex(1),
+            joint: JointId(1),
             name: "A".into(),
         })
         .unwrap();

@@ -6,7 +6,7 @@ use serde_json::Value;
 use sinew::document::{ClipId, Document, Edit, MeshId};
 use sinew::io::gltf_export::{Container, ExportOptions, Exported, export};
 use sinew::io::{import_bytes, import_file};
-use sinew::skeleton::{Channel, Clip, JointIndex};
+use sinew::skeleton::{Channel, Clip, JointId};
 use sinew::skinning::Rows;
 use sinew::task::Task;
 use std::collections::BTreeSet;
@@ -100,7 +100,7 @@ fn edit_everything(document: &mut Document) {
         .skins()
         .values()
         .flat_map(|skin| skin.joints.clone());
-    let joints: BTreeSet<JointIndex> = joints.collect();
+    let joints: BTreeSet<JointId> = joints.collect();
     let mut pose = (**document.pose()).clone();
     for &joint in joints.iter().skip(1).step_by(3) {
         let local = &mut pose.locals[joint.get()];

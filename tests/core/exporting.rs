@@ -10,7 +10,7 @@ use sinew::document::{Edit, PaneLayout};
 use sinew::editor::OpenRequest;
 use sinew::editor::exporting::{Correction, Standing};
 use sinew::evaluate::ViewId;
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ fn arm() -> EditorHarness {
 /// A pose that no clip has.
 fn bend(h: &mut EditorHarness) {
     h.editor.show_clip(None);
-    let joints = vec![JointIndex(1)];
+    let joints = vec![JointId(1)];
     let mut local = h.editor.document().rest_pose().locals[1];
     local.rotation = DQuat::from_rotation_x(1.0) * local.rotation;
     let locals = vec![local];
@@ -178,7 +178,7 @@ fn edits_options_and_places_make_a_result_stale() {
     h.editor.export_settings_mut().bake.max_morphs = BakeOptions::default().max_morphs;
     assert_eq!(h.editor.export_standing(&path), Standing::Current);
 
-    h.editor.select_joint(Some(JointIndex(2)));
+    h.editor.select_joint(Some(JointId(2)));
     let at = h.place_of(2);
     h.drag(at, at + Vec2::new(0.05, 0.02), false);
     assert!(h.editor.history().is_modified());
@@ -209,7 +209,7 @@ fn the_project_is_saved_while_an_export_is_computed_and_a_pose_keeps_it_current(
     assert_eq!(h.editor.export_standing(&path), Standing::Current);
 
     let posed = |h: &mut EditorHarness, degrees: f64| {
-        let joint = JointIndex(2);
+        let joint = JointId(2);
         let mut local = h.editor.document().pose().locals[joint.get()];
         local.rotation *= glam::DQuat::from_rotation_x(degrees.to_radians());
         let edit = Edit::Pose {

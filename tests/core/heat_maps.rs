@@ -12,14 +12,14 @@ use sinew::editor::OpenRequest;
 use sinew::evaluate::gauge::with_stacks;
 use sinew::evaluate::volumes::{Closure, study};
 use sinew::evaluate::{Comparison, Difference, Gauge, ViewId};
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use sinew::task::Task;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 fn bend(h: &mut EditorHarness, joint: &str, degrees: f64) {
-    let joint = JointIndex(h.joint(joint));
+    let joint = JointId(h.joint(joint));
     let mut pose = (**h.editor.document().pose()).clone();
     let local = &mut pose.locals[joint.get()];
     local.rotation = DQuat::from_rotation_z(degrees.to_radians()) * local.rotation;
@@ -121,7 +121,7 @@ fn what_is_hidden_does_not_count() {
     h.settle();
     let before = *h.editor.heat_figures(ViewId::OWN).unwrap();
     let (id, worst) = before.worst.unwrap();
-    let forearm = JointIndex(h.joint("forearm"));
+    let forearm = JointId(h.joint("forearm"));
     h.editor.select_joint(Some(forearm));
     h.editor.set_select_kind(SelectKind::Points);
     h.editor.select_moved_points();

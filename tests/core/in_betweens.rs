@@ -13,8 +13,7 @@ use sinew::math::transform::normalize_or_identity;
 use sinew::math::{DualQuat, Transform};
 use sinew::skeleton::screw::Tolerance;
 use sinew::skeleton::{
-    Channel, Clip, InBetweens, Interpolation, Joint, JointIndex, JointRule, Pose, Property,
-    Skeleton,
+    Channel, Clip, InBetweens, Interpolation, Joint, JointId, JointRule, Pose, Property, Skeleton,
 };
 use sinew::task::Task;
 use std::path::Path;
@@ -28,7 +27,7 @@ fn channel(
     values: &[f32],
 ) -> Channel {
     Channel {
-        joint: JointIndex(joint),
+        joint: JointId(joint),
         property,
         interpolation,
         times: times.into(),
@@ -239,7 +238,7 @@ fn a_jump_stays_a_jump_and_the_way_to_it_leads_to_its_first_key() {
 /// A player of a file, as most are: a straight line for the one, slerp for the other, in 32 bits.
 fn play(clip: &Clip, joint: u32, time: f32) -> (DQuat, DVec3) {
     let span = |property: Property| {
-        let channel = &clip.channels[clip.channel_of(JointIndex(joint), property).expect("keyed")];
+        let channel = &clip.channels[clip.channel_of(JointId(joint), property).expect("keyed")];
         let times = &channel.times;
         let after = times.iter().position(|&t| t > time).unwrap_or(times.len());
         let k0 = after.saturating_sub(1);
@@ -347,7 +346,7 @@ fn set_clip(document: &mut Document, id: u32, clip: Clip) {
 /// The last joint of the arm swings round while it moves.
 fn swinging(document: &Document, in_betweens: InBetweens) -> (u32, Clip) {
     let joint = document.skeleton().len() as u32 - 1;
-    let rest = document.skeleton().joint(JointIndex(joint)).rest;
+    let rest = document.skeleton().joint(JointId(joint)).rest;
     let turned = rest.rotation * DQuat::from_rotation_z(2.0);
     let channels = vec![
         rotations(joint, &[(0.0, rest.rotation), (1.0, turned)]),
@@ -544,7 +543,7 @@ fn any_tree() -> impl Strategy<Value = (Skeleton, Pose)> {
             .enumerate()
             .map(|(j, (parent, rotation, at))| Joint {
                 name: String::new(),
-                parent: (j > 0).then(|| JointIndex(parent.index(j.max(1)) as u32)),
+                parent: (j > 0).then(|| JointId(parent.index(j.max(1)) as u32)),
                 rest: Transform::from_rotation_translation(*rotation, DVec3::from_array(*at)),
                 source_node: None,
                 rule: JointRule::default(),
@@ -576,7 +575,7 @@ proptest! {
 fn a_chain_of_1000_joints_does_not_drift_and_a_scaled_one_has_no_motions() {
     let joints = (0..1000u32).map(|j| Joint {
         name: String::new(),
-        parent: j.checked_sub(1).map(JointIndex),
+        parent: j.checked_sub(1).map(JointId),
         rest: Transform::from_rotation_translation(
             DQuat::from_scaled_axis(DVec3::new(0.1, 0.02 * f64::from(j % 5), -0.05)),
             DVec3::new(0.1, 0.01, 0.0),

@@ -6,7 +6,7 @@ use sinew::editor::OpenRequest;
 use sinew::editor::influence_table::{InfluenceTable, SortBy, SortOrder};
 use sinew::io::gltf_build::to_glb;
 use sinew::sample::{SampleKind, sample};
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 
 fn only_mesh(h: &EditorHarness) -> MeshId {
     *h.editor.document().meshes().keys().next().unwrap()
@@ -134,7 +134,7 @@ fn the_active_bone_has_a_column_even_where_it_moves_nothing() {
     let joint = h.editor.document().skin_of_mesh(mesh).unwrap().1.joints[usize::from(idle)];
     h.editor.select_points(mesh, &[0]);
     let has = |table: &InfluenceTable| table.columns.iter().any(|c| c.joint == joint);
-    h.editor.select_joints(None::<JointIndex>, None);
+    h.editor.select_joints(None::<JointId>, None);
     assert!(!has(&table(&mut h, SortOrder::default())));
     h.editor.select_joints([joint], Some(joint));
     assert!(has(&table(&mut h, SortOrder::default())));

@@ -16,7 +16,7 @@ use sinew::finding::Severity;
 use sinew::io::project::{self, ProjectError, apply_project, to_project};
 use sinew::math::Axis;
 use sinew::mesh::PointSet;
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use sinew::skinning::{Influences, RowRef, Rows};
 use sinew::task::Task;
 use sinew::weights::{PaintRules, set_weight};
@@ -65,7 +65,7 @@ fn sheet() -> Document {
         skins: plain.skins().clone(),
         instances: plain.instances().clone(),
         clips: plain.clips().clone(),
-        rest_morph_weights: BTreeMap::from([(JointIndex(0), vec![0.0])]),
+        rest_morph_weights: BTreeMap::from([(JointId(0), vec![0.0])]),
         ..Parts::default()
     })
     .unwrap()
@@ -359,7 +359,7 @@ proptest! {
                 document.apply(&mut edit).unwrap();
             }
         }
-        let set: BTreeSet<JointIndex> = locks.iter().copied().map(JointIndex).collect();
+        let set: BTreeSet<JointId> = locks.iter().copied().map(JointId).collect();
         document.apply(&mut Edit::Locks(Arc::new(set))).unwrap();
         let locked: Vec<bool> = (0..5).map(|j| locks.contains(&j)).collect();
         let weights = |document: &Document| -> Vec<u32> {
@@ -474,7 +474,7 @@ fn a_mirrored_layer_shows_one_side_on_both() {
     assert!(opened.same_content(&document));
     // Another name for a bone changes no pair.
     let name = Edit::JointName {
-        joint: JointIndex(1),
+        joint: JointId(1),
         name: "Something".into(),
     };
     apply(&mut document, Some(name));
@@ -491,7 +491,7 @@ fn points_that_a_mirror_leaves_alone_for_locked_bones_are_told() {
     apply(&mut document, edit);
     let positions = &item(&document).geometry.positions;
     let right = (0..N).find(|&p| positions[p as usize].x == 100.5).unwrap();
-    let locks = Edit::Locks(Arc::new([JointIndex(2)].into()));
+    let locks = Edit::Locks(Arc::new([JointId(2)].into()));
     apply(&mut document, Some(locks));
     let edit = document.paint_edit(MESH, vec![right], one(&[(1, 0.75), (3, 0.25)]));
     assert!(edit.is_of_no_point());
@@ -735,7 +735,7 @@ fn a_project_says_what_of_its_layers_does_not_fit() {
 fn on_layer() -> (EditorHarness, MeshId, LayerId, Vec2) {
     let mut h = EditorHarness::new();
     let forearm = h.joint("forearm");
-    h.editor.select_joint(Some(JointIndex(forearm)));
+    h.editor.select_joint(Some(JointId(forearm)));
     let mesh = *h.editor.document().meshes().keys().next().unwrap();
     let at = h.place_of(forearm);
     h.editor.add_layer();
@@ -769,7 +769,7 @@ fn strokes_go_to_the_active_layer_and_are_one_step() {
     // What is shown is what the same stroke makes of a mesh without layers.
     let mut plain = EditorHarness::new();
     let forearm = plain.joint("forearm");
-    plain.editor.select_joint(Some(JointIndex(forearm)));
+    plain.editor.select_joint(Some(JointId(forearm)));
     drag_calmly(&mut plain, at, to);
     let plainly = &plain.editor.document().meshes()[&mesh].influences;
     // Up to the rounding of the surface that is shown meanwhile, whenever it comes.
@@ -840,8 +840,7 @@ fn the_mask_of_a_layer_is_a_map_like_the_others_and_spares_locked_bones() {
     assert!(h.editor.document().same_content(&painted));
     // Every bone that the layer changes is locked: nothing may move.
     let joints = 0..h.editor.document().skeleton().len() as u32;
-    h.editor
-        .lock_joints(&joints.map(JointIndex).collect(), true);
+    h.editor.lock_joints(&joints.map(JointId).collect(), true);
     h.drag(at, to, false);
     let item = &h.editor.document().meshes()[&mesh];
     assert!(same_bits(
@@ -949,8 +948,7 @@ fn layers_that_show_through_locks_are_told_once_the_step_is_closed() {
     let (mut h, mesh, layer, at) = on_layer();
     h.drag(at, at + Vec2::new(0.1, 0.02), false);
     let joints = 0..h.editor.document().skeleton().len() as u32;
-    h.editor
-        .lock_joints(&joints.map(JointIndex).collect(), true);
+    h.editor.lock_joints(&joints.map(JointId).collect(), true);
     h.settle();
     let before = h.editor.document().meshes()[&mesh].influences.clone();
     let n_said = h.notices.len();

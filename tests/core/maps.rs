@@ -8,7 +8,7 @@ use sinew::document::{Document, MeshId, MeshItem};
 use sinew::editor::exporting::Correction;
 use sinew::editor::{Editor, HeatOf, OpenRequest};
 use sinew::io::project::Autosaves;
-use sinew::skeleton::{JointIndex, JointRule};
+use sinew::skeleton::{JointId, JointRule};
 use sinew::tools::PointerKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,8 +19,7 @@ const KIND: MaskKind = MaskKind::Compensation;
 fn on_map(kind: MaskKind) -> EditorHarness {
     let mut h = EditorHarness::new();
     let joints = 0..h.editor.document().skeleton().len() as u32;
-    h.editor
-        .lock_joints(&joints.map(JointIndex).collect(), true);
+    h.editor.lock_joints(&joints.map(JointId).collect(), true);
     h.editor.select_joint(None);
     h.editor.set_paint_target(PaintTarget::Mask(kind));
     h
@@ -245,7 +244,7 @@ fn maps_and_rules_come_back_from_projects_and_autosaves_and_leave_exports_alone(
     h.editor.set_paint_target(PaintTarget::Mask(KIND));
     let at = elbow(&h);
     h.drag(at, at + Vec2::new(0.1, 0.0), false);
-    let forearm = JointIndex(h.joint("forearm"));
+    let forearm = JointId(h.joint("forearm"));
     let rule = JointRule {
         tail: Some(DVec3::new(0.0, 0.2, 0.1)),
         compensates_scale: true,
@@ -291,7 +290,7 @@ fn maps_and_rules_come_back_from_projects_and_autosaves_and_leave_exports_alone(
 #[test]
 fn a_bone_whose_end_was_set_is_drawn_to_there() {
     let mut h = EditorHarness::new();
-    let forearm = JointIndex(h.joint("forearm"));
+    let forearm = JointId(h.joint("forearm"));
     let start = h.editor.document().clone();
     let automatic = h.editor.bone_end(forearm);
     assert!(automatic.length() > 0.01);

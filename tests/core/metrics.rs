@@ -15,7 +15,7 @@ use sinew::evaluate::gauge::with_stacks;
 use sinew::evaluate::{Comparison, Gauge};
 use sinew::math::Transform;
 use sinew::math::transform::normalize_or_identity;
-use sinew::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
+use sinew::skeleton::{Joint, JointId, JointRule, Pose, Skeleton};
 use std::sync::Arc;
 
 /// A joint by its parent, its place and its tail.
@@ -39,7 +39,7 @@ impl Model {
         let head = |j: u32| bones[j as usize].1;
         let joints = bones.iter().map(|&(parent, place, tail)| Joint {
             name: String::new(),
-            parent: parent.map(JointIndex),
+            parent: parent.map(JointId),
             rest: Transform::from_rotation_translation(
                 DQuat::IDENTITY,
                 place - parent.map_or(DVec3::ZERO, head),
@@ -95,7 +95,7 @@ impl Model {
                 SkinId(0),
                 Arc::new(Skin {
                     name: String::new(),
-                    joints: (0..n as u32).map(JointIndex).collect(),
+                    joints: (0..n as u32).map(JointId).collect(),
                     inverse_bind: bones
                         .iter()
                         .map(|b| DAffine3::from_translation(-b.1))
@@ -106,7 +106,7 @@ impl Model {
             instances: [(
                 InstanceId(n as u32),
                 Arc::new(Instance {
-                    joint: JointIndex(n as u32),
+                    joint: JointId(n as u32),
                     mesh: MeshId(0),
                     skin: Some(SkinId(0)),
                 }),

@@ -7,7 +7,7 @@ use sinew::document::{
 use sinew::document::{MeshSource, PrimitiveSource};
 use sinew::math::Transform;
 use sinew::skeleton::{
-    Channel, Clip, Interpolation, Joint, JointIndex, JointRule, Property, Skeleton,
+    Channel, Clip, Interpolation, Joint, JointId, JointRule, Property, Skeleton,
 };
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ pub(crate) fn tube_with_sides(n_rings: usize, n_sides: usize) -> Document {
     let built = source.build();
     let joint = |name: &str, parent: Option<u32>, x: f64| Joint {
         name: name.into(),
-        parent: parent.map(JointIndex),
+        parent: parent.map(JointId),
         rest: Transform {
             translation: DVec3::new(x, 0.0, 0.0),
             ..Transform::IDENTITY
@@ -81,14 +81,14 @@ pub(crate) fn tube_with_sides(n_rings: usize, n_sides: usize) -> Document {
     ];
     let skin = Skin {
         name: "skin".into(),
-        joints: vec![JointIndex(0), JointIndex(1), JointIndex(2)],
+        joints: vec![JointId(0), JointId(1), JointId(2)],
         inverse_bind: [-2.0, 0.0, 1.0]
             .map(|x| DAffine3::from_translation(DVec3::new(-x, 0.0, 0.0)))
             .to_vec(),
     };
     let half = std::f32::consts::FRAC_1_SQRT_2;
     let bend = Channel {
-        joint: JointIndex(1),
+        joint: JointId(1),
         property: Property::Rotation,
         interpolation: Interpolation::Linear,
         times: [0.0, 1.0].into(),
@@ -105,7 +105,7 @@ pub(crate) fn tube_with_sides(n_rings: usize, n_sides: usize) -> Document {
     };
     let instance = |joint, skin| {
         Arc::new(Instance {
-            joint: JointIndex(joint),
+            joint: JointId(joint),
             mesh: MeshId(0),
             skin,
         })
@@ -127,7 +127,7 @@ pub(crate) fn tube_with_sides(n_rings: usize, n_sides: usize) -> Document {
             }),
         )]
         .into(),
-        rest_morph_weights: [(JointIndex(3), vec![0.0]), (JointIndex(4), vec![0.0])].into(),
+        rest_morph_weights: [(JointId(3), vec![0.0]), (JointId(4), vec![0.0])].into(),
         ..Parts::default()
     })
     .unwrap()

@@ -7,7 +7,7 @@ use proptest::test_runner::{Config, TestRunner};
 use sinew::document::session::{PoseSpace, TransformKind};
 use sinew::document::{ClipId, Document};
 use sinew::editor::{Editor, OpenRequest, ResetPart};
-use sinew::skeleton::{JointIndex, Pose};
+use sinew::skeleton::{JointId, Pose};
 use sinew::tools::{Axis, Constraint, Finesse, Handle, Screen, SelectOp};
 use std::time::{Duration, Instant};
 
@@ -40,28 +40,28 @@ fn settle(editor: &mut Editor) {
     }
 }
 
-fn select(editor: &mut Editor, joints: &[JointIndex]) {
+fn select(editor: &mut Editor, joints: &[JointId]) {
     editor.pick_joint(None, SelectOp::Replace);
     for &joint in joints {
         editor.pick_joint(Some(joint), SelectOp::Extend);
     }
 }
 
-fn place(editor: &Editor, joint: JointIndex) -> DVec3 {
+fn place(editor: &Editor, joint: JointId) -> DVec3 {
     let document = editor.document();
     document.shown_pose().world_matrices(document.skeleton())[joint.get()].translation
 }
 
-fn seen_at(editor: &Editor, joint: JointIndex) -> Vec2 {
+fn seen_at(editor: &Editor, joint: JointId) -> Vec2 {
     let screen = Screen::new(editor.document().session().camera, SIZE);
     screen.project(place(editor, joint).as_vec3()).unwrap()
 }
 
-fn deepest(document: &Document) -> JointIndex {
+fn deepest(document: &Document) -> JointId {
     let mask = document.skin_joint_mask();
     let skeleton = document.skeleton();
     (0..skeleton.len() as u32)
-        .map(JointIndex)
+        .map(JointId)
         .filter(|j| mask[j.get()])
         .max_by_key(|&j| skeleton.ancestors(j).count())
         .unwrap()
@@ -81,7 +81,7 @@ fn same_bits(a: &Pose, b: &Pose) -> bool {
 #[test]
 fn a_typed_rotation_is_exact_one_step_and_undone_bit_for_bit() {
     let mut editor = arm();
-    let bone = JointIndex(editor.document().skeleton().order()[1]);
+    let bone = JointId(editor.document().skeleton().order()[1]);
     select(&mut editor, &[bone]);
     let before = editor.document().pose().clone();
     let n_before = editor.history().n_undo();
@@ -194,7 +194,7 @@ fn a_pose_over_a_clip_begins_from_what_is_shown() {
 fn pulling_an_end_bends_its_chain_to_the_pointer() {
     let mut editor = open(OpenRequest::Sample("mannequin".into()));
     let chains: Vec<_> = (0..editor.document().skeleton().len() as u32)
-        .filter_map(|j| editor.chain_of(JointIndex(j)))
+        .filter_map(|j| editor.chain_of(JointId(j)))
         .collect();
     assert!(chains.len() > 5);
     for chain in chains {
@@ -225,8 +225,8 @@ fn pulling_an_end_bends_its_chain_to_the_pointer() {
 fn pinned_feet_stay_while_the_hips_sink() {
     let mut editor = open(OpenRequest::Sample("mannequin".into()));
     let skeleton = editor.document().skeleton().clone();
-    let feet: Vec<JointIndex> = (0..skeleton.len() as u32)
-        .map(JointIndex)
+    let feet: Vec<JointId> = (0..skeleton.len() as u32)
+        .map(JointId)
         .filter(|&j| skeleton.joint(j).name.to_lowercase().contains("foot"))
         .collect();
     assert_eq!(
@@ -247,7 +247,7 @@ fn pinned_feet_stay_while_the_hips_sink() {
         .filter(|&j| editor.document().skin_joint_mask()[j.get()])
         .last()
         .unwrap();
-    let lies = |e: &Editor, j: JointIndex| {
+    let lies = |e: &Editor, j: JointId| {
         e.document()
             .shown_pose()
             .world_matrices(e.document().skeleton())[j.get()]
@@ -332,7 +332,7 @@ fn scramble(editor: &mut Editor) {
     let n = editor.document().skeleton().len() as u32;
     let mask = editor.document().skin_joint_mask();
     for j in (0..n).filter(|&j| mask[j as usize]) {
-        select(editor, &[JointIndex(j)]);
+        select(editor, &[JointId(j)]);
         editor.begin_transform(TransformKind::Rotate, None, SIZE * 0.3, SIZE);
         editor.press_axis(Axis::ALL[j as usize % 3], false);
         for c in format!("{}", 5 + (j * 7) % 40).chars() {
@@ -360,7 +360,7 @@ fn a_pose_pasted_flipped_twice_is_as_before_on_the_shared_characters() {
         let mirror = editor.mirror();
         let n = editor.document().skeleton().len() as u32;
         let paired = (0..n)
-            .map(JointIndex)
+            .map(JointId)
             .filter(|&j| mirror.partner(j).is_some_and(|p| p != j));
         assert!(paired.count() >= 8, "{name} has pairs");
         let mask = editor.document().skin_joint_mask();
@@ -386,7 +386,7 @@ fn a_pose_pasted_flipped_twice_is_as_before_on_the_shared_characters() {
         let turn =
             |now: &glam::DAffine3, rest: &glam::DAffine3| now.matrix3 * rest.matrix3.inverse();
         let reflect = mirror.reflection();
-        for j in (0..n).map(JointIndex) {
+        for j in (0..n).map(JointId) {
             let Some(p) = mirror.partner(j) else { continue };
             let seen = reflect * turn(&a[j.get()], &rest[j.get()]) * reflect;
             let there = turn(&b[p.get()], &rest[p.get()]);
@@ -486,7 +486,7 @@ fn perform(editor: &mut Editor, act: &Act) {
     };
     match act {
         Act::Select(joints) => {
-            let joints: Vec<_> = joints.iter().map(|j| JointIndex(j % n)).collect();
+            let joints: Vec<_> = joints.iter().map(|j| JointId(j % n)).collect();
             editor.finish_tool();
             select(editor, &joints);
         }
@@ -501,7 +501,7 @@ fn perform(editor: &mut Editor, act: &Act) {
             editor.begin_transform(kind(*k), Some(handle), SIZE * 0.45, SIZE);
         }
         Act::Reach(j) => {
-            editor.begin_reach(JointIndex(j % n), SIZE * 0.4, SIZE);
+            editor.begin_reach(JointId(j % n), SIZE * 0.4, SIZE);
         }
         Act::To(x, y, snap, precise) => editor.update_transform(
             SIZE * Vec2::new(*x, *y),

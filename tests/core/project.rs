@@ -15,7 +15,7 @@ use sinew::io::project::{
 };
 use sinew::math::Transform;
 use sinew::skeleton::{
-    Channel, Clip, Interpolation, Joint, JointIndex, JointRule, Property, Skeleton,
+    Channel, Clip, Interpolation, Joint, JointId, JointRule, Property, Skeleton,
 };
 use sinew::skinning::{Polynomial, Rows};
 use sinew::task::Task;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub(crate) fn strip(n: u32, names: &[&str], path: &Path) -> Document {
     let joints = names.iter().enumerate().map(|(j, name)| Joint {
         name: (*name).to_owned(),
-        parent: (j as u32).checked_sub(1).map(JointIndex),
+        parent: (j as u32).checked_sub(1).map(JointId),
         rest: Transform::from_rotation_translation(DQuat::IDENTITY, DVec3::Y),
         source_node: Some(j as u32),
         rule: JointRule::default(),
@@ -83,20 +83,20 @@ pub(crate) fn strip(n: u32, names: &[&str], path: &Path) -> Document {
             SkinId(0),
             Arc::new(Skin {
                 name: String::new(),
-                joints: (0..names.len() as u32).map(JointIndex).collect(),
+                joints: (0..names.len() as u32).map(JointId).collect(),
                 inverse_bind: vec![glam::DAffine3::IDENTITY; names.len()],
             }),
         )]),
         instances: BTreeMap::from([(
             InstanceId(0),
             Arc::new(Instance {
-                joint: JointIndex(0),
+                joint: JointId(0),
                 mesh: MeshId(0),
                 skin: Some(SkinId(0)),
             }),
         )]),
         clips: BTreeMap::from([(ClipId(0), Arc::new(clip))]),
-        rest_morph_weights: BTreeMap::from([(JointIndex(0), vec![0.0])]),
+        rest_morph_weights: BTreeMap::from([(JointId(0), vec![0.0])]),
         ..Parts::default()
     })
     .unwrap()
@@ -104,7 +104,7 @@ pub(crate) fn strip(n: u32, names: &[&str], path: &Path) -> Document {
 
 fn channel(joint: u32, times: &[f32], values: &[f32]) -> Channel {
     Channel {
-        joint: JointIndex(joint),
+        joint: JointId(joint),
         property: Property::Rotation,
         interpolation: Interpolation::Linear,
         times: times.into(),
@@ -221,24 +221,24 @@ proptest! {
         let source = strip(200, &["Hips", "Arm", "Hand"], &model);
         let mut edited = source.clone();
         edit(&mut edited, Edit::influences(MeshId(0), points, rows));
-        let (joints, locals) = poses.into_iter().map(|(j, t)| (JointIndex(j), t)).unzip();
+        let (joints, locals) = poses.into_iter().map(|(j, t)| (JointId(j), t)).unzip();
         edit(&mut edited, Edit::Pose { joints, locals });
-        edit(&mut edited, Edit::MorphWeights { joint: JointIndex(0), weights: vec![morph] });
-        edit(&mut edited, Edit::JointName { joint: JointIndex(2), name: new_name.clone() });
+        edit(&mut edited, Edit::MorphWeights { joint: JointId(0), weights: vec![morph] });
+        edit(&mut edited, Edit::JointName { joint: JointId(2), name: new_name.clone() });
         for map in maps {
             edit(&mut edited, map);
         }
         let rule = JointRule {
             tail: rule.0.map(|transform| transform.translation),
             compensates_scale: rule.1,
-            inflation_parent: rule.2.then_some(JointIndex(0)),
+            inflation_parent: rule.2.then_some(JointId(0)),
         };
-        edit(&mut edited, Edit::JointRule { joint: JointIndex(2), rule });
+        edit(&mut edited, Edit::JointRule { joint: JointId(2), rule });
         if let Some(stack) = stack.map(Arc::new) {
             edit(&mut edited, Edit::Stack { mesh: MeshId(0), stack });
         }
         if locked {
-            edit(&mut edited, Edit::Locks(Arc::new([JointIndex(1)].into())));
+            edit(&mut edited, Edit::Locks(Arc::new([JointId(1)].into())));
         }
         let mut times = times;
         times.sort_by(f32::total_cmp);
@@ -246,7 +246,7 @@ proptest! {
         let clip = Clip { channels: vec![channel(2, &times, &values)], ..Clip::named(new_name) };
         edit(&mut edited, Edit::Clip { id: ClipId(7), clip: Some(Arc::new(clip.clone())) });
         edit(&mut edited, Edit::Clip { id: ClipId(0), clip: (!remove).then(|| Arc::new(clip)) });
-        edited.session_mut().active_joint = Some(JointIndex(2));
+        edited.session_mut().active_joint = Some(JointId(2));
         edited.session_mut().playback.clip = Some(ClipId(7));
         edited.session_mut().camera.yaw = if yaw.is_finite() { yaw } else { 0.1 };
 
@@ -344,11 +344,11 @@ fn the_file_reads_well() {
     edit(
         &mut document,
         Edit::Pose {
-            joints: vec![JointIndex(1)],
+            joints: vec![JointId(1)],
             locals: vec![bent],
         },
     );
-    edit(&mut document, Edit::Locks(Arc::new([JointIndex(2)].into())));
+    edit(&mut document, Edit::Locks(Arc::new([JointId(2)].into())));
     let map = Edit::mask(
         MeshId(0),
         MaskKind::Compensation,
@@ -359,9 +359,9 @@ fn the_file_reads_well() {
     let rule = JointRule {
         tail: Some(DVec3::new(0.0, 0.5, 0.0)),
         compensates_scale: true,
-        inflation_parent: Some(JointIndex(0)),
+        inflation_parent: Some(JointId(0)),
     };
-    let joint = JointIndex(2);
+    let joint = JointId(2);
     edit(&mut document, Edit::JointRule { joint, rule });
     let text = text_of(&document);
     let expected = r#"    masks: [
@@ -532,10 +532,10 @@ fn broken_maps_and_rules_are_said_in_plain_sentences() {
         );
     }
     assert_eq!(findings.len(), 4, "{said:?}");
-    let rule = opened.skeleton().joint(JointIndex(0)).rule;
+    let rule = opened.skeleton().joint(JointId(0)).rule;
     assert!(rule.compensates_scale && rule.inflation_parent.is_none());
     assert_eq!(
-        opened.skeleton().joint(JointIndex(1)).rule,
+        opened.skeleton().joint(JointId(1)).rule,
         JointRule::default()
     );
 }
@@ -598,7 +598,7 @@ fn what_does_not_fit_is_reported_and_the_rest_opens() {
     assert_eq!(item.edited_points(), [edited]);
     assert_eq!(item.influences.row(edited).weights, [1.0]);
     assert_eq!(document.pose().locals[1].rotation.z, 1.0);
-    assert!(document.locked().contains(&JointIndex(2)));
+    assert!(document.locked().contains(&JointId(2)));
 }
 
 #[test]
@@ -720,7 +720,7 @@ fn hostile_blocks_are_refused_without_unpacking_them() {
 #[test]
 fn cutting_a_file_anywhere_is_an_error_and_never_a_panic() {
     let mut document = three();
-    edit(&mut document, Edit::Locks(Arc::new([JointIndex(2)].into())));
+    edit(&mut document, Edit::Locks(Arc::new([JointId(2)].into())));
     let text = text_of(&document);
     for end in (0..text.len() - 2).filter(|&i| text.is_char_boundary(i)) {
         assert!(apply_text(&text[..end]).is_err(), "cut at {end}");
@@ -789,7 +789,7 @@ fn a_missing_model_can_be_relinked() {
     std::fs::create_dir(root.join("models")).unwrap();
     let names = ["Hips", "Arm", "Hand"];
     let mut document = strip(9, &names, &model);
-    edit(&mut document, Edit::Locks(Arc::new([JointIndex(2)].into())));
+    edit(&mut document, Edit::Locks(Arc::new([JointId(2)].into())));
     save(&document, &path, &Task::new()).unwrap();
     let import = |source: ModelSource<'_>, _: &Task| match source {
         ModelSource::File(path) => Ok((strip(9, &names, path), Vec::new())),
@@ -806,7 +806,7 @@ fn a_missing_model_can_be_relinked() {
     let moved = root.join("moved.gltf");
     let opened = open_with_source(&path, &moved, &Task::new(), import).unwrap();
     assert!(!opened.source_changed);
-    assert!(opened.document.locked().contains(&JointIndex(2)));
+    assert!(opened.document.locked().contains(&JointId(2)));
     save(&opened.document, &path, &Task::new()).unwrap();
     std::fs::write(&moved, "").unwrap();
     let opened = open(&path, &Task::new(), import).unwrap();

@@ -6,7 +6,7 @@ use sinew::document::session::PaintTarget;
 use sinew::document::{ClipId, Document, MeshId};
 use sinew::io::import_for_project;
 use sinew::io::project::{Opened, open, save, to_project, to_text};
-use sinew::skeleton::{Interpolation, JointIndex, JointRule, Property};
+use sinew::skeleton::{Interpolation, JointId, JointRule, Property};
 use sinew::skinning::{Compensation, Polynomial, Projection, TwistDamping, Variant};
 use sinew::task::Task;
 use sinew::weights::falloff::Falloff;
@@ -50,13 +50,13 @@ fn assert_common(document: &Document) {
     let columns = [1.0, 0.25, 0.0, 0.25, 1.0, 0.0, 0.0, 0.0, 1.0];
     assert_eq!(locals[1].stretch, DMat3::from_cols_array(&columns));
 
-    assert_eq!(document.skeleton().joint(JointIndex(1)).name, "Forearm");
-    assert!(document.locked().iter().eq(&[JointIndex(0)]));
+    assert_eq!(document.skeleton().joint(JointId(1)).name, "Forearm");
+    assert!(document.locked().iter().eq(&[JointId(0)]));
 
     assert_eq!(document.clips().len(), 2);
     let bend = &document.clips()[&ClipId(1)];
     assert_eq!(bend.name, "Bend more");
-    assert_eq!(bend.channels[0].joint, JointIndex(1));
+    assert_eq!(bend.channels[0].joint, JointId(1));
     assert_eq!(bend.channels[0].property, Property::Rotation);
     assert_eq!(*bend.channels[0].times, [0.0, 0.5]);
     let values = [0.0, 0.0, 0.0, 1.0, 0.6, 0.0, 0.0, 0.8];
@@ -82,7 +82,7 @@ fn assert_common(document: &Document) {
         (session.brush.weight, session.brush.falloff),
         (0.25, Falloff::Sharp)
     );
-    assert_eq!(session.active_joint, Some(JointIndex(1)));
+    assert_eq!(session.active_joint, Some(JointId(1)));
     assert_eq!(session.active_mesh, Some(MeshId(0)));
     assert_eq!(session.selected_joints.len(), 2);
 }
@@ -151,9 +151,9 @@ fn version_2_opens() {
     let rule = JointRule {
         tail: Some(DVec3::new(0.0, 0.5, 0.25)),
         compensates_scale: true,
-        inflation_parent: Some(JointIndex(0)),
+        inflation_parent: Some(JointId(0)),
     };
-    assert_eq!(document.skeleton().joint(JointIndex(1)).rule, rule);
+    assert_eq!(document.skeleton().joint(JointId(1)).rule, rule);
     let brush = &document.session().brush;
     assert_eq!(brush.target, PaintTarget::Mask(MaskKind::Compensation));
     assert_eq!(brush.value(), 1.5);

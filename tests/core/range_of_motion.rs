@@ -4,7 +4,7 @@ use glam::{DQuat, DVec3};
 use sinew::document::{Document, Edit};
 use sinew::editor::{Editor, OpenRequest};
 use sinew::skeleton::range_of_motion::axis_along;
-use sinew::skeleton::{JointIndex, RangeOfMotion};
+use sinew::skeleton::{JointId, RangeOfMotion};
 use sinew::task::Task;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,19 +22,14 @@ fn sample(name: &str) -> Document {
         .document
 }
 
-fn joint(document: &Document, name: &str) -> JointIndex {
+fn joint(document: &Document, name: &str) -> JointId {
     let joints = document.skeleton().joints();
     let at = joints.iter().position(|j| j.name == name);
-    JointIndex(at.unwrap_or_else(|| panic!("no {name}")) as u32)
+    JointId(at.unwrap_or_else(|| panic!("no {name}")) as u32)
 }
 
 /// How a joint is turned relative to rest, in its own frame at rest: axis times degrees.
-fn turned(
-    document: &Document,
-    clip: &sinew::skeleton::Clip,
-    joint: JointIndex,
-    time: f64,
-) -> DVec3 {
+fn turned(document: &Document, clip: &sinew::skeleton::Clip, joint: JointId, time: f64) -> DVec3 {
     let pose = document.pose_of_clip(clip, time);
     let rest = document.rest_pose().locals[joint.get()].rotation;
     let turn = rest.conjugate() * pose.locals[joint.get()].rotation;
@@ -45,7 +40,7 @@ fn turned(
 #[test]
 fn every_chosen_joint_goes_to_both_sides_of_each_axis_and_the_others_stay() {
     let document = sample("mannequin.glb");
-    let chosen: BTreeSet<JointIndex> = ["shin.L", "spine.01", "hand.R"]
+    let chosen: BTreeSet<JointId> = ["shin.L", "spine.01", "hand.R"]
         .into_iter()
         .map(|name| joint(&document, name))
         .collect();
@@ -86,7 +81,7 @@ fn every_chosen_joint_goes_to_both_sides_of_each_axis_and_the_others_stay() {
                     (rest.translation, rest.stretch)
                 );
                 if j != m.joint.get() {
-                    let off = turned(&document, &clip, JointIndex(j as u32), time).length();
+                    let off = turned(&document, &clip, JointId(j as u32), time).length();
                     assert!(off < 1e-3, "{j} {off}");
                 }
             }

@@ -12,7 +12,7 @@ use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, Edit};
 use sinew::evaluate::Evaluator;
 use sinew::io::gltf_export::{CorrectionReport, ExportOptions, Exported, export};
-use sinew::skeleton::{JointIndex, Pose};
+use sinew::skeleton::{JointId, Pose};
 use sinew::task::Task;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -287,8 +287,8 @@ fn errors(document: &Document, glb: &[u8], poses: &[Pose]) -> (f64, f64) {
 }
 
 /// Bends the arm's forearm and twists it, by up to 120 and 150 degrees.
-fn bent_and_twisted(document: &Document, steps: usize) -> Vec<(JointIndex, DQuat, Pose)> {
-    let forearm = JointIndex(1);
+fn bent_and_twisted(document: &Document, steps: usize) -> Vec<(JointId, DQuat, Pose)> {
+    let forearm = JointId(1);
     let poses = (0..=steps).map(|step| {
         let share = step as f64 / steps as f64;
         let bend = DQuat::from_rotation_z((120.0 * share).to_radians());

@@ -8,7 +8,7 @@ use crate::skinning::Random;
 use crate::skins::{assert_close, bind_all, cook, influences, skeleton, skin};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use sinew::math::{Transform, polar};
-use sinew::skeleton::{JointIndex, Pose, Skeleton};
+use sinew::skeleton::{JointId, Pose, Skeleton};
 use sinew::skinning::{SkinBind, SkinPalette, Stretch, dqs, inflate, lbs};
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -41,7 +41,7 @@ fn bind_tree(tree: &Tree, bound: &[bool]) -> (Skeleton, SkinBind) {
             }
         })
         .collect();
-    let joints: Vec<JointIndex> = (0..skeleton.len() as u32).map(JointIndex).collect();
+    let joints: Vec<JointId> = (0..skeleton.len() as u32).map(JointId).collect();
     let bind = SkinBind::new(&skeleton, &joints, &inverse_bind, bound, &world);
     (skeleton, bind)
 }
@@ -360,7 +360,7 @@ fn seed_004_the_unit_of_a_file_does_not_show() {
     let rest = Pose::rest(&skeleton).world_matrices(&skeleton);
     let unit = DAffine3::from_scale(DVec3::splat(0.01));
     let inverse_bind: Vec<DAffine3> = rest.iter().map(|w| w.inverse() * unit).collect();
-    let joints: Vec<JointIndex> = (0..6).map(JointIndex).collect();
+    let joints: Vec<JointId> = (0..6).map(JointId).collect();
     let bind = SkinBind::new(&skeleton, &joints, &inverse_bind, &[true; 6], &rest);
     assert!((bind.unit_scale() - 0.01).abs() < 1e-14);
     let mut in_centimetres = SkinPalette::default();

@@ -9,7 +9,7 @@ use sinew::editor::{BonesSeen, OpenRequest};
 use sinew::io::project::{apply_project, parse, to_project, to_text};
 use sinew::math::Camera;
 use sinew::mesh::{Mesh, PointSet, SurfaceIndex, islands};
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use sinew::tools::{
     DepthBuffer, PointerKind, Region, ScreenView, SelectOp, SelectShape, SurfaceView, region,
 };
@@ -42,7 +42,7 @@ impl EditorHarness {
         self.select_drag(Vec2::splat(-1.0), Vec2::splat(1.0), op);
     }
 
-    fn selected_joints(&self) -> BTreeSet<JointIndex> {
+    fn selected_joints(&self) -> BTreeSet<JointId> {
         self.editor.document().session().selected_joints.clone()
     }
 
@@ -59,10 +59,10 @@ impl EditorHarness {
         (*id, item.geometry.clone())
     }
 
-    fn bones_of_skin(&self) -> BTreeSet<JointIndex> {
+    fn bones_of_skin(&self) -> BTreeSet<JointId> {
         let mask = self.editor.document().skin_joint_mask();
         (0..mask.len() as u32)
-            .map(JointIndex)
+            .map(JointId)
             .filter(|j| mask[j.get()])
             .collect()
     }
@@ -252,7 +252,7 @@ fn a_click_on_a_bone_selects_it_and_one_beside_it_the_bone_that_moves_the_skin()
     h.click(shoulder.lerp(elbow, 0.4), SelectOp::Replace);
     assert_eq!(
         h.editor.document().session().active_joint,
-        Some(JointIndex(upper))
+        Some(JointId(upper))
     );
     // Far from every bone, on the skin.
     let point = h.front_point();
@@ -286,10 +286,7 @@ fn a_click_on_a_bone_selects_it_and_one_beside_it_the_bone_that_moves_the_skin()
 #[test]
 fn shift_adds_bones_and_ctrl_takes_them_away() {
     let mut h = EditorHarness::new();
-    let (upper, fore) = (
-        JointIndex(h.joint("upper_arm")),
-        JointIndex(h.joint("forearm")),
-    );
+    let (upper, fore) = (JointId(h.joint("upper_arm")), JointId(h.joint("forearm")));
     h.editor.pick_joint(Some(upper), SelectOp::Replace);
     h.editor.pick_joint(Some(fore), SelectOp::Extend);
     assert_eq!(h.selected_joints(), [upper, fore].into());
@@ -384,7 +381,7 @@ fn a_click_picks_the_nearest_point_that_is_seen() {
 fn undo_brings_back_the_points_that_were_selected_with_the_step() {
     let mut h = EditorHarness::new();
     let (mesh, _) = h.only_mesh();
-    let fore = JointIndex(h.joint("forearm"));
+    let fore = JointId(h.joint("forearm"));
     h.editor.set_select_kind(SelectKind::Points);
     h.editor.select_joint(Some(fore));
     h.editor.select_all();
@@ -401,17 +398,17 @@ fn undo_brings_back_the_points_that_were_selected_with_the_step() {
 fn bones_grow_to_neighbours_and_link_to_the_chain_below() {
     let mut h = EditorHarness::new();
     let bones = h.bones_of_skin();
-    let fore = JointIndex(h.joint("forearm"));
+    let fore = JointId(h.joint("forearm"));
     let skeleton = h.editor.document().skeleton().clone();
     h.editor.select_joint(Some(fore));
     h.editor.select_more();
-    let mut near: BTreeSet<JointIndex> = skeleton.children(fore).iter().copied().collect();
+    let mut near: BTreeSet<JointId> = skeleton.children(fore).iter().copied().collect();
     near.extend(skeleton.joint(fore).parent);
     near.insert(fore);
     assert_eq!(h.selected_joints(), &near & &bones);
     h.editor.select_joint(Some(fore));
     h.editor.select_linked();
-    let below = |j: &JointIndex| *j == fore || skeleton.ancestors(*j).any(|a| a == fore);
+    let below = |j: &JointId| *j == fore || skeleton.ancestors(*j).any(|a| a == fore);
     assert_eq!(
         h.selected_joints(),
         bones.iter().copied().filter(below).collect()
@@ -427,7 +424,7 @@ fn bones_grow_to_neighbours_and_link_to_the_chain_below() {
 fn the_points_a_bone_moves_are_selected() {
     let mut h = EditorHarness::new();
     let (mesh, _) = h.only_mesh();
-    let fore = JointIndex(h.joint("forearm"));
+    let fore = JointId(h.joint("forearm"));
     h.editor.select_joint(Some(fore));
     h.editor.select_moved_points();
     let n_moved = h.editor.heat()[&mesh].n_marked;
@@ -445,7 +442,7 @@ fn the_points_a_bone_moves_are_selected() {
 fn hidden_points_are_neither_picked_nor_painted() {
     let mut h = EditorHarness::new();
     let (mesh, geometry) = h.only_mesh();
-    let fore = JointIndex(h.joint("forearm"));
+    let fore = JointId(h.joint("forearm"));
     h.editor.select_joint(Some(fore));
     h.editor.set_select_kind(SelectKind::Points);
     let at = h.place_of_point(h.front_point());
@@ -499,10 +496,7 @@ fn hidden_points_are_neither_picked_nor_painted() {
 #[test]
 fn isolating_twice_shows_what_was_shown_before() {
     let mut h = EditorHarness::new();
-    let (upper, fore) = (
-        JointIndex(h.joint("upper_arm")),
-        JointIndex(h.joint("forearm")),
-    );
+    let (upper, fore) = (JointId(h.joint("upper_arm")), JointId(h.joint("forearm")));
     h.editor.set_joint_hidden(upper, true);
     h.editor.select_joint(Some(fore));
     h.editor.toggle_isolate();
@@ -532,10 +526,7 @@ fn isolating_twice_shows_what_was_shown_before() {
 #[test]
 fn what_is_hidden_while_isolated_stays_hidden_and_what_is_shown_shows() {
     let mut h = EditorHarness::new();
-    let (upper, fore) = (
-        JointIndex(h.joint("upper_arm")),
-        JointIndex(h.joint("forearm")),
-    );
+    let (upper, fore) = (JointId(h.joint("upper_arm")), JointId(h.joint("forearm")));
     let id = *h.editor.displayed().keys().next().unwrap();
     h.editor.select_joint(Some(fore));
     h.editor.toggle_isolate();
@@ -557,8 +548,7 @@ fn what_is_selected_and_hidden_is_saved_in_a_few_kilobytes() {
     h.editor.arm_select(Some(SelectShape::Circle));
     h.click(at, SelectOp::Replace);
     h.editor.hide_selected();
-    h.editor
-        .set_joint_hidden(JointIndex(h.joint("forearm")), true);
+    h.editor.set_joint_hidden(JointId(h.joint("forearm")), true);
     h.editor.select_all();
     let plain =
         to_text(&to_project(&EditorHarness::new().editor.document().clone(), None).unwrap())

@@ -7,7 +7,7 @@ use crate::skins::{assert_close, cook, influences, palette_of, skeleton, skin, t
 use glam::{DAffine3, DMat3, DQuat, DVec3, Mat3, Quat, Vec3};
 use rayon::prelude::*;
 use sinew::math::Transform;
-use sinew::skeleton::{JointIndex, Pose};
+use sinew::skeleton::{JointId, Pose};
 use sinew::skinning::{
     Backend, CHUNK, Motion, SkinBind, SkinError, SkinInput, SkinPalette, Stretch, blended_linear,
     blended_rotations, dqs, dqs_with_normals, inflate, inflate_with_normals, lbs, lbs_with_normals,
@@ -286,7 +286,7 @@ fn points_without_influences_stay_where_they_are_under_any_unit() {
     // The mesh is in a unit of its own: bound at the identity, drawn a hundred times as large.
     let bind = SkinBind::new(
         &skeleton,
-        &[JointIndex(0)],
+        &[JointId(0)],
         &[DAffine3::IDENTITY],
         &[true],
         &world,
@@ -346,7 +346,7 @@ fn absurd_matrices_leave_the_palette_finite() {
     ];
     let skeleton = skeleton(&[None, Some(0), Some(1), Some(2)], &rest);
     let world = Pose::rest(&skeleton).world_matrices(&skeleton);
-    let joints = [0, 1, 2, 3, 3].map(JointIndex);
+    let joints = [0, 1, 2, 3, 3].map(JointId);
     let absurd = [
         DAffine3::from_mat3(DMat3::ZERO),
         DAffine3::from_scale(DVec3::splat(1e300)),
@@ -391,7 +391,7 @@ fn a_flattened_bind_matrix_still_moves_its_points_as_gltf_does() {
         DMat3::from_diagonal(DVec3::new(1.0, 1.0, 0.0)),
         DVec3::new(0.1, 0.2, 0.3),
     );
-    let joints = [JointIndex(0), JointIndex(1)];
+    let joints = [JointId(0), JointId(1)];
     let inverse_bind = [world[0].inverse(), flat];
     let bind = SkinBind::new(&skeleton, &joints, &inverse_bind, &[true; 2], &world);
     let mut palette = SkinPalette::default();

@@ -3,7 +3,7 @@
 use crate::reference::Row;
 use glam::{DAffine3, DVec3, Vec3};
 use sinew::math::Transform;
-use sinew::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
+use sinew::skeleton::{Joint, JointId, JointRule, Pose, Skeleton};
 use sinew::skinning::{
     CHUNK, CookedChunk, Influences, Rows, SkinBind, SkinInput, SkinPalette, Stretch,
 };
@@ -15,7 +15,7 @@ pub(crate) fn skeleton(parents: &[Option<u32>], rest: &[Transform]) -> Skeleton 
         .zip(rest)
         .map(|(parent, rest)| Joint {
             name: String::new(),
-            parent: parent.map(JointIndex),
+            parent: parent.map(JointId),
             rest: *rest,
             source_node: None,
             rule: JointRule::default(),
@@ -28,7 +28,7 @@ pub(crate) fn skeleton(parents: &[Option<u32>], rest: &[Transform]) -> Skeleton 
 pub(crate) fn bind_all(skeleton: &Skeleton) -> SkinBind {
     let world = Pose::rest(skeleton).world_matrices(skeleton);
     let inverse_bind: Vec<DAffine3> = world.iter().map(DAffine3::inverse).collect();
-    let joints: Vec<JointIndex> = (0..skeleton.len() as u32).map(JointIndex).collect();
+    let joints: Vec<JointId> = (0..skeleton.len() as u32).map(JointId).collect();
     SkinBind::new(
         skeleton,
         &joints,

@@ -15,7 +15,7 @@ use sinew::document::{
 };
 use sinew::evaluate::Evaluator;
 use sinew::math::Transform;
-use sinew::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
+use sinew::skeleton::{Joint, JointId, JointRule, Pose, Skeleton};
 use sinew::skinning::{Influences, Rows};
 use std::sync::Arc;
 
@@ -270,7 +270,7 @@ fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
             };
             let rotation = DQuat::from_rotation_z(angle) * DQuat::from_rotation_y(0.3 * x);
             Edit::Pose {
-                joints: vec![JointIndex(joint)],
+                joints: vec![JointId(joint)],
                 locals: vec![Transform::from_trs(
                     DVec3::new(x, 0.0, 0.0),
                     rotation,
@@ -280,7 +280,7 @@ fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
         });
     let rule = (0u32..5, -2.0f64..2.0, any::<[bool; 2]>()).prop_map(|(joint, x, [tail, scale])| {
         Edit::JointRule {
-            joint: JointIndex(joint),
+            joint: JointId(joint),
             rule: JointRule {
                 tail: tail.then(|| DVec3::new(x, 0.3, 0.0)),
                 compensates_scale: scale,
@@ -294,7 +294,7 @@ fn any_edit(n_points: u32) -> impl Strategy<Value = Edit> {
         3 => any_stack().prop_map(|stack| Edit::Stack { mesh: MESH, stack: Arc::new(stack) }),
         3 => pose,
         1 => rule,
-        1 => (3u32..5, -1.0f32..1.0).prop_map(|(j, w)| Edit::MorphWeights { joint: JointIndex(j), weights: vec![w] }),
+        1 => (3u32..5, -1.0f32..1.0).prop_map(|(j, w)| Edit::MorphWeights { joint: JointId(j), weights: vec![w] }),
     ]
 }
 
@@ -392,12 +392,12 @@ fn a_bone_stretched_by_a_joint_without_points_is_measured_again() {
     let mut joints = sound.skeleton().joints().to_vec();
     joints.push(Joint {
         name: "twin".into(),
-        parent: Some(JointIndex(1)),
+        parent: Some(JointId(1)),
         rest: Transform::IDENTITY,
         source_node: None,
         rule: JointRule::default(),
     });
-    joints[2].parent = Some(JointIndex(5));
+    joints[2].parent = Some(JointId(5));
     let mut rows = Rows::default();
     for row in sound.meshes()[&MESH].influences.iter() {
         // Only the first two joints move points.
@@ -429,7 +429,7 @@ fn stretch_the_twin(sound: &Document, joints: &[Joint], item: &MeshItem, skin: S
         meshes: [(MESH, Arc::new(item.clone()))].into(),
         skins: [(SkinId(0), Arc::new(skin))].into(),
         instances: sound.instances().clone(),
-        rest_morph_weights: [(JointIndex(3), vec![0.0]), (JointIndex(4), vec![0.0])].into(),
+        rest_morph_weights: [(JointId(3), vec![0.0]), (JointId(4), vec![0.0])].into(),
         ..Parts::default()
     })
     .unwrap();

@@ -20,7 +20,7 @@ use sinew::document::{
 };
 use sinew::evaluate::Evaluator;
 use sinew::math::Transform;
-use sinew::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
+use sinew::skeleton::{Joint, JointId, JointRule, Pose, Skeleton};
 use std::sync::Arc;
 
 /// A mesh on joints without rotation at bind, as a document.
@@ -57,7 +57,7 @@ impl Rig {
         let mut joints: Vec<Joint> = (0..n_joints)
             .map(|j| Joint {
                 name: format!("joint {j}"),
-                parent: bones.parents[j].map(|p| JointIndex(p as u32)),
+                parent: bones.parents[j].map(|p| JointId(p as u32)),
                 rest: Transform {
                     translation: bones.origins[j]
                         - bones.parents[j].map_or(DVec3::ZERO, |p| bones.origins[p]),
@@ -79,7 +79,7 @@ impl Rig {
         });
         let skin = Skin {
             name: "skin".into(),
-            joints: (0..n_joints as u32).map(JointIndex).collect(),
+            joints: (0..n_joints as u32).map(JointId).collect(),
             inverse_bind: bones
                 .origins
                 .iter()
@@ -97,7 +97,7 @@ impl Rig {
             morph_weights: Vec::new(),
         };
         let instance = Instance {
-            joint: JointIndex(n_joints as u32),
+            joint: JointId(n_joints as u32),
             mesh: MeshId(0),
             skin: Some(SkinId(0)),
         };

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use sinew::deform::{DeformStack, Moved, ScaleMode, StackChoice, StackPreset};
 use sinew::document::{Document, Edit, InstanceId};
 use sinew::evaluate::{Evaluator, ViewId, ViewRequest};
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use sinew::tools::SelectOp;
 use std::sync::Arc;
 
@@ -151,7 +151,7 @@ fn the_editor_shows_each_choice_once_and_frees_what_nobody_looks_at() {
     assert!(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2]);
 
     // Weights painted in one view change all of them.
-    let forearm = JointIndex(h.joint("forearm"));
+    let forearm = JointId(h.joint("forearm"));
     h.editor.select_joint(Some(forearm));
     h.editor.point_in(linear);
     let elbow = h.place_of(forearm.0);
@@ -234,7 +234,7 @@ fn what_is_picked_is_what_the_view_shows() {
 }
 
 fn bend(h: &mut EditorHarness) {
-    let forearm = JointIndex(h.joint("forearm"));
+    let forearm = JointId(h.joint("forearm"));
     let mut pose = (**h.editor.document().pose()).clone();
     let local = &mut pose.locals[forearm.get()];
     local.rotation = glam::DQuat::from_rotation_z(1.4) * local.rotation;

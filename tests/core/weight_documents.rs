@@ -171,7 +171,7 @@ fn the_samples_sides_match_and_mirroring_them_twice_is_once() {
         ..SubjectScope::default()
     };
     let flood = Operation::Flood {
-        joint: sinew::skeleton::JointIndex(joint as u32),
+        joint: sinew::skeleton::JointId(joint as u32),
         value: 0.5,
         how: Flood::Add,
     };

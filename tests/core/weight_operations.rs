@@ -4,7 +4,7 @@ use glam::{DAffine3, DVec3, Vec3};
 use proptest::prelude::*;
 use sinew::math::{Axis, Transform};
 use sinew::mesh::{Mesh, PointSet};
-use sinew::skeleton::{Joint, JointIndex, JointRule, Skeleton};
+use sinew::skeleton::{Joint, JointId, JointRule, Skeleton};
 use sinew::skinning::{Influences, PaintRows, Rows};
 use sinew::task::Task;
 use sinew::weights::file::{WeightsFile, WeightsOfMesh};
@@ -27,7 +27,7 @@ const BONES: [&str; 8] = [
 pub(crate) struct Bench {
     pub(crate) mesh: Arc<Mesh>,
     pub(crate) influences: Influences,
-    joints: Vec<JointIndex>,
+    joints: Vec<JointId>,
     skeleton: Arc<Skeleton>,
     bind: Vec<DAffine3>,
     pub(crate) locked: Vec<bool>,
@@ -119,7 +119,7 @@ pub(crate) fn skeleton() -> Skeleton {
         };
         Joint {
             name: (*name).into(),
-            parent: (i > 0).then_some(JointIndex(0)),
+            parent: (i > 0).then_some(JointId(0)),
             rest: Transform {
                 translation: DVec3::new(side, (i as f64 / 2.0).ceil() * 0.1, 0.0),
                 ..Transform::IDENTITY
@@ -139,7 +139,7 @@ impl Bench {
         Self {
             mesh: Arc::new(sheet()),
             influences: Influences::from_rows(rows.iter()),
-            joints: (0..n as u32).map(JointIndex).collect(),
+            joints: (0..n as u32).map(JointId).collect(),
             bind: skeleton
                 .joints()
                 .iter()
@@ -227,8 +227,8 @@ fn fading(point: u32) -> Row {
     }
 }
 
-fn bone(index: u32) -> JointIndex {
-    JointIndex(index)
+fn bone(index: u32) -> JointId {
+    JointId(index)
 }
 
 fn mirroring() -> Mirroring {
@@ -719,8 +719,8 @@ fn any_row(n_bones: u16) -> impl Strategy<Value = Row> {
     })
 }
 
-fn any_bone() -> impl Strategy<Value = JointIndex> {
-    (0..8u32).prop_map(JointIndex)
+fn any_bone() -> impl Strategy<Value = JointId> {
+    (0..8u32).prop_map(JointId)
 }
 
 fn any_operation() -> impl Strategy<Value = Operation> {

@@ -7,7 +7,7 @@ use sinew::document::session::SelectKind;
 use sinew::document::{Edit, MeshId};
 use sinew::editor::{Heat, HeatOf, OpenRequest, WeightView};
 use sinew::mesh::PointSet;
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use sinew::skinning::Rows;
 use std::collections::BTreeMap;
 
@@ -46,13 +46,13 @@ fn content(heat: &BTreeMap<MeshId, Heat>) -> Vec<Content> {
 #[test]
 fn every_view_updated_by_strokes_locks_and_undo_equals_a_fresh_one() {
     let mut h = EditorHarness::new();
-    let bone = JointIndex(h.joint("forearm"));
+    let bone = JointId(h.joint("forearm"));
     h.editor.select_joint(Some(bone));
     for view in WeightView::ALL {
         h.editor.show_weights(view);
         for locked in [false, true] {
             if locked {
-                h.editor.toggle_lock(JointIndex(h.joint("upper_arm")));
+                h.editor.toggle_lock(JointId(h.joint("upper_arm")));
             }
             set_rows(&mut h, &[3, 4, 5], &[(0, 0.25), (1, 0.5)]);
             set_rows(&mut h, &[700, 701], &[]);
@@ -166,7 +166,7 @@ fn points_off_1_are_counted_selected_and_normalised() {
     assert_eq!(h.editor.n_off_sum(), 3);
     // Locked weights keep their bits, and the badge stays.
     for joint in ["upper_arm", "forearm"] {
-        let joint = JointIndex(h.joint(joint));
+        let joint = JointId(h.joint(joint));
         if !h.editor.document().locked().contains(&joint) {
             h.editor.toggle_lock(joint);
         }
@@ -254,7 +254,7 @@ fn the_other_side_of_points_and_bones_is_selected() {
     let skeleton = h.editor.document().skeleton().clone();
     let mirror = sinew::skeleton::mirror::Mirror::new(&skeleton);
     let pair = (0..skeleton.len() as u32)
-        .map(JointIndex)
+        .map(JointId)
         .find_map(|j| Some((j, mirror.partner(j).filter(|p| *p != j)?)));
     let (a, b) = pair.expect("arms have partners");
     h.editor.set_select_kind(SelectKind::Bones);

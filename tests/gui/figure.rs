@@ -7,7 +7,7 @@ use sinew::math::Transform;
 use sinew::math::camera::{Camera, View};
 use sinew::mesh::{Mesh, normals};
 use sinew::skeleton::bones::bones;
-use sinew::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
+use sinew::skeleton::{Joint, JointId, JointRule, Pose, Skeleton};
 use sinew::view::{
     BoneShape, BoneState, PointMarks, Scene, SceneMesh, ViewOptions, frame_bounds, shape_bones,
 };
@@ -45,7 +45,7 @@ impl Figure {
         pose.locals[1].rotation = DQuat::from_rotation_z(degrees.to_radians());
         let world = pose.world_matrices(&skeleton);
         let state = |joint| match joint {
-            JointIndex(1) => BoneState::Active,
+            JointId(1) => BoneState::Active,
             _ => BoneState::Normal,
         };
         let ball = ball();
@@ -113,7 +113,7 @@ impl Figure {
 fn tube_skeleton() -> Skeleton {
     let joint = |parent: Option<u32>, position: DVec3| Joint {
         name: String::new(),
-        parent: parent.map(JointIndex),
+        parent: parent.map(JointId),
         rest: Transform {
             translation: position,
             ..Transform::IDENTITY

@@ -5,7 +5,7 @@ use egui::{Key, Modifiers, Role};
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sinew::deform::MaskKind;
 use sinew::document::session::PaintTarget;
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use sinew::view::Shading;
 use sinew::view::commands::Command;
 use sinew::view::mode::Mode;
@@ -141,7 +141,7 @@ fn rules_of_a_bone_are_set_and_undone() {
     let mut window = high_window();
     let forearm = window.document().skeleton().joints();
     let forearm = forearm.iter().position(|j| j.name == "forearm").unwrap();
-    let forearm = JointIndex(forearm as u32);
+    let forearm = JointId(forearm as u32);
     window.select(forearm);
     let before = window.document().clone();
     window.click(Role::DisclosureTriangle, "Rules");

@@ -6,7 +6,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use glam::DQuat;
 use sinew::document::session::BlendTarget;
 use sinew::editor::Editor;
-use sinew::skeleton::{InBetweens, JointIndex, Pose};
+use sinew::skeleton::{InBetweens, JointId, Pose};
 use sinew::view::commands::Command;
 use sinew::view::mode::Mode;
 
@@ -142,7 +142,7 @@ fn a_range_of_motion_is_made_and_made_again() {
 }
 
 /// The arm in Pose mode with a turned bone, and that bone.
-fn posed() -> (Window, JointIndex) {
+fn posed() -> (Window, JointId) {
     // High enough for all of the properties.
     let mut window = Window::sized("arm.glb", [1366.0, 1100.0], 1.0);
     let bone = window.bones()[1];
@@ -154,7 +154,7 @@ fn posed() -> (Window, JointIndex) {
 }
 
 /// Turns a bone as its field does.
-fn turn(window: &mut Window, bone: JointIndex, radians: f64) {
+fn turn(window: &mut Window, bone: JointId, radians: f64) {
     let local = window.document().shown_pose().locals[bone.get()];
     let mut turned = local;
     turned.rotation *= DQuat::from_rotation_x(radians);
@@ -173,7 +173,7 @@ fn blend(window: &Window) -> egui::Rect {
 }
 
 /// Degrees that a bone is turned from rest.
-fn degrees(window: &Window, bone: JointIndex) -> f64 {
+fn degrees(window: &Window, bone: JointId) -> f64 {
     let rest = window.document().rest_pose().locals[bone.get()].rotation;
     let now = window.document().shown_pose().locals[bone.get()].rotation;
     let turn = rest.conjugate() * now;

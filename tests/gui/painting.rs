@@ -8,7 +8,7 @@ use egui_kittest::kittest::Queryable as _;
 use sinew::deform::MaskKind;
 use sinew::document::Document;
 use sinew::document::session::{BrushKind, PaintTarget};
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use sinew::view::Shading;
 use sinew::view::commands::Command;
 use sinew::view::mode::Mode;
@@ -429,7 +429,7 @@ fn symmetry_is_switched_on_in_the_properties_and_paints_both_sides() {
     let joint = |name: &str| {
         let mut joints = window.document().skeleton().joints().iter();
         let place = joints.position(|j| j.name == name);
-        JointIndex(place.expect("the mannequin has arms") as u32)
+        JointId(place.expect("the mannequin has arms") as u32)
     };
     let (left, right) = (joint("upper_arm.L"), joint("upper_arm.R"));
     window.select(left);
@@ -449,7 +449,7 @@ fn symmetry_is_switched_on_in_the_properties_and_paints_both_sides() {
     *brush.value_mut() = 0.0;
     window.drag(PointerButton::Primary, Modifiers::NONE, at, vec2(20.0, 0.0));
     let mesh = *before.meshes().keys().next().expect("a mesh");
-    let lost = |joint: JointIndex| {
+    let lost = |joint: JointId| {
         let index = before.skin_joint(mesh, joint).expect("in the skin");
         let total = |d: &Document| -> f64 {
             let rows = d.meshes()[&mesh].influences.iter();

@@ -10,7 +10,7 @@ use egui_kittest::kittest::Queryable as _;
 use sinew::document::{Document, Edit, MeshId};
 use sinew::editor::{Editor, OpenRequest};
 use sinew::finding::Fix;
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use sinew::skinning::Rows;
 use sinew::view::WindowlessGl;
 use sinew::view::mode::Mode;
@@ -162,19 +162,19 @@ impl Window {
         self.settle();
     }
 
-    fn label(&self, joint: JointIndex) -> String {
+    fn label(&self, joint: JointId) -> String {
         self.document().skeleton().label(joint)
     }
 
-    fn bones(&self) -> Vec<JointIndex> {
+    fn bones(&self) -> Vec<JointId> {
         let mask = self.document().skin_joint_mask();
         (0..mask.len())
             .filter(|&j| mask[j])
-            .map(|j| JointIndex(j as u32))
+            .map(|j| JointId(j as u32))
             .collect()
     }
 
-    fn active(&self) -> Option<JointIndex> {
+    fn active(&self) -> Option<JointId> {
         self.document().session().active_joint
     }
 
@@ -547,7 +547,7 @@ fn a_thousand_bones_cost_no_more_than_those_in_sight() {
     println!("panels, 1,000 bones: {:.2} ms", secs[15] * 1e3);
     // Generous: the machine is busy and the build is not optimised.
     assert!(secs[15] < 0.016, "{:.1} ms", secs[15] * 1e3);
-    window.editor().select_joint(Some(JointIndex(999)));
+    window.editor().select_joint(Some(JointId(999)));
     window.settle();
     window.settle();
     assert!(window.has(Role::TreeItem, "Bone 999"));

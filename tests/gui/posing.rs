@@ -8,7 +8,7 @@ use sinew::document::session::{PoseSpace, TransformKind};
 use sinew::editor::Editor;
 use sinew::math::Camera;
 use sinew::math::camera::View;
-use sinew::skeleton::{JointIndex, Pose};
+use sinew::skeleton::{JointId, Pose};
 use sinew::tools::{Axis, Constraint, Gizmo, Handle, Screen};
 use sinew::view::mode::Mode;
 use sinew::view::theme::ThemeChoice;
@@ -20,12 +20,12 @@ const SHIFT: Modifiers = Modifiers {
 };
 
 /// The window on a model in Pose mode, one bone selected, seen from `view`.
-fn posing(name: &str, bone: &str, view: View) -> (Window, JointIndex) {
+fn posing(name: &str, bone: &str, view: View) -> (Window, JointId) {
     let mut window = Window::on(name);
     let joints = window.document().skeleton().joints();
     let found = joints.iter().position(|j| j.name == bone);
     let names: Vec<_> = joints.iter().map(|j| j.name.clone()).collect();
-    let joint = JointIndex(found.unwrap_or_else(|| panic!("no {bone} in {names:?}")) as u32);
+    let joint = JointId(found.unwrap_or_else(|| panic!("no {bone} in {names:?}")) as u32);
     let editor = window.harness.state_mut().editor_mut();
     editor.show_clip(None);
     editor.select_joint(Some(joint));
@@ -85,7 +85,7 @@ fn drag_along(window: &mut Window, places: &[Pos2]) {
 }
 
 /// How a bone has turned in its parent since `before`.
-fn turn(window: &Window, before: &Pose, joint: JointIndex) -> DVec3 {
+fn turn(window: &Window, before: &Pose, joint: JointId) -> DVec3 {
     let now = window.document().pose().locals[joint.get()].rotation;
     (now * before.locals[joint.get()].rotation.inverse()).to_scaled_axis()
 }
@@ -269,7 +269,7 @@ fn a_pinned_end_bends_its_chain_and_a_plain_bone_turns_alone() {
         }
         let before = window.document().pose().clone();
         let chain = window.editor().chain_of(joint).expect("an arm");
-        let head = |window: &Window, joint: JointIndex| {
+        let head = |window: &Window, joint: JointId| {
             let world = window.editor().world()[joint.get()];
             window.place(world.translation.as_vec3())
         };

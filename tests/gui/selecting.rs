@@ -6,7 +6,7 @@ use sinew::document::Image;
 use sinew::document::session::{PaintMask, SelectKind};
 use sinew::editor::{Editor, OpenRequest};
 use sinew::evaluate::ViewId;
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use sinew::tools::SelectShape;
 use sinew::view::picture::{Bones, Picture};
 use sinew::view::{Offscreen, Shading, ViewOptions};
@@ -30,7 +30,7 @@ fn corner(w: &Window) -> Pos2 {
     w.viewport().max - Vec2::splat(12.0)
 }
 
-fn selected(w: &Window) -> Vec<JointIndex> {
+fn selected(w: &Window) -> Vec<JointId> {
     let joints = &w.document().session().selected_joints;
     joints.iter().copied().collect()
 }
@@ -40,13 +40,13 @@ fn n_points(w: &Window) -> usize {
     sets.map(|set| set.count()).sum()
 }
 
-fn joint(w: &Window, name: &str) -> JointIndex {
+fn joint(w: &Window, name: &str) -> JointId {
     let joints = w.document().skeleton().joints();
-    JointIndex(joints.iter().position(|j| j.name == name).unwrap() as u32)
+    JointId(joints.iter().position(|j| j.name == name).unwrap() as u32)
 }
 
 /// A place on a bone.
-fn on_bone(w: &Window, joint: JointIndex) -> Pos2 {
+fn on_bone(w: &Window, joint: JointId) -> Pos2 {
     let bones = w.editor().bones();
     let bone = bones.iter().find(|b| b.joint == joint).unwrap();
     w.place(bone.head.lerp(bone.tail, 0.4))
@@ -62,7 +62,7 @@ fn box_over_all(w: &mut Window, modifiers: Modifiers) {
     w.drag(LEFT, modifiers, rect.max, rect.min - rect.max);
 }
 
-fn bones_of_skin(w: &Window) -> Vec<JointIndex> {
+fn bones_of_skin(w: &Window) -> Vec<JointId> {
     w.bones()
 }
 
@@ -321,8 +321,8 @@ fn selected_points_are_amber_dots_and_a_hidden_arm_is_gone() {
     let plain = w.picture("points-none");
     assert_eq!(n_amber(&plain, &w), 0);
     // The points of one arm, as dots.
-    let label = |j: JointIndex| w.document().skeleton().label(j).to_lowercase();
-    let arms: Vec<JointIndex> = w
+    let label = |j: JointId| w.document().skeleton().label(j).to_lowercase();
+    let arms: Vec<JointId> = w
         .bones()
         .into_iter()
         .filter(|&j| label(j).contains("arm") && !label(j).contains("armature"))
@@ -364,7 +364,7 @@ fn marked(offscreen: &mut Offscreen, selected: &[&str], hidden: &[&str]) -> Imag
     let joints = editor.document().skeleton().joints().to_vec();
     let select = |editor: &mut Editor, name: &str| {
         let joint = joints.iter().position(|j| j.name == name).unwrap();
-        editor.select_joint(Some(JointIndex(joint as u32)));
+        editor.select_joint(Some(JointId(joint as u32)));
         editor.select_moved_points();
     };
     for name in hidden {

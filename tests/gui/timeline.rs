@@ -7,7 +7,7 @@ use glam::DQuat;
 use sinew::document::Edit;
 use sinew::document::session::Playback;
 use sinew::editor::Editor;
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use std::path::Path;
 
 fn playback(window: &Window) -> Playback {
@@ -56,7 +56,7 @@ fn x_of(window: &mut Window, wanted: f64) -> f32 {
     left + ((wanted - times[0]) / per_point) as f32
 }
 
-fn turn(editor: &mut Editor, joint: JointIndex, angle: f64) {
+fn turn(editor: &mut Editor, joint: JointId, angle: f64) {
     let mut pose = (*editor.document().shown_pose()).clone();
     pose.locals[joint.get()].rotation *= DQuat::from_rotation_z(angle);
     if let Some(edit) = Edit::pose_change(editor.document().pose(), &pose) {
@@ -66,7 +66,7 @@ fn turn(editor: &mut Editor, joint: JointIndex, angle: f64) {
 }
 
 /// Times of the keys of the clip on screen, of the bone's first channel.
-fn times(window: &Window, joint: JointIndex) -> Vec<f32> {
+fn times(window: &Window, joint: JointId) -> Vec<f32> {
     let (_, clip) = window.editor().shown_clip().expect("a clip");
     let channel = clip.channels.iter().find(|c| c.joint == joint);
     channel.map_or_else(Vec::new, |c| c.times.to_vec())

@@ -12,7 +12,7 @@ use sinew::app::{Folders, SinewApp};
 use sinew::document::Document;
 use sinew::editor::Editor;
 use sinew::io::project::Autosaves;
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use sinew::view::WindowlessGl;
 use sinew::view::commands::Command;
 use sinew::view::commands::table::TABLE;
@@ -287,7 +287,7 @@ impl Window {
     }
 
     /// A place on a bone, a third of its way.
-    pub(crate) fn on_bone(&self, joint: JointIndex) -> Pos2 {
+    pub(crate) fn on_bone(&self, joint: JointId) -> Pos2 {
         let bones = self.editor().bones();
         let bone = bones.iter().find(|bone| bone.joint == joint);
         let bone = bone.expect("the joint has a bone");
@@ -295,11 +295,11 @@ impl Window {
     }
 
     /// The bones in the list, in the order of joints.
-    pub(crate) fn bones(&self) -> Vec<JointIndex> {
+    pub(crate) fn bones(&self) -> Vec<JointId> {
         let has_bone = self.editor().document().skin_joint_mask();
         (0..has_bone.len())
             .filter(|&j| has_bone[j])
-            .map(|j| JointIndex(j as u32))
+            .map(|j| JointId(j as u32))
             .collect()
     }
 
@@ -333,7 +333,7 @@ impl Window {
     }
 
     /// Clicks a bone in the list.
-    pub(crate) fn select(&mut self, joint: JointIndex) {
+    pub(crate) fn select(&mut self, joint: JointId) {
         let label = self.document().skeleton().label(joint);
         self.scroll_to_row(&label);
         self.click(Role::TreeItem, &label);

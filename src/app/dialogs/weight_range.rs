@@ -3,7 +3,7 @@
 use crate::app::SinewApp;
 use crate::editor::Editor;
 use crate::finding::counted;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::view::chord::take_escape;
 use crate::view::theme;
 use eframe::egui;
@@ -17,7 +17,7 @@ pub(in crate::app) struct WeightRange {
     low: f32,
     high: f32,
     /// The bone that what is selected is about.
-    joint: Option<JointIndex>,
+    joint: Option<JointId>,
 }
 
 impl Default for WeightRange {

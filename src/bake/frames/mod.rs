@@ -17,7 +17,7 @@ use super::times::key_times;
 use super::{clips_of, stage::Clips};
 use crate::deform::InstancePlan;
 use crate::document::{ClipId, Document, InstanceId};
-use crate::skeleton::{Channel, Clip, JointIndex, Pose};
+use crate::skeleton::{Channel, Clip, JointId, Pose};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, Vec3};
 use rayon::prelude::*;
@@ -500,7 +500,7 @@ fn is_straight(samples: &Samples, from: usize, to: usize, tolerance: f64) -> boo
 }
 
 /// The track of a node that shows these frames: weights of `n_targets`, one of them 1 at each key.
-pub fn frame_channel(keys: &FrameKeys, n_targets: usize, node: JointIndex) -> Channel {
+pub fn frame_channel(keys: &FrameKeys, n_targets: usize, node: JointId) -> Channel {
     let mut values = vec![0.0f32; keys.len() * n_targets];
     for (k, (_, target)) in keys.iter().enumerate() {
         if let Some(target) = target {
@@ -577,7 +577,7 @@ mod tests {
     #[test]
     fn a_track_shows_one_target_at_a_time() {
         let keys = vec![(0.0, None), (0.5, Some(1)), (1.0, Some(0))];
-        let channel = frame_channel(&keys, 2, JointIndex(3));
+        let channel = frame_channel(&keys, 2, JointId(3));
         assert_eq!(channel.values[..], [0.0, 0.0, 0.0, 1.0, 1.0, 0.0]);
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{BenchRow, median};
 use crate::math::Transform;
-use crate::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
+use crate::skeleton::{Joint, JointId, JointRule, Pose, Skeleton};
 use glam::{DQuat, DVec3};
 use std::hint::black_box;
 use std::time::Instant;
@@ -58,8 +58,8 @@ fn rig() -> (Skeleton, Pose) {
         // Every tenth joint begins a limb at an earlier one.
         parent: match (j, j % 10) {
             (0, _) => None,
-            (_, 0) => Some(JointIndex(j / 3)),
-            _ => Some(JointIndex(j - 1)),
+            (_, 0) => Some(JointId(j / 3)),
+            _ => Some(JointId(j - 1)),
         },
         rest: Transform::from_rotation_translation(
             DQuat::from_rotation_z(0.1 * f64::from(j % 7)),

@@ -199,7 +199,7 @@ impl Stroked {
             masks: &Masks::default(),
             centres: None,
             skeleton: &self.skeleton,
-            node: crate::skeleton::JointIndex(0),
+            node: crate::skeleton::JointId(0),
             skin: Some(SkinSource {
                 joints: &self.rig.joints,
                 inverse_bind: &self.rig.inverse_bind,

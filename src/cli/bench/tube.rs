@@ -2,7 +2,7 @@
 
 use crate::math::Transform;
 use crate::mesh::Mesh;
-use crate::skeleton::{Joint, JointIndex, JointRule, Pose, Skeleton};
+use crate::skeleton::{Joint, JointId, JointRule, Pose, Skeleton};
 use crate::skinning::{
     BonePose, CHUNK, CookedChunk, Influences, LeafPoints, Rows, SkinBind, SkinBones, SkinPalette,
     Stretch,
@@ -26,7 +26,7 @@ pub(super) struct Tube {
 /// The chain of joints in its pose.
 pub(super) struct Rig {
     pub(super) skeleton: Skeleton,
-    pub(super) joints: Vec<JointIndex>,
+    pub(super) joints: Vec<JointId>,
     pub(super) inverse_bind: Vec<DAffine3>,
     /// World transforms at rest and in the pose.
     pub(super) rest: Vec<DAffine3>,
@@ -45,7 +45,7 @@ impl Rig {
         let skeleton = chain();
         let rest = Pose::rest(&skeleton).world_matrices(&skeleton);
         let inverse_bind: Vec<_> = rest.iter().map(DAffine3::inverse).collect();
-        let joints: Vec<_> = (0..N_JOINTS as u32).map(JointIndex).collect();
+        let joints: Vec<_> = (0..N_JOINTS as u32).map(JointId).collect();
         let bind = SkinBind::new(&skeleton, &joints, &inverse_bind, &[true; N_JOINTS], &rest);
         let mut pose = Pose::rest(&skeleton);
         for local in &mut pose.locals {
@@ -170,7 +170,7 @@ fn row(point: usize, n_points: usize) -> [(u16, f32); INFLUENCES] {
 fn chain() -> Skeleton {
     let joints = (0..N_JOINTS as u32).map(|j| Joint {
         name: String::new(),
-        parent: j.checked_sub(1).map(JointIndex),
+        parent: j.checked_sub(1).map(JointId),
         rest: Transform::from_rotation_translation(
             DQuat::IDENTITY,
             DVec3::new(f64::from(j.min(1)), 0.0, 0.0),

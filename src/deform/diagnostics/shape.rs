@@ -145,7 +145,7 @@ impl Segments {
 pub(super) mod tests {
     use super::*;
     use crate::math::Transform;
-    use crate::skeleton::{Joint, JointIndex, JointRule, Skeleton};
+    use crate::skeleton::{Joint, JointId, JointRule, Skeleton};
     use crate::skinning::{Rows, SkinBind, Stretch};
     use glam::{DAffine3, DQuat};
     use std::sync::OnceLock;
@@ -231,7 +231,7 @@ pub(super) mod tests {
                 rule: JointRule::default(),
             }])
             .unwrap();
-            let joints = [JointIndex(0)];
+            let joints = [JointId(0)];
             let inverse_bind = [DAffine3::IDENTITY];
             let bind = SkinBind::new(&skeleton, &joints, &inverse_bind, &[true], &inverse_bind);
             let world = [DAffine3::from_quat(rotation)];

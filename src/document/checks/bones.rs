@@ -3,7 +3,7 @@
 use crate::document::Document;
 use crate::finding::{Finding, Place, counted};
 use crate::math::Transform;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::skeleton::mirror::Mirror;
 use glam::DMat3;
 use std::collections::BTreeSet;
@@ -28,14 +28,14 @@ const MOST_NAMES: usize = 4;
 pub(super) fn badges(document: &Document, n_moved: &[u32]) -> Vec<Badges> {
     let skeleton = document.skeleton();
     let in_skin = document.skin_joint_mask();
-    let unpaired: BTreeSet<JointIndex> = Mirror::new(skeleton).unpaired().collect();
+    let unpaired: BTreeSet<JointId> = Mirror::new(skeleton).unpaired().collect();
     let is_scaled = |t: &Transform| !t.stretch.abs_diff_eq(DMat3::IDENTITY, SCALE_TOLERANCE);
     (0..skeleton.len())
         .map(|j| {
             let joint = &skeleton.joints()[j];
             Badges {
                 unweighted: in_skin[j] && n_moved.get(j) == Some(&0),
-                unpaired: in_skin[j] && unpaired.contains(&JointIndex(j as u32)),
+                unpaired: in_skin[j] && unpaired.contains(&JointId(j as u32)),
                 scaled: is_scaled(&joint.rest)
                     || document.pose().locals.get(j).is_some_and(is_scaled),
             }
@@ -86,13 +86,13 @@ pub(super) fn findings(document: &Document, badges: &[Badges]) -> Vec<Finding> {
         .filter(|(joints, ..)| !joints.is_empty())
         .map(|(joints, [one, many], why)| {
             let (place, message) = if let [joint] = joints[..] {
-                let label = document.skeleton().label(JointIndex(joint));
+                let label = document.skeleton().label(JointId(joint));
                 (format!("bone \"{label}\""), format!("It {one}; {why}."))
             } else {
                 let names: Vec<String> = joints
                     .iter()
                     .take(MOST_NAMES)
-                    .map(|&j| document.skeleton().label(JointIndex(j)))
+                    .map(|&j| document.skeleton().label(JointId(j)))
                     .collect();
                 let more = if joints.len() > MOST_NAMES {
                     " …"
@@ -122,7 +122,7 @@ fn lengthless(document: &Document, in_skin: &[bool]) -> Vec<bool> {
     (0..skeleton.len())
         .map(|j| {
             in_skin[j]
-                && skeleton.children(JointIndex(j as u32)).iter().any(|child| {
+                && skeleton.children(JointId(j as u32)).iter().any(|child| {
                     in_skin[child.get()] && place(j).distance(place(child.get())) < size * 1e-5
                 })
         })

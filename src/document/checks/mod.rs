@@ -14,7 +14,7 @@ pub use bones::Badges;
 
 use super::{Document, MeshId, MeshItem};
 use crate::finding::{Finding, Severity};
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::task::{Cancelled, Task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -195,7 +195,7 @@ impl Document {
     /// n_skin_joints of the skin that moves `mesh`: whether each is locked. Empty without a skin.
     pub fn skin_locks(&self, mesh: MeshId) -> Vec<bool> {
         self.skin_of_mesh(mesh).map_or_else(Vec::new, |(_, skin)| {
-            let is_locked = |joint: &JointIndex| self.locked().contains(joint);
+            let is_locked = |joint: &JointId| self.locked().contains(joint);
             skin.joints.iter().map(is_locked).collect()
         })
     }

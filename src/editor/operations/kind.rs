@@ -1,7 +1,7 @@
 //! The operations as menus have them, and the settings each begins with.
 
 use super::Editor;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::weights::automatic::Automatic;
 use crate::weights::operation::{Flood, Levels, Mirroring, Operation, PasteBy};
 
@@ -88,7 +88,7 @@ impl OperationKind {
             Self::Merge => {
                 let to = active()?;
                 let selected = session.selected_joints.iter().copied();
-                let from: Vec<JointIndex> = selected.filter(|&j| j != to).collect();
+                let from: Vec<JointId> = selected.filter(|&j| j != to).collect();
                 if from.is_empty() {
                     return Err("Select the bones whose weights the active one shall take, and make that one active last.".into());
                 }
@@ -151,13 +151,13 @@ impl OperationKind {
 }
 
 /// The other bone of a pair: a selected one, or else the parent.
-fn other_bone(editor: &Editor, active: JointIndex) -> Result<JointIndex, String> {
+fn other_bone(editor: &Editor, active: JointId) -> Result<JointId, String> {
     let document = editor.document();
     let selected = document.session().selected_joints.iter().copied();
     let is_bone = document.skin_joint_mask();
     let parent = document.skeleton().joint(active).parent;
     let child = || {
-        let all = (0..document.skeleton().len() as u32).map(JointIndex);
+        let all = (0..document.skeleton().len() as u32).map(JointId);
         let mut below = all.filter(|&j| document.skeleton().joint(j).parent == Some(active));
         below.find(|j| is_bone[j.get()])
     };

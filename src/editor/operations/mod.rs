@@ -20,7 +20,7 @@ use crate::document::{Document, Edit, MeshId};
 use crate::evaluate::{Job, JobError, Lane};
 use crate::finding::{counted, thousands};
 use crate::mesh::PointSet;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::task::Task;
 use crate::weights::operation::{Operation, OperationError, Outcome, Report};
 use std::collections::BTreeMap;
@@ -294,8 +294,8 @@ impl Editor {
 
     /// Says which bone is `joint`'s on the other side, for this model: itself for one of the middle, `None`: by its name
     /// again.
-    pub fn set_joint_pair(&mut self, joint: JointIndex, partner: Option<JointIndex>) {
-        let change = |pairs: &mut BTreeMap<JointIndex, JointIndex>| {
+    pub fn set_joint_pair(&mut self, joint: JointId, partner: Option<JointId>) {
+        let change = |pairs: &mut BTreeMap<JointId, JointId>| {
             pairs.retain(|&a, &mut b| a != joint && b != joint);
             if let Some(partner) = partner {
                 pairs.retain(|&a, &mut b| a != partner && b != partner);

@@ -5,7 +5,7 @@ use crate::document::session::BlendTarget;
 use crate::finding::counted;
 use crate::skeleton::clip_edit::SAME_KEY_SECS;
 use crate::skeleton::clip_keys::key_marks;
-use crate::skeleton::{InBetweens, JointIndex, Pose};
+use crate::skeleton::{InBetweens, JointId, Pose};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) struct Blend {
     target: Arc<Pose>,
     /// Empty: all.
-    joints: BTreeSet<JointIndex>,
+    joints: BTreeSet<JointId>,
 }
 
 impl Blend {

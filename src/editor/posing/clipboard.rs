@@ -2,7 +2,7 @@
 
 use super::Editor;
 use crate::skeleton::mirror::PosedJoint;
-use crate::skeleton::{JointIndex, Pose, Skeleton};
+use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::DMat3;
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ pub(super) struct PoseCopy {
 }
 
 struct CopiedJoint {
-    joint: JointIndex,
+    joint: JointId,
     name: String,
     posed: PosedJoint,
 }
@@ -27,7 +27,7 @@ impl Editor {
         let mirror = self.mirror();
         let skeleton = self.document.skeleton();
         let joints: Vec<CopiedJoint> = (0..skeleton.len() as u32)
-            .map(JointIndex)
+            .map(JointId)
             .filter(|joint| chosen.is_empty() || chosen.contains(joint))
             .map(|joint| CopiedJoint {
                 joint,
@@ -136,16 +136,16 @@ fn bones(n: usize) -> String {
 
 /// The joints of a model by what they are called.
 struct Names {
-    exact: HashMap<String, JointIndex>,
+    exact: HashMap<String, JointId>,
     /// Lower case, without what stands before a colon.
-    loose: HashMap<String, JointIndex>,
+    loose: HashMap<String, JointId>,
 }
 
 impl Names {
     fn new(skeleton: &Skeleton) -> Self {
         let (mut exact, mut loose) = (HashMap::new(), HashMap::new());
         for (j, joint) in skeleton.joints().iter().enumerate() {
-            let index = JointIndex(j as u32);
+            let index = JointId(j as u32);
             exact.entry(joint.name.clone()).or_insert(index);
             loose.entry(loosely(&joint.name)).or_insert(index);
         }
@@ -153,7 +153,7 @@ impl Names {
     }
 
     /// The joint of this model that a copied one means: of several with its name the one at its index.
-    fn find(&self, skeleton: &Skeleton, copy: &CopiedJoint) -> Option<JointIndex> {
+    fn find(&self, skeleton: &Skeleton, copy: &CopiedJoint) -> Option<JointId> {
         let here = skeleton.joints().get(copy.joint.get());
         if here.is_some_and(|joint| joint.name == copy.name) {
             return Some(copy.joint);

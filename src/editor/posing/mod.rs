@@ -16,7 +16,7 @@ use crate::math::Transform;
 use crate::skeleton::ik::Chain;
 use crate::skeleton::mirror::Mirror;
 use crate::skeleton::orientation::orientation;
-use crate::skeleton::{JointIndex, Pose, Skeleton};
+use crate::skeleton::{JointId, Pose, Skeleton};
 use crate::tools::transform::step_label;
 use crate::tools::{Axis, Finesse, Handle, Screen, Transforming};
 use blending::Blend;
@@ -112,10 +112,10 @@ impl Editor {
     }
 
     /// The bones that a transform would change: the selected ones, else the active one.
-    pub fn joints_to_pose(&self) -> BTreeSet<JointIndex> {
+    pub fn joints_to_pose(&self) -> BTreeSet<JointId> {
         let session = self.document.session();
         if session.selected_joints.is_empty() {
-            let shown = |joint: &JointIndex| !session.hidden_joints.contains(joint);
+            let shown = |joint: &JointId| !session.hidden_joints.contains(joint);
             session.active_joint.into_iter().filter(shown).collect()
         } else {
             session.selected_joints.clone()
@@ -165,7 +165,7 @@ impl Editor {
     }
 
     /// Starts to pull `end` with the two bones above it following. Whether it has them.
-    pub fn begin_reach(&mut self, end: JointIndex, at_px: Vec2, size_px: Vec2) -> bool {
+    pub fn begin_reach(&mut self, end: JointId, at_px: Vec2, size_px: Vec2) -> bool {
         if self.chain_of(end).is_none() {
             return false;
         }
@@ -180,10 +180,10 @@ impl Editor {
 
     fn start_transform(
         &mut self,
-        joints: &BTreeSet<JointIndex>,
+        joints: &BTreeSet<JointId>,
         (kind, handle): (TransformKind, Option<Handle>),
         (at_px, size_px): (Vec2, Vec2),
-        pulled_ends: &[JointIndex],
+        pulled_ends: &[JointId],
     ) -> bool {
         self.finish_tool();
         self.cancel_select();
@@ -206,13 +206,13 @@ impl Editor {
         if let Some(handle) = handle {
             tool.grab(handle);
         }
-        let moved: BTreeSet<JointIndex> = tool.joints().collect();
-        let is_pulled = |j: &JointIndex| pulled_ends.contains(j) || session.pins.contains(j);
-        let hold = |joint: JointIndex| {
+        let moved: BTreeSet<JointId> = tool.joints().collect();
+        let is_pulled = |j: &JointId| pulled_ends.contains(j) || session.pins.contains(j);
+        let hold = |joint: JointId| {
             let keeps = session.pins.contains(&joint);
             Some(Held::new(self.chain_of(joint)?, &world, keeps))
         };
-        let mut pins: Vec<JointIndex> = session
+        let mut pins: Vec<JointId> = session
             .pins
             .iter()
             .copied()
@@ -295,7 +295,7 @@ impl Editor {
 
     /// Starts to change one bone with the fields of the properties; one undo step until
     /// [`Editor::confirm_transform`].
-    pub fn begin_pose_field(&mut self, joint: JointIndex, verb: &str) {
+    pub fn begin_pose_field(&mut self, joint: JointId, verb: &str) {
         self.finish_tool();
         if joint.get() >= self.document.skeleton().len() {
             return;
@@ -305,13 +305,13 @@ impl Editor {
         let world = start.world_matrices(self.document.skeleton());
         let pins = &self.document.session().pins;
         let pins = pins.iter().filter(|&&pin| pin != joint);
-        let hold = |&pin: &JointIndex| Some(Held::new(self.chain_of(pin)?, &world, true));
+        let hold = |&pin: &JointId| Some(Held::new(self.chain_of(pin)?, &world, true));
         let held = pins.filter_map(hold).collect();
         self.open_step(label, start, None, Vec::new(), held);
     }
 
     /// Gives the bone of the field under way another local transform.
-    pub fn set_pose_field(&mut self, joint: JointIndex, local: Transform) {
+    pub fn set_pose_field(&mut self, joint: JointId, local: Transform) {
         let Some(running) = &mut self.posing.running else {
             return;
         };
@@ -336,7 +336,7 @@ impl Editor {
         let all = joints.is_empty();
         let mut next = Pose::clone(&start);
         for (j, (local, rest)) in next.locals.iter_mut().zip(&rest.locals).enumerate() {
-            if !all && !joints.contains(&JointIndex(j as u32)) {
+            if !all && !joints.contains(&JointId(j as u32)) {
                 continue;
             }
             if matches!(part, ResetPart::Location | ResetPart::All) {
@@ -390,12 +390,12 @@ impl Editor {
     }
 
     /// Whether a bone is pinned in its place.
-    pub fn is_pinned(&self, joint: JointIndex) -> bool {
+    pub fn is_pinned(&self, joint: JointId) -> bool {
         self.document.session().pins.contains(&joint)
     }
 
     /// The chain that bends when `end` is pulled.
-    pub fn chain_of(&self, end: JointIndex) -> Option<Chain> {
+    pub fn chain_of(&self, end: JointId) -> Option<Chain> {
         let skeleton = self.document.skeleton();
         let is_bone = self.document.skin_joint_mask();
         (end.get() < skeleton.len()).then_some(())?;
@@ -496,7 +496,7 @@ impl Editor {
         {
             if now != next {
                 let edit = Edit::MorphWeights {
-                    joint: JointIndex(j as u32),
+                    joint: JointId(j as u32),
                     weights: next.clone(),
                 };
                 self.apply(edit, label)?;

@@ -19,7 +19,7 @@ use crate::document::{Document, InstanceId};
 use crate::evaluate::Job;
 use crate::math::Camera;
 use crate::mesh::PointSet;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::task::Cancelled;
 use crate::tools::{
     DepthBuffer, PointerKind, Region, ScreenView, SelectAction, SelectEvent, SelectOp, SelectShape,
@@ -57,8 +57,8 @@ pub(super) struct Selecting {
 /// Everything that is selected.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Selection {
-    active_joint: Option<JointIndex>,
-    joints: BTreeSet<JointIndex>,
+    active_joint: Option<JointId>,
+    joints: BTreeSet<JointId>,
     points: PointsOfMeshes,
 }
 
@@ -205,7 +205,7 @@ impl Editor {
 
     /// Selects a bone the way a click does: `op` Replace makes it the only one (`None`: none), Extend adds it, Subtract
     /// takes it away. The last picked one is active.
-    pub fn pick_joint(&mut self, joint: Option<JointIndex>, op: SelectOp) {
+    pub fn pick_joint(&mut self, joint: Option<JointId>, op: SelectOp) {
         let mut selection = self.selection();
         let joint = joint.filter(|j| j.get() < self.document.skeleton().len());
         match (op, joint) {
@@ -236,7 +236,7 @@ impl Editor {
 
     /// Selects just this; where bones are selected, one of them is active.
     fn set_selection(&mut self, mut selection: Selection) {
-        let is_selected = |joint: &JointIndex| selection.joints.contains(joint);
+        let is_selected = |joint: &JointId| selection.joints.contains(joint);
         if self.select_kind() == SelectKind::Bones
             && !selection.active_joint.is_some_and(|j| is_selected(&j))
         {

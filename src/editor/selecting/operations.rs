@@ -8,7 +8,7 @@ use crate::finding::counted;
 use crate::math::Axis;
 use crate::mesh::symmetry::Symmetry;
 use crate::mesh::{Mesh, PointSet, Topology, islands};
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::skeleton::mirror::Mirror;
 use crate::skinning::RowRef;
 use crate::skinning::influences::CHUNK;
@@ -121,7 +121,7 @@ impl Editor {
     /// Selects the points that the selected bones move, or the active one, and makes points what is picked.
     pub fn select_moved_points(&mut self) {
         let session = self.document.session();
-        let mut joints: Vec<JointIndex> = session.selected_joints.iter().copied().collect();
+        let mut joints: Vec<JointId> = session.selected_joints.iter().copied().collect();
         if joints.is_empty() {
             joints.extend(session.active_joint);
         }
@@ -301,11 +301,11 @@ impl Editor {
     }
 
     /// The bones that are not hidden.
-    pub(super) fn visible_joints(&self) -> BTreeSet<JointIndex> {
+    pub(super) fn visible_joints(&self) -> BTreeSet<JointId> {
         let mask = self.document.skin_joint_mask();
         let hidden = &self.document.session().hidden_joints;
         (0..mask.len() as u32)
-            .map(JointIndex)
+            .map(JointId)
             .filter(|j| mask[j.get()] && !hidden.contains(j))
             .collect()
     }
@@ -330,7 +330,7 @@ impl Editor {
     }
 
     /// Parents and children, among the bones that are not hidden, of `joints`.
-    fn bone_neighbours(&self, joints: &BTreeSet<JointIndex>) -> BTreeSet<JointIndex> {
+    fn bone_neighbours(&self, joints: &BTreeSet<JointId>) -> BTreeSet<JointId> {
         let visible = self.visible_joints();
         let skeleton = self.document.skeleton();
         let mut near = BTreeSet::new();

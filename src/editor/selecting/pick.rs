@@ -5,7 +5,7 @@ use crate::document::session::PointsOfMeshes;
 use crate::document::{Document, InstanceId};
 use crate::editor::pointer::{PICK_REACH_PX, surfaces};
 use crate::mesh::{PointSet, SurfaceHit};
-use crate::skeleton::{JointIndex, bones};
+use crate::skeleton::{JointId, bones};
 use crate::tools::{ScreenView, SelectOp, region};
 use glam::{Vec2, Vec3};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Editor {
         ndc: Vec2,
         size_px: Vec2,
         seen: BonesSeen,
-    ) -> Option<JointIndex> {
+    ) -> Option<JointId> {
         let hit = self.hit(ndc, size_px);
         let bone = self.pick_seen_bone(ndc, size_px, seen, hit.map(|(_, hit)| hit));
         bone.or_else(|| {
@@ -49,7 +49,7 @@ impl Editor {
 
     /// The bone that has the most influence in the skin at a place of the viewport; hidden bones are passed over. Of a
     /// mesh without a skin the bone that carries it.
-    pub fn pick_joint_in_skin(&mut self, ndc: Vec2, size_px: Vec2) -> Option<JointIndex> {
+    pub fn pick_joint_in_skin(&mut self, ndc: Vec2, size_px: Vec2) -> Option<JointId> {
         let (instance, hit) = self.hit(ndc, size_px)?;
         heaviest(
             &self.document,
@@ -129,7 +129,7 @@ impl Editor {
         size_px: Vec2,
         seen: BonesSeen,
         hit: Option<SurfaceHit>,
-    ) -> Option<JointIndex> {
+    ) -> Option<JointId> {
         if seen == BonesSeen::None {
             return None;
         }
@@ -161,7 +161,7 @@ fn heaviest(
     instance: InstanceId,
     hit: &SurfaceHit,
     displayed: &crate::editor::Displayed,
-) -> Option<JointIndex> {
+) -> Option<JointId> {
     let drawn = document.instances().get(&instance)?;
     let hidden = &document.session().hidden_joints;
     let Some(skin) = drawn.skin.and_then(|id| document.skins().get(&id)) else {
@@ -171,7 +171,7 @@ fn heaviest(
         return carriers.find(|j| is_bone[j.get()] && !hidden.contains(j));
     };
     let influences = &document.meshes().get(&drawn.mesh)?.influences;
-    let mut sums: Vec<(JointIndex, f32)> = Vec::new();
+    let mut sums: Vec<(JointId, f32)> = Vec::new();
     for point in displayed.mesh.topology().triangles[hit.triangle as usize] {
         for (index, weight) in influences.row(point).iter() {
             let Some(&joint) = skin.joints.get(usize::from(index)) else {

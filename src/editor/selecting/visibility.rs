@@ -3,14 +3,14 @@
 use super::{Editor, SelectKind};
 use crate::document::InstanceId;
 use crate::document::session::PointsOfMeshes;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Everything that is hidden.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Hidden {
-    joints: BTreeSet<JointIndex>,
+    joints: BTreeSet<JointId>,
     points: PointsOfMeshes,
     instances: BTreeSet<InstanceId>,
 }
@@ -142,12 +142,12 @@ impl Editor {
     }
 
     /// Hides or shows a bone.
-    pub fn set_joint_hidden(&mut self, joint: JointIndex, hide: bool) {
+    pub fn set_joint_hidden(&mut self, joint: JointId, hide: bool) {
         self.set_joints_hidden(&[joint].into(), hide);
     }
 
     /// Hides or shows bones, all at once.
-    pub fn set_joints_hidden(&mut self, joints: &BTreeSet<JointIndex>, hide: bool) {
+    pub fn set_joints_hidden(&mut self, joints: &BTreeSet<JointId>, hide: bool) {
         let mut hidden = self.hidden();
         if hide {
             hidden.joints.extend(joints);

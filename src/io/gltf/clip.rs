@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::json::{At, List};
 use crate::document::ClipId;
 use crate::finding::Finding;
-use crate::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
+use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use crate::task::Task;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -72,7 +72,7 @@ fn channels(
     };
     let mut channels: Vec<Channel> = Vec::with_capacity(list.len());
     let mut left_out = 0;
-    let mut index_of: HashMap<(JointIndex, Property), usize> = HashMap::new();
+    let mut index_of: HashMap<(JointId, Property), usize> = HashMap::new();
     for channel_at in list.iter() {
         let read = channel(data, &channel_at, &samplers, n_targets, cache, findings);
         let channel = match read {
@@ -195,7 +195,7 @@ fn channel(
     };
     let (times, values) = cache.keys(data, sampler, components, per_key, findings)?;
     Ok(Some(Channel {
-        joint: JointIndex(node as u32),
+        joint: JointId(node as u32),
         property,
         interpolation,
         times,

@@ -38,7 +38,7 @@ pub(crate) use uncompress::{PlainAttribute, uncompress};
 
 use crate::document::{Instance, InstanceId, MeshId, Parts, SkinId, Source};
 use crate::finding::Finding;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::task::Task;
 use budget::Budget;
 use buffers::Data;
@@ -181,7 +181,7 @@ fn instances(
     findings: &mut Findings,
 ) -> (
     BTreeMap<InstanceId, Arc<Instance>>,
-    BTreeMap<JointIndex, Vec<f32>>,
+    BTreeMap<JointId, Vec<f32>>,
 ) {
     let mut instances = BTreeMap::new();
     let mut rest_morph_weights = BTreeMap::new();
@@ -218,7 +218,7 @@ fn instances(
             ));
             skin = None;
         }
-        let joint = JointIndex(i as u32);
+        let joint = JointId(i as u32);
         let n_targets = item.geometry.morphs.len();
         if n_targets > 0 {
             let weights = mesh::morph_weights(&at, n_targets, findings);

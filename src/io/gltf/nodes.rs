@@ -7,7 +7,7 @@ use super::json::{At, List, or_warn};
 use crate::finding::Finding;
 use crate::math::transform::normalize_or_identity;
 use crate::math::{Transform, polar};
-use crate::skeleton::{Joint, JointIndex, JointRule, Skeleton};
+use crate::skeleton::{Joint, JointId, JointRule, Skeleton};
 use glam::{DMat3, DQuat, DVec3};
 use std::collections::VecDeque;
 
@@ -35,7 +35,7 @@ pub(super) fn read(data: &Data<'_>, findings: &mut Findings) -> Result<Tree, Fau
             let at = data.at("nodes", i);
             Joint {
                 name: at.name(findings),
-                parent: parents[i].map(JointIndex),
+                parent: parents[i].map(JointId),
                 rest: transform(&at, findings),
                 source_node: Some(i as u32),
                 rule: JointRule::default(),
@@ -154,7 +154,7 @@ fn in_scene(data: &Data<'_>, skeleton: &Skeleton, findings: &mut Findings) -> Ve
     while let Some(node) = stack.pop() {
         if !shown[node] {
             shown[node] = true;
-            let children = skeleton.children(JointIndex(node as u32));
+            let children = skeleton.children(JointId(node as u32));
             stack.extend(children.iter().map(|child| child.get()));
         }
     }

@@ -11,7 +11,7 @@ use crate::document::{Document, Skin, SkinId};
 use crate::finding::Finding;
 use crate::math::dual_quaternion::quat_from_rotation;
 use crate::math::{DualQuat, polar};
-use crate::skeleton::{Channel, Clip, Interpolation, JointIndex, Property};
+use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -282,7 +282,7 @@ impl Drivers {
             let properties = [Property::Rotation, Property::Translation, Property::Scale];
             for (property, values) in properties.into_iter().zip(values) {
                 driven.channels.push(Channel {
-                    joint: JointIndex(node),
+                    joint: JointId(node),
                     property,
                     interpolation: Interpolation::Linear,
                     times: times.clone(),
@@ -348,7 +348,7 @@ impl SkinEntry {
             && let Some(&(below, _)) = chain.last()
         {
             let after = self.follows.iter().find(|f| f.node == below);
-            let parent = document.skeleton().joint(JointIndex(below)).parent;
+            let parent = document.skeleton().joint(JointId(below)).parent;
             // A file can say that joints follow each other in a circle: that ends where it began.
             let above = after.map(|f| f.after).or(parent.map(|p| p.0));
             let above = above.filter(|above| chain.iter().all(|(node, _)| node != above));

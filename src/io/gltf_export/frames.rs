@@ -22,7 +22,7 @@ use crate::bake::compare::uncorrected;
 use crate::bake::frames::{Frame, FramedInstance, compare_frames, frame_channel, frames};
 use crate::document::{ClipId, Document, InstanceId, MeshId, MeshItem};
 use crate::finding::{Finding, counted};
-use crate::skeleton::{Clip, JointIndex, Property};
+use crate::skeleton::{Clip, JointId, Property};
 use crate::task::Task;
 use glam::Vec3;
 use serde_json::{Map, Value, json};
@@ -398,7 +398,7 @@ fn clips_with_frames(
     nodes: &BTreeMap<InstanceId, usize>,
     is_kept: &dyn Fn(usize) -> bool,
 ) -> BTreeMap<ClipId, Arc<Clip>> {
-    let baked: BTreeSet<JointIndex> = framed
+    let baked: BTreeSet<JointId> = framed
         .keys()
         .filter_map(|id| Some(document.instances().get(id)?.joint))
         .collect();
@@ -422,8 +422,8 @@ fn clips_with_frames(
 }
 
 /// The joint of a node; a new node's index stands for itself.
-fn joint_at(document: &Document, node: usize) -> JointIndex {
+fn joint_at(document: &Document, node: usize) -> JointId {
     let n = document.skeleton().len();
-    let found = (0..n).find(|&j| node_of(document, JointIndex(j as u32)) == node);
-    JointIndex(found.unwrap_or(node) as u32)
+    let found = (0..n).find(|&j| node_of(document, JointId(j as u32)) == node);
+    JointId(found.unwrap_or(node) as u32)
 }

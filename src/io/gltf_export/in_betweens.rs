@@ -5,7 +5,7 @@ use crate::document::{ClipId, Document};
 use crate::finding::{Finding, counted};
 use crate::mesh::Mesh;
 use crate::skeleton::screw::Tolerance;
-use crate::skeleton::{Clip, InBetweens, JointIndex, Pose};
+use crate::skeleton::{Clip, InBetweens, JointId, Pose};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DVec3};
 use std::collections::BTreeMap;
@@ -107,7 +107,7 @@ fn tolerances_of(document: &Document) -> Vec<Tolerance> {
 fn size_of_model(document: &Document, world: &[DAffine3]) -> f64 {
     let is_bone = document.skin_joint_mask();
     let bones = (0..world.len() as u32)
-        .map(JointIndex)
+        .map(JointId)
         .filter(|j| is_bone[j.get()]);
     let mut points: Vec<DVec3> = bones.map(|j| world[j.get()].translation).collect();
     let mut of_meshes = Vec::new();

@@ -75,11 +75,11 @@ fn make_unit(values: &mut [f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skeleton::JointIndex;
+    use crate::skeleton::JointId;
 
     fn fitted(interpolation: Interpolation, times: &[f32], values: &[f32]) -> Keys {
         let channel = Channel {
-            joint: JointIndex(0),
+            joint: JointId(0),
             property: Property::Rotation,
             interpolation,
             times: times.into(),

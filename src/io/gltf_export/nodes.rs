@@ -5,14 +5,14 @@ use super::report::ExportReport;
 use crate::document::Document;
 use crate::finding::Finding;
 use crate::math::Transform;
-use crate::skeleton::{JointIndex, Pose};
+use crate::skeleton::{JointId, Pose};
 use serde_json::{Map, Value};
 
 /// Entries off the diagonal below this fraction of the stretch are what decomposing a matrix leaves behind.
 const SHEAR_TOLERANCE: f64 = 1e-6;
 
 /// The glTF node of a joint.
-pub(super) fn node_of(document: &Document, joint: JointIndex) -> usize {
+pub(super) fn node_of(document: &Document, joint: JointId) -> usize {
     let joints = document.skeleton().joints();
     let source = joints.get(joint.get()).and_then(|j| j.source_node);
     source.map_or(joint.get(), |node| node as usize)
@@ -26,7 +26,7 @@ pub(super) fn patch_names(document: &Document, json: &mut Value) {
         if now.name == before.name {
             continue;
         }
-        let node = node_of(document, JointIndex(j as u32));
+        let node = node_of(document, JointId(j as u32));
         if let Some(entry) = entry_mut(json, "nodes", node) {
             if now.name.is_empty() {
                 entry.shift_remove("name");
@@ -46,7 +46,7 @@ pub(super) fn patch_transforms(
 ) {
     let rest = document.rest_pose();
     for (j, (now, before)) in pose.locals.iter().zip(&rest.locals).enumerate() {
-        let joint = JointIndex(j as u32);
+        let joint = JointId(j as u32);
         let node = node_of(document, joint);
         if now != before
             && let Some(entry) = entry_mut(json, "nodes", node)
@@ -70,7 +70,7 @@ pub(super) fn patch_rest(document: &Document, json: &mut Value, report: &mut Exp
         .zip(&rest.morph_weights)
         .enumerate()
     {
-        let node = node_of(document, JointIndex(j as u32));
+        let node = node_of(document, JointId(j as u32));
         if now != before
             && let Some(entry) = entry_mut(json, "nodes", node)
         {

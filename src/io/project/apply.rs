@@ -15,7 +15,7 @@ use crate::document::{
 };
 use crate::finding::Finding;
 use crate::math::Transform;
-use crate::skeleton::{JointIndex, Pose};
+use crate::skeleton::{JointId, Pose};
 use crate::task::Task;
 use glam::{DMat3, DQuat, DVec3};
 use serde::Serialize;
@@ -293,7 +293,7 @@ impl Opening {
             let Some(node) = self.joints.find(joint.1, &joint.2, &mut self.findings) else {
                 continue;
             };
-            let node = JointIndex(node);
+            let node = JointId(node);
             let index = usize::from(joint.0);
             // A skin may list a joint twice: the place that the project names comes first.
             let same_place = self
@@ -375,7 +375,7 @@ impl Opening {
             let found = self
                 .joints
                 .find(entry.joint, &entry.name, &mut self.findings);
-            let Some(joint) = found.map(JointIndex) else {
+            let Some(joint) = found.map(JointId) else {
                 continue;
             };
             let place = format!("rule of bone {} \"{}\"", joint.0, entry.name);
@@ -411,7 +411,7 @@ impl Opening {
                 Err(why) => self.warn(place.as_str(), format!("{why} and is left out.")),
             }
             if let Some(weights) = entry.morph_weights {
-                let joint = JointIndex(joint);
+                let joint = JointId(joint);
                 self.apply(&place, Edit::MorphWeights { joint, weights });
             }
         }
@@ -427,17 +427,17 @@ impl Opening {
                 .find(entry.joint, &entry.was, &mut self.findings)
             {
                 let place = format!("name of bone {joint} \"{}\"", entry.was);
-                let (joint, name) = (JointIndex(joint), entry.name);
+                let (joint, name) = (JointId(joint), entry.name);
                 self.apply(&place, Edit::JointName { joint, name });
             }
         }
     }
 
     fn locks(&mut self, entries: Vec<Named>) {
-        let locked: BTreeSet<JointIndex> = entries
+        let locked: BTreeSet<JointId> = entries
             .into_iter()
             .filter_map(|Named(joint, name)| self.joints.find(joint, &name, &mut self.findings))
-            .map(JointIndex)
+            .map(JointId)
             .collect();
         if !locked.is_empty() {
             self.apply("locks", Edit::Locks(Arc::new(locked)));

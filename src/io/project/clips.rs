@@ -6,7 +6,7 @@ use super::format::{ChannelEntry, ClipEntry, KeyBlock, Named};
 use super::names::Names;
 use crate::document::{ClipId, Document};
 use crate::finding::Finding;
-use crate::skeleton::{Channel, Clip, JointIndex};
+use crate::skeleton::{Channel, Clip, JointId};
 use std::sync::Arc;
 
 /// A channel with more numbers than this is encoded.
@@ -75,7 +75,7 @@ impl Reader {
             })?;
             if let Some(joint) = joints.find(channel.joint, &channel.name, findings) {
                 channels.push(Channel {
-                    joint: JointIndex(joint),
+                    joint: JointId(joint),
                     property: channel.property,
                     interpolation: channel.interpolation,
                     times: keys.0.into(),

@@ -4,7 +4,7 @@ use super::format::{Named, RuleEntry};
 use super::names::Names;
 use crate::document::Document;
 use crate::finding::Finding;
-use crate::skeleton::{JointIndex, JointRule};
+use crate::skeleton::{JointId, JointRule};
 
 /// The joints whose rule is not the source's.
 pub(super) fn collect(document: &Document) -> Vec<RuleEntry> {
@@ -42,6 +42,6 @@ pub(super) fn restore(
         compensates_scale: entry.compensates_scale,
         inflation_parent: parent
             .and_then(|Named(joint, name)| joints.find(*joint, name, findings))
-            .map(JointIndex),
+            .map(JointId),
     }
 }

@@ -7,7 +7,7 @@ use crate::document::session::{BrushKind, Normalising, PaintedBones, SmoothedBon
 use crate::document::{Document, Edit, InstanceId, MeshId, MeshItem, Skin};
 use crate::finding::counted;
 use crate::mesh::PointSet;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::skinning::{PaintRows, RowRef, Rows};
 use crate::tools::Stamped;
 use crate::weights::{JointPairs, PaintRules, blend_row, set_weights, settle_row};
@@ -118,7 +118,7 @@ impl WeightPaint {
                 );
             }
         }
-        let index = |j: JointIndex| skin.joints.iter().position(|&k| k == j);
+        let index = |j: JointId| skin.joints.iter().position(|&k| k == j);
         let all = brush.smoothed == SmoothedBones::All && action.kind.averages();
         let (other_side, note) = match brush.symmetry {
             // Smoothing all bones asks for none by name.
@@ -130,7 +130,7 @@ impl WeightPaint {
             }
             _ => (Vec::new(), None),
         };
-        let indices = |joints: Vec<JointIndex>| -> Vec<u16> {
+        let indices = |joints: Vec<JointId>| -> Vec<u16> {
             let found = joints.into_iter().filter_map(index);
             found.map(|i| i as u16).collect()
         };
@@ -580,9 +580,9 @@ struct Scratch {
 fn painted_joints(
     document: &Document,
     skin: &Skin,
-    active: JointIndex,
+    active: JointId,
     can: impl Fn(usize) -> bool,
-) -> Vec<JointIndex> {
+) -> Vec<JointId> {
     let session = document.session();
     let mut painted = vec![active];
     if session.brush.bones == PaintedBones::Selected && session.selected_joints.contains(&active) {
@@ -598,9 +598,9 @@ fn painted_joints(
 /// The bones of the other side that can be painted, and what to tell of those that cannot.
 fn mirrored_joints(
     document: &Document,
-    painted: &[JointIndex],
+    painted: &[JointId],
     pairs: &JointPairs,
-    index: impl Fn(JointIndex) -> Option<usize>,
+    index: impl Fn(JointId) -> Option<usize>,
 ) -> (Vec<u16>, Option<String>) {
     let skeleton = document.skeleton();
     let mut found = Vec::new();

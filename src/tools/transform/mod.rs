@@ -11,7 +11,7 @@ use crate::document::session::{PoseSpace, TransformKind};
 pub use crate::math::Axis;
 use crate::math::Transform;
 use crate::skeleton::orientation::{orientation, parent_world_of};
-use crate::skeleton::{JointIndex, Pose, Skeleton};
+use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DAffine3, DMat3, Vec2, Vec3};
 use measure::{EDGE_ON, PRECISE, tidy};
 use std::collections::BTreeSet;
@@ -63,7 +63,7 @@ impl PoseSpace {
 /// A joint that is being transformed, as it was at the start.
 #[derive(Clone, Debug)]
 struct Subject {
-    joint: JointIndex,
+    joint: JointId,
     start: Transform,
     /// How its own space lies in the world, orthonormal.
     own: DMat3,
@@ -117,8 +117,8 @@ impl Transforming {
         skeleton: &Skeleton,
         pose: &Pose,
         world: &[DAffine3],
-        selected: &BTreeSet<JointIndex>,
-        active: Option<JointIndex>,
+        selected: &BTreeSet<JointId>,
+        active: Option<JointId>,
         (kind, space): (TransformKind, PoseSpace),
         (screen, at_px): (Screen, Vec2),
     ) -> Option<Self> {
@@ -205,7 +205,7 @@ impl Transforming {
     }
 
     /// The joints that it changes.
-    pub fn joints(&self) -> impl Iterator<Item = JointIndex> + '_ {
+    pub fn joints(&self) -> impl Iterator<Item = JointId> + '_ {
         self.subjects.iter().map(|s| s.joint)
     }
 
@@ -346,8 +346,8 @@ impl Transforming {
 /// The joints of `selected` without a selected ancestor, ascending: children follow their parents.
 pub fn topmost<'a>(
     skeleton: &'a Skeleton,
-    selected: &'a BTreeSet<JointIndex>,
-) -> impl Iterator<Item = JointIndex> + 'a {
+    selected: &'a BTreeSet<JointId>,
+) -> impl Iterator<Item = JointId> + 'a {
     let inside = selected.iter().filter(|j| j.get() < skeleton.len());
     inside
         .filter(|&&joint| !skeleton.ancestors(joint).any(|a| selected.contains(&a)))
@@ -355,7 +355,7 @@ pub fn topmost<'a>(
 }
 
 /// The name of an undo step over some joints: "Rotate LeftForeArm", "Rotate 3 bones".
-pub fn step_label(verb: &str, skeleton: &Skeleton, n_joints: usize, first: JointIndex) -> String {
+pub fn step_label(verb: &str, skeleton: &Skeleton, n_joints: usize, first: JointId) -> String {
     if n_joints == 1 {
         format!("{verb} {}", skeleton.label(first))
     } else {

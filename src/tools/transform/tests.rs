@@ -11,7 +11,7 @@ const SIZE: Vec2 = Vec2::new(800.0, 600.0);
 fn chain() -> (Skeleton, Pose) {
     let joint = |parent: Option<u32>, translation, rotation, scale| Joint {
         name: format!("Bone{}", parent.map_or(0, |p| p + 1)),
-        parent: parent.map(JointIndex),
+        parent: parent.map(JointId),
         rest: Transform::from_trs(translation, rotation, scale),
         source_node: None,
         rule: crate::skeleton::JointRule::default(),
@@ -31,7 +31,7 @@ fn begin(kind: TransformKind, space: PoseSpace, joints: &[u32], at: Vec2) -> Tra
     let (skeleton, pose) = chain();
     let world = pose.world_matrices(&skeleton);
     let screen = Screen::new(Camera::looking(View::Front), SIZE);
-    let selected = joints.iter().map(|&j| JointIndex(j)).collect();
+    let selected = joints.iter().map(|&j| JointId(j)).collect();
     Transforming::begin(
         &skeleton,
         &pose,
@@ -199,7 +199,7 @@ fn what_is_moved_freely_stays_under_the_pointer() {
     let (skeleton, rest) = chain();
     let world = rest.world_matrices(&skeleton);
     let screen = Screen::new(Camera::looking(View::ThreeQuarter), SIZE);
-    let selected = BTreeSet::from([JointIndex(2)]);
+    let selected = BTreeSet::from([JointId(2)]);
     let start = screen.project(world[2].translation.as_vec3()).unwrap();
     let kind = (TransformKind::Move, PoseSpace::Local);
     let mut tool = Transforming::begin(

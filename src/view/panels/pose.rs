@@ -4,7 +4,7 @@ use super::pose_blend::pose_blend_ui;
 use crate::document::session::{PoseSpace, TransformKind};
 use crate::editor::{Editor, ResetPart};
 use crate::math::Transform;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::tools::Axis;
 use crate::view::commands::Command;
 use crate::view::theme;
@@ -28,7 +28,7 @@ pub fn pose_properties_ui(ui: &mut Ui, editor: &mut Editor) {
 }
 
 /// The numbers of one bone.
-fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
+fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let pose = editor.document().shown_pose();
     let (local, rest) = (
         pose.locals[joint.get()],
@@ -118,7 +118,7 @@ fn choice_ui(ui: &mut Ui, chosen: bool, label: &str, group: &str, about: &str) -
 /// A bone's pose as it is written: rotation in degrees about x, then y, then z, of the bone at rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Fields {
-    joint: JointIndex,
+    joint: JointId,
     rotation: DQuat,
     location: DVec3,
     degrees: DVec3,
@@ -127,7 +127,7 @@ struct Fields {
 
 impl Fields {
     /// Angles that were typed stay as they are for as long as they mean the same rotation.
-    fn of(ui: &Ui, joint: JointIndex, local: &Transform, rest: &Transform) -> Self {
+    fn of(ui: &Ui, joint: JointId, local: &Transform, rest: &Transform) -> Self {
         let known: Option<Self> = ui.data(|data| data.get_temp(memory_id()));
         let degrees = match known {
             Some(known) if known.joint == joint && known.rotation == local.rotation => {
@@ -177,7 +177,7 @@ fn memory_id() -> Id {
 fn row_ui(
     ui: &mut Ui,
     editor: &mut Editor,
-    joint: JointIndex,
+    joint: JointId,
     rest: &Transform,
     fields: &mut Fields,
     kind: TransformKind,

@@ -3,7 +3,7 @@
 use super::{Viewport, ndc, size};
 use crate::document::session::SelectKind;
 use crate::editor::Editor;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::tools::SelectOp;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
@@ -75,7 +75,7 @@ const PAINT: &[&[Command]] = &[
 ];
 
 /// Makes the bone that was under the pointer the painted one.
-fn bone_ui(ui: &mut Ui, bone: JointIndex, editor: &mut Editor) {
+fn bone_ui(ui: &mut Ui, bone: JointId, editor: &mut Editor) {
     if editor.document().session().active_joint == Some(bone) {
         return;
     }

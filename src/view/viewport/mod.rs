@@ -27,7 +27,7 @@ use super::theme::{self, ThemeChoice};
 use crate::document::{Image, PaneLayout};
 use crate::editor::Editor;
 use crate::evaluate::ViewId;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use egui::{Pos2, Rangef, Rect, Response, Sense, Ui};
 use glam::Vec2;
 use gpu::Gpu;
@@ -53,8 +53,8 @@ pub struct Viewport {
     pub chosen: Vec<Command>,
     menu_blocked: bool,
     /// The bone under the pointer when the menu of Paint mode was asked for.
-    menu_bone: Option<JointIndex>,
-    hovered: Option<JointIndex>,
+    menu_bone: Option<JointId>,
+    hovered: Option<JointId>,
     /// What is painted under the pointer: a weight or the value of a map.
     value: Option<f32>,
     drag: Drag,

@@ -5,7 +5,7 @@ use super::panes::{Pane, Shared};
 use crate::editor::Editor;
 use crate::math::Camera;
 use crate::math::camera::View;
-use crate::skeleton::{Bone, JointIndex};
+use crate::skeleton::{Bone, JointId};
 use crate::view::heat::Stops;
 use crate::view::scene::Shading;
 use crate::view::scenery::Scenery;
@@ -23,12 +23,12 @@ const BEHIND: f32 = 0.45;
 #[derive(Default)]
 pub(super) struct Sight {
     key: Option<(u64, u64, Camera)>,
-    hidden: Vec<JointIndex>,
+    hidden: Vec<JointId>,
 }
 
 /// A name that wants a place.
 struct Name {
-    joint: JointIndex,
+    joint: JointId,
     at: Pos2,
     depth: f32,
     /// It is shown whatever else is there.
@@ -68,7 +68,7 @@ impl Viewport {
         let camera = editor.document().session().camera;
         let clip_from_world = camera.clip_from_world(rect.aspect_ratio());
         // A joint's longest bone carries its name.
-        let mut bones: BTreeMap<JointIndex, Bone> = BTreeMap::new();
+        let mut bones: BTreeMap<JointId, Bone> = BTreeMap::new();
         for bone in editor.bones() {
             let length = |b: &Bone| b.head.distance_squared(b.tail);
             let longest = bones.entry(bone.joint).or_insert(bone);
@@ -152,7 +152,7 @@ impl Viewport {
     fn look_for_hidden(
         &mut self,
         camera: &Camera,
-        bones: &BTreeMap<JointIndex, Bone>,
+        bones: &BTreeMap<JointId, Bone>,
         editor: &mut Editor,
     ) {
         let key = (editor.model_serial(), editor.picture_serial(), *camera);

@@ -3,7 +3,7 @@
 use super::{Drag, Viewport, ndc, size};
 use crate::document::session::TransformKind;
 use crate::editor::Editor;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::tools::{Axis, Finesse, Gizmo, Handle, Screen, SelectOp};
 use crate::view::commands::Command;
 use crate::view::keymap;
@@ -19,7 +19,7 @@ pub(super) struct PoseDrag {
     /// The part of the gizmo under the pointer, or the one that is dragged.
     pub(super) handle: Option<Handle>,
     /// The pinned bone under the pointer.
-    pub(super) pin: Option<JointIndex>,
+    pub(super) pin: Option<JointId>,
     /// Whether the transform under way ends with the release of the button; else with a click.
     held: bool,
     /// A button that ended a transform is still down: its release means nothing more.

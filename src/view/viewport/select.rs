@@ -154,7 +154,7 @@ impl Viewport {
         response: &Response,
         editor: &mut Editor,
         seen: BonesSeen,
-    ) -> Option<crate::skeleton::JointIndex> {
+    ) -> Option<crate::skeleton::JointId> {
         let is_free = self.drag == Drag::None && editor.select_tool().armed().is_none();
         let at = response.hover_pos().filter(|_| is_free)?;
         if editor.select_kind() == SelectKind::Points {

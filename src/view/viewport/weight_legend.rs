@@ -7,7 +7,7 @@ use super::panes::Pane;
 use crate::document::session::PaintTarget;
 use crate::editor::{Editor, WeightView};
 use crate::finding::counted;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::view::commands::Command;
 use crate::view::heat::{Ramp, count_color, hex, sum_color};
 use crate::view::joint_colour::joint_colour;
@@ -258,16 +258,15 @@ fn bones_ui(pen: &Pen<'_>, at: Pos2, room: f32, editor: &Editor) -> (f32, String
     let document = editor.document();
     let session = document.session();
     let is_bone = document.skin_joint_mask();
-    let is_shown = |joint: &JointIndex| is_bone[joint.get()] && editor.is_weighted(*joint);
-    let is_first = |joint: &JointIndex| {
+    let is_shown = |joint: &JointId| is_bone[joint.get()] && editor.is_weighted(*joint);
+    let is_first = |joint: &JointId| {
         session.selected_joints.contains(joint) || session.active_joint == Some(*joint)
     };
-    let all: Vec<JointIndex> = (0..is_bone.len() as u32)
-        .map(JointIndex)
+    let all: Vec<JointId> = (0..is_bone.len() as u32)
+        .map(JointId)
         .filter(is_shown)
         .collect();
-    let (mut bones, others): (Vec<JointIndex>, Vec<JointIndex>) =
-        all.into_iter().partition(is_first);
+    let (mut bones, others): (Vec<JointId>, Vec<JointId>) = all.into_iter().partition(is_first);
     bones.extend(others);
     let n_rows = ((room / STEP) as usize).clamp(2, MOST_BONES);
     let n_named = if bones.len() > n_rows {

@@ -8,7 +8,7 @@ use super::super::operation::Subject;
 use super::places::Places;
 use crate::math::Ray;
 use crate::mesh::SurfaceIndex;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use glam::Vec3;
 
 /// A leaf's bone ends this far of the way to the surface.
@@ -171,7 +171,7 @@ impl Tree {
                     .unwrap_or(Vec3::ZERO)
             })
             .collect();
-        let slot = |joint: JointIndex| subject.joints[..n].iter().position(|&j| j == joint);
+        let slot = |joint: JointId| subject.joints[..n].iter().position(|&j| j == joint);
         let is_node = |k: usize| subject.joints[k].get() < subject.skeleton.len();
         let above: Vec<Option<usize>> = (0..n)
             .map(|k| {

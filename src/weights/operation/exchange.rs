@@ -3,13 +3,13 @@
 use super::each_point::each_point;
 use super::settle::{Rules, Sum, Verdict};
 use super::{OperationError, Outcome, Subject, share};
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::task::Task;
 
 /// Gives a share of the weight of some joints to another.
 pub(super) fn give(
-    from: &[JointIndex],
-    to: JointIndex,
+    from: &[JointId],
+    to: JointId,
     part: f32,
     subject: &Subject<'_>,
     task: &Task,
@@ -64,8 +64,8 @@ pub(super) fn give(
 
 /// Exchanges the weights of two joints.
 pub(super) fn swap(
-    a: JointIndex,
-    b: JointIndex,
+    a: JointId,
+    b: JointId,
     subject: &Subject<'_>,
     task: &Task,
 ) -> Result<Outcome, OperationError> {

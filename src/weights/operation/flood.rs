@@ -3,12 +3,12 @@
 use super::each_point::each_point;
 use super::settle::{Rules, Sum};
 use super::{Flood, OperationError, Outcome, Subject, share};
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::task::Task;
 
 /// Sets, adds to or scales the weights of one joint.
 pub(super) fn run(
-    joint: JointIndex,
+    joint: JointId,
     value: f32,
     how: Flood,
     subject: &Subject<'_>,
@@ -33,7 +33,7 @@ pub(super) fn run(
 
 /// Makes 1 - w of the weights of one joint.
 pub(super) fn invert(
-    joint: JointIndex,
+    joint: JointId,
     subject: &Subject<'_>,
     task: &Task,
 ) -> Result<Outcome, OperationError> {
@@ -42,7 +42,7 @@ pub(super) fn invert(
 
 /// Gives one joint at each point the weight that `change` makes of its weight; the others give way.
 fn each_weight(
-    joint: JointIndex,
+    joint: JointId,
     subject: &Subject<'_>,
     task: &Task,
     label: &str,

@@ -5,7 +5,7 @@ use super::plane;
 use super::settle::{Rules, Sum, Verdict};
 use super::{Mirroring, OperationError, Outcome, Subject};
 use crate::mesh::Symmetry;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::skinning::RowRef;
 use crate::task::Task;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ impl Sides {
     fn new(subject: &Subject<'_>) -> Self {
         let n = subject.joints.len();
         // A joint may be listed more than once: its first entry is that of the other's first.
-        let mut entries: BTreeMap<JointIndex, Vec<u16>> = BTreeMap::new();
+        let mut entries: BTreeMap<JointId, Vec<u16>> = BTreeMap::new();
         for (i, &joint) in subject.joints.iter().enumerate() {
             entries.entry(joint).or_default().push(i as u16);
         }

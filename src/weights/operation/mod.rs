@@ -35,7 +35,7 @@ use super::automatic::Automatic;
 use super::transfer::Transfer;
 use crate::math::Axis;
 use crate::mesh::PointSet;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::skinning::{RowRef, Rows};
 use crate::task::{Cancelled, Task};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub enum Operation {
     /// Sets, adds to or scales the weights of one joint.
     Flood {
         /// Which joint.
-        joint: JointIndex,
+        joint: JointId,
         /// The value, 0 - 1 (scale: 0 - 10).
         value: f32,
         /// What is done with it.
@@ -79,7 +79,7 @@ pub enum Operation {
     /// Makes 1 - w of the weights of one joint.
     Invert {
         /// Which joint.
-        joint: JointIndex,
+        joint: JointId,
     },
     /// Stretches and bends the weights of one joint, or of all: as a picture's levels.
     Levels(Levels),
@@ -91,25 +91,25 @@ pub enum Operation {
     /// Gives a share of one joint's weight to another.
     Move {
         /// From which.
-        from: JointIndex,
+        from: JointId,
         /// To which.
-        to: JointIndex,
+        to: JointId,
         /// How much of it, 0 - 1.
         share: f32,
     },
     /// Gives all weight of some joints to another.
     Merge {
         /// From which.
-        from: Vec<JointIndex>,
+        from: Vec<JointId>,
         /// To which.
-        to: JointIndex,
+        to: JointId,
     },
     /// Exchanges the weights of two joints.
     Swap {
         /// One.
-        a: JointIndex,
+        a: JointId,
         /// The other.
-        b: JointIndex,
+        b: JointId,
     },
     /// Copies one side to the other, left joints to right ones.
     Mirror(Mirroring),
@@ -148,7 +148,7 @@ pub enum Flood {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Levels {
     /// Which joint; `None`: each unlocked joint.
-    pub joint: Option<JointIndex>,
+    pub joint: Option<JointId>,
     /// Weights up to this become 0, 0 - 1.
     pub low: f32,
     /// Weights from this become 1, 0 - 1, above `low`.

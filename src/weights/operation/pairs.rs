@@ -2,7 +2,7 @@
 
 use crate::math::Axis;
 use crate::skeleton::mirror::Mirror;
-use crate::skeleton::{JointIndex, Skeleton};
+use crate::skeleton::{JointId, Skeleton};
 use glam::DAffine3;
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointPairs {
     mirror: Mirror,
-    own: BTreeMap<JointIndex, JointIndex>,
+    own: BTreeMap<JointId, JointId>,
     n_joints: usize,
 }
 
@@ -29,9 +29,9 @@ pub enum PairedBy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairRow {
     /// Which joint.
-    pub joint: JointIndex,
+    pub joint: JointId,
     /// The joint on the other side: itself for one of the middle, `None` for an unpaired one.
-    pub partner: Option<JointIndex>,
+    pub partner: Option<JointId>,
     /// Who said so.
     pub by: PairedBy,
 }
@@ -39,8 +39,8 @@ pub struct PairRow {
 impl JointPairs {
     /// The pairs of a skeleton. `own`: what the artist chose, in one direction at least; a joint paired with itself is one
     /// of the middle. Of choices that contradict each other the one of the lowest joint counts.
-    pub fn new(skeleton: &Skeleton, own: &BTreeMap<JointIndex, JointIndex>) -> Self {
-        let mut both: BTreeMap<JointIndex, JointIndex> = BTreeMap::new();
+    pub fn new(skeleton: &Skeleton, own: &BTreeMap<JointId, JointId>) -> Self {
+        let mut both: BTreeMap<JointId, JointId> = BTreeMap::new();
         for (&a, &b) in own {
             let is_free = |x, y| both.get(&x).is_none_or(|&z| z == y);
             if is_free(a, b) && is_free(b, a) {
@@ -56,7 +56,7 @@ impl JointPairs {
     }
 
     /// The joint on the other side: itself for a joint of the middle, `None` for an unpaired one.
-    pub fn partner(&self, joint: JointIndex) -> Option<JointIndex> {
+    pub fn partner(&self, joint: JointId) -> Option<JointId> {
         if let Some(&own) = self.own.get(&joint) {
             return Some(own);
         }
@@ -67,7 +67,7 @@ impl JointPairs {
 
     /// The table of all joints, in their order.
     pub fn rows(&self) -> impl Iterator<Item = PairRow> + '_ {
-        (0..self.n_joints as u32).map(JointIndex).map(|joint| {
+        (0..self.n_joints as u32).map(JointId).map(|joint| {
             let by = if self.own.contains_key(&joint) {
                 PairedBy::Artist
             } else {
@@ -82,7 +82,7 @@ impl JointPairs {
     }
 
     /// Joints of one side without one on the other, ascending.
-    pub fn unmatched(&self) -> impl Iterator<Item = JointIndex> + '_ {
+    pub fn unmatched(&self) -> impl Iterator<Item = JointId> + '_ {
         self.rows()
             .filter(|row| row.partner.is_none())
             .map(|row| row.joint)
@@ -90,9 +90,9 @@ impl JointPairs {
 
     /// Where the plane between left and right joints cuts `axis`, as most pairs of a skin have it; `None` without pairs
     /// that lie across it. `bind`: n_skin_joints, joint space -> mesh space.
-    pub fn centre(&self, axis: Axis, joints: &[JointIndex], bind: &[DAffine3]) -> Option<f64> {
+    pub fn centre(&self, axis: Axis, joints: &[JointId], bind: &[DAffine3]) -> Option<f64> {
         let of = axis.unit();
-        let places: BTreeMap<JointIndex, glam::DVec3> = joints
+        let places: BTreeMap<JointId, glam::DVec3> = joints
             .iter()
             .zip(bind)
             .map(|(&joint, bind)| (joint, bind.translation))
@@ -150,8 +150,8 @@ mod tests {
             partners(&by_name),
             [Some(1), Some(0), Some(2), None, Some(4), Some(5)]
         );
-        assert_eq!(by_name.unmatched().collect::<Vec<_>>(), [JointIndex(3)]);
-        let own = [(4, 5), (0, 3)].map(|(a, b)| (JointIndex(a), JointIndex(b)));
+        assert_eq!(by_name.unmatched().collect::<Vec<_>>(), [JointId(3)]);
+        let own = [(4, 5), (0, 3)].map(|(a, b)| (JointId(a), JointId(b)));
         let pairs = JointPairs::new(&skeleton, &own.into_iter().collect());
         assert_eq!(
             partners(&pairs),
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn choices_that_contradict_each_other_stay_pairs() {
         let skeleton = skeleton(&["a", "b", "c"]);
-        let own = [(0, 1), (2, 1)].map(|(a, b)| (JointIndex(a), JointIndex(b)));
+        let own = [(0, 1), (2, 1)].map(|(a, b)| (JointId(a), JointId(b)));
         let pairs = JointPairs::new(&skeleton, &own.into_iter().collect());
         assert_eq!(partners(&pairs), [Some(1), Some(0), Some(2)]);
     }
@@ -173,7 +173,7 @@ mod tests {
     fn the_plane_lies_half_way_between_left_and_right() {
         let skeleton = skeleton(&["Arm.L", "Arm.R", "Spine"]);
         let pairs = JointPairs::new(&skeleton, &BTreeMap::new());
-        let joints: Vec<JointIndex> = (0..3).map(JointIndex).collect();
+        let joints: Vec<JointId> = (0..3).map(JointId).collect();
         let bind = [5.0, 3.0, 9.0].map(|x| DAffine3::from_translation(DVec3::X * x));
         assert_eq!(pairs.centre(Axis::X, &joints, &bind), Some(4.0));
         assert_eq!(pairs.centre(Axis::Y, &joints, &bind), None);

@@ -2,7 +2,7 @@
 
 use super::{JointPairs, OperationError};
 use crate::mesh::{Mesh, PointSet};
-use crate::skeleton::{JointIndex, Skeleton};
+use crate::skeleton::{JointId, Skeleton};
 use crate::skinning::{PaintRows, RowRef};
 use glam::DAffine3;
 
@@ -14,7 +14,7 @@ pub struct Subject<'a> {
     /// Its rows: the edited layer over what lies below.
     pub rows: PaintRows<'a>,
     /// The joints that influences index: the skin's list, as far as all skins that draw the mesh agree.
-    pub joints: &'a [JointIndex],
+    pub joints: &'a [JointId],
     /// The node tree.
     pub skeleton: &'a Skeleton,
     /// n_skin_joints: joint space -> mesh space in bind pose.
@@ -99,7 +99,7 @@ impl<'a> Subject<'a> {
     }
 
     /// The same as [`Subject::index_of`], of a joint that must not be locked.
-    pub fn unlocked_index_of(&self, joint: JointIndex) -> Result<u16, OperationError> {
+    pub fn unlocked_index_of(&self, joint: JointId) -> Result<u16, OperationError> {
         let index = self.index_of(joint)?;
         if self.is_locked(index) {
             return Err(OperationError::Refused(format!(
@@ -111,7 +111,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Which index of the skin a joint has, or a sentence that it has none.
-    pub fn index_of(&self, joint: JointIndex) -> Result<u16, OperationError> {
+    pub fn index_of(&self, joint: JointId) -> Result<u16, OperationError> {
         let found = self.joints.iter().position(|&j| j == joint);
         found.map(|i| i as u16).ok_or_else(|| {
             OperationError::Refused(format!(

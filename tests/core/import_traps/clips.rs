@@ -6,7 +6,7 @@ use glam::DVec3;
 use serde_json::json;
 use sinew::document::{ClipId, Parts};
 use sinew::finding::Severity;
-use sinew::skeleton::{Channel, Interpolation, JointIndex, Property};
+use sinew::skeleton::{Channel, Interpolation, JointId, Property};
 use std::sync::Arc;
 
 /// A file of one node with one clip of one channel.
@@ -161,7 +161,7 @@ fn channels_of_matrix_nodes_and_missing_nodes_are_reported() {
     let (parts, findings) = load(gltf);
     assert_eq!(channels(&parts).len(), 1);
     assert_eq!(
-        parts.skeleton.joint(JointIndex(0)).rest.scale(),
+        parts.skeleton.joint(JointId(0)).rest.scale(),
         DVec3::splat(2.0)
     );
     assert_found(&findings, "given as a matrix");

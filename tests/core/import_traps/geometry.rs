@@ -6,7 +6,7 @@ use crate::shared::shared_dir;
 use glam::{Vec2, Vec3};
 use serde_json::json;
 use sinew::io::import_file;
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 use sinew::task::Task;
 
 #[test]
@@ -153,8 +153,8 @@ fn morph_targets_have_names_displacements_and_weights() {
     assert_eq!(morphs[0].deltas[first], Vec3::Y);
     assert_eq!(morphs[1].deltas, [Vec3::ZERO; 3]);
     assert_eq!(item.morph_weights, [0.25, 0.5]);
-    assert_eq!(parts.rest_morph_weights[&JointIndex(0)], [0.25, 0.5]);
-    assert_eq!(parts.rest_morph_weights[&JointIndex(1)], [1.0, 0.0]);
+    assert_eq!(parts.rest_morph_weights[&JointId(0)], [0.25, 0.5]);
+    assert_eq!(parts.rest_morph_weights[&JointId(1)], [1.0, 0.0]);
     assert_found(&findings, "1 displacement that is not finite");
     assert_found(
         &findings,

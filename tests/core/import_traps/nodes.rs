@@ -4,7 +4,7 @@ use super::{assert_found, load};
 use crate::gltf_builder::{Gltf, triangle};
 use glam::{DMat3, DQuat, DVec3};
 use serde_json::{Value, json};
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 
 #[test]
 fn matrices_are_taken_apart_exactly_and_trs_is_kept() {
@@ -60,10 +60,7 @@ fn cycles_second_parents_and_missing_children_are_left_out() {
 
     let two = Gltf::new(json!({"nodes": [{"children": [2]}, {"children": [2]}, {}]}));
     let (parts, findings) = load(two);
-    assert_eq!(
-        parts.skeleton.joint(JointIndex(2)).parent,
-        Some(JointIndex(0))
-    );
+    assert_eq!(parts.skeleton.joint(JointId(2)).parent, Some(JointId(0)));
     assert_found(&findings, "which has another parent already");
 }
 

@@ -5,7 +5,7 @@ use crate::gltf_builder::{skinned, triangle};
 use glam::{DAffine3, DVec3};
 use serde_json::json;
 use sinew::document::{InstanceId, SkinId};
-use sinew::skeleton::JointIndex;
+use sinew::skeleton::JointId;
 
 #[test]
 fn one_mesh_may_be_drawn_by_84_skins() {
@@ -20,10 +20,7 @@ fn one_mesh_may_be_drawn_by_84_skins() {
         (1, 84, 84)
     );
     assert_eq!(parts.instances[&InstanceId(85)].skin, Some(SkinId(83)));
-    assert_eq!(
-        parts.skins[&SkinId(83)].joints,
-        [JointIndex(1), JointIndex(2)]
-    );
+    assert_eq!(parts.skins[&SkinId(83)].joints, [JointId(1), JointId(2)]);
 }
 
 #[test]
@@ -42,13 +39,13 @@ fn a_skinned_node_keeps_its_transform_as_a_joint_and_draws_with_its_skin() {
     let instance = &parts.instances[&InstanceId(0)];
     assert_eq!(
         (instance.skin, instance.joint),
-        (Some(SkinId(0)), JointIndex(0))
+        (Some(SkinId(0)), JointId(0))
     );
     let joints = parts.skeleton.joints();
     assert_eq!(joints[0].rest.translation, DVec3::splat(9.0));
     assert_eq!(
         (joints[2].name.as_str(), joints[2].parent),
-        ("B", Some(JointIndex(1)))
+        ("B", Some(JointId(1)))
     );
     assert_eq!(joints[2].source_node, Some(2));
 }
@@ -104,7 +101,7 @@ fn a_skin_with_a_missing_joint_keeps_its_slots() {
     gltf.json["skins"] = json!([{"joints": [1, 77, 2]}]);
     let (parts, findings) = load(gltf);
     assert_eq!(row(mesh(&parts, 0), 0), [(2, 1.0)]);
-    assert_eq!(parts.skins[&SkinId(0)].joints[2], JointIndex(2));
+    assert_eq!(parts.skins[&SkinId(0)].joints[2], JointId(2));
     assert_found(
         &findings,
         "The index 77 of skins[0].joints[1] is outside of the 3 nodes.",

@@ -16,7 +16,7 @@ use super::rename::{Left, NameField};
 use crate::document::InstanceId;
 use crate::document::session::SelectKind;
 use crate::editor::Editor;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use egui::{
     Align, Key, Modifiers, Rect, RichText, Role, ScrollArea, Sense, TextEdit, Ui, Vec2, WidgetInfo,
 };
@@ -35,7 +35,7 @@ pub struct Hierarchy {
     /// Where a range begins.
     anchor: Option<Item>,
     /// The active bone when the list last looked: another one was picked elsewhere.
-    shown: Option<JointIndex>,
+    shown: Option<JointId>,
     scroll_to: Option<Item>,
     rename: Option<Rename>,
     /// The model it shows.
@@ -44,7 +44,7 @@ pub struct Hierarchy {
 
 /// A name that is being typed.
 struct Rename {
-    joint: JointIndex,
+    joint: JointId,
     field: NameField,
 }
 
@@ -53,16 +53,16 @@ enum Act {
     /// Pressed with these modifiers.
     Select(Item, Modifiers),
     Fold(Item, bool),
-    Rename(JointIndex),
+    Rename(JointId),
     EndRename(Left),
     Frame(Item),
-    Lock(JointIndex, bool),
-    LockOthers(JointIndex),
-    HideJoint(JointIndex, bool),
+    Lock(JointId, bool),
+    LockOthers(JointId),
+    HideJoint(JointId, bool),
     HideObject(InstanceId, bool),
-    Isolate(JointIndex),
-    SelectChildren(JointIndex),
-    Colour(JointIndex, Option<[u8; 3]>),
+    Isolate(JointId),
+    SelectChildren(JointId),
+    Colour(JointId, Option<[u8; 3]>),
 }
 
 impl Hierarchy {
@@ -112,7 +112,7 @@ impl Hierarchy {
     }
 
     /// Lets the artist type another name for `joint`.
-    pub fn start_rename(&mut self, joint: JointIndex, editor: &Editor) {
+    pub fn start_rename(&mut self, joint: JointId, editor: &Editor) {
         let skeleton = editor.document().skeleton();
         if let Some(named) = skeleton.joints().get(joint.get()) {
             self.rename = Some(Rename {
@@ -166,7 +166,7 @@ impl Hierarchy {
             }
             let session = editor.document().session();
             let (selected, active) = (session.selected_joints.clone(), session.active_joint);
-            let kept: BTreeSet<JointIndex> = selected.into_iter().chain(active).collect();
+            let kept: BTreeSet<JointId> = selected.into_iter().chain(active).collect();
             let n_locked = editor.document().locked().len();
             if tool_ui(
                 ui,
@@ -338,7 +338,7 @@ impl Hierarchy {
 }
 
 /// The bones that a press on `joint` is about: all selected ones, if it is one of them.
-fn meant(editor: &Editor, joint: JointIndex) -> BTreeSet<JointIndex> {
+fn meant(editor: &Editor, joint: JointId) -> BTreeSet<JointId> {
     let selected = &editor.document().session().selected_joints;
     if selected.contains(&joint) {
         selected.clone()

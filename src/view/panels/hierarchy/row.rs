@@ -5,7 +5,7 @@ use super::{Act, Hierarchy, menu};
 use crate::document::checks::Badges;
 use crate::editor::Editor;
 use crate::finding::{counted, thousands};
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::view::joint_colour::joint_colour;
 use crate::view::panels::list::{paint_icon, switch_ui};
 use crate::view::theme::{self, Palette};
@@ -179,7 +179,7 @@ fn bone_columns_ui(
     ui: &mut Ui,
     editor: &Editor,
     row: &Row,
-    joint: JointIndex,
+    joint: JointId,
     rect: Rect,
     response: &Response,
     acts: &mut Vec<Act>,
@@ -342,7 +342,7 @@ fn swatch_ui(
     editor: &Editor,
     id: Id,
     rect: Rect,
-    joint: JointIndex,
+    joint: JointId,
     label: &str,
     acts: &mut Vec<Act>,
 ) {

@@ -1,7 +1,7 @@
 //! The rows of the tree: what there is, and what of it is seen.
 
 use crate::document::{Document, InstanceId};
-use crate::skeleton::{JointIndex, Skeleton};
+use crate::skeleton::{JointId, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(super) enum Item {
     /// A drawn mesh.
     Object(InstanceId),
     /// A bone, or a node that is none.
-    Joint(JointIndex),
+    Joint(JointId),
 }
 
 /// One row, seen or not.
@@ -110,9 +110,9 @@ impl Tree {
         if !are_many {
             self.rows.append(&mut objects);
         }
-        let is_shown = |joint: JointIndex| self.all_nodes || is_bone[joint.get()];
+        let is_shown = |joint: JointId| self.all_nodes || is_bone[joint.get()];
         // (joint, how many of its ancestors are shown)
-        let mut open: Vec<(JointIndex, usize)> = skeleton.roots().map(|j| (j, 0)).collect();
+        let mut open: Vec<(JointId, usize)> = skeleton.roots().map(|j| (j, 0)).collect();
         open.reverse();
         // Rows whose ends are not known yet.
         let mut above: Vec<usize> = Vec::new();
@@ -245,7 +245,7 @@ impl Tree {
     }
 
     /// The bones of the rows between two places, both included.
-    pub(super) fn range(&self, a: usize, b: usize) -> impl Iterator<Item = JointIndex> {
+    pub(super) fn range(&self, a: usize, b: usize) -> impl Iterator<Item = JointId> {
         let range = a.min(b)..(a.max(b) + 1).min(self.seen.len());
         self.seen[range]
             .iter()

@@ -5,7 +5,7 @@ use super::pairs::pairs_ui;
 use super::scope::combo_ui;
 use crate::editor::Editor;
 use crate::math::Axis;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::view::theme;
 use crate::weights::operation::{Flood, Levels, Mirroring, Operation, PasteBy};
 use crate::weights::transfer::Transfer;
@@ -63,13 +63,7 @@ pub(super) fn count_ui(
 }
 
 /// A choice among the bones that skins use.
-pub(super) fn bone_ui(
-    ui: &mut Ui,
-    editor: &Editor,
-    name: &str,
-    about: &str,
-    joint: &mut JointIndex,
-) {
+pub(super) fn bone_ui(ui: &mut Ui, editor: &Editor, name: &str, about: &str, joint: &mut JointId) {
     let document = editor.document();
     let skeleton = document.skeleton();
     row_ui(ui, name, about, |ui| {
@@ -79,7 +73,7 @@ pub(super) fn bone_ui(
             .selected_text(skeleton.label(*joint))
             .show_ui(ui, |ui| {
                 let is_bone = document.skin_joint_mask();
-                for other in (0..skeleton.len() as u32).map(JointIndex) {
+                for other in (0..skeleton.len() as u32).map(JointId) {
                     if is_bone[other.get()] {
                         ui.selectable_value(joint, other, skeleton.label(other));
                     }

@@ -2,7 +2,7 @@
 
 use super::fields::about_ui;
 use crate::editor::Editor;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::view::theme;
 use crate::weights::JointPairs;
 use egui::{CollapsingHeader, ComboBox, RichText, Role, Ui, WidgetInfo};
@@ -15,11 +15,11 @@ pub(super) fn pairs_ui(ui: &mut Ui, editor: &mut Editor) {
     let own = &document.session().joint_pairs;
     let pairs = JointPairs::new(skeleton, own);
     let is_bone = document.skin_joint_mask();
-    let bones: Vec<JointIndex> = (0..skeleton.len() as u32)
-        .map(JointIndex)
+    let bones: Vec<JointId> = (0..skeleton.len() as u32)
+        .map(JointId)
         .filter(|j| is_bone[j.get()])
         .collect();
-    let mut rows: Vec<(JointIndex, Option<JointIndex>)> =
+    let mut rows: Vec<(JointId, Option<JointId>)> =
         bones.iter().map(|&j| (j, pairs.partner(j))).collect();
     let n_unmatched = rows.iter().filter(|row| row.1.is_none()).count();
     // Each pair stands once.

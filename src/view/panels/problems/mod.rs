@@ -7,7 +7,7 @@ use crate::document::MeshId;
 use crate::document::checks;
 use crate::editor::Editor;
 use crate::finding::{Finding, Place, Severity, counted};
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::view::theme::{self, Palette};
 use egui::{
     Align2, Color32, FontId, RichText, Role, TextStyle, TextWrapMode, Ui, Vec2, WidgetInfo,
@@ -284,7 +284,7 @@ fn place(editor: &Editor, finding: &Finding) -> String {
                 .map_or_else(|| finding.place.clone(), |name| format!("mesh \"{name}\""))
         }
         Some(Place::Joints(joints)) if is_of_file("nodes[") => match joints[..] {
-            [joint] => format!("node \"{}\"", document.skeleton().label(JointIndex(joint))),
+            [joint] => format!("node \"{}\"", document.skeleton().label(JointId(joint))),
             _ => finding.place.clone(),
         },
         _ => finding.place.clone(),

@@ -3,7 +3,7 @@
 use super::{fact_ui, length, rows_ui};
 use crate::editor::Editor;
 use crate::finding::{counted, thousands};
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::view::joint_colour::joint_colour;
 use crate::view::theme;
 use egui::{Id, Key, RichText, Role, TextEdit, Ui, WidgetInfo};
@@ -95,13 +95,13 @@ pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor) {
 }
 
 /// The name, to change: Enter or another widget takes it, Esc gives it up.
-fn name_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
+fn name_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let dim = theme::palette(ui).text_dim;
     let label = ui.label(RichText::new("Name").color(dim));
     let typed = Id::unique("typed name of the bone");
     let name = editor.document().skeleton().joint(joint).name.clone();
     // What is typed belongs to the bone it was begun on.
-    let before: Option<(JointIndex, String)> = ui.data(|data| data.get_temp(typed));
+    let before: Option<(JointId, String)> = ui.data(|data| data.get_temp(typed));
     let mut text = match before {
         Some((begun_on, ref text)) if begun_on == joint => text.clone(),
         _ => name.clone(),
@@ -117,7 +117,7 @@ fn name_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
     if response.has_focus() {
         ui.data_mut(|data| data.insert_temp(typed, (joint, text)));
     } else {
-        ui.data_mut(|data| data.remove::<(JointIndex, String)>(typed));
+        ui.data_mut(|data| data.remove::<(JointId, String)>(typed));
         if response.lost_focus() && !ui.input(|i| i.key_pressed(Key::Escape)) {
             // A click that chose another bone has also taken the focus: the name belongs to the one it was typed for.
             match before {
@@ -132,7 +132,7 @@ fn name_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
 }
 
 /// From the joint to its first child in the rest pose.
-fn rest_length(editor: &Editor, joint: JointIndex) -> Option<f64> {
+fn rest_length(editor: &Editor, joint: JointId) -> Option<f64> {
     let document = editor.document();
     let child = *document.skeleton().children(joint).first()?;
     let local = document.rest_pose().locals.get(child.get())?;

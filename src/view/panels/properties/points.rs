@@ -3,7 +3,7 @@
 use crate::document::MeshId;
 use crate::editor::Editor;
 use crate::finding::counted;
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 use crate::view::joint_colour::joint_colour;
 use crate::view::theme;
 use egui::{Id, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo};
@@ -21,7 +21,7 @@ struct Table {
     /// The point, if there is only one, and its mesh.
     single: Option<(MeshId, u32)>,
     /// Bones and their weights, of the points on average, the largest first.
-    weights: Vec<(JointIndex, f64)>,
+    weights: Vec<(JointId, f64)>,
 }
 
 /// Whether some point is selected.
@@ -78,13 +78,7 @@ pub(super) fn points_ui(ui: &mut Ui, editor: &mut Editor) {
 }
 
 /// A bone, a bar as long as its weight, and the number; whether it was clicked.
-fn weight_ui(
-    ui: &mut Ui,
-    editor: &Editor,
-    joint: JointIndex,
-    weight: f64,
-    is_active: bool,
-) -> bool {
+fn weight_ui(ui: &mut Ui, editor: &Editor, joint: JointId, weight: f64, is_active: bool) -> bool {
     let document = editor.document();
     let label = document.skeleton().label(joint);
     let palette = theme::palette(ui);
@@ -145,7 +139,7 @@ fn table(editor: &Editor, state: (u64, u64, u64)) -> Table {
         state,
         ..Table::default()
     };
-    let mut sums: BTreeMap<JointIndex, f64> = BTreeMap::new();
+    let mut sums: BTreeMap<JointId, f64> = BTreeMap::new();
     for (&mesh, points) in &document.session().selected_points {
         let Some(item) = document.meshes().get(&mesh) else {
             continue;

@@ -1,7 +1,7 @@
 //! What the artist overrides of a bone, for deformers that read more than a glTF file says.
 
 use crate::editor::Editor;
-use crate::skeleton::{JointIndex, JointRule};
+use crate::skeleton::{JointId, JointRule};
 use crate::tools::Axis;
 use crate::view::theme;
 use egui::{Button, ComboBox, DragValue, Id, RichText, Role, Ui, WidgetInfo};
@@ -11,7 +11,7 @@ use egui_material_icons::icons;
 const FIELD: f32 = 62.0;
 
 /// Where the bone ends, and whose scale it follows.
-pub(super) fn rule_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
+pub(super) fn rule_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let is_ruled = editor.document().skeleton().joint(joint).rule != JointRule::default();
     let title = if is_ruled { "Rules (changed)" } else { "Rules" };
     egui::CollapsingHeader::new(title)
@@ -29,7 +29,7 @@ pub(super) fn rule_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
 }
 
 /// The end of the bone: three fields, and what makes it automatic again.
-fn end_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
+fn end_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let label = "Set end of bone";
     // A drag that ended where no field saw it.
     let dragging = Id::unique("an end of a bone is dragged");
@@ -101,7 +101,7 @@ fn end_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
 }
 
 /// Whether the bone takes its parent's scale back.
-fn compensates_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
+fn compensates_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let joints = editor.document().skeleton().joints();
     let rule = joints[joint.get()].rule;
     let has_parent = joints[joint.get()].parent.is_some();
@@ -129,7 +129,7 @@ fn compensates_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
 }
 
 /// The joint from whose inflation the bone's place follows.
-fn inflation_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
+fn inflation_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let skeleton = editor.document().skeleton().clone();
     let rule = skeleton.joint(joint).rule;
     let parent = skeleton.joint(joint).parent;
@@ -152,7 +152,7 @@ fn inflation_ui(ui: &mut Ui, editor: &mut Editor, joint: JointIndex) {
         .show_ui(ui, |ui| {
             ui.selectable_value(&mut chosen, None, parent_label);
             // Only joints that are placed before it can be followed.
-            let before = skeleton.order().iter().map(|&j| JointIndex(j));
+            let before = skeleton.order().iter().map(|&j| JointId(j));
             let before = before.take_while(|&other| other != joint);
             for other in before.filter(|&other| Some(other) != parent) {
                 ui.selectable_value(&mut chosen, Some(other), skeleton.label(other));

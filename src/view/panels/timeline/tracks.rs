@@ -4,7 +4,7 @@ use super::ruler;
 use super::scale::Scale;
 use crate::editor::Editor;
 use crate::skeleton::clip_keys::{KeyMark, key_marks};
-use crate::skeleton::{Clip, Interpolation, JointIndex, Skeleton};
+use crate::skeleton::{Clip, Interpolation, JointId, Skeleton};
 use crate::view::chord::take_escape;
 use crate::view::theme::{self, Palette};
 use egui::scroll_area::ScrollSource;
@@ -37,7 +37,7 @@ pub(super) struct Tracks {
 #[derive(PartialEq)]
 struct Source {
     clip: ByIdentity<Clip>,
-    selected: BTreeSet<JointIndex>,
+    selected: BTreeSet<JointId>,
     model: u64,
     /// Names.
     skeleton: ByIdentity<Skeleton>,
@@ -54,7 +54,7 @@ impl<T> PartialEq for ByIdentity<T> {
 struct Row {
     label: String,
     /// `None`: all that are shown.
-    joint: Option<JointIndex>,
+    joint: Option<JointId>,
     marks: Vec<KeyMark>,
 }
 
@@ -67,7 +67,7 @@ enum Hold {
     Time,
     /// A key, which follows.
     Key {
-        joint: Option<JointIndex>,
+        joint: Option<JointId>,
         mark: KeyMark,
     },
     /// The artist took the move back; the button is still down.
@@ -301,7 +301,7 @@ fn hold(
     ui: &Ui,
     response: &Response,
     was: Hold,
-    under: impl Fn(Pos2) -> Option<(Option<JointIndex>, KeyMark)>,
+    under: impl Fn(Pos2) -> Option<(Option<JointId>, KeyMark)>,
     scale: &Scale,
     editor: &mut Editor,
 ) -> Hold {

@@ -3,7 +3,7 @@
 use crate::document::InstanceId;
 use crate::editor::Editor;
 use crate::evaluate::volumes::{Closure, VolumeStudy, VolumeTrack};
-use crate::skeleton::JointIndex;
+use crate::skeleton::JointId;
 
 /// Whose volume it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) enum Subject {
     /// An object.
     Object(InstanceId),
     /// A bone's share of an object.
-    Joint(InstanceId, JointIndex),
+    Joint(InstanceId, JointId),
 }
 
 /// One row of the table.
