@@ -55,6 +55,8 @@ mod import_models;
 mod import_traps;
 #[path = "core/in_betweens.rs"]
 mod in_betweens;
+#[path = "core/import_graph.rs"]
+mod import_graph;
 #[path = "core/independent_reader.rs"]
 mod independent_reader;
 #[path = "core/influence_table.rs"]
