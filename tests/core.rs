@@ -49,14 +49,14 @@ mod exporting;
 mod gltf_builder;
 #[path = "core/heat_maps.rs"]
 mod heat_maps;
+#[path = "core/import_graph.rs"]
+mod import_graph;
 #[path = "core/import_models.rs"]
 mod import_models;
 #[path = "core/import_traps.rs"]
 mod import_traps;
 #[path = "core/in_betweens.rs"]
 mod in_betweens;
-#[path = "core/import_graph.rs"]
-mod import_graph;
 #[path = "core/independent_reader.rs"]
 mod independent_reader;
 #[path = "core/influence_table.rs"]
