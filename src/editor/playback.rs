@@ -29,7 +29,7 @@ impl Editor {
         playback.playing &= start.is_some();
         playback.range = None;
         playback.unkeyed = false;
-        self.state.stale = true;
+        self.evaluation.stale = true;
     }
 
     /// The clip on screen.
@@ -55,7 +55,7 @@ impl Editor {
         let playback = self.playback_mut();
         playback.time_secs = time_secs.clamp(0.0, LATEST_SECS);
         playback.unkeyed = false;
-        self.state.stale = true;
+        self.evaluation.stale = true;
     }
 
     /// `time_secs` at the nearest frame.
@@ -164,7 +164,7 @@ impl Editor {
         let playback = self.playback_mut();
         playback.unkeyed = over_clip;
         playback.playing = false;
-        self.state.stale = true;
+        self.evaluation.stale = true;
     }
 
     /// Starts or stops playing; without a clip on screen the first one is shown.
@@ -186,7 +186,7 @@ impl Editor {
         if !(start..end).contains(&playback.time_secs) {
             playback.time_secs = start;
         }
-        self.state.stale = true;
+        self.evaluation.stale = true;
     }
 
     /// Stops playing.
@@ -224,7 +224,7 @@ impl Editor {
         let session = self.playback_mut();
         session.time_secs = time;
         session.playing = playing;
-        self.state.stale = true;
+        self.evaluation.stale = true;
         true
     }
 }
