@@ -200,14 +200,14 @@ impl Editor {
     }
 
     /// Lets time run while it plays; a pose made meanwhile stops it, so that it stays on screen.
-    pub(super) fn advance_playback(&mut self, dt_secs: f64) -> bool {
+    pub(super) fn advance_playback(&mut self, dt_secs: f64) {
         let playback = *self.playback();
         if !playback.playing {
-            return false;
+            return;
         }
         let Some((start, end)) = self.play_range().filter(|_| !playback.unkeyed) else {
             self.pause();
-            return false;
+            return;
         };
         let mut time = playback.time_secs + dt_secs.clamp(0.0, MAX_STEP_SECS) * playback.speed;
         let mut playing = true;
@@ -225,6 +225,5 @@ impl Editor {
         session.time_secs = time;
         session.playing = playing;
         self.evaluation.stale = true;
-        true
     }
 }

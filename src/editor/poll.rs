@@ -191,3 +191,158 @@ impl Editor {
         is_new
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deform::SkinningMethod;
+    use crate::deform::diagnostics::Metric;
+    use crate::editor::influence_table::SortOrder;
+    use crate::editor::{OpenRequest, OperationKind};
+    use crate::math::Axis;
+    use crate::skeleton::JointId;
+    use std::fmt::Write as _;
+    use std::path::Path;
+    use std::time::{Duration, Instant};
+
+    /// An editor whose polls take the steps in some order.
+    struct Session {
+        editor: Editor,
+        steps: Vec<Step>,
+        notices: Vec<String>,
+    }
+
+    impl Session {
+        fn new(steps: Vec<Step>) -> Self {
+            Self {
+                editor: Editor::new(None, || {}).unwrap(),
+                steps,
+                notices: Vec::new(),
+            }
+        }
+
+        fn settle(&mut self) {
+            let deadline = Instant::now() + Duration::from_mins(2);
+            loop {
+                self.editor.take_steps(&self.steps);
+                while let Some(notice) = self.editor.take_notice() {
+                    self.notices.push(notice.text);
+                }
+                if self.editor.is_idle() {
+                    return;
+                }
+                assert!(Instant::now() < deadline, "it does not come to rest");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+
+    /// Everything that a session with each kind of job leaves, as text.
+    fn outcome(steps: Vec<Step>, folder: &Path) -> String {
+        let mut s = Session::new(steps);
+        s.editor.open(OpenRequest::Sample("arm".into()));
+        s.settle();
+        // What does not change the document may run at the same time.
+        s.editor.set_method(SkinningMethod::CentresOfRotation);
+        s.editor.select_joint(Some(JointId(1)));
+        s.editor.select_moved_points();
+        s.editor.select_mirrored();
+        s.editor.brush_mut().symmetry = Some(Axis::X);
+        s.editor.show_heat_map(Some(Metric::Bulge));
+        s.editor.measure_volume();
+        s.editor.measure_diagonal();
+        assert!(s.editor.ask_for_influences(SortOrder::default()));
+        s.settle();
+        s.editor.add_layer();
+        let layer = s.editor.active_layer().unwrap();
+        s.editor.mirror_layer(layer, Some((Axis::X, true)));
+        s.settle();
+        s.editor.begin_operation(OperationKind::Smooth);
+        s.settle();
+        s.editor.undo();
+        s.editor.redo();
+        let clip = *s.editor.document().clips().keys().next().unwrap();
+        let bake = &mut s.editor.export_settings_mut().bake;
+        (bake.tolerance, bake.max_joints, bake.clips) = (0.05, 1, vec![clip]);
+        let model = folder.join("arm.glb");
+        s.editor.advise_export(&model);
+        s.settle();
+        s.editor.save_export(&model);
+        s.editor.save_as(&folder.join("arm.ron"));
+        s.settle();
+        assert!(s.editor.show_worst_of_export());
+        s.settle();
+
+        let e = &s.editor;
+        s.notices.sort();
+        let mut text = s.notices.join("\n");
+        let project = std::fs::read_to_string(folder.join("arm.ron")).unwrap();
+        let camera = e.document().session().camera;
+        let _ = writeln!(text, "\n{project}\n{camera:?}");
+        let _ = writeln!(text, "{:?}", std::fs::read(&model).unwrap());
+        let _ = writeln!(
+            text,
+            "{:?} {:?}",
+            e.findings(),
+            e.exporting().advice().findings()
+        );
+        let _ = writeln!(text, "{:?}", e.exporting().advice().estimate());
+        let _ = writeln!(text, "{:?} {:?}", e.rest_diagonal(), e.volume_study());
+        let _ = writeln!(text, "{:?} {:?}", e.influence_table(), e.weighted);
+        for (instance, shown) in e.displayed() {
+            let map = e.heat_map_in(crate::evaluate::ViewId::OWN, *instance);
+            let map = map.map(|map| map.values.clone());
+            let _ = writeln!(text, "{:?} {:?} {map:?}", shown.positions, shown.normals);
+            let mesh = e.document().instances()[instance].mesh;
+            let _ = writeln!(text, "{:?}", e.n_without_mirror_image(mesh));
+        }
+        let history = e.history();
+        let _ = writeln!(text, "{} {}", history.n_undo(), history.is_modified());
+        text
+    }
+
+    #[test]
+    fn steps_in_any_order_lead_to_the_same_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let as_written = outcome(STEPS.to_vec(), folder.path());
+        assert!(as_written.contains("Exported arm.glb") && as_written.contains("Saved arm.ron"));
+        let mut order = STEPS.to_vec();
+        order.reverse();
+        let mut random = 1_u32;
+        for round in 0..5 {
+            let found = outcome(order.clone(), folder.path());
+            if found != as_written {
+                let mut lines = found.lines().zip(as_written.lines());
+                let (a, b) = lines.find(|(a, b)| a != b).unwrap();
+                panic!("order {round}:\n{a:.2000}\nas written:\n{b:.2000}");
+            }
+            for i in (1..order.len()).rev() {
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                order.swap(i, (random >> 16) as usize % (i + 1));
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_asked_for_is_not_done_before_a_poll_has_seen_it() {
+        let mut s = Session::new(STEPS.to_vec());
+        s.editor.open(OpenRequest::Sample("arm".into()));
+        assert!(!s.editor.is_idle());
+        s.settle();
+        let path = Path::new("arm.glb");
+        s.editor.advise_export(path);
+        assert!(!s.editor.is_idle());
+        s.settle();
+        let estimate = *s.editor.exporting().advice().estimate().unwrap();
+        // A newer request takes the place of the one under way.
+        for tolerance in [0.05, 0.04, 0.1] {
+            s.editor.export_settings_mut().bake.tolerance = tolerance;
+            s.editor.advise_export(path);
+            s.editor.take_steps(&STEPS);
+            assert!(!s.editor.is_idle());
+        }
+        s.settle();
+        assert!(!s.editor.exporting().advice().is_estimating());
+        assert_ne!(s.editor.exporting().advice().estimate(), Some(&estimate));
+    }
+}
