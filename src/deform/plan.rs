@@ -51,8 +51,8 @@ pub struct DeformInput<'a> {
     pub node: JointId,
     /// What moves the points; `None`: the node.
     pub skin: Option<SkinSource<'a>>,
-    /// n_joints of the skeleton: world transforms of the file's rest pose.
-    pub rest_world: &'a [DAffine3],
+    /// n_joints of the skeleton: world transforms of the file's rest pose; known by identity.
+    pub rest_world: &'a Arc<Vec<DAffine3>>,
     /// n_joints of the skeleton: world transforms of the pose.
     pub world: &'a [DAffine3],
     /// One a morph target; missing ones count as 0.

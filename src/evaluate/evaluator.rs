@@ -3,8 +3,8 @@
 use super::exported::{ExportedModel, ExportedView};
 use super::skin_orders::{SkinMeshes, SkinOrders};
 use super::{CentreMap, ViewId, ViewRequest, centres};
-use crate::deform::{CookedMesh, DeformInput, InstancePlan, Moved, SkinSource, StackChoice};
-use crate::document::{Document, InstanceId, MeshId};
+use crate::deform::{CookedMesh, InstancePlan, Moved, StackChoice};
+use crate::document::{CookedInstance, Document, InstanceId, MeshId, PosedDocument};
 use crate::skeleton::{Pose, Skeleton};
 use glam::{DAffine3, Vec3};
 use std::collections::{BTreeMap, HashMap};
@@ -89,6 +89,12 @@ impl Evaluator {
         if !self.centres_given {
             centres::find(document, views, &mut self.centres);
         }
+        let posed = PosedDocument {
+            document,
+            pose,
+            rest_world: &rest_world,
+            world: &self.world,
+        };
         let mut moved = Vec::with_capacity(document.instances().len() * views.len());
         for view in views {
             if view.stack == StackChoice::Exported {
@@ -103,7 +109,6 @@ impl Evaluator {
                 let Some(item) = document.meshes().get(&instance.mesh) else {
                     continue;
                 };
-                let skin = instance.skin.and_then(|s| document.skins().get(&s));
                 let key = (instance.mesh, self.orders.of(instance).clone());
                 let Some(Cooked { mesh: cooked, .. }) = self.cooked.get(&key) else {
                     continue;
@@ -111,25 +116,14 @@ impl Evaluator {
                 let skin_meshes = self.skin_meshes.take(document, instance.skin);
                 let stack = instead.as_ref().unwrap_or(&item.stack);
                 let plain = view.plain.then(|| Arc::new(stack.plain()));
-                let input = DeformInput {
-                    geometry: &item.geometry,
-                    cooked,
-                    stack: plain.as_ref().unwrap_or(stack),
-                    masks: &item.masks,
+                let cooked = CookedInstance {
+                    stack: Some(plain.as_ref().unwrap_or(stack)),
+                    influences: cooked,
                     centres: self.centres.get(&instance.mesh),
-                    skeleton: document.skeleton(),
-                    node: instance.joint,
-                    skin: skin.map(|s| SkinSource {
-                        joints: &s.joints,
-                        inverse_bind: &s.inverse_bind,
-                        meshes: &skin_meshes,
-                    }),
-                    rest_world: &rest_world,
-                    world: &self.world,
-                    morph_weights: pose
-                        .morph_weights
-                        .get(instance.joint.get())
-                        .map_or(&[], Vec::as_slice),
+                    skin_meshes: &skin_meshes,
+                };
+                let Some(input) = posed.deform_input(instance, cooked) else {
+                    continue;
                 };
                 let plan = self.plans.entry((view.view, id)).or_default();
                 moved.push((view.view, id, plan.run(&input)));
