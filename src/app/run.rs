@@ -154,7 +154,7 @@ impl SinewApp {
                 self.viewport.pointer_commands.push(command);
             }
             Command::SampleWeight | Command::PickBone => {
-                self.viewport.pointer_commands.push(command)
+                self.viewport.pointer_commands.push(command);
             }
             Command::SwapWeight => {
                 let value = self.editor.brush_mut().value_mut();
