@@ -62,7 +62,7 @@ impl Fix {
     pub fn label(self) -> String {
         match self {
             Self::Normalise => "Normalise".into(),
-            Self::GiveToNearest => "Give to nearest bone".into(),
+            Self::GiveToNearest => "Assign to nearest bone".into(),
             Self::Limit(most) => format!("Limit to {most}"),
             Self::Weld => "Weld weights".into(),
         }
@@ -72,17 +72,17 @@ impl Fix {
     pub fn about(self) -> String {
         match self {
             Self::Normalise => {
-                "Scales the weights of these points so that they sum to 1; locked bones keep theirs."
+                "Scale the weights of these vertices so that they add up to 1. Locked bones keep their weights."
                     .into()
             }
             Self::GiveToNearest => {
-                "Lets each of these points follow the unlocked bone that is nearest to it in the bind pose.".into()
+                "Assign each of these vertices to the nearest unlocked bone in the bind pose.".into()
             }
             Self::Limit(most) => format!(
-                "Keeps the {most} largest influences of these points now; an export does it anyway."
+                "Keep only the {most} largest influences of these vertices. An export does this anyway."
             ),
             Self::Weld => {
-                "Gives the points at each of these places the average of their weights.".into()
+                "Average the weights of the vertices at each of these positions.".into()
             }
         }
     }

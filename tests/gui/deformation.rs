@@ -474,7 +474,7 @@ fn a_preset_is_one_click_and_a_step() {
     assert!(section.says("Preset: Default"));
     let lbs = Command::UsePreset(StackPreset::Lbs).label();
     section.one_step(
-        "Deform as other viewers do",
+        "Use linear blend skinning only",
         |s| s.click(Role::Button, lbs),
         |stack| stack.as_applied() == DeformStack::lbs(),
     );

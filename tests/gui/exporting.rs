@@ -136,7 +136,7 @@ fn a_corrected_file_is_computed_looked_at_and_saved() {
     let editor = window.harness.state_mut().editor_mut();
     editor.use_preset(StackPreset::Dqs);
     window.settle();
-    assert!(window.says("The model changed; compute again."));
+    assert!(window.says("The model changed. Compute again."));
 
     // Without the file beside it, nothing is coloured by the difference to it.
     press(&mut window, Role::RadioButton, "Off");
@@ -218,7 +218,7 @@ fn a_missed_tolerance_is_said_in_words_and_computing_is_stopped() {
     let editor = window.harness.state_mut().editor_mut();
     editor.export_settings_mut().bake.max_morphs = 5;
     window.harness.step();
-    assert!(window.says("The options changed; compute again."));
+    assert!(window.says("The options changed. Compute again."));
     window
         .harness
         .get_by_role_and_label(Role::Button, "Compute")
@@ -233,7 +233,7 @@ fn a_missed_tolerance_is_said_in_words_and_computing_is_stopped() {
         .click();
     window.harness.step();
     window.settle();
-    assert!(window.says("The export was cancelled; nothing was written."));
+    assert!(window.says("The export was cancelled. No file was written."));
     assert!(!path.exists());
 }
 

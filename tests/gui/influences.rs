@@ -159,7 +159,7 @@ fn cells_are_copied_and_pasted_as_a_spreadsheet_does() {
     window.harness.event(Event::Paste("0.5\tno".into()));
     window.harness.step();
     window.settle();
-    assert!(window.says("Row 1, column 2 of what was pasted is no number"));
+    assert!(window.says("Row 1, column 2 of the pasted cells is not a number"));
     assert_eq!(window.editor().history().n_undo(), n_steps);
 }
 

@@ -156,7 +156,7 @@ fn a_mask_is_painted_and_a_mirror_is_an_effect() {
     assert_eq!(undo_label(&window), "Mirror layer");
     let mirror = item(&window).layers.layers()[1].mirror.clone();
     assert!(mirror.expect("an effect").from_positive());
-    assert!(window.says("The layer shows +X to -X."));
+    assert!(window.says("The layer is mirrored +X to -X."));
     assert!(window.says("Layer 1 mirrored +X to -X"));
     window.picture("layers-mirror");
     window.click(Role::Button, "Menu of Layer 1");

@@ -52,7 +52,7 @@ fn the_way_between_keys_is_chosen_beside_the_clip() {
     assert_eq!(clip(&window).0, InBetweens::Screw);
     assert_eq!(
         undo_label(&window),
-        format!("In-betweens of \"{name}\": Screw")
+        format!("Interpolation of \"{name}\": Screw")
     );
     // The same by its command.
     window.find_and_run(Command::UseInBetweens(InBetweens::ScrewDlb));
@@ -261,7 +261,7 @@ fn what_is_not_there_says_why_and_is_not_offered() {
     };
     assert!(row(
         &window,
-        "Copied pose \u{2014} nothing is copied yet; Ctrl+C copies a pose"
+        "Copied pose \u{2014} no pose is copied. Copy one with Ctrl+C"
     ));
     assert!(row(
         &window,

@@ -305,7 +305,10 @@ fn a_pose_is_keyed_by_key_and_by_badge_and_undone_bit_for_bit() {
         .undo_label()
         .expect("a step")
         .to_owned();
-    assert!(label.starts_with("Delete keys of 1 bone at "), "{label}");
+    assert!(
+        label.starts_with("Delete keyframes of 1 bone at "),
+        "{label}"
+    );
 }
 
 #[test]

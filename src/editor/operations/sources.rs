@@ -78,7 +78,7 @@ impl Editor {
             .lane
             .submit(EditorJob::WriteWeights, &label, move |task| {
                 write_weights(&document, &theirs, task)
-                    .map(|()| format!("Wrote {}.", file_name(&theirs)))
+                    .map(|()| format!("Exported {}.", file_name(&theirs)))
                     .map_err(|e| e.to_string())
             });
         self.start_source(SourceJob::Export(job));
