@@ -79,6 +79,8 @@ mod normals;
 mod operating;
 #[path = "core/oracle.rs"]
 mod oracle;
+#[path = "core/outputs.rs"]
+mod outputs;
 #[path = "core/posing.rs"]
 mod posing;
 #[path = "core/preflight.rs"]
