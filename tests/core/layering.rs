@@ -36,7 +36,6 @@ const FACE_CRATES: &[&str] = &[
 
 /// Folders whose circles of files are not resolved yet.
 const CIRCLES: &[&str] = &[
-    "bake/",
     "cli/",
     "document/",
     "editor/",
