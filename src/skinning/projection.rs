@@ -5,14 +5,13 @@
 
 use super::bones::SkinBones;
 use super::compensation::Variant;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Influences below this have no say.
 const LEAST_WEIGHT: f32 = 1e-6;
 
 /// Bulge projection onto the rest distance from the bones (Kim & Han 2014).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Projection {
     /// Whether it is applied.
     pub enabled: bool,
