@@ -53,6 +53,8 @@ mod figures;
 mod gltf_builder;
 #[path = "core/heat_maps.rs"]
 mod heat_maps;
+#[path = "core/import_graph.rs"]
+mod import_graph;
 #[path = "core/import_models.rs"]
 mod import_models;
 #[path = "core/import_traps.rs"]
