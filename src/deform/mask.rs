@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// Painted values of one chunk of points.
+pub(super) type MaskChunk = Arc<[f32; CHUNK]>;
+
 /// Which part of the stack a map weakens or strengthens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum MaskKind {
