@@ -4,7 +4,7 @@ use super::palette::{Motion, NodeMotion, SkinPalette, Stretch};
 use crate::math::dual_quaternion::quat_from_rotation;
 use crate::math::polar::{orthonormality_error, polar};
 use crate::skeleton::{JointId, Skeleton};
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use glam::{DAffine3, DMat3, DVec3};
 
 /// A skin matrix whose stretch is this close to the identity counts as rigid.
 ///
