@@ -139,6 +139,8 @@ mod stack_quality;
 mod stack_random;
 #[path = "core/stacks.rs"]
 mod stacks;
+#[path = "core/stage_keys.rs"]
+mod stage_keys;
 #[path = "core/still.rs"]
 mod still;
 #[path = "core/views.rs"]
