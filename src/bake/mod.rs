@@ -133,6 +133,8 @@ impl BakeOptions {
 /// A joint that goes between joints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HelperJoint {
+    /// Its handle in the clips of [`Baked`], which no joint of the document has.
+    pub id: JointId,
     /// Its label.
     pub name: String,
     /// What it hangs from.
@@ -169,7 +171,7 @@ pub struct BakedMesh {
 /// What a player needs to show what the stacks show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Baked {
-    /// New joints; the first has the index after the skeleton's last.
+    /// New joints.
     pub joints: Vec<HelperJoint>,
     /// For each skin that gets some, which of `joints` follow its own.
     pub skins: BTreeMap<SkinId, Vec<usize>>,
@@ -201,6 +203,11 @@ impl Baked {
     /// Whether nothing needs correction.
     pub fn is_empty(&self) -> bool {
         self.joints.is_empty() && self.meshes.is_empty()
+    }
+
+    /// Whether `joint` is one of the new joints.
+    pub fn is_helper(&self, joint: JointId) -> bool {
+        self.joints.iter().any(|helper| helper.id == joint)
     }
 }
 
@@ -303,7 +310,6 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) -> Resu
         time: flip.time,
         joints: flip.joints,
     }));
-    let first = job.stage.document.skeleton().len();
     let mut tracks: Vec<Vec<Channel>> = vec![Vec::new(); job.clips.ids.len()];
     for (&unit, helpers) in group.units.iter().zip(&solved.helpers) {
         if helpers.is_empty() {
@@ -311,13 +317,13 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) -> Resu
         }
         let joints: Vec<usize> = (0..helpers.len()).map(|h| baked.joints.len() + h).collect();
         for (h, (helper, &joint)) in helpers.iter().zip(&joints).enumerate() {
+            let id = job.stage.document.skeleton().free_id(joint);
             baked.joints.push(HelperJoint {
                 driver: retarget::driver(job, unit, &solved.omegas[h]),
-                ..joint_of(helper, joint)
+                ..joint_of(helper, id, joint)
             });
-            let index = JointId((first + joint) as u32);
             for (clip, tracks) in tracks.iter_mut().enumerate() {
-                tracks.extend(channels_of(helper, index, clip));
+                tracks.extend(channels_of(helper, id, clip));
             }
         }
         for &skin in &job.stage.units[unit].skins {
@@ -372,8 +378,9 @@ fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) -> Resu
     Ok(())
 }
 
-fn joint_of(helper: &Helper, number: usize) -> HelperJoint {
+fn joint_of(helper: &Helper, id: JointId, number: usize) -> HelperJoint {
     HelperJoint {
+        id,
         name: format!("Helper {}", number + 1),
         parent: helper.parent,
         rest: Transform {

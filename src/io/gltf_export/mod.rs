@@ -60,6 +60,7 @@ use crate::skeleton::Clip;
 use crate::task::Task;
 use bytes::Bytes;
 use in_betweens::WrittenClips;
+use nodes::AddedNodes;
 use package::Package;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -348,21 +349,24 @@ fn write(
     };
     let limit = options.influences.clamp(1, 8);
     weights::patch_weights(document, baked, limit, &mut patch, &mut report, task)?;
+    let mut added = AddedNodes::new();
     if let Some(baked) = baked {
         let sparse = options
             .correct
             .as_ref()
             .is_none_or(|correct| correct.sparse);
-        corrections::patch_corrections(document, baked, sparse, &mut patch, &mut report, task)?;
+        added =
+            corrections::patch_corrections(document, baked, sparse, &mut patch, &mut report, task)?;
         if let Some(correct) = &options.correct
             && correct.mode == BakeMode::Retarget
         {
-            drivers::patch_drivers(document, baked, correct, &mut patch, &mut report);
+            drivers::patch_drivers(document, baked, &added, correct, &mut patch, &mut report);
         }
     }
     clips::patch_clips(
         document,
         baked,
+        &added,
         &written.clips,
         &mut patch,
         &mut report,
