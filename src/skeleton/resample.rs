@@ -69,6 +69,21 @@ impl KeyTimes {
         found
     }
 
+    /// These and others.
+    #[must_use]
+    pub fn and(mut self, other: &Self) -> Self {
+        for (own, others) in [
+            (&mut self.times, &other.times),
+            (&mut self.steps, &other.steps),
+        ] {
+            own.extend_from_slice(others);
+            own.sort_by(f32::total_cmp);
+            own.dedup();
+        }
+        self.all_step &= other.all_step;
+        self
+    }
+
     /// Whether there is no key.
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()

@@ -78,11 +78,6 @@ impl RigEdit {
         points.len()
     }
 
-    /// The clips that change.
-    pub(super) fn clips(&self) -> &BTreeMap<ClipId, Arc<Clip>> {
-        &self.clips
-    }
-
     /// Whether the edit may be applied: the document with it is checked as a scratch copy.
     pub(in crate::document) fn check(&self, document: &Document) -> Result<(), EditError> {
         let mut scratch = document.clone();
