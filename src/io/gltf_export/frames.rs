@@ -2,6 +2,7 @@
 
 use super::clips::patch_clips;
 use super::compact::{kept_nodes, prune_nodes};
+use super::joints::patch_joints;
 use super::nodes::{AddedNodes, node_of, patch_names};
 use super::package::Package;
 use super::patch::{Patch, entry_mut, place};
@@ -86,6 +87,7 @@ pub(super) fn export_frames(
         &mut report.findings,
     );
     let mut patch = package.patch();
+    patch_joints(document, &mut patch, &mut report);
     patch_names(document, &mut patch.json);
     let WrittenMeshes {
         freed,

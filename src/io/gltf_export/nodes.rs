@@ -103,7 +103,11 @@ pub(super) fn make_animatable(json: &mut Value, node: usize, rest: &Transform) -
 }
 
 /// Writes `now`, leaving the components that equal `before` as they are; `false` where a shear was lost.
-fn write_transform(entry: &mut Map<String, Value>, now: &Transform, before: &Transform) -> bool {
+pub(super) fn write_transform(
+    entry: &mut Map<String, Value>,
+    now: &Transform,
+    before: &Transform,
+) -> bool {
     let had_matrix = entry.contains_key("matrix");
     if had_matrix && shears(now) {
         let columns = now.to_matrix().to_cols_array();

@@ -20,11 +20,11 @@ pub const PRACTICE: ClipId = ClipId(u32::MAX);
 const ALONE: [f64; 2] = [45.0, 110.0];
 /// And about a direction between two of them: bent and twisted, or bent two ways.
 const SLANTED: f64 = 90.0;
-/// Turns of joints that turn together: the least, and how much more the most is, degrees.
+/// AlternatingSolver of joints that turn together: the least, and how much more the most is, degrees.
 const TOGETHER: (f64, f64) = (25.0, 50.0);
 /// Poses in which all joints turn.
 const POSES_TOGETHER: usize = 24;
-/// Turns of each kind that a joint goes through alone.
+/// AlternatingSolver of each kind that a joint goes through alone.
 const TURNS: usize = 12;
 /// Seconds from pose to pose: as near as keys may be, so that nothing between two poses is looked at.
 const STEP: f64 = 0.002;
@@ -90,7 +90,7 @@ fn driven_already(document: &Document) -> BTreeSet<JointId> {
 }
 
 /// Marks the slots of a skin that move some point.
-pub(super) fn mark_bound(influences: &Influences, bound: &mut [bool]) {
+pub(crate) fn mark_bound(influences: &Influences, bound: &mut [bool]) {
     for row in influences.iter() {
         for (slot, _) in row.iter().filter(|(_, weight)| *weight > 0.0) {
             if let Some(bound) = bound.get_mut(usize::from(slot)) {
