@@ -41,6 +41,7 @@ use crate::view::viewport::Viewport;
 use confirm::Pending;
 use crossbeam_channel::{Receiver, bounded};
 use dialogs::export::ExportPage;
+use dialogs::manual::Manual;
 use dialogs::path::PathDialog;
 use dialogs::range_of_motion::RangeDialog;
 use dialogs::weight_range::WeightRange;
@@ -146,6 +147,7 @@ pub struct SinewApp {
     pie: Option<Pie>,
     welcome: Option<Welcome>,
     shows_about: bool,
+    manual: Option<Manual>,
     /// The action to run after the question about unsaved changes.
     pending: Option<Pending>,
     /// The action to run after the pending save.
@@ -229,6 +231,7 @@ impl SinewApp {
             pie: None,
             welcome,
             shows_about: false,
+            manual: None,
             pending: None,
             after_save: None,
             recoverable: Vec::new(),

@@ -1,6 +1,7 @@
 //! Runs commands: one `match`, grouped like the menus.
 
 use super::SinewApp;
+use super::dialogs::manual::Manual;
 use super::dialogs::path::{PathDialog, PathPurpose};
 use super::dialogs::range_of_motion::RangeDialog;
 use super::dialogs::weight_range::WeightRange;
@@ -321,6 +322,7 @@ impl SinewApp {
                 self.gallery.clear();
                 self.welcome = Some(Welcome::new(&self.settings.settings.recents, ctx));
             }
+            Command::Manual => self.manual = Some(Manual::default()),
             Command::About => self.shows_about = true,
         }
     }

@@ -3,7 +3,7 @@
 //! An unreadable file is kept under another name and reported once. A missing setting gets its default, and so does an
 //! unknown value of a later version; the other settings stay.
 
-use crate::io::write_atomically;
+use crate::io::atomic::write_atomically;
 use crate::view::frame::Workspace;
 use crate::view::keymap::KeyMap;
 use crate::view::layout::Arrangement;

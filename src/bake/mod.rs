@@ -117,6 +117,8 @@ impl BakeOptions {
 /// A joint that goes between joints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HelperJoint {
+    /// Its handle in the clips of [`Baked`], which no joint of the document has.
+    pub id: JointId,
     /// Its label.
     pub name: String,
     /// What it hangs from.
@@ -153,7 +155,7 @@ pub struct BakedMesh {
 /// What a player needs to show what the stacks show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Baked {
-    /// New joints; the first has the index after the skeleton's last.
+    /// New joints.
     pub joints: Vec<HelperJoint>,
     /// For each skin that gets some, which of `joints` follow its own.
     pub skins: BTreeMap<SkinId, Vec<usize>>,
@@ -185,6 +187,11 @@ impl Baked {
     /// Whether nothing needs correction.
     pub fn is_empty(&self) -> bool {
         self.joints.is_empty() && self.meshes.is_empty()
+    }
+
+    /// Whether `joint` is one of the new joints.
+    pub fn is_helper(&self, joint: JointId) -> bool {
+        self.joints.iter().any(|helper| helper.id == joint)
     }
 }
 

@@ -61,7 +61,8 @@ pub fn still_shapes(
         plans.iter().map(shape).collect::<Vec<_>>()
     })?;
     let mut shapes = BTreeMap::new();
-    for (drawn, (positions, normals)) in sampler.drawn.iter().zip(skinned.into_iter().flatten()) {
+    for (drawn, (positions, normals)) in sampler.instances.iter().zip(skinned.into_iter().flatten())
+    {
         let shape = StillShape {
             positions,
             normals,

@@ -363,6 +363,8 @@ pub enum Command {
     ShowKeys,
     /// Show the welcome.
     Welcome,
+    /// Show the manual.
+    Manual,
     /// Show version and licences.
     About,
 }
