@@ -53,8 +53,8 @@ pub use weight_colours::{Heat, HeatOf, WeightView};
 use crate::document::{Dirty, Document, Edit, EditError, History, MeshId};
 use crate::evaluate::{Lane, Worker};
 use crate::finding::Finding;
-use crate::io::OpenedModel;
 use crate::io::project::Autosaves;
+use crate::io::{OpenedModel, Outputs};
 use crate::skeleton::{Bone, JointId};
 use crate::tools::Brush;
 use autosave::Autosave;
@@ -275,6 +275,15 @@ impl Editor {
     /// The project file, once saved or opened.
     pub fn project_path(&self) -> Option<&PathBuf> {
         self.project_path.as_ref()
+    }
+
+    /// Keeps the model, its files and the project from being replaced by what is written.
+    pub(crate) fn outputs(&self) -> Outputs {
+        let mut outputs = Outputs::of(&self.document);
+        if let Some(project) = &self.project_path {
+            outputs.protect_project(project);
+        }
+        outputs
     }
 
     /// When the project was last saved, since it was opened.

@@ -18,6 +18,7 @@ pub mod exported;
 pub mod gauge;
 pub mod heat_map;
 pub mod lane;
+mod plans;
 mod skin_orders;
 pub mod view;
 pub mod volumes;

@@ -454,11 +454,12 @@ impl Editor {
         };
         let (document, target) = (self.document.clone(), path.to_owned());
         let exported = result.exported.clone();
+        let mut outputs = self.outputs();
         let label = format!("Exporting {}", file_name(path));
         let job = self
             .lane
             .submit(EditorJob::WriteExport, &label, move |task| {
-                write_files(&document, &target, &exported, task)?;
+                write_files(&document, &target, &exported, &mut outputs, task)?;
                 Ok(exported.report.clone())
             });
         self.job = Some(FileJob::Export {

@@ -77,13 +77,14 @@ impl Editor {
         }
         self.finish_tool();
         let (document, target) = (self.document.clone(), path.to_owned());
+        let mut outputs = self.outputs();
         let moment = self.moment_on_screen();
         let label = format!("Exporting {}", file_name(path));
         let job = self
             .lane
             .submit(EditorJob::WriteExport, &label, move |task| {
                 // Without a clip it is the pose that the document shows.
-                export_still_to_file(&document, &target, &Still::default(), task)
+                export_still_to_file(&document, &target, &Still::default(), &mut outputs, task)
             });
         self.job = Some(FileJob::Export {
             path: path.to_owned(),

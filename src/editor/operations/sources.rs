@@ -73,11 +73,13 @@ impl Editor {
     pub fn export_weights(&mut self, path: &Path) {
         self.finish_tool();
         let (theirs, document) = (path.to_owned(), self.document.clone());
+        let mut outputs = self.outputs();
         let label = format!("Writing {}", file_name(path));
         let job = self
             .lane
             .submit(EditorJob::WriteWeights, &label, move |task| {
-                write_weights(&document, &theirs, task)
+                let output = outputs.claim(&theirs).map_err(|e| e.to_string())?;
+                write_weights(&document, output, task)
                     .map(|()| format!("Wrote {}.", file_name(&theirs)))
                     .map_err(|e| e.to_string())
             });
