@@ -2,25 +2,11 @@
 //!
 //! Invariant: the colour stops are defined once; the shader gets them as a uniform.
 
-use super::heat::{Stops, hex};
+use super::heat::{DIVERGING, Stops, hex};
 use crate::deform::diagnostics::{Metric, Range, Summary};
 
 /// The GPU value that means "no value".
 pub(crate) const NO_VALUE: f32 = 1e30;
-
-/// Blue through a light neutral to red (after ColorBrewer's RdBu, Brewer 2003): lightness falls evenly to both sides;
-/// blue and orange-red stay distinct for colour-blind viewers.
-pub(super) const DIVERGING: Stops = [
-    hex(0x1F5FA8),
-    hex(0x3F8BC4),
-    hex(0x83B9DB),
-    hex(0xBDD5E4),
-    hex(0xDEDDDA),
-    hex(0xF3C6A5),
-    hex(0xEC9467),
-    hex(0xD25A3C),
-    hex(0xA81E2C),
-];
 
 /// A light neutral through amber to red: lightness falls evenly.
 const SEQUENTIAL: Stops = [
@@ -413,6 +399,6 @@ mod tests {
         );
         assert_eq!(verdict(Metric::Discontinuity, 9.0), Some(("tears", true)));
         assert_eq!(verdict(Metric::Bulge, 9.0), None);
-        assert_eq!(worst_text(Metric::FoldOver, 0.0), "nothing folded");
+        assert_eq!(worst_text(Metric::FoldOver, 0.0), "no folds");
     }
 }

@@ -274,6 +274,27 @@ fn key_map_id() -> Id {
     Id::unique("key map")
 }
 
+impl Command {
+    /// The command's first shortcut in the active key map.
+    pub fn shortcut(self, ctx: &egui::Context) -> Option<Chord> {
+        of(ctx).chords(self).first().copied()
+    }
+
+    /// The tooltip with the first shortcut.
+    pub fn tooltip(self, ctx: &egui::Context) -> String {
+        match self.shortcut(ctx) {
+            Some(chord) => format!("{}  ({chord})", self.about()),
+            None => self.about().to_owned(),
+        }
+    }
+
+    /// The shortcut as printed on a keyboard; empty for none.
+    pub fn keys(self, ctx: &egui::Context) -> String {
+        self.shortcut(ctx)
+            .map_or_else(String::new, |chord| chord.to_string())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

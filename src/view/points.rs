@@ -3,9 +3,9 @@
 
 use super::cgmath_convert::{matrix, vector2, vector3};
 use super::gl;
-use super::gpu_mesh::GpuMesh;
+use super::gpu_mesh::{GpuMesh, is_same};
 use super::heat::hex;
-use super::renderer::RenderError;
+use super::render_error::RenderError;
 use super::scene::SceneMesh;
 use crate::math::Camera;
 use crate::mesh::{Mesh, PointSet};
@@ -24,17 +24,6 @@ const LIGHT: [f32; 3] = hex(0xD6D8DB);
 const ROOM: [f32; 2] = [5.0, 9.0];
 /// Number of edges that are measured for the mean distance of points.
 const MEASURED: usize = 512;
-
-/// The marked points of a mesh.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PointMarks<'a> {
-    /// Hidden points; their faces are hidden too.
-    pub hidden: Option<&'a Arc<PointSet>>,
-    /// Selected points, drawn as dots.
-    pub selected: Option<&'a Arc<PointSet>>,
-    /// Whether the other points are drawn as smaller dots, where they fit.
-    pub show_others: bool,
-}
 
 /// The position and size parameters of dots.
 pub(crate) struct PointFrame<'a> {
@@ -228,15 +217,6 @@ impl DotStyle {
         program.use_uniform("opacity", self.opacity);
         gpu.bind(program);
         gl::draw_points(context, program, states, viewport, elements);
-    }
-}
-
-/// Whether both are the same set, by address: a set that is kept here cannot have been replaced by another one.
-pub(crate) fn is_same(a: Option<&Arc<PointSet>>, b: Option<&Arc<PointSet>>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-        (None, None) => true,
-        _ => false,
     }
 }
 

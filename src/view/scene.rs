@@ -3,13 +3,13 @@
 use super::heat::Ramp;
 use super::heat_map::HeatScale;
 use super::joints::BoneShape;
-use super::points::PointMarks;
+use super::scenery::Theme;
 use crate::deform::diagnostics::Metric;
 use crate::document::{Image, Material};
 use crate::editor::WeightView;
 use crate::editor::weight_colours::HeatChange;
 use crate::math::camera::Camera;
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, PointSet};
 use glam::Vec3;
 use std::sync::Arc;
 
@@ -108,23 +108,15 @@ impl Shading {
     ];
 }
 
-/// The colours around the model.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
-)]
-pub enum Theme {
-    /// Light lines on dark grey.
-    #[default]
-    Dark,
-    /// Dark lines on light grey.
-    Light,
-    /// White lines on black.
-    HighContrast,
-}
-
-impl Theme {
-    /// All themes, the default first.
-    pub const ALL: [Self; 3] = [Self::Dark, Self::Light, Self::HighContrast];
+/// The marked points of a mesh.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PointMarks<'a> {
+    /// Hidden points; their faces are hidden too.
+    pub hidden: Option<&'a Arc<PointSet>>,
+    /// Selected points, drawn as dots.
+    pub selected: Option<&'a Arc<PointSet>>,
+    /// Whether the other points are drawn as smaller dots, where they fit.
+    pub show_others: bool,
 }
 
 /// The display options of a scene.

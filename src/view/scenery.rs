@@ -1,8 +1,39 @@
 //! The colours around the model, one set per theme: background, lines, bones.
 
 use super::heat::hex;
-use super::joints::BoneState;
-use super::scene::Theme;
+
+/// The colours around the model.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+pub enum Theme {
+    /// Light lines on dark grey.
+    #[default]
+    Dark,
+    /// Dark lines on light grey.
+    Light,
+    /// White lines on black.
+    HighContrast,
+}
+
+impl Theme {
+    /// All themes, the default first.
+    pub const ALL: [Self; 3] = [Self::Dark, Self::Light, Self::HighContrast];
+}
+
+/// The highlight of a bone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum BoneState {
+    /// None.
+    #[default]
+    Normal,
+    /// Bones under the pointer.
+    Hovered,
+    /// Selected.
+    Selected,
+    /// Active.
+    Active,
+}
 
 /// The colours of one [`Theme`], sRGB 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]

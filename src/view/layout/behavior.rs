@@ -1,7 +1,7 @@
 //! The look of docked panels: a slim row of tabs or a heading above each.
 
-use super::dock::{Action, PanelHost};
 use super::fit::{GAP, TAB_BAR};
+use super::host::{Action, PanelHost};
 use crate::view::frame::PanelKind;
 use egui::{
     Align2, Button, CornerRadius, Frame, Id, Margin, Rect, Response, Role, Sense, TextStyle, Ui,

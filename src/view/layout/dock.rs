@@ -3,30 +3,11 @@
 use super::arrangement::{Arrangement, Floating, Node, WHOLE};
 use super::behavior::{DockBehavior, heading_button_ui, heading_buttons_ui, panel_frame_ui};
 use super::fit::{TAB_BAR, fit, holds_viewport};
+use super::host::{Action, PanelHost};
 use crate::view::frame::PanelKind;
 use egui::{Frame, Id, Pos2, Rect, RichText, Ui, Vec2};
 use egui_material_icons::icons;
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tiles, Tree};
-
-/// The drawer of the panels.
-pub trait PanelHost {
-    /// Draws a panel over all of `ui`.
-    fn panel_ui(&mut self, ui: &mut Ui, panel: PanelKind);
-
-    /// The title of its tab: the name, and the number of pending items.
-    fn panel_title(&self, panel: PanelKind) -> String {
-        panel.label().to_owned()
-    }
-}
-
-/// An action from a panel heading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Action {
-    Close(PanelKind),
-    Float(PanelKind),
-    Dock(PanelKind),
-    Maximise(PanelKind),
-}
 
 /// The panels of a workspace: their places and their visibility.
 pub struct Dock {

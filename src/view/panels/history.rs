@@ -10,7 +10,7 @@ use egui::{
 };
 use egui_material_icons::{MaterialIcon, icons};
 
-/// What the panel remembers between frames.
+/// The state of the panel between frames.
 #[derive(Clone, Copy, Default)]
 struct Memory {
     cursor: Option<usize>,

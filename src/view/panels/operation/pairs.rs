@@ -1,6 +1,6 @@
 //! The symmetry pairs of bones: found by name, editable where names fail.
 
-use super::fields::about_ui;
+use super::rows::about_ui;
 use crate::editor::Editor;
 use crate::skeleton::JointId;
 use crate::view::theme;

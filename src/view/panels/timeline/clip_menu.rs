@@ -1,6 +1,6 @@
 //! The settings of the clip on screen: interpolation and export.
 
-use super::transport::BUTTON;
+use super::BUTTON;
 use crate::editor::Editor;
 use crate::skeleton::InBetweens;
 use crate::view::commands::Command;

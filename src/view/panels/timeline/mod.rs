@@ -19,6 +19,8 @@ use egui::{Rangef, Rect, RichText, Ui, Vec2, pos2, vec2};
 use scale::{Scale, Span};
 use tracks::Tracks;
 
+/// Size of an icon button.
+const BUTTON: Vec2 = Vec2::new(26.0, 24.0);
 /// Height of the ruler, points.
 const RULER: f32 = 26.0;
 /// Width reserved for the scroll bar, points.

@@ -1,7 +1,7 @@
 //! The transport row: playback buttons, time and frame rate.
 
-use super::clip_menu;
 use super::clips::{ClipPicker, WIDTH};
+use super::{BUTTON, clip_menu};
 use crate::editor::Editor;
 use crate::editor::playback::{FRAME_RATES, SPEEDS};
 use crate::view::commands::Command;
@@ -11,9 +11,6 @@ use egui::{
     WidgetInfo,
 };
 use egui_material_icons::{MaterialIcon, icons};
-
-/// Size of an icon button.
-pub(super) const BUTTON: Vec2 = Vec2::new(26.0, 24.0);
 
 /// Widths of the time fields, points.
 const SECONDS: f32 = 58.0;
