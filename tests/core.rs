@@ -49,6 +49,8 @@ mod exporting;
 mod gltf_builder;
 #[path = "core/heat_maps.rs"]
 mod heat_maps;
+#[path = "core/import_graph.rs"]
+mod import_graph;
 #[path = "core/import_models.rs"]
 mod import_models;
 #[path = "core/import_traps.rs"]

@@ -1,6 +1,6 @@
-//! A moment as plain shapes: everything that is drawn, where the stacks put it.
+//! A frame as plain shapes: everything that is drawn, where the stacks put it.
 
-use super::stage::Stage;
+use crate::bake::problem::sampler::Sampler;
 use crate::deform::{CookedMesh, DeformInput, InstancePlan};
 use crate::document::{ClipId, Document, InstanceId};
 use crate::skeleton::Pose;
@@ -9,7 +9,7 @@ use glam::{DAffine3, Vec3};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Which moment.
+/// Which frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Still {
     /// A clip; `None`: the pose on screen.
@@ -19,7 +19,7 @@ pub struct Still {
 }
 
 impl Still {
-    /// The pose of that moment; `None` where the document has no such clip.
+    /// The pose of that frame; `None` where the document has no such clip.
     pub fn pose(&self, document: &Document) -> Option<Arc<Pose>> {
         let Some(clip) = self.clip else {
             return Some(document.shown_pose());
@@ -52,17 +52,17 @@ pub fn still_shapes(
     task: &Task,
 ) -> Result<BTreeMap<InstanceId, StillShape>, Cancelled> {
     task.step("Deforming", 0.0)?;
-    let stage = Stage::new(document, task)?;
-    let played = pose.world_matrices(&stage.player_skeleton);
+    let sampler = Sampler::new(document, task)?;
+    let played = pose.world_matrices(&sampler.player_skeleton);
     let world = pose.world_matrices(document.skeleton());
     let rest_world = document.rest_pose().world_matrices(document.skeleton());
     let poses = [pose.clone()];
-    let skinned = stage.map_poses(&poses, task, |_, plans| {
+    let skinned = sampler.sample_poses(&poses, task, |_, plans| {
         let shape = |plan: &InstancePlan| (plan.positions().to_vec(), plan.normals().to_vec());
         plans.iter().map(shape).collect::<Vec<_>>()
     })?;
     let mut shapes = BTreeMap::new();
-    for (drawn, (positions, normals)) in stage.drawn.iter().zip(skinned.into_iter().flatten()) {
+    for (drawn, (positions, normals)) in sampler.drawn.iter().zip(skinned.into_iter().flatten()) {
         let shape = StillShape {
             positions,
             normals,

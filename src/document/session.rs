@@ -9,7 +9,7 @@ use super::{ClipId, Compare, InstanceId, LayerId, MeshId};
 use crate::deform::MaskKind;
 use crate::math::Camera;
 use crate::mesh::PointSet;
-use crate::skeleton::{InBetweens, JointId};
+use crate::skeleton::{InBetweens, JointId, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -297,5 +297,32 @@ impl Session {
         self.selected_points.retain(|_, set| !set.is_empty());
         let hidden = &self.hidden_joints;
         self.selected_joints.retain(|joint| !hidden.contains(joint));
+    }
+
+    /// Takes removed joints out of the selection, and forgets what was kept of slots that `skeleton` does not have. Hidden,
+    /// coloured, pinned and paired joints that were removed are kept: undo brings them back.
+    pub(super) fn follow_skeleton(&mut self, skeleton: &Skeleton) {
+        let is_slot = |joint: JointId| joint.get() < skeleton.len();
+        self.active_joint = self.active_joint.filter(|&joint| skeleton.is_live(joint));
+        self.selected_joints
+            .retain(|&joint| skeleton.is_live(joint));
+        self.pins.retain(|&joint| is_slot(joint));
+        self.hidden_joints.retain(|&joint| is_slot(joint));
+        self.joint_colours.retain(|&joint, _| is_slot(joint));
+        self.joint_pairs
+            .retain(|&a, &mut b| is_slot(a) && is_slot(b));
+    }
+
+    /// Makes `joint` hidden, coloured and pinned as `other` is.
+    pub(super) fn inherit_joint(&mut self, joint: JointId, other: JointId) {
+        if self.hidden_joints.contains(&other) {
+            self.hidden_joints.insert(joint);
+        }
+        if self.pins.contains(&other) {
+            self.pins.insert(joint);
+        }
+        if let Some(&colour) = self.joint_colours.get(&other) {
+            self.joint_colours.insert(joint, colour);
+        }
     }
 }

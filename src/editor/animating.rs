@@ -39,7 +39,7 @@ impl Editor {
         let now = self.playback().time_secs;
         let base = self.document.pose_of_clip(&before, now);
         let joints: BTreeSet<JointId> = if selected.is_empty() {
-            let all = (0..self.document.skeleton().len() as u32).map(JointId);
+            let all = self.document.skeleton().live_joints();
             all.filter(|&j| differs(&pose, &base, j)).collect()
         } else {
             selected.clone()

@@ -58,6 +58,16 @@ pub struct Clip {
     pub preview: bool,
 }
 
+impl Interpolation {
+    /// How many values a key holds: an in-tangent and an out-tangent go with those of a spline.
+    pub fn values_per_key(self) -> usize {
+        match self {
+            Self::CubicSpline => 3,
+            Self::Step | Self::Linear => 1,
+        }
+    }
+}
+
 impl Property {
     /// Values a key holds, for `n_targets` morph targets.
     pub fn width(self, n_targets: usize) -> usize {

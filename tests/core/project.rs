@@ -30,6 +30,8 @@ pub(crate) fn strip(n: u32, names: &[&str], path: &Path) -> Document {
         parent: (j as u32).checked_sub(1).map(JointId),
         rest: Transform::from_rotation_translation(DQuat::IDENTITY, DVec3::Y),
         source_node: Some(j as u32),
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     });
     let n_joints = names.len() as u16;

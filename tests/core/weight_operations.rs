@@ -125,6 +125,8 @@ pub(crate) fn skeleton() -> Skeleton {
                 ..Transform::IDENTITY
             },
             source_node: None,
+            content_of: None,
+            removed: false,
             rule: JointRule::default(),
         }
     });

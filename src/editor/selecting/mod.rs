@@ -207,7 +207,7 @@ impl Editor {
     /// takes it away. The last picked one is active.
     pub fn pick_joint(&mut self, joint: Option<JointId>, op: SelectOp) {
         let mut selection = self.selection();
-        let joint = joint.filter(|j| j.get() < self.document.skeleton().len());
+        let joint = joint.filter(|&j| self.document.skeleton().is_live(j));
         match (op, joint) {
             (SelectOp::Replace, joint) => {
                 selection.joints = joint.into_iter().collect();

@@ -57,16 +57,6 @@ pub enum ExportError {
         /// Its index.
         skin: u32,
     },
-    /// The source has another number of nodes than the document.
-    #[error(
-        "The source has {found} nodes, but the document {expected}; helper joints cannot be added to it."
-    )]
-    Nodes {
-        /// In the source.
-        found: usize,
-        /// In the document.
-        expected: usize,
-    },
     /// What correction was asked for makes no sense.
     #[error("{why}")]
     Correction {

@@ -22,6 +22,7 @@ mod external;
 mod frames;
 mod glb;
 mod in_betweens;
+mod joints;
 mod keys;
 mod nodes;
 mod package;
@@ -60,6 +61,7 @@ use crate::skeleton::Clip;
 use crate::task::Task;
 use bytes::Bytes;
 use in_betweens::WrittenClips;
+use nodes::AddedNodes;
 use package::Package;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -255,6 +257,7 @@ fn export_beside(
     task: &Task,
 ) -> Result<Exported, ExportError> {
     task.step("Preparing the export", 0.0)?;
+    let document = &*joints::for_file(document);
     let mut written = WrittenClips::of(document, task)?;
     let Some(correct) = &options.correct else {
         return write(document, written, None, options, is_free, task);
@@ -347,22 +350,26 @@ fn write(
         None => package.patch(),
     };
     let limit = options.influences.clamp(1, 8);
+    joints::patch_joints(document, &mut patch, &mut report);
     weights::patch_weights(document, baked, limit, &mut patch, &mut report, task)?;
+    let mut added = AddedNodes::new();
     if let Some(baked) = baked {
         let sparse = options
             .correct
             .as_ref()
             .is_none_or(|correct| correct.sparse);
-        corrections::patch_corrections(document, baked, sparse, &mut patch, &mut report, task)?;
+        added =
+            corrections::patch_corrections(document, baked, sparse, &mut patch, &mut report, task)?;
         if let Some(correct) = &options.correct
             && correct.mode == BakeMode::Retarget
         {
-            drivers::patch_drivers(document, baked, correct, &mut patch, &mut report);
+            drivers::patch_drivers(document, baked, &added, correct, &mut patch, &mut report);
         }
     }
     clips::patch_clips(
         document,
         baked,
+        &added,
         &written.clips,
         &mut patch,
         &mut report,
@@ -392,6 +399,7 @@ fn is_changed(
     let joints = document.skeleton().joints().iter();
     let mut joints = joints.zip(document.source_skeleton().joints());
     joints.any(|(now, before)| now.name != before.name)
+        || document.is_rig_edited()
         || clips != document.source_clips()
         || document
             .meshes()

@@ -1,20 +1,20 @@
 //! Motions of helper joints, fitted to what the skin does where corrections move it.
 //!
 //! A helper begins as the dual quaternion blend of its weights. Corrections push skin off that way; what they do to the
-//! points that follow a helper is often a small turn and shift, which its own track holds. For one moment,
+//! points that follow a helper is often a small turn and shift, which its own track holds. For one frame,
 //! `min sum_p |r_p - sum_h w_ph J_hp d_h - A_p B_p w|^2 + sum_h ridge m_h |d_h|^2` over the deviations d of all helpers
 //! at once (turn, shift) and the weights w of the displacements B, m the mass of a helper's points; a few rounds of Gauss
 //! and Newton. The ridge keeps what no point asks
 //! for at the blend, and so the answer smooth in time. Source: skinning decomposition (Le and Deng 2012), with the
 //! joints and the blend given.
 
-use super::basis::displaced;
+use super::displacements::displacement;
 use super::envelope::Envelope;
-use super::greedy::Views;
-use super::group::{Group, Part};
-use super::helpers::{parent_slot, relative};
-use super::rows::Row;
-use super::stage::{Moment, Stage};
+use super::helper_tracks::{parent_slot, relative};
+use super::training::TrainingSet;
+use crate::bake::problem::group::{Group, GroupMesh};
+use crate::bake::problem::rows::WeightRow;
+use crate::bake::problem::sampler::{Frame, Sampler};
 use crate::math::dual_quaternion::quat_from_rotation;
 use crate::math::polar;
 use crate::task::{Cancelled, Task};
@@ -26,27 +26,27 @@ const RIDGE: f64 = 0.03;
 /// Rounds of Gauss and Newton.
 const ROUNDS: usize = 2;
 /// Turn, shift: a stretch would take a track of its own, and hardly tells more.
-const FREE: usize = 6;
+const DOF: usize = 6;
 /// Points of a part that motions are fitted to.
 const MOST_POINTS: usize = 4000;
 
 /// Fits the motions of helpers, and weights of displacements with them, to the points that follow them.
-pub(super) struct Refiner<'a> {
-    stage: &'a Stage<'a>,
+pub(crate) struct MotionSolver<'a> {
+    sampler: &'a Sampler<'a>,
     group: &'a Group,
-    omegas: Vec<Row>,
+    codebook: Vec<WeightRow>,
     n_joints: usize,
     /// By unit of the group, then by helper.
-    seats: Vec<Vec<Seat>>,
+    seats: Vec<Vec<HelperSupport>>,
     /// By part: displacements of a point.
     k: Vec<usize>,
     /// By part.
-    points: Vec<Vec<Pulled>>,
+    points: Vec<Vec<FitPoint>>,
     envelope: Envelope,
 }
 
 /// Where a helper's deviation turns about.
-struct Seat {
+struct HelperSupport {
     parent: u16,
     /// The middle of its points, the parent's bind space.
     centre: DVec3,
@@ -57,34 +57,34 @@ struct Seat {
 }
 
 /// A point, and what pulls it.
-pub(super) struct Pulled {
-    pub(super) point: u32,
-    pub(super) row: Row,
+pub(crate) struct FitPoint {
+    pub(crate) point: u32,
+    pub(crate) row: WeightRow,
     /// Its displacements, bind space.
-    pub(super) b: Vec<DVec3>,
+    pub(crate) b: Vec<DVec3>,
     /// How much it counts.
-    pub(super) om: f64,
+    pub(crate) om: f64,
 }
 
-/// The answer for a unit at a moment.
-pub(super) struct Fitted {
+/// The answer for a unit at a frame.
+pub(crate) struct MotionFit {
     /// Of the helpers, each relative to its parent.
-    pub(super) motions: Vec<DAffine3>,
-    /// Of the displacements, by instance of the stage that the unit draws.
-    pub(super) weights: Vec<(usize, Vec<f64>)>,
+    pub(crate) motions: Vec<DAffine3>,
+    /// Of the displacements, by instance of the sampler that the unit draws.
+    pub(crate) weights: Vec<(usize, Vec<f64>)>,
 }
 
 /// A helper in the making.
-struct Bent {
+struct MotionEstimate {
     rotation: DMat3,
     /// The blend's own.
     stretch: DMat3,
     place: DVec3,
-    deviation: [f64; FREE],
+    deviation: [f64; DOF],
 }
 
-/// What a helper hangs from at a moment.
-struct Held {
+/// What a helper hangs from at a frame.
+struct ParentFrame {
     world: DAffine3,
     bind: DAffine3,
     scale: f64,
@@ -93,15 +93,15 @@ struct Held {
 }
 
 /// An instance of a part in a unit, and where its weights stand in the border.
-struct Drawn {
+struct WeightBlock {
     part: usize,
     d: usize,
     first: usize,
 }
 
-impl Pulled {
+impl FitPoint {
     /// A point without displacements that counts as others do.
-    pub(super) fn by(point: u32, row: Row) -> Self {
+    pub(crate) fn by(point: u32, row: WeightRow) -> Self {
         Self {
             point,
             row,
@@ -111,13 +111,13 @@ impl Pulled {
     }
 }
 
-impl<'a> Refiner<'a> {
-    /// For helpers of weights `omegas`; `points`: by part, the number of its displacements and its points.
-    pub(super) fn new(
-        stage: &'a Stage<'a>,
+impl<'a> MotionSolver<'a> {
+    /// For helpers of weights `codebook`; `points`: by part, the number of its displacements and its points.
+    pub(crate) fn new(
+        sampler: &'a Sampler<'a>,
         group: &'a Group,
-        omegas: &[Row],
-        points: impl Iterator<Item = (usize, Vec<Pulled>)>,
+        codebook: &[WeightRow],
+        points: impl Iterator<Item = (usize, Vec<FitPoint>)>,
     ) -> Self {
         let n_joints = group.n_joints.unwrap_or(0);
         let mut k = Vec::new();
@@ -129,29 +129,29 @@ impl<'a> Refiner<'a> {
             let step = all.len().div_ceil(MOST_POINTS).max(1);
             all.into_iter().step_by(step).collect()
         });
-        let points: Vec<Vec<Pulled>> = points.collect();
-        let seats = group.units.iter().map(|&u| {
-            let helpers = omegas.iter().enumerate();
-            let seat = |(h, omega): (usize, &Row)| {
-                let parent = parent_slot(stage, u, omega);
-                let bind = stage.units[u].inverse_bind[usize::from(parent)];
-                Seat::new(group, &points, n_joints + h, parent, bind)
+        let points: Vec<Vec<FitPoint>> = points.collect();
+        let seats = group.joint_sets.iter().map(|&u| {
+            let helpers = codebook.iter().enumerate();
+            let seat = |(h, omega): (usize, &WeightRow)| {
+                let parent = parent_slot(sampler, u, omega);
+                let bind = sampler.joint_sets[u].inverse_bind[usize::from(parent)];
+                HelperSupport::new(group, &points, n_joints + h, parent, bind)
             };
             helpers.map(seat).collect()
         });
-        let seats: Vec<Vec<Seat>> = seats.collect();
+        let seats: Vec<Vec<HelperSupport>> = seats.collect();
         let parents: Vec<u16> = seats
             .first()
             .map_or_else(Vec::new, |seats| seats.iter().map(|s| s.parent).collect());
-        let mut envelope = Envelope::new(&parents, FREE);
+        let mut envelope = Envelope::new(&parents, DOF);
         for pulled in points.iter().flatten() {
             let slots = pulled.row.iter().map(|r| usize::from(r.0));
             envelope.join(slots.filter_map(|slot| slot.checked_sub(n_joints)));
         }
         Self {
-            stage,
+            sampler,
             group,
-            omegas: omegas.to_vec(),
+            codebook: codebook.to_vec(),
             n_joints,
             seats,
             k,
@@ -160,25 +160,27 @@ impl<'a> Refiner<'a> {
         }
     }
 
-    /// The motions of the helpers of the group's `i`-th unit at a moment, and the weights that go with them.
-    pub(super) fn fit(&self, moment: &Moment, i: usize) -> Fitted {
-        let u = self.group.units[i];
-        let unit = &self.stage.units[u];
+    /// The motions of the helpers of the group's `i`-th unit at a frame, and the weights that go with them.
+    pub(crate) fn fit(&self, frame: &Frame, i: usize) -> MotionFit {
+        let u = self.group.joint_sets[i];
+        let unit = &self.sampler.joint_sets[u];
         let seats = &self.seats[i];
         let (drawn, n_border) = self.drawn(u);
-        let mut held: Vec<Held> = Vec::with_capacity(seats.len());
-        for (seat, omega) in seats.iter().zip(&self.omegas) {
+        let mut held: Vec<ParentFrame> = Vec::with_capacity(seats.len());
+        for (seat, omega) in seats.iter().zip(&self.codebook) {
             let slot = usize::from(seat.parent);
-            let world = moment.world[unit.joints[slot].get()];
-            held.push(Held {
+            let world = frame.world[unit.joints[slot].get()];
+            held.push(ParentFrame {
                 world,
                 bind: unit.inverse_bind[slot],
                 scale: world.matrix3.determinant().abs().cbrt().max(1e-12),
-                blend: relative(self.stage, u, seat.parent, moment, omega),
+                blend: relative(self.sampler, u, seat.parent, frame, omega),
             });
         }
-        let of_blend = |(held, seat): (&Held, &Seat)| Bent::new(&held.blend, seat.centre);
-        let mut bent: Vec<Bent> = held.iter().zip(seats).map(of_blend).collect();
+        let of_blend = |(held, seat): (&ParentFrame, &HelperSupport)| {
+            MotionEstimate::new(&held.blend, seat.centre)
+        };
+        let mut bent: Vec<MotionEstimate> = held.iter().zip(seats).map(of_blend).collect();
         let mut w = vec![0.0; n_border];
         for _ in 0..ROUNDS {
             let mut system = self.envelope.system(n_border);
@@ -191,19 +193,20 @@ impl<'a> Refiner<'a> {
                 let part = &self.group.meshes[instance.part];
                 let k = self.k[instance.part];
                 let w = &w[instance.first..instance.first + k];
-                let of_instance = &moment.drawn[instance.d];
+                let of_instance = &frame.drawn[instance.d];
                 let mut border = vec![DVec3::ZERO; k];
                 for pulled in &self.points[instance.part] {
-                    let place = part.bind(pulled.point, of_instance) + displaced(&pulled.b, w);
+                    let place = part.bind(pulled.point, of_instance) + displacement(&pulled.b, w);
                     let mut left = of_instance.target[pulled.point as usize].as_dvec3();
                     let mut n = 0;
-                    let mut columns = [(0, [DVec3::ZERO; FREE]); super::rows::INFLUENCES];
+                    let mut columns =
+                        [(0, [DVec3::ZERO; DOF]); crate::bake::problem::rows::MAX_INFLUENCES];
                     let count = pulled.om.sqrt();
                     let mut linear = DMat3::ZERO;
                     for &(slot, weight) in &pulled.row {
                         let slot = usize::from(slot);
                         let Some(h) = slot.checked_sub(self.n_joints) else {
-                            let matrix = moment.units[u].matrices[slot];
+                            let matrix = frame.joint_sets[u].matrices[slot];
                             left -= matrix.transform_point3(place) * weight;
                             linear += matrix.matrix3 * weight;
                             continue;
@@ -245,11 +248,11 @@ impl<'a> Refiner<'a> {
             let Some(step) = system.solve() else {
                 break;
             };
-            let of_helpers = step.chunks_exact(FREE).zip(&held).zip(seats);
+            let of_helpers = step.chunks_exact(DOF).zip(&held).zip(seats);
             for (bent, ((step, held), seat)) in bent.iter_mut().zip(of_helpers) {
                 bent.step(step, held.scale, seat.reach);
             }
-            let of_border = &step[FREE * bent.len()..];
+            let of_border = &step[DOF * bent.len()..];
             w.iter_mut().zip(of_border).for_each(|(w, step)| *w += step);
         }
         let motions = bent.iter().zip(seats).zip(&held);
@@ -261,7 +264,7 @@ impl<'a> Refiner<'a> {
                 held.blend
             }
         });
-        Fitted {
+        MotionFit {
             motions: motions.collect(),
             weights: drawn
                 .iter()
@@ -274,41 +277,41 @@ impl<'a> Refiner<'a> {
     }
 
     /// What a unit draws, and the number of weights in all.
-    fn drawn(&self, u: usize) -> (Vec<Drawn>, usize) {
+    fn drawn(&self, u: usize) -> (Vec<WeightBlock>, usize) {
         let mut n = 0;
         let mut all = Vec::new();
         for (part, mesh) in self.group.meshes.iter().enumerate() {
             for &d in mesh
                 .drawn
                 .iter()
-                .filter(|&&d| self.stage.drawn[d].unit == u)
+                .filter(|&&d| self.sampler.drawn[d].unit == u)
             {
                 let first = n;
                 n += self.k[part];
-                all.push(Drawn { part, d, first });
+                all.push(WeightBlock { part, d, first });
             }
         }
         (all, n)
     }
 
-    /// Gives the helpers in `views` their motions and the displacements their weights.
-    pub(super) fn apply(&self, views: &mut Views, task: &Task) -> Result<(), Cancelled> {
-        let all = views
-            .moments
+    /// Gives the helpers in `training` their motions and the displacements their weights.
+    pub(crate) fn apply(&self, training: &mut TrainingSet, task: &Task) -> Result<(), Cancelled> {
+        let all = training
+            .frames
             .par_iter()
-            .zip(&mut views.matrices)
-            .zip(&mut views.weights);
-        all.try_for_each(|((moment, matrices), weights)| {
+            .zip(&mut training.matrices)
+            .zip(&mut training.weights);
+        all.try_for_each(|((frame, matrices), weights)| {
             task.check()?;
-            weights.resize(moment.drawn.len(), Vec::new());
-            for (i, (&u, matrices)) in self.group.units.iter().zip(matrices).enumerate() {
-                let unit = &self.stage.units[u];
+            weights.resize(frame.drawn.len(), Vec::new());
+            for (i, (&u, matrices)) in self.group.joint_sets.iter().zip(matrices).enumerate() {
+                let unit = &self.sampler.joint_sets[u];
                 matrices.truncate(unit.joints.len());
-                let fitted = self.fit(moment, i);
+                let fitted = self.fit(frame, i);
                 let helpers = fitted.motions.iter().zip(&self.seats[i]);
                 matrices.extend(helpers.map(|(motion, seat)| {
                     let slot = usize::from(seat.parent);
-                    let world = moment.world[unit.joints[slot].get()];
+                    let world = frame.world[unit.joints[slot].get()];
                     world * *motion * unit.inverse_bind[slot]
                 }));
                 for (d, w) in fitted.weights {
@@ -320,15 +323,15 @@ impl<'a> Refiner<'a> {
     }
 }
 
-impl Seat {
+impl HelperSupport {
     fn new(
         group: &Group,
-        points: &[Vec<Pulled>],
+        points: &[Vec<FitPoint>],
         slot: usize,
         parent: u16,
         bind: DAffine3,
     ) -> Self {
-        let of = |(part, points): (&'_ Part, &'_ Vec<Pulled>)| -> Vec<(DVec3, f64)> {
+        let of = |(part, points): (&'_ GroupMesh, &'_ Vec<FitPoint>)| -> Vec<(DVec3, f64)> {
             let follows = points.iter().filter_map(|pulled| {
                 let of_slot = pulled.row.iter().find(|r| usize::from(r.0) == slot)?;
                 let place = part.geometry.positions[pulled.point as usize].as_dvec3();
@@ -354,7 +357,7 @@ impl Seat {
     }
 }
 
-impl Bent {
+impl MotionEstimate {
     fn new(blend: &DAffine3, centre: DVec3) -> Self {
         let (rotation, stretch) = polar(blend.matrix3);
         Self {
@@ -366,7 +369,7 @@ impl Bent {
                 stretch.z_axis.z,
             )),
             place: blend.transform_point3(centre),
-            deviation: [0.0; FREE],
+            deviation: [0.0; DOF],
         }
     }
 

@@ -1,46 +1,47 @@
 //! Normals that morph targets turn, with the weights that their displacements have.
 //!
 //! Displacements alone do not turn normals: a player shows `normalise(A (n + sum_k w_k d_k))` with A the blended matrix
-//! and n the bind normal. The d of each normal solve `min sum_t |target_t - shown_t|^2` over telling moments, linearised:
+//! and n the bind normal. The d of each normal solve `min sum_t |target_t - shown_t|^2` over representative_keys frames, linearised:
 //! the part of `A (n + sum d w)` across the target, by its length, is to vanish, and its length hardly to change.
 
-use super::angles::{BindNormals, angle, compared_normals, first_vertex_of_normal};
-use super::dense::solve_in_place;
-use super::group::{Group, Part};
-use super::rows::{Row, blended};
-use super::solve::{Job, Solved};
-use super::stage::{Moment, Time, Wanted};
+use crate::bake::normal_angles::{BindNormals, angle, compared_normals, first_vertex_of_normal};
+use crate::bake::problem::Problem;
+use crate::bake::problem::group::{Group, GroupMesh};
+use crate::bake::problem::rows::{WeightRow, blended};
+use crate::bake::problem::sampler::{Frame, FrameTime, SampleRequest};
+use crate::bake::solve::Solution;
+use crate::bake::solve::linear::solve_in_place;
 use crate::task::Cancelled;
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Moments, times instances, that turns are found on.
+/// Moments, times instances, that normal_deltas are found on.
 const VIEWS: usize = 56;
-/// 99 % of the angles are to stay below this where that takes few turns, degrees.
+/// 99 % of the angles are to stay below this where that takes few normal_deltas, degrees.
 const GOAL: f64 = 0.7;
 /// Normals whose worst angle is below these, tried in turn, stay as they are, degrees.
 const IDLE: [f64; 6] = [3.0, 2.0, 1.4, 1.0, 0.7, 0.4];
 /// A part of a turn that is less than this share of such an angle is left out.
 const PART: f64 = 0.12;
-/// Turns that gain less of the angle which 99 % stay below are not worth their bytes, degrees.
+/// NormalDeltas that gain less of the angle which 99 % stay below are not select_deltas their bytes, degrees.
 const GAIN: f64 = 0.25;
 /// How much the length of a normal counts beside its direction.
 const LENGTH: f64 = 0.2;
-/// How much of a turn at full weight it takes to outweigh a moment.
+/// How much of a turn at full weight it takes to outweigh a frame.
 const RIDGE: f64 = 1e-3;
 
 /// What displacements of a mesh do to its normals.
 #[derive(Default)]
-pub(super) struct Turns {
+pub(crate) struct NormalDeltas {
     /// Entries of [`crate::mesh::Mesh::normals`], ascending.
-    pub(super) normals: Vec<u32>,
+    pub(crate) normals: Vec<u32>,
     /// What each displacement adds to each of them: n x k, bind space.
-    pub(super) d: Vec<DVec3>,
+    pub(crate) d: Vec<DVec3>,
 }
 
-/// One instance at one moment.
-struct View {
+/// One instance at one frame.
+struct InstanceObservation {
     /// Linear parts of the matrices of joints and helpers.
     linear: Vec<DAffine3>,
     /// Of the source's targets.
@@ -51,8 +52,8 @@ struct View {
     weights: Vec<f64>,
 }
 
-/// A normal seen in all views.
-struct Fit {
+/// A normal seen in all observations.
+struct NormalFit {
     /// As shares of the largest weights, k.
     d: Vec<DVec3>,
     /// By view, degrees, without and with.
@@ -62,39 +63,43 @@ struct Fit {
 
 /// What the displacements of mesh `i` of the group do to its normals; nothing where that is not asked for or gains
 /// little.
-pub(super) fn turns(
-    job: &Job<'_>,
+pub(crate) fn normal_deltas(
+    problem: &Problem<'_>,
     group: &Group,
-    solved: &Solved,
+    solved: &Solution,
     i: usize,
-) -> Result<Turns, Cancelled> {
+) -> Result<NormalDeltas, Cancelled> {
     let (part, mesh) = (&group.meshes[i], &solved.meshes[i]);
     let k = mesh.k;
-    let Some(item) = job.stage.item(part.mesh).filter(|_| job.options.normals) else {
-        return Ok(Turns::default());
+    let Some(item) = problem
+        .sampler
+        .item(part.mesh)
+        .filter(|_| problem.options.normals)
+    else {
+        return Ok(NormalDeltas::default());
     };
     let normals = compared_normals(&part.geometry, &item.influences);
     let reach = largest_weights(k, mesh.weights.iter().flatten().flatten());
     if k == 0 || normals.is_empty() || reach.iter().all(|r| *r <= 0.0) {
-        return Ok(Turns::default());
+        return Ok(NormalDeltas::default());
     }
-    job.task.step("Turning normals", 0.95)?;
-    let views = views(job, group, solved, i, &normals, &reach)?;
+    problem.task.step("Turning normals", 0.95)?;
+    let observations = observations(problem, group, solved, i, &normals, &reach)?;
     let first = first_vertex_of_normal(&part.geometry);
     let vertices: Vec<u32> = normals.iter().map(|&n| first[n as usize]).collect();
     let bind = BindNormals::of(&part.geometry, &vertices);
     let rows = rows_of(part, &mesh.rows);
-    let fits: Vec<Fit> = normals
+    let fits: Vec<NormalFit> = normals
         .par_iter()
         .enumerate()
         .map(|(i, &normal)| {
             let point = part.geometry.point_of_normal[normal as usize];
             let row = rows.get(&point).map_or(&part.base[point as usize], |r| *r);
-            Fit::new(k, i, row, &bind, &views)
+            NormalFit::new(k, i, row, &bind, &observations)
         })
         .collect();
-    job.task.check()?;
-    Ok(worth(k, &normals, &fits, &reach))
+    problem.task.check()?;
+    Ok(select_deltas(k, &normals, &fits, &reach))
 }
 
 /// The largest weight of each displacement, either way.
@@ -109,12 +114,12 @@ fn largest_weights<'a>(k: usize, all: impl Iterator<Item = &'a Vec<f64>>) -> Vec
 }
 
 /// New rows by point.
-fn rows_of<'a>(part: &Part, rows: &'a [Row]) -> BTreeMap<u32, &'a Row> {
+fn rows_of<'a>(part: &GroupMesh, rows: &'a [WeightRow]) -> BTreeMap<u32, &'a WeightRow> {
     part.active.iter().copied().zip(rows).collect()
 }
 
 /// Keys that tell most: half of them spread over time, the others far from each other in their weights.
-fn telling(keys: &[(Time, Vec<f64>)], most: usize) -> Vec<usize> {
+fn representative_keys(keys: &[(FrameTime, Vec<f64>)], most: usize) -> Vec<usize> {
     let step = keys.len().div_ceil((most / 2).max(1)).max(1);
     let mut chosen: Vec<usize> = (0..keys.len()).step_by(step).collect();
     let gap = |i: usize, j: usize| -> f64 {
@@ -142,17 +147,17 @@ fn telling(keys: &[(Time, Vec<f64>)], most: usize) -> Vec<usize> {
     chosen
 }
 
-/// Mesh `i` at telling moments, in all its instances.
-fn views(
-    job: &Job<'_>,
+/// Mesh `i` at representative_keys frames, in all its instances.
+fn observations(
+    problem: &Problem<'_>,
     group: &Group,
-    solved: &Solved,
+    solved: &Solution,
     i: usize,
     normals: &[u32],
     reach: &[f64],
-) -> Result<Vec<View>, Cancelled> {
+) -> Result<Vec<InstanceObservation>, Cancelled> {
     let (part, mesh) = (&group.meshes[i], &solved.meshes[i]);
-    let mut keys: Vec<(Time, Vec<f64>)> = Vec::new();
+    let mut keys: Vec<(FrameTime, Vec<f64>)> = Vec::new();
     for (clip, times) in solved.keys.iter().enumerate() {
         for (key, &time) in times.iter().enumerate() {
             let instances = mesh.weights.iter().map(|clips| clips[clip].get(key));
@@ -160,22 +165,22 @@ fn views(
                 continue;
             };
             let shares = weights.iter().flat_map(|w| w.iter().zip(reach));
-            let time = Time {
+            let time = FrameTime {
                 clip: Some(clip),
                 secs: f64::from(time),
             };
             keys.push((time, shares.map(|(w, r)| w / r.max(1e-300)).collect()));
         }
     }
-    let chosen = telling(&keys, (VIEWS / part.drawn.len().max(1)).max(8));
-    let chosen: Vec<&(Time, Vec<f64>)> = chosen.into_iter().map(|c| &keys[c]).collect();
-    let times: Vec<Time> = chosen.iter().map(|c| c.0).collect();
-    let look = |m: usize, moment: Moment| -> Vec<View> {
+    let chosen = representative_keys(&keys, (VIEWS / part.drawn.len().max(1)).max(8));
+    let chosen: Vec<&(FrameTime, Vec<f64>)> = chosen.into_iter().map(|c| &keys[c]).collect();
+    let times: Vec<FrameTime> = chosen.iter().map(|c| c.0).collect();
+    let look = |m: usize, frame: Frame| -> Vec<InstanceObservation> {
         let of = |(instance, &d): (usize, &usize)| {
-            let drawn = &moment.drawn[d];
+            let drawn = &frame.drawn[d];
             let k = mesh.k;
-            View {
-                linear: matrices(group, solved, job.stage.drawn[d].unit, &moment),
+            InstanceObservation {
+                linear: matrices(group, solved, problem.sampler.drawn[d].unit, &frame),
                 morph_weights: drawn.morph_weights.clone(),
                 targets: normals.iter().map(|&n| drawn.normals[n as usize]).collect(),
                 weights: chosen[m].1[instance * k..(instance + 1) * k].to_vec(),
@@ -183,54 +188,65 @@ fn views(
         };
         part.drawn.iter().enumerate().map(of).collect()
     };
-    let wanted = Wanted {
+    let wanted = SampleRequest {
         normals: true,
-        ..Wanted::own(&part.drawn)
+        ..SampleRequest::own(&part.drawn)
     };
-    let views = job.stage.map(job.clips, &times, wanted, job.task, look)?;
-    Ok(views.into_iter().flatten().collect())
+    let observations = problem
+        .sampler
+        .sample(problem.clips, &times, wanted, problem.task, look)?;
+    Ok(observations.into_iter().flatten().collect())
 }
 
 /// Matrices of a unit's joints and helpers as a player has them.
-fn matrices(group: &Group, solved: &Solved, unit: usize, moment: &Moment) -> Vec<DAffine3> {
-    let own = &moment.units[unit].matrices;
-    let index = group.units.iter().position(|&u| u == unit);
+fn matrices(group: &Group, solved: &Solution, unit: usize, frame: &Frame) -> Vec<DAffine3> {
+    let own = &frame.joint_sets[unit].matrices;
+    let index = group.joint_sets.iter().position(|&u| u == unit);
     let helpers = index.and_then(|i| solved.helpers.get(i));
     let helpers = helpers.into_iter().flatten();
-    let helpers = helpers.map(|helper| helper.matrix(&moment.world, moment.time));
+    let helpers = helpers.map(|helper| helper.matrix(&frame.world, frame.time));
     own.iter().copied().chain(helpers).collect()
 }
 
 /// A normal of bind direction `n` in one view.
-struct Sight {
-    /// Its matrix, and what that makes of it without turns.
+struct NormalObservation<'a> {
+    /// Its matrix, and what that makes of it without normal_deltas.
     matrix: DMat3,
     place: DVec3,
     target: DVec3,
     /// The length that is not to be fallen short of: what a matrix that collapses leaves has no direction.
     least: f64,
+    /// Of the displacements as fractions of their largest, k.
+    weights: &'a [f64],
 }
 
-impl Fit {
-    fn new(k: usize, i: usize, row: &Row, bind: &BindNormals, views: &[View]) -> Self {
-        let sights: Vec<Sight> = views
+impl NormalFit {
+    fn new(
+        k: usize,
+        i: usize,
+        row: &WeightRow,
+        bind: &BindNormals,
+        observations: &[InstanceObservation],
+    ) -> Self {
+        let observations: Vec<NormalObservation<'_>> = observations
             .iter()
             .map(|view| {
                 let matrix = blended(row, &view.linear).matrix3;
                 let columns = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
                 let square: f64 = columns.iter().map(|c| c.length_squared()).sum();
-                Sight {
+                NormalObservation {
                     matrix,
                     place: matrix * bind.at(i, &view.morph_weights),
                     target: view.targets[i].as_dvec3(),
                     least: 0.15 * (square / 3.0).sqrt() + 1e-30,
+                    weights: &view.weights,
                 }
             })
             .collect();
         let shown = |d: &[DVec3]| -> Vec<f32> {
-            let pairs = sights.iter().zip(views);
-            pairs
-                .map(|(s, view)| angle(s.place + s.matrix * sum(d, &view.weights), s.target) as f32)
+            let angles = observations.iter();
+            angles
+                .map(|o| angle(o.place + o.matrix * sum(d, o.weights), o.target) as f32)
                 .collect()
         };
         let score = |angles: &[f32]| -> f64 { angles.iter().map(|a| f64::from(*a).powi(4)).sum() };
@@ -248,9 +264,9 @@ impl Fit {
             return best;
         }
         let mut d = best.d.clone();
-        let mut om = vec![1.0; views.len()];
+        let mut om = vec![1.0; observations.len()];
         for _ in 0..2 {
-            if !solve(k, &sights, views, &om, &mut d) {
+            if !solve(k, &observations, &om, &mut d) {
                 break;
             }
             let angles = shown(&d);
@@ -267,32 +283,32 @@ impl Fit {
     }
 }
 
-/// What the turns come to at some weights.
+/// What the normal_deltas come to at some weights.
 fn sum(d: &[DVec3], weights: &[f64]) -> DVec3 {
     d.iter().zip(weights).map(|(d, w)| *d * *w).sum()
 }
 
-/// Solves the turns of a normal, linearised at `d`; `false` where there is no answer.
-fn solve(k: usize, sights: &[Sight], views: &[View], om: &[f64], d: &mut [DVec3]) -> bool {
+/// Solves the normal_deltas of a normal, linearised at `d`; `false` where there is no answer.
+fn solve(k: usize, observations: &[NormalObservation<'_>], om: &[f64], d: &mut [DVec3]) -> bool {
     let n = 3 * k;
     let mut g = vec![0.0; n * n];
     let mut h = vec![0.0; n];
-    for ((sight, view), om) in sights.iter().zip(views).zip(om) {
-        let (a, t) = (sight.matrix, sight.target);
-        let shown = sight.place + a * sum(d, &view.weights);
-        let length = shown.dot(t).max(sight.least);
+    for (observation, om) in observations.iter().zip(om) {
+        let (a, t) = (observation.matrix, observation.target);
+        let shown = observation.place + a * sum(d, observation.weights);
+        let length = shown.dot(t).max(observation.least);
         // Across the target, and a little along it.
         let across = |v: DVec3| v - t * (v.dot(t) * (1.0 - LENGTH * LENGTH));
         let scale = om / (length * length);
         let m =
             a.transpose() * DMat3::from_cols(across(a.x_axis), across(a.y_axis), across(a.z_axis));
         let m = (m * scale).to_cols_array();
-        let b = a.transpose() * across(t * length - sight.place) * scale;
-        for (i, &w) in view.weights.iter().enumerate() {
+        let b = a.transpose() * across(t * length - observation.place) * scale;
+        for (i, &w) in observation.weights.iter().enumerate() {
             for (x, b) in b.to_array().into_iter().enumerate() {
                 h[3 * i + x] += w * b;
             }
-            for (j, &v) in view.weights[..=i].iter().enumerate() {
+            for (j, &v) in observation.weights[..=i].iter().enumerate() {
                 let wv = w * v;
                 if wv == 0.0 {
                     continue;
@@ -318,10 +334,10 @@ fn solve(k: usize, sights: &[Sight], views: &[View], om: &[f64], d: &mut [DVec3]
     true
 }
 
-/// The fewest turns that bring the angles about as far down as all of them do, or to the goal.
-fn worth(k: usize, normals: &[u32], fits: &[Fit], reach: &[f64]) -> Turns {
+/// The fewest normal_deltas that bring the angles about as far down as all of them do, or to the goal.
+fn select_deltas(k: usize, normals: &[u32], fits: &[NormalFit], reach: &[f64]) -> NormalDeltas {
     let worst = |angles: &[f32]| f64::from(angles.iter().copied().fold(0.0, f32::max));
-    let p99 = |turned: &dyn Fn(&Fit) -> bool| -> f64 {
+    let p99 = |turned: &dyn Fn(&NormalFit) -> bool| -> f64 {
         let mut all: Vec<f32> = Vec::new();
         for fit in fits {
             all.extend_from_slice(if turned(fit) { &fit.after } else { &fit.before });
@@ -330,12 +346,12 @@ fn worth(k: usize, normals: &[u32], fits: &[Fit], reach: &[f64]) -> Turns {
         f64::from(*all.select_nth_unstable_by(at, f32::total_cmp).1)
     };
     if fits.iter().all(|fit| fit.before.is_empty()) {
-        return Turns::default();
+        return NormalDeltas::default();
     }
     let before = p99(&|_| false);
     let full = p99(&|_| true);
     if before - full < GAIN {
-        return Turns::default();
+        return NormalDeltas::default();
     }
     let limit = GOAL.max(full + 0.1 * (before - full));
     let idle = IDLE
@@ -343,12 +359,12 @@ fn worth(k: usize, normals: &[u32], fits: &[Fit], reach: &[f64]) -> Turns {
         .find(|&idle| p99(&|fit| worst(&fit.before) > idle) <= limit);
     let idle = idle.unwrap_or(IDLE[IDLE.len() - 1]);
     let least = PART * idle.to_radians();
-    let mut turns = Turns::default();
+    let mut normal_deltas = NormalDeltas::default();
     for (&normal, fit) in normals.iter().zip(fits) {
         if worst(&fit.before) > idle && fit.d.iter().any(|d| d.length() >= least) {
-            turns.normals.push(normal);
+            normal_deltas.normals.push(normal);
             let shares = fit.d.iter().zip(reach);
-            turns.d.extend(shares.map(|(d, reach)| {
+            normal_deltas.d.extend(shares.map(|(d, reach)| {
                 if d.length() < least || *reach <= 0.0 {
                     DVec3::ZERO
                 } else {
@@ -357,19 +373,19 @@ fn worth(k: usize, normals: &[u32], fits: &[Fit], reach: &[f64]) -> Turns {
             }));
         }
     }
-    debug_assert_eq!(turns.d.len(), k * turns.normals.len());
-    turns
+    debug_assert_eq!(normal_deltas.d.len(), k * normal_deltas.normals.len());
+    normal_deltas
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Views of a normal Z that the stack turns about X by an angle that grows with the only weight.
-    fn views(matrix: impl Fn(f64) -> DMat3) -> Vec<View> {
+    /// TrainingSet of a normal Z that the stack normal_deltas about X by an angle that grows with the only weight.
+    fn observations(matrix: impl Fn(f64) -> DMat3) -> Vec<InstanceObservation> {
         let weights = (0..9).map(|i| f64::from(i) / 8.0);
         weights
-            .map(|w| View {
+            .map(|w| InstanceObservation {
                 linear: vec![DAffine3::from_mat3(matrix(w))],
                 morph_weights: Vec::new(),
                 targets: vec![(DMat3::from_rotation_x(0.6 * w) * DVec3::Z).as_vec3()],
@@ -389,15 +405,15 @@ mod tests {
 
     #[test]
     fn a_normal_follows_its_weight() {
-        let views = views(|w| DMat3::from_rotation_y(2.0 * w) * 0.01);
+        let observations = observations(|w| DMat3::from_rotation_y(2.0 * w) * 0.01);
         let row = vec![(0, 1.0)];
-        // What stands still while the matrix turns is no answer that one weight can give exactly; it still helps.
-        let fit = Fit::new(1, 0, &row, &z(), &views);
+        // What stands still while the matrix normal_deltas is no answer that one weight can give exactly; it still helps.
+        let fit = NormalFit::new(1, 0, &row, &z(), &observations);
         let largest = |angles: &[f32]| angles.iter().copied().fold(0.0, f32::max);
         assert!(largest(&fit.after) < 0.7 * largest(&fit.before));
         // Under a matrix that stays it is nearly exact: the tangent of the angle against the weight.
-        let views = self::views(|_| DMat3::from_diagonal(DVec3::splat(3.0)));
-        let fit = Fit::new(1, 0, &row, &z(), &views);
+        let observations = self::observations(|_| DMat3::from_diagonal(DVec3::splat(3.0)));
+        let fit = NormalFit::new(1, 0, &row, &z(), &observations);
         assert!(
             largest(&fit.before) > 34.0 && largest(&fit.after) < 1.5,
             "{:?}",
@@ -407,27 +423,27 @@ mod tests {
 
     #[test]
     fn a_collapsed_matrix_does_no_harm() {
-        let views = views(|w| {
+        let observations = observations(|w| {
             if w > 0.9 {
                 DMat3::ZERO
             } else {
                 DMat3::IDENTITY
             }
         });
-        let fit = Fit::new(1, 0, &vec![(0, 1.0)], &z(), &views);
+        let fit = NormalFit::new(1, 0, &vec![(0, 1.0)], &z(), &observations);
         assert!(fit.d[0].is_finite() && fit.after[..8].iter().all(|a| *a < 2.0));
     }
 
     #[test]
     fn what_gains_little_is_left_out() {
-        let fit = |before: f32, after: f32| Fit {
+        let fit = |before: f32, after: f32| NormalFit {
             d: vec![DVec3::X],
             before: vec![before; 4],
             after: vec![after; 4],
         };
-        let none = worth(1, &[3, 7], &[fit(0.2, 0.1), fit(0.3, 0.1)], &[2.0]);
+        let none = select_deltas(1, &[3, 7], &[fit(0.2, 0.1), fit(0.3, 0.1)], &[2.0]);
         assert!(none.normals.is_empty());
-        let some = worth(1, &[3, 7], &[fit(0.2, 0.1), fit(9.0, 0.1)], &[2.0]);
+        let some = select_deltas(1, &[3, 7], &[fit(0.2, 0.1), fit(9.0, 0.1)], &[2.0]);
         assert_eq!(
             (&some.normals[..], &some.d[..]),
             (&[7][..], &[DVec3::X * 0.5][..])
@@ -438,7 +454,7 @@ mod tests {
     fn telling_keys_are_spread_and_far() {
         let key = |secs: f64, w: f64| {
             (
-                Time {
+                FrameTime {
                     clip: Some(0),
                     secs,
                 },
@@ -447,7 +463,7 @@ mod tests {
         };
         let mut keys: Vec<_> = (0..20).map(|i| key(f64::from(i), 0.0)).collect();
         keys[7].1[0] = 1.0;
-        let chosen = telling(&keys, 8);
+        let chosen = representative_keys(&keys, 8);
         assert!(
             chosen.contains(&0) && chosen.contains(&7) && chosen.len() == 5,
             "{chosen:?}"

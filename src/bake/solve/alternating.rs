@@ -1,11 +1,14 @@
 //! Motions of helpers, weights of points and displacements, each in turn the best for the others.
 
-use super::basis::{Basis, Residuals};
-use super::greedy::{Followed, Views, final_rows};
-use super::group::Group;
-use super::refine::{Pulled, Refiner};
-use super::rows::{Care, Row};
-use super::solve::{Choice, ENOUGH, Job, MOST_MOMENTS, residuals};
+use super::candidates::Candidate;
+use super::displacements::{Basis, Residuals};
+use super::motions::{FitPoint, MotionSolver};
+use super::training::{TrainingSet, residuals};
+use super::weights::{HelperSet, Regularisation, fit_weights};
+use super::{ENOUGH, MOST_MOMENTS};
+use crate::bake::problem::Problem;
+use crate::bake::problem::group::Group;
+use crate::bake::problem::rows::WeightRow;
 use crate::task::Cancelled;
 use glam::DVec3;
 
@@ -22,17 +25,17 @@ const HOPELESS: f64 = 1.5;
 const GOOD: f64 = 0.5;
 
 /// What turns come to.
-pub(super) struct Taken<'a> {
+pub(crate) struct Decomposition<'a> {
     /// Of the active points, by part.
-    pub(super) rows: Vec<Vec<Row>>,
+    pub(crate) rows: Vec<Vec<WeightRow>>,
     /// What moves the helpers where that is more than a blend.
-    pub(super) refiner: Option<Refiner<'a>>,
+    pub(crate) refiner: Option<MotionSolver<'a>>,
     /// How far the points are off then; 0 where no turns were needed.
-    pub(super) worst: f64,
+    pub(crate) worst: f64,
 }
 
-impl Taken<'_> {
-    fn plain(rows: Vec<Vec<Row>>) -> Self {
+impl Decomposition<'_> {
+    fn plain(rows: Vec<Vec<WeightRow>>) -> Self {
         Self {
             rows,
             refiner: None,
@@ -42,70 +45,70 @@ impl Taken<'_> {
 }
 
 /// What was best so far.
-struct Best<'a> {
+struct BestIterate<'a> {
     worst: f64,
-    rows: Vec<Vec<Row>>,
-    refiner: Refiner<'a>,
+    rows: Vec<Vec<WeightRow>>,
+    refiner: MotionSolver<'a>,
     bases: Vec<(usize, Vec<DVec3>)>,
 }
 
-/// The turns of a choice.
-pub(super) struct Turns<'a, 'j> {
-    job: &'a Job<'j>,
+/// The turns of a candidate.
+pub(crate) struct AlternatingSolver<'a, 'j> {
+    problem: &'a Problem<'j>,
     group: &'a Group,
-    omegas: &'a [Row],
+    codebook: &'a [WeightRow],
     seeds: &'a [DVec3],
-    choice: &'a Choice,
-    care: Care,
+    candidate: &'a Candidate,
+    regularisation: Regularisation,
 }
 
-impl<'a, 'j> Turns<'a, 'j> {
-    pub(super) fn new(
-        job: &'a Job<'j>,
+impl<'a, 'j> AlternatingSolver<'a, 'j> {
+    pub(crate) fn new(
+        problem: &'a Problem<'j>,
         group: &'a Group,
-        omegas: &'a [Row],
+        codebook: &'a [WeightRow],
         seeds: &'a [DVec3],
-        choice: &'a Choice,
-        care: Care,
+        candidate: &'a Candidate,
+        regularisation: Regularisation,
     ) -> Self {
         Self {
-            job,
+            problem,
             group,
-            omegas,
+            codebook,
             seeds,
-            choice,
-            care,
+            candidate,
+            regularisation,
         }
     }
 
-    /// Takes turns, from rows that are `known` and what is in `views` where turns were taken before. Leaves motions, displacements and their weights in `views`.
-    pub(super) fn take(
+    /// Takes turns, from rows that are `known` and what is in `training` where turns were taken before. Leaves motions, displacements and their weights in `training`.
+    pub(crate) fn take(
         &self,
-        views: &mut Views,
-        known: Option<Vec<Vec<Row>>>,
-    ) -> Result<Taken<'a>, Cancelled> {
-        let (job, group) = (self.job, self.group);
+        training: &mut TrainingSet,
+        known: Option<Vec<Vec<WeightRow>>>,
+    ) -> Result<Decomposition<'a>, Cancelled> {
+        let (problem, group) = (self.problem, self.group);
         let all = group.active(usize::MAX);
-        if !job.refines(group) || self.omegas.is_empty() {
-            return Ok(Taken::plain(self.rows(views, &all)?));
+        if !problem.refines(group) || self.codebook.is_empty() {
+            return Ok(Decomposition::plain(self.rows(training, &all)?));
         }
         let few = group.active(MOST_POINTS);
         let (before, with) = if known.is_some() { (1, AGAIN) } else { ROUNDS };
         let mut rows = match known {
             Some(known) => group.of_points(&known, &few),
-            None => self.rows(views, &few)?,
+            None => self.rows(training, &few)?,
         };
         let mut counts: Vec<Vec<f64>> = rows.iter().map(|rows| vec![1.0; rows.len()]).collect();
-        let mut best: Option<Best<'a>> = None;
+        let mut best: Option<BestIterate<'a>> = None;
         let mut last_gain = 0;
         for round in 0..before + with {
-            let refiner = self.refiner(views, &few, &rows, &counts);
-            refiner.apply(views, job.task)?;
-            rows = self.rows(views, &few)?;
+            let refiner = self.refiner(training, &few, &rows, &counts);
+            refiner.apply(training, problem.task)?;
+            rows = self.rows(training, &few)?;
             if round + 1 < before {
                 continue;
             }
-            let errors = self.find_bases(views, &few, &rows)?;
+            let errors = self.find_bases(training, &few, &rows)?;
             let of_part = errors.iter().flatten();
             let worst = of_part.copied().fold(0.0, f64::max);
             for (counts, errors) in counts.iter_mut().zip(&errors) {
@@ -115,26 +118,26 @@ impl<'a, 'j> Turns<'a, 'j> {
                 last_gain = round;
             }
             if best.as_ref().is_none_or(|best| worst < best.worst) {
-                best = Some(Best {
+                best = Some(BestIterate {
                     worst,
                     rows: rows.clone(),
                     refiner,
-                    bases: views.bases.clone(),
+                    bases: training.bases.clone(),
                 });
             }
             let turns = round + 1 - before;
-            let hopeless = turns >= 2 && worst > HOPELESS * job.tolerance;
-            if worst <= GOOD * job.tolerance || round >= last_gain + 3 || hopeless {
+            let hopeless = turns >= 2 && worst > HOPELESS * problem.tolerance;
+            if worst <= GOOD * problem.tolerance || round >= last_gain + 3 || hopeless {
                 break;
             }
         }
         let Some(best) = best else {
-            return Ok(Taken::plain(self.rows(views, &all)?));
+            return Ok(Decomposition::plain(self.rows(training, &all)?));
         };
-        best.refiner.apply(views, job.task)?;
-        views.bases = best.bases;
+        best.refiner.apply(training, problem.task)?;
+        training.bases = best.bases;
         if few == all {
-            return Ok(Taken {
+            return Ok(Decomposition {
                 rows: best.rows,
                 refiner: Some(best.refiner),
                 worst: best.worst,
@@ -142,30 +145,36 @@ impl<'a, 'j> Turns<'a, 'j> {
         }
         let mut worst = 0.0;
         for _ in 0..2 {
-            rows = self.rows(views, &all)?;
-            let errors = self.find_bases(views, &all, &rows)?;
+            rows = self.rows(training, &all)?;
+            let errors = self.find_bases(training, &all, &rows)?;
             worst = errors.into_iter().flatten().fold(0.0, f64::max);
         }
-        Ok(Taken {
+        Ok(Decomposition {
             rows,
             refiner: Some(best.refiner),
             worst,
         })
     }
 
-    /// Finds displacements of `points` with their `rows` and leaves them in `views`; how far each point is off then.
+    /// Finds displacements of `points` with their `rows` and leaves them in `training`; how far each point is off then.
     fn find_bases(
         &self,
-        views: &mut Views,
+        training: &mut TrainingSet,
         points: &[Vec<u32>],
-        rows: &[Vec<Row>],
+        rows: &[Vec<WeightRow>],
     ) -> Result<Vec<Vec<f64>>, Cancelled> {
         let mut bases = Vec::new();
         let mut errors = Vec::new();
         for (i, part) in self.group.meshes.iter().enumerate() {
             let of_part = (points[i].as_slice(), rows[i].as_slice());
-            let (residuals, basis) =
-                basis_of(self.job, self.group, views, i, of_part, self.choice)?;
+            let (residuals, basis) = basis_of(
+                self.problem,
+                self.group,
+                training,
+                i,
+                of_part,
+                self.candidate,
+            )?;
             let basis = basis.unwrap_or_else(|| Basis::none(&residuals));
             errors.push(residuals.worst_of_points(&basis));
             let k = basis.k;
@@ -177,39 +186,50 @@ impl<'a, 'j> Turns<'a, 'j> {
             }
             bases.push((k, b));
         }
-        views.bases = bases;
+        training.bases = bases;
         Ok(errors)
     }
 
-    fn rows(&self, views: &Views, points: &[Vec<u32>]) -> Result<Vec<Vec<Row>>, Cancelled> {
-        let followed = Followed {
-            omegas: self.omegas,
-            seeds: if self.job.refines(self.group) {
+    fn rows(
+        &self,
+        training: &TrainingSet,
+        points: &[Vec<u32>],
+    ) -> Result<Vec<Vec<WeightRow>>, Cancelled> {
+        let followed = HelperSet {
+            codebook: self.codebook,
+            seeds: if self.problem.refines(self.group) {
                 self.seeds
             } else {
                 &[]
             },
-            care: self.care,
-            enough: self.job.fit(),
+            regularisation: self.regularisation,
+            enough: self.problem.fit(),
         };
-        let (stage, group) = (self.job.stage, self.group);
-        final_rows(stage, group, views, points, followed, self.job.task)
+        let (sampler, group) = (self.problem.sampler, self.group);
+        fit_weights(
+            sampler,
+            group,
+            training,
+            points,
+            followed,
+            self.problem.task,
+        )
     }
 
     fn refiner(
         &self,
-        views: &Views,
+        training: &TrainingSet,
         points: &[Vec<u32>],
-        rows: &[Vec<Row>],
+        rows: &[Vec<WeightRow>],
         counts: &[Vec<f64>],
-    ) -> Refiner<'a> {
+    ) -> MotionSolver<'a> {
         let parts = self.group.meshes.iter().enumerate();
         let parts = parts.map(|(i, part)| {
-            let (k, b) = views.bases.get(i).map_or((0, &[][..]), |(k, b)| (*k, b));
+            let (k, b) = training.bases.get(i).map_or((0, &[][..]), |(k, b)| (*k, b));
             let pulled = points[i].iter().zip(&rows[i]).zip(&counts[i]);
             let pulled = pulled.map(|((&point, row), &om)| {
                 let a = part.active.binary_search(&point).unwrap_or(0);
-                Pulled {
+                FitPoint {
                     point,
                     row: row.clone(),
                     b: b[a * k..(a + 1) * k].to_vec(),
@@ -218,55 +238,59 @@ impl<'a, 'j> Turns<'a, 'j> {
             });
             (k, pulled.collect())
         });
-        Refiner::new(self.job.stage, self.group, self.omegas, parts)
+        MotionSolver::new(self.problem.sampler, self.group, self.codebook, parts)
     }
 }
 
-/// The residuals of points of mesh `i` with their rows on `views`, and the displacements that make up for them, from the
-/// weights that the views have where these are enough; none where they are not needed or do not help.
-pub(super) fn basis_of(
-    job: &Job<'_>,
+/// The residuals of points of mesh `i` with their rows on `training`, and the displacements that make up for them, from the
+/// weights that the training have where these are enough; none where they are not needed or do not help.
+pub(crate) fn basis_of(
+    problem: &Problem<'_>,
     group: &Group,
-    views: &Views,
+    training: &TrainingSet,
     i: usize,
-    (points, rows): (&[u32], &[Row]),
-    choice: &Choice,
+    (points, rows): (&[u32], &[WeightRow]),
+    candidate: &Candidate,
 ) -> Result<(Residuals, Option<Basis>), Cancelled> {
-    job.task.check()?;
+    problem.task.check()?;
     let part = &group.meshes[i];
-    let seen = views.of_part(job.stage, group, part, MOST_MOMENTS);
+    let seen = training.of_part(problem.sampler, group, part, MOST_MOMENTS);
     let seen: Vec<_> = seen
         .into_iter()
-        .filter(|s| views.moments[s.0].time.clip.is_some())
+        .filter(|s| training.frames[s.0].time.clip.is_some())
         .collect();
-    let points: Vec<(u32, &Row)> = points.iter().copied().zip(rows).collect();
-    let residuals = residuals(part, &views.moments, &views.matrices, &seen, &points);
-    let enough = ENOUGH * job.tolerance;
-    let most = job.most_morphs();
+    let points: Vec<(u32, &WeightRow)> = points.iter().copied().zip(rows).collect();
+    let residuals = residuals(part, &training.frames, &training.matrices, &seen, &points);
+    let enough = ENOUGH * problem.tolerance;
+    let most = problem.most_morphs();
     if residuals.worst() <= enough || most == 0 {
         return Ok((residuals, None));
     }
-    let known = views.bases.get(i).map_or(0, |b| b.0);
+    let known = training.bases.get(i).map_or(0, |b| b.0);
     if known > 0
-        && let Some(w) = known_weights(views, &seen, known)
+        && let Some(w) = known_weights(training, &seen, known)
     {
-        let basis = residuals.fit_from(known, w, job.task)?;
+        let basis = residuals.fit_from(known, w, problem.task)?;
         if basis.worst <= enough || known == most {
             return Ok((residuals, Some(basis)));
         }
     }
-    let first = choice.morphs[i].saturating_sub(1);
-    let bases = residuals.bases(first, most, enough, job.task)?;
+    let first = candidate.morphs[i].saturating_sub(1);
+    let bases = residuals.bases(first, most, enough, problem.task)?;
     let best = bases.into_iter().min_by(|a, b| a.worst.total_cmp(&b.worst));
     let best = best.filter(|b| b.worst < residuals.worst());
     Ok((residuals, best))
 }
 
-/// The weights of k displacements in the views `seen`, t x k; `None` where some are not known.
-fn known_weights(views: &Views, seen: &[(usize, usize, usize)], k: usize) -> Option<Vec<f64>> {
+/// The weights of k displacements in the training `seen`, t x k; `None` where some are not known.
+fn known_weights(
+    training: &TrainingSet,
+    seen: &[(usize, usize, usize)],
+    k: usize,
+) -> Option<Vec<f64>> {
     let mut w = Vec::with_capacity(seen.len() * k);
     for &(m, d, _) in seen {
-        let of_view = views.weights[m].get(d).filter(|w| w.len() == k)?;
+        let of_view = training.weights[m].get(d).filter(|w| w.len() == k)?;
         w.extend_from_slice(of_view);
     }
     Some(w)

@@ -1,10 +1,10 @@
-//! Few displacements with a weight at each moment, which make up for what matrices leave over.
+//! Few displacements with a weight at each frame, which make up for what matrices leave over.
 //!
-//! For points p and moments t, `min sum |r_tp - A_tp sum_k B_pk W_kt|^2` by turns over B (bind space) and W. A is never
+//! For points p and frames t, `min sum |r_tp - A_tp sum_k B_pk W_kt|^2` by turns over B (bind space) and W. A is never
 //! inverted but to begin with: where skin matrices are singular (a twisted wrist), the displacements come from the other
-//! moments. A few rounds then weigh what is worst more, since the largest error counts.
+//! frames. A few rounds then weigh what is worst more, since the largest error counts.
 
-use super::dense::{add_ridge, eigenvectors, solve_in_place};
+use super::linear::{add_ridge, eigenvectors, solve_in_place};
 use crate::task::{Cancelled, Task};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
@@ -15,30 +15,30 @@ const ROUNDS: (usize, usize) = (2, 4);
 /// Points that one task takes.
 const POINTS: usize = 256;
 
-/// n points in t moments, point by point.
-pub(super) struct Residuals {
-    pub(super) t: usize,
+/// n points in t frames, point by point.
+pub(crate) struct Residuals {
+    pub(crate) t: usize,
     /// n x t columns of A.
-    pub(super) a: Vec<[f32; 9]>,
+    pub(crate) a: Vec<[f32; 9]>,
     /// n x t.
-    pub(super) r: Vec<[f32; 3]>,
+    pub(crate) r: Vec<[f32; 3]>,
 }
 
 /// The displacements and their weights.
 #[derive(Clone)]
-pub(super) struct Basis {
-    pub(super) k: usize,
+pub(crate) struct Basis {
+    pub(crate) k: usize,
     /// n x k, bind space.
-    pub(super) b: Vec<DVec3>,
+    pub(crate) b: Vec<DVec3>,
     /// t x k.
-    pub(super) w: Vec<f64>,
+    pub(crate) w: Vec<f64>,
     /// The largest distance left over, world.
-    pub(super) worst: f64,
+    pub(crate) worst: f64,
 }
 
 impl Basis {
     /// No displacements.
-    pub(super) fn none(residuals: &Residuals) -> Self {
+    pub(crate) fn none(residuals: &Residuals) -> Self {
         Self {
             k: 0,
             b: Vec::new(),
@@ -49,7 +49,7 @@ impl Basis {
 }
 
 impl Residuals {
-    pub(super) fn n(&self) -> usize {
+    pub(crate) fn n(&self) -> usize {
         self.r.len().checked_div(self.t).unwrap_or(0)
     }
 
@@ -62,7 +62,7 @@ impl Residuals {
     }
 
     /// The largest residual without any displacement.
-    pub(super) fn worst(&self) -> f64 {
+    pub(crate) fn worst(&self) -> f64 {
         let length = |r: &[f32; 3]| r.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
         self.r.iter().map(length).fold(0.0, f64::max).sqrt()
     }
@@ -116,7 +116,7 @@ impl Residuals {
     /// The best displacements found for each number of them up to `most`, until one leaves at most `enough`.
     ///
     /// `first`: the number to begin with.
-    pub(super) fn bases(
+    pub(crate) fn bases(
         &self,
         first: usize,
         most: usize,
@@ -150,7 +150,7 @@ impl Residuals {
     }
 
     /// Displacements whose weights begin with `w` (t x k).
-    pub(super) fn fit_from(
+    pub(crate) fn fit_from(
         &self,
         k: usize,
         mut w: Vec<f64>,
@@ -233,11 +233,11 @@ impl Residuals {
         b
     }
 
-    /// W for given B; a moment whose system cannot be solved keeps what it has.
+    /// W for given B; a frame whose system cannot be solved keeps what it has.
     fn weights(&self, k: usize, b: &[DVec3], om: &[f32], before: &[f64]) -> Vec<f64> {
         let mut w = before.to_vec();
         w.par_chunks_mut(k).enumerate().for_each(|(f, w)| {
-            let mut system = WeightSystem::new(k);
+            let mut system = NormalEquations::new(k);
             for p in 0..self.n() {
                 let at = p * self.t + f;
                 system.add(
@@ -253,13 +253,13 @@ impl Residuals {
     }
 
     /// The largest distance that these displacements and weights leave over.
-    pub(super) fn worst_with(&self, k: usize, b: &[DVec3], w: &[f64]) -> f64 {
+    pub(crate) fn worst_with(&self, k: usize, b: &[DVec3], w: &[f64]) -> f64 {
         let errors = self.errors(k, b, w);
         f64::from(errors.into_iter().fold(0.0, f32::max))
     }
 
     /// The largest distance that these displacements and weights leave over, point by point.
-    pub(super) fn worst_of_points(&self, basis: &Basis) -> Vec<f64> {
+    pub(crate) fn worst_of_points(&self, basis: &Basis) -> Vec<f64> {
         let errors = self.errors(basis.k, &basis.b, &basis.w);
         let points = errors.chunks(self.t.max(1));
         let worst = points.map(|e| f64::from(e.iter().copied().fold(0.0, f32::max)));
@@ -276,7 +276,7 @@ impl Residuals {
                 for (i, error) in errors.iter_mut().enumerate() {
                     let (p, f) = (c * POINTS + i / t, i % t);
                     let at = p * t + f;
-                    let d = displaced(&b[p * k..(p + 1) * k], &w[f * k..(f + 1) * k]);
+                    let d = displacement(&b[p * k..(p + 1) * k], &w[f * k..(f + 1) * k]);
                     *error = (self.r(at) - self.a(at) * d).length() as f32;
                 }
             });
@@ -285,20 +285,20 @@ impl Residuals {
 }
 
 /// The displacement of a point at some weights, bind space.
-pub(super) fn displaced(b: &[DVec3], w: &[f64]) -> DVec3 {
+pub(crate) fn displacement(b: &[DVec3], w: &[f64]) -> DVec3 {
     b.iter().zip(w).map(|(b, w)| *b * *w).sum()
 }
 
-/// The least squares for the weights of one moment.
-pub(super) struct WeightSystem {
+/// The least squares for the weights of one frame.
+pub(crate) struct NormalEquations {
     k: usize,
     normal: Vec<f64>,
     right: Vec<f64>,
     columns: Vec<DVec3>,
 }
 
-impl WeightSystem {
-    pub(super) fn new(k: usize) -> Self {
+impl NormalEquations {
+    pub(crate) fn new(k: usize) -> Self {
         Self {
             k,
             normal: vec![0.0; k * k],
@@ -308,7 +308,7 @@ impl WeightSystem {
     }
 
     /// Adds a point of displacements `b` and residual `r` at matrix `a`.
-    pub(super) fn add(&mut self, a: DMat3, b: &[DVec3], r: DVec3, om: f64) {
+    pub(crate) fn add(&mut self, a: DMat3, b: &[DVec3], r: DVec3, om: f64) {
         for (column, b) in self.columns.iter_mut().zip(b) {
             *column = a * *b;
         }
@@ -321,7 +321,7 @@ impl WeightSystem {
     }
 
     /// Writes the weights; leaves `w` alone where there is no answer.
-    pub(super) fn solve(mut self, w: &mut [f64]) {
+    pub(crate) fn solve(mut self, w: &mut [f64]) {
         add_ridge(&mut self.normal, self.k, 1e-10);
         if solve_in_place(&mut self.normal, &mut self.right) {
             w.copy_from_slice(&self.right);

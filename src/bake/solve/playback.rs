@@ -1,17 +1,20 @@
 //! A bake in the making, as a player will show it: tracks of helpers, weights at all keys, and more keys where the played
 //! result strays between them.
 
-use super::alternate::{Taken, basis_of};
-use super::basis::{Basis, Residuals, WeightSystem, displaced};
-use super::flips::Flip;
-use super::greedy::{Views, left_over};
-use super::group::{Group, Survey, times_of, with_helpers};
-use super::helpers::{Helper, TrackCare, parent_slot, place, relative};
-use super::refine::Refiner;
-use super::rows::Row;
-use super::solve::{Choice, Job, Solved, SolvedMesh};
-use super::stage::{Moment, Time, Wanted};
-use super::times::SHORTEST;
+use super::alternating::{Decomposition, basis_of};
+use super::candidates::Candidate;
+use super::displacements::{Basis, NormalEquations, Residuals, displacement};
+use super::helper_tracks::{Helper, TrackTolerance, parent_slot, place, relative};
+use super::motions::MotionSolver;
+use super::training::{TrainingSet, residual};
+use super::{MeshSolution, Solution};
+use crate::bake::problem::Problem;
+use crate::bake::problem::antipodal::Flip;
+use crate::bake::problem::group::Group;
+use crate::bake::problem::key_times::SHORTEST;
+use crate::bake::problem::rows::WeightRow;
+use crate::bake::problem::sampler::{Frame, FrameTime, SampleRequest};
+use crate::bake::problem::sampling::{Sampling, times_of};
 use crate::task::Cancelled;
 use glam::{DAffine3, DVec3};
 use std::collections::BTreeMap;
@@ -27,14 +30,14 @@ const SHARES: [f64; 3] = [0.3, 0.5, 0.7];
 const STILL: f64 = 0.1;
 
 /// For each mesh, for each instance, its weights at a key; and the largest error there.
-pub(super) type AtKey = (Vec<Vec<Vec<f64>>>, f64);
+pub(crate) type KeySolution = (Vec<Vec<Vec<f64>>>, f64);
 
 /// A bake in the making, as a player will show it.
 #[derive(Clone)]
-pub(super) struct Played<'a, 'j> {
-    job: &'a Job<'j>,
+pub(crate) struct Playback<'a, 'j> {
+    problem: &'a Problem<'j>,
     group: &'a Group,
-    omegas: &'a [Row],
+    codebook: &'a [WeightRow],
     /// By unit of the group, then by helper.
     parents: Vec<Vec<u16>>,
     /// By clip.
@@ -48,36 +51,38 @@ pub(super) struct Played<'a, 'j> {
     unit_scale: f64,
     helpers: Vec<Vec<Helper>>,
     /// Where helpers do more than blend.
-    refiner: Option<Arc<Refiner<'a>>>,
+    refiner: Option<Arc<MotionSolver<'a>>>,
     /// By mesh, of the active points.
-    rows: Vec<Vec<Row>>,
+    rows: Vec<Vec<WeightRow>>,
     /// By mesh: k and n x k displacements.
-    pub(super) bases: Vec<(usize, Vec<DVec3>)>,
+    pub(crate) bases: Vec<(usize, Vec<DVec3>)>,
     /// By clip and bits of the key.
-    weights: BTreeMap<(usize, u32), AtKey>,
+    weights: BTreeMap<(usize, u32), KeySolution>,
 }
 
-impl<'a, 'j> Played<'a, 'j> {
-    pub(super) fn new(
-        job: &'a Job<'j>,
+impl<'a, 'j> Playback<'a, 'j> {
+    pub(crate) fn new(
+        problem: &'a Problem<'j>,
         group: &'a Group,
-        omegas: &'a [Row],
-        survey: &Survey,
-        taken: Taken<'a>,
+        codebook: &'a [WeightRow],
+        sampling: &Sampling,
+        taken: Decomposition<'a>,
         unit_scale: f64,
     ) -> Self {
-        let parents = group.units.iter().map(|&u| {
-            let helpers = omegas.iter();
-            helpers.map(|o| parent_slot(job.stage, u, o)).collect()
+        let parents = group.joint_sets.iter().map(|&u| {
+            let helpers = codebook.iter();
+            helpers
+                .map(|o| parent_slot(problem.sampler, u, o))
+                .collect()
         });
         let unknown = |keys: &Vec<f32>| vec![Vec::new(); keys.len()];
         Self {
-            job,
+            problem,
             group,
-            omegas,
+            codebook,
             parents: parents.collect(),
-            keys: survey.keys.clone(),
-            motions: survey.keys.iter().map(unknown).collect(),
+            keys: sampling.keys.clone(),
+            motions: sampling.keys.iter().map(unknown).collect(),
             rest: Vec::new(),
             thin: 0.0,
             unit_scale,
@@ -90,8 +95,8 @@ impl<'a, 'j> Played<'a, 'j> {
     }
 
     /// Fills in the motions of the helpers at keys that have none yet.
-    pub(super) fn follow(&mut self) -> Result<(), Cancelled> {
-        if self.omegas.is_empty() {
+    pub(crate) fn follow(&mut self) -> Result<(), Cancelled> {
+        if self.codebook.is_empty() {
             return Ok(());
         }
         let mut missing = Vec::new();
@@ -102,7 +107,7 @@ impl<'a, 'j> Played<'a, 'j> {
                     missing.push((
                         clip,
                         k,
-                        Time {
+                        FrameTime {
                             clip: Some(clip),
                             secs,
                         },
@@ -110,33 +115,33 @@ impl<'a, 'j> Played<'a, 'j> {
                 }
             }
         }
-        let mut times: Vec<Time> = missing.iter().map(|m| m.2).collect();
+        let mut times: Vec<FrameTime> = missing.iter().map(|m| m.2).collect();
         let with_rest = self.rest.is_empty();
         if with_rest {
-            times.push(Time {
+            times.push(FrameTime {
                 clip: None,
                 secs: 0.0,
             });
         }
         let drawn = self.group.drawn();
-        let (stage, group) = (self.job.stage, self.group);
-        let motions = |_: usize, moment: Moment| -> Vec<Vec<DAffine3>> {
-            if let (Some(refiner), Some(_)) = (&self.refiner, moment.time.clip) {
-                return (0..group.units.len())
-                    .map(|i| refiner.fit(&moment, i).motions)
+        let (sampler, group) = (self.problem.sampler, self.group);
+        let motions = |_: usize, frame: Frame| -> Vec<Vec<DAffine3>> {
+            if let (Some(refiner), Some(_)) = (&self.refiner, frame.time.clip) {
+                return (0..group.joint_sets.len())
+                    .map(|i| refiner.fit(&frame, i).motions)
                     .collect();
             }
-            let units = group.units.iter().zip(&self.parents);
+            let joint_sets = group.joint_sets.iter().zip(&self.parents);
             let of = |(&u, parents): (&usize, &Vec<u16>)| {
-                let helpers = self.omegas.iter().zip(parents);
+                let helpers = self.codebook.iter().zip(parents);
                 helpers
-                    .map(|(omega, &parent)| relative(stage, u, parent, &moment, omega))
+                    .map(|(omega, &parent)| relative(sampler, u, parent, &frame, omega))
                     .collect()
             };
-            units.map(of).collect()
+            joint_sets.map(of).collect()
         };
-        let (clips, task) = (self.job.clips, self.job.task);
-        let mut found = stage.map(clips, &times, Wanted::own(&drawn), task, motions)?;
+        let (clips, task) = (self.problem.clips, self.problem.task);
+        let mut found = sampler.sample(clips, &times, SampleRequest::own(&drawn), task, motions)?;
         if with_rest {
             self.rest = found.pop().unwrap_or_default();
         }
@@ -146,47 +151,55 @@ impl<'a, 'j> Played<'a, 'j> {
         Ok(())
     }
 
-    /// Makes the tracks of the helpers from their motions, and the matrices of `views` those of a player.
-    pub(super) fn hang(&mut self, views: &mut Views) {
+    /// Makes the tracks of the helpers from their motions, and the matrices of `training` those of a player.
+    pub(crate) fn hang(&mut self, training: &mut TrainingSet) {
         self.make_tracks();
-        for (moment, matrices) in views.moments.iter().zip(&mut views.matrices) {
-            *matrices = self.matrices(moment);
+        for (frame, matrices) in training.frames.iter().zip(&mut training.matrices) {
+            *matrices = self.matrices(frame);
         }
     }
 
     fn make_tracks(&mut self) {
-        let stage = self.job.stage;
-        let rest_world = stage
+        let sampler = self.problem.sampler;
+        let rest_world = sampler
             .document
             .rest_pose()
-            .world_matrices(&stage.player_skeleton);
-        let units = self.group.units.iter().enumerate();
-        self.helpers = units
+            .world_matrices(&sampler.player_skeleton);
+        let joint_sets = self.group.joint_sets.iter().enumerate();
+        self.helpers = joint_sets
             .map(|(i, &u)| {
-                (0..self.omegas.len())
+                (0..self.codebook.len())
                     .map(|h| {
                         let parent = self.parents[i][h];
-                        let joint = stage.units[u].joints[usize::from(parent)];
+                        let joint = sampler.joint_sets[u].joints[usize::from(parent)];
                         let clips: Vec<Vec<DAffine3>> = self
                             .motions
                             .iter()
                             .map(|keys| keys.iter().map(|key| key[i][h]).collect())
                             .collect();
-                        // A tenth of the tolerance, in the parent's units.
+                        // A tenth of the tolerance, in the parent's joint_sets.
                         let scale = rest_world[joint.get()]
                             .matrix3
                             .determinant()
                             .abs()
                             .cbrt()
                             .max(1e-9);
-                        let slot = (stage.units[u].joints.len() + h) as u16;
+                        let slot = (sampler.joint_sets[u].joints.len() + h) as u16;
                         let reach = |bind: &DAffine3| self.reach(u, slot, bind);
-                        let care = TrackCare {
-                            still: STILL * self.job.tolerance / scale,
-                            thin: self.thin * self.job.tolerance / scale,
+                        let regularisation = TrackTolerance {
+                            still: STILL * self.problem.tolerance / scale,
+                            thin: self.thin * self.problem.tolerance / scale,
                             reach: &reach,
                         };
-                        Helper::new(stage, u, parent, self.rest[i][h], &clips, &self.keys, &care)
+                        Helper::new(
+                            sampler,
+                            u,
+                            parent,
+                            self.rest[i][h],
+                            &clips,
+                            &self.keys,
+                            &regularisation,
+                        )
                     })
                     .collect()
             })
@@ -195,10 +208,10 @@ impl<'a, 'j> Played<'a, 'j> {
 
     /// How far the points reach that follow a slot, by their weights, in the space that `bind` leads to.
     fn reach(&self, unit: usize, slot: u16, bind: &DAffine3) -> f64 {
-        let stage = self.job.stage;
+        let sampler = self.problem.sampler;
         let mut reach = 0.0f64;
         for (part, rows) in self.group.meshes.iter().zip(&self.rows) {
-            if part.drawn.iter().all(|&d| stage.drawn[d].unit != unit) {
+            if part.drawn.iter().all(|&d| sampler.drawn[d].unit != unit) {
                 continue;
             }
             for (&point, row) in part.active.iter().zip(rows) {
@@ -213,7 +226,7 @@ impl<'a, 'j> Played<'a, 'j> {
 
     /// Leaves out keys of helpers that tell less than `share` of the tolerance, and solves the weights with what is left;
     /// the largest error then.
-    pub(super) fn thin(&mut self, share: f64) -> Result<f64, Cancelled> {
+    pub(crate) fn thin(&mut self, share: f64) -> Result<f64, Cancelled> {
         self.thin = share;
         self.make_tracks();
         let at_keys = self.weigh(None)?;
@@ -225,13 +238,13 @@ impl<'a, 'j> Played<'a, 'j> {
     fn worst_between(&self) -> Result<f64, Cancelled> {
         let mut times = Vec::new();
         for (clip, keys) in self.keys.iter().enumerate() {
-            if self.job.corrected[clip] {
+            if self.problem.corrected[clip] {
                 for pair in keys
                     .windows(2)
                     .filter(|p| f64::from(p[1] - p[0]) >= 2.0 * SHORTEST)
                 {
                     let (from, to) = (f64::from(pair[0]), f64::from(pair[1]));
-                    times.extend(SHARES.map(|share| Time {
+                    times.extend(SHARES.map(|share| FrameTime {
                         clip: Some(clip),
                         secs: from + share * (to - from),
                     }));
@@ -239,34 +252,39 @@ impl<'a, 'j> Played<'a, 'j> {
             }
         }
         let drawn = self.group.drawn();
-        let look = |_: usize, moment: Moment| self.error_at(&moment);
-        let (clips, task) = (self.job.clips, self.job.task);
-        let stage = self.job.stage;
-        let found = stage.map(clips, &times, Wanted::own(&drawn), task, look)?;
+        let look = |_: usize, frame: Frame| self.error_at(&frame);
+        let (clips, task) = (self.problem.clips, self.problem.task);
+        let sampler = self.problem.sampler;
+        let found = sampler.sample(clips, &times, SampleRequest::own(&drawn), task, look)?;
         Ok(found.into_iter().fold(0.0, f64::max))
     }
 
     /// Matrices of joints and helpers as a player has them, by unit of the group.
-    fn matrices(&self, moment: &Moment) -> Vec<Vec<DAffine3>> {
-        let units = self.group.units.iter().enumerate();
-        units
+    fn matrices(&self, frame: &Frame) -> Vec<Vec<DAffine3>> {
+        let joint_sets = self.group.joint_sets.iter().enumerate();
+        joint_sets
             .map(|(i, &u)| {
                 let helpers = self.helpers.get(i).map_or(&[][..], Vec::as_slice);
                 let helpers: Vec<DAffine3> = helpers
                     .iter()
-                    .map(|h| h.matrix(&moment.world, moment.time))
+                    .map(|h| h.matrix(&frame.world, frame.time))
                     .collect();
-                with_helpers(&moment.units[u], &helpers)
+                frame.joint_sets[u].with_helpers(&helpers)
             })
             .collect()
     }
 
-    /// Finds the displacements of all meshes on `views`.
-    pub(super) fn find_bases(&mut self, views: &Views, choice: &Choice) -> Result<(), Cancelled> {
+    /// Finds the displacements of all meshes on `training`.
+    pub(crate) fn find_bases(
+        &mut self,
+        training: &TrainingSet,
+        candidate: &Candidate,
+    ) -> Result<(), Cancelled> {
         for i in 0..self.group.meshes.len() {
             let points = &self.group.meshes[i].active;
             let of_part = (points.as_slice(), self.rows[i].as_slice());
-            let (residuals, basis) = basis_of(self.job, self.group, views, i, of_part, choice)?;
+            let (residuals, basis) =
+                basis_of(self.problem, self.group, training, i, of_part, candidate)?;
             self.bases[i] = match basis {
                 Some(basis) => (basis.k, self.sparse(&residuals, basis)),
                 None => (0, Vec::new()),
@@ -288,9 +306,9 @@ impl<'a, 'j> Played<'a, 'j> {
                     .fold(0.0f64, |m, w| m.max(w.abs()))
             })
             .collect();
-        let limit = basis.worst.max(0.85 * self.job.tolerance);
+        let limit = basis.worst.max(0.85 * self.problem.tolerance);
         for share in [0.55, 0.4, 0.25, 0.15, 0.08] {
-            let least = share * self.job.tolerance / self.unit_scale;
+            let least = share * self.problem.tolerance / self.unit_scale;
             let mut b = basis.b.clone();
             for (b, reach) in b.iter_mut().zip(reach.iter().cycle()) {
                 if b.length() * reach < least {
@@ -305,16 +323,19 @@ impl<'a, 'j> Played<'a, 'j> {
     }
 
     /// Solves the weights at keys that have none, all of them anew without `only`; the errors of all keys.
-    pub(super) fn weigh(&mut self, only: Option<&[Time]>) -> Result<Vec<(f64, Time)>, Cancelled> {
-        let all = times_of(&self.keys, self.job.corrected);
-        let times: &[Time] = only.unwrap_or(&all);
-        let solve = |_: usize, moment: Moment| self.weights_at(&moment);
+    pub(crate) fn weigh(
+        &mut self,
+        only: Option<&[FrameTime]>,
+    ) -> Result<Vec<(f64, FrameTime)>, Cancelled> {
+        let all = times_of(&self.keys, self.problem.corrected);
+        let times: &[FrameTime] = only.unwrap_or(&all);
+        let solve = |_: usize, frame: Frame| self.weights_at(&frame);
         let drawn = self.group.drawn();
-        let (clips, task) = (self.job.clips, self.job.task);
-        let found = self
-            .job
-            .stage
-            .map(clips, times, Wanted::own(&drawn), task, solve)?;
+        let (clips, task) = (self.problem.clips, self.problem.task);
+        let found =
+            self.problem
+                .sampler
+                .sample(clips, times, SampleRequest::own(&drawn), task, solve)?;
         for (time, found) in times.iter().zip(found) {
             if let Some(clip) = time.clip {
                 self.weights
@@ -327,21 +348,21 @@ impl<'a, 'j> Played<'a, 'j> {
         Ok(errors.collect())
     }
 
-    fn solved(&self, time: Time) -> Option<&AtKey> {
+    fn solved(&self, time: FrameTime) -> Option<&KeySolution> {
         self.weights
             .get(&(time.clip?, (time.secs as f32).to_bits()))
     }
 
-    /// The best weights at one moment, by mesh and instance, and the largest error left.
-    fn weights_at(&self, moment: &Moment) -> AtKey {
-        let matrices = self.matrices(moment);
+    /// The best weights at one frame, by mesh and instance, and the largest error left.
+    fn weights_at(&self, frame: &Frame) -> KeySolution {
+        let matrices = self.matrices(frame);
         let mut largest = 0.0f64;
         let mut meshes = Vec::new();
         for (i, part) in self.group.meshes.iter().enumerate() {
             let (k, b) = &self.bases[i];
             let mut instances = Vec::new();
             for &d in &part.drawn {
-                let left = self.left(i, d, &matrices, moment);
+                let left = self.left(i, d, &matrices, frame);
                 let (w, error) = best_weights(*k, b, &left);
                 largest = largest.max(error);
                 instances.push(w);
@@ -357,35 +378,35 @@ impl<'a, 'j> Played<'a, 'j> {
         i: usize,
         d: usize,
         matrices: &[Vec<DAffine3>],
-        moment: &Moment,
+        frame: &Frame,
     ) -> Vec<(glam::DMat3, DVec3)> {
         let part = &self.group.meshes[i];
-        let unit = self.job.stage.drawn[d].unit;
+        let unit = self.problem.sampler.drawn[d].unit;
         let u = self
             .group
-            .units
+            .joint_sets
             .iter()
             .position(|&x| x == unit)
             .unwrap_or(0);
         let points = part.active.iter().zip(&self.rows[i]);
         points
-            .map(|(&p, row)| left_over(part, p, row, &matrices[u], &moment.drawn[d]))
+            .map(|(&p, row)| residual(part, p, row, &matrices[u], &frame.drawn[d]))
             .collect()
     }
 
-    /// The largest error at a moment between keys.
-    fn error_at(&self, moment: &Moment) -> f64 {
-        let matrices = self.matrices(moment);
-        let Some((clip, k, share)) = moment
+    /// The largest error at a frame between keys.
+    fn error_at(&self, frame: &Frame) -> f64 {
+        let matrices = self.matrices(frame);
+        let Some((clip, k, share)) = frame
             .time
             .clip
-            .and_then(|clip| place(&self.keys[clip], moment.time))
+            .and_then(|clip| place(&self.keys[clip], frame.time))
         else {
             return 0.0;
         };
         let at = |k: usize| {
             let secs = f64::from(*self.keys[clip].get(k)?);
-            self.solved(Time {
+            self.solved(FrameTime {
                 clip: Some(clip),
                 secs,
             })
@@ -403,8 +424,8 @@ impl<'a, 'j> Played<'a, 'j> {
                     .zip(to)
                     .map(|(a, b)| a + (b - a) * share)
                     .collect();
-                for (p, (a, r)) in self.left(i, d, &matrices, moment).into_iter().enumerate() {
-                    let d = displaced(&b[p * n..(p + 1) * n], &w);
+                for (p, (a, r)) in self.left(i, d, &matrices, frame).into_iter().enumerate() {
+                    let d = displacement(&b[p * n..(p + 1) * n], &w);
                     largest = largest.max((r - a * d).length());
                 }
             }
@@ -413,12 +434,12 @@ impl<'a, 'j> Played<'a, 'j> {
     }
 
     /// The weights of the active points, by mesh, where helpers do more than blend.
-    pub(super) fn refined_rows(&self) -> Option<Vec<Vec<Row>>> {
+    pub(crate) fn refined_rows(&self) -> Option<Vec<Vec<WeightRow>>> {
         self.refiner.as_ref().map(|_| self.rows.clone())
     }
 
     /// Begins anew with other weights of points and motions of helpers, at the keys it has.
-    pub(super) fn renew(&mut self, taken: Taken<'a>) {
+    pub(crate) fn renew(&mut self, taken: Decomposition<'a>) {
         self.rows = taken.rows;
         self.refiner = taken.refiner.map(Arc::new);
         self.weights.clear();
@@ -426,45 +447,48 @@ impl<'a, 'j> Played<'a, 'j> {
     }
 
     /// Adds keys in the middle of intervals in which the played result strays by more than the tolerance, and more
-    /// than at their ends; the largest error after that, and the moments besides the keys of before that stray.
-    pub(super) fn add_keys(
+    /// than at their ends; the largest error after that, and the frames besides the keys of before that stray.
+    pub(crate) fn add_keys(
         &mut self,
-        errors: &[(f64, Time)],
-    ) -> Result<(f64, Vec<(f64, Time)>), Cancelled> {
+        errors: &[(f64, FrameTime)],
+    ) -> Result<(f64, Vec<(f64, FrameTime)>), Cancelled> {
         let at_keys = errors.iter().map(|e| e.0).fold(0.0, f64::max);
         let mut between = 0.0f64;
-        let mut missed: Vec<(f64, Time)> = Vec::new();
+        let mut missed: Vec<(f64, FrameTime)> = Vec::new();
         let mut intervals: Vec<(usize, f32, f32)> = Vec::new();
         for (clip, keys) in self.keys.iter().enumerate() {
-            if self.job.corrected[clip] {
+            if self.problem.corrected[clip] {
                 intervals.extend(keys.windows(2).map(|pair| (clip, pair[0], pair[1])));
             }
         }
         let mut worst_of_new = 0.0f64;
         for round in 0..=KEY_ROUNDS {
-            let times: Vec<Time> = intervals
+            let times: Vec<FrameTime> = intervals
                 .iter()
                 .flat_map(|&(clip, from, to)| {
-                    SHARES.map(|share| Time {
+                    SHARES.map(|share| FrameTime {
                         clip: Some(clip),
                         secs: f64::from(from) + share * (f64::from(to) - f64::from(from)),
                     })
                 })
                 .collect();
             let drawn = self.group.drawn();
-            let (clips, task) = (self.job.clips, self.job.task);
-            let look = |_: usize, moment: Moment| self.error_at(&moment);
-            let found = self
-                .job
-                .stage
-                .map(clips, &times, Wanted::own(&drawn), task, look)?;
+            let (clips, task) = (self.problem.clips, self.problem.task);
+            let look = |_: usize, frame: Frame| self.error_at(&frame);
+            let found = self.problem.sampler.sample(
+                clips,
+                &times,
+                SampleRequest::own(&drawn),
+                task,
+                look,
+            )?;
             let mut next = Vec::new();
             let mut fresh = Vec::new();
             for (&(clip, from, to), errors) in intervals.iter().zip(found.chunks_exact(3)) {
                 let error = errors.iter().copied().fold(0.0, f64::max);
                 let end = |t: f32| {
                     let secs = f64::from(t);
-                    self.solved(Time {
+                    self.solved(FrameTime {
                         clip: Some(clip),
                         secs,
                     })
@@ -472,7 +496,7 @@ impl<'a, 'j> Played<'a, 'j> {
                 };
                 let long = f64::from(to) - f64::from(from) >= 2.0 * SHORTEST;
                 let strays =
-                    error > 0.91 * self.job.tolerance && error > 1.02 * end(from).max(end(to));
+                    error > 0.91 * self.problem.tolerance && error > 1.02 * end(from).max(end(to));
                 if strays && long && round < KEY_ROUNDS {
                     let middle = f32::midpoint(from, to);
                     fresh.push((clip, middle));
@@ -480,10 +504,10 @@ impl<'a, 'j> Played<'a, 'j> {
                 } else if long || !strays {
                     // A jump takes as long as it takes.
                     between = between.max(error);
-                    if error > self.job.tolerance * 0.9 {
+                    if error > self.problem.tolerance * 0.9 {
                         let secs = 0.5 * (f64::from(from) + f64::from(to));
                         let clip = Some(clip);
-                        missed.push((error, Time { clip, secs }));
+                        missed.push((error, FrameTime { clip, secs }));
                     }
                 }
             }
@@ -497,9 +521,9 @@ impl<'a, 'j> Played<'a, 'j> {
             }
             self.follow()?;
             self.make_tracks();
-            let times: Vec<Time> = fresh
+            let times: Vec<FrameTime> = fresh
                 .iter()
-                .map(|&(clip, t)| Time {
+                .map(|&(clip, t)| FrameTime {
                     clip: Some(clip),
                     secs: f64::from(t),
                 })
@@ -515,14 +539,14 @@ impl<'a, 'j> Played<'a, 'j> {
         Ok((at_keys.max(between).max(worst_of_new), missed))
     }
 
-    pub(super) fn finish(self, worst: f64, bytes: f64, flips: Vec<Flip>) -> Solved {
+    pub(crate) fn finish(self, worst: f64, bytes: f64, flips: Vec<Flip>) -> Solution {
         let mut meshes = Vec::new();
         for (i, (part, (k, b))) in self.group.meshes.iter().zip(&self.bases).enumerate() {
             let instances = (0..part.drawn.len()).map(|instance| {
                 let clips = self.keys.iter().enumerate().map(|(clip, keys)| {
                     let at = |&t: &f32| {
                         let secs = f64::from(t);
-                        let solved = self.solved(Time {
+                        let solved = self.solved(FrameTime {
                             clip: Some(clip),
                             secs,
                         })?;
@@ -532,16 +556,16 @@ impl<'a, 'j> Played<'a, 'j> {
                 });
                 clips.collect()
             });
-            meshes.push(SolvedMesh {
+            meshes.push(MeshSolution {
                 rows: self.rows[i].clone(),
                 k: *k,
                 b: b.clone(),
                 weights: instances.collect(),
             });
         }
-        Solved {
+        Solution {
             helpers: self.helpers,
-            omegas: self.omegas.to_vec(),
+            codebook: self.codebook.to_vec(),
             keys: self.keys,
             meshes,
             worst,
@@ -558,7 +582,7 @@ fn best_weights(k: usize, b: &[DVec3], left: &[(glam::DMat3, DVec3)]) -> (Vec<f6
     let errors = |w: &[f64]| -> Vec<f64> {
         let points = left.iter().enumerate();
         points
-            .map(|(p, (a, r))| (*r - *a * displaced(&b[p * k..(p + 1) * k], w)).length())
+            .map(|(p, (a, r))| (*r - *a * displacement(&b[p * k..(p + 1) * k], w)).length())
             .collect()
     };
     let worst = |errors: &[f64]| errors.iter().copied().fold(0.0, f64::max);
@@ -569,7 +593,7 @@ fn best_weights(k: usize, b: &[DVec3], left: &[(glam::DMat3, DVec3)]) -> (Vec<f6
     }
     let mut om = vec![1.0; left.len()];
     for round in 0..4 {
-        let mut system = WeightSystem::new(k);
+        let mut system = NormalEquations::new(k);
         for (p, (a, r)) in left.iter().enumerate() {
             system.add(*a, &b[p * k..(p + 1) * k], *r, om[p]);
         }

@@ -4,7 +4,7 @@ use crate::skeleton::{Clip, Interpolation, Pose, Property};
 use std::collections::BTreeSet;
 
 /// Keys are never closer than this: players and f32 tell them apart, and a jump takes no longer.
-pub(super) const SHORTEST: f64 = 0.002;
+pub(crate) const SHORTEST: f64 = 0.002;
 
 /// A joint turns at most this much from key to key at first; where that is not enough the check of the played result
 /// adds more.
@@ -14,7 +14,7 @@ const DEGREES: f64 = 12.0;
 /// f32 values, at least [`SHORTEST`] apart; empty for a clip without such channels.
 ///
 /// `rest`: what the clip leaves alone.
-pub(super) fn key_times(clip: &Clip, rest: &Pose, chosen: &BTreeSet<u32>) -> Vec<f32> {
+pub(crate) fn key_times(clip: &Clip, rest: &Pose, chosen: &BTreeSet<u32>) -> Vec<f32> {
     let mut times: Vec<f32> = Vec::new();
     for channel in &clip.channels {
         if !chosen.contains(&channel.joint.0) {
@@ -22,7 +22,7 @@ pub(super) fn key_times(clip: &Clip, rest: &Pose, chosen: &BTreeSet<u32>) -> Vec
         }
         times.extend_from_slice(&channel.times);
         if channel.interpolation == Interpolation::Step {
-            // The last moment before each jump.
+            // The last frame before each jump.
             let before = channel.times.iter().skip(1);
             times.extend(before.map(|t| t - SHORTEST as f32));
         }

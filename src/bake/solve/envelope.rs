@@ -6,7 +6,7 @@ use glam::DVec3;
 
 /// Which blocks of a system may hold something.
 #[derive(Clone)]
-pub(super) struct Envelope {
+pub(crate) struct Envelope {
     block: usize,
     /// Of each block its place in the system.
     rank: Vec<usize>,
@@ -15,7 +15,7 @@ pub(super) struct Envelope {
 }
 
 /// Least squares in the making: the lower half row by row, each from its first block on.
-pub(super) struct System<'a> {
+pub(crate) struct EnvelopeSystem<'a> {
     envelope: &'a Envelope,
     /// Where each row begins in `lower`.
     start: Vec<usize>,
@@ -25,7 +25,7 @@ pub(super) struct System<'a> {
 
 impl Envelope {
     /// Blocks of `block` numbers each; those of like `keys` stand next to each other.
-    pub(super) fn new(keys: &[u16], block: usize) -> Self {
+    pub(crate) fn new(keys: &[u16], block: usize) -> Self {
         let mut order: Vec<usize> = (0..keys.len()).collect();
         order.sort_by_key(|&i| (keys[i], i));
         let mut rank = vec![0; keys.len()];
@@ -40,7 +40,7 @@ impl Envelope {
     }
 
     /// Says that these blocks meet in an equation.
-    pub(super) fn join(&mut self, blocks: impl Iterator<Item = usize> + Clone) {
+    pub(crate) fn join(&mut self, blocks: impl Iterator<Item = usize> + Clone) {
         let ranks = blocks.map(|b| self.rank[b]);
         let Some(least) = ranks.clone().min() else {
             return;
@@ -51,7 +51,7 @@ impl Envelope {
     }
 
     /// An empty system with `border` numbers behind the blocks.
-    pub(super) fn system(&self, border: usize) -> System<'_> {
+    pub(crate) fn system(&self, border: usize) -> EnvelopeSystem<'_> {
         let size = self.rank.len() * self.block + border;
         let mut start = Vec::with_capacity(size);
         let mut n = 0;
@@ -59,7 +59,7 @@ impl Envelope {
             start.push(n);
             n += row + 1 - self.first_column(row);
         }
-        System {
+        EnvelopeSystem {
             envelope: self,
             start,
             lower: vec![0.0; n],
@@ -75,9 +75,9 @@ impl Envelope {
     }
 }
 
-impl System<'_> {
+impl EnvelopeSystem<'_> {
     /// Adds three equations: `columns`, by block, times what is looked for is `right`.
-    pub(super) fn add<const N: usize>(&mut self, columns: &[(usize, [DVec3; N])], right: DVec3) {
+    pub(crate) fn add<const N: usize>(&mut self, columns: &[(usize, [DVec3; N])], right: DVec3) {
         for (a, of_a) in columns {
             let at = self.envelope.rank[*a];
             for (i, x) in of_a.iter().enumerate() {
@@ -102,7 +102,7 @@ impl System<'_> {
     }
 
     /// As [`Self::add`], with what numbers `first` on of the border add to the same three equations.
-    pub(super) fn add_bordered<const N: usize>(
+    pub(crate) fn add_bordered<const N: usize>(
         &mut self,
         columns: &[(usize, [DVec3; N])],
         first: usize,
@@ -129,7 +129,7 @@ impl System<'_> {
     }
 
     /// Keeps numbers of the border that nothing asks for at 0: `share` of the mean of what is asked, and a little.
-    pub(super) fn hold_border(&mut self, share: f64) {
+    pub(crate) fn hold_border(&mut self, share: f64) {
         let blocks = self.envelope.rank.len() * self.envelope.block;
         let rows = blocks..self.right.len();
         let diagonal = |row: usize| self.start[row] + row;
@@ -145,7 +145,7 @@ impl System<'_> {
     }
 
     /// Holds number `i` of a block near to `-so_far`, as firmly as `ridge` says.
-    pub(super) fn hold(&mut self, block: usize, i: usize, ridge: f64, so_far: f64) {
+    pub(crate) fn hold(&mut self, block: usize, i: usize, ridge: f64, so_far: f64) {
         let row = self.envelope.rank[block] * self.envelope.block + i;
         let diagonal = self.start[row] + row - self.envelope.first_column(row);
         self.lower[diagonal] += ridge;
@@ -154,7 +154,7 @@ impl System<'_> {
 
     /// What solves it, by block, then the border; `None` where it is not positive definite. Source: Cholesky within the envelope, which
     /// stays as it is.
-    pub(super) fn solve(mut self) -> Option<Vec<f64>> {
+    pub(crate) fn solve(mut self) -> Option<Vec<f64>> {
         let size = self.right.len();
         for i in 0..size {
             let first = self.envelope.first_column(i);

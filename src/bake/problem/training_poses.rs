@@ -20,11 +20,11 @@ pub const PRACTICE: ClipId = ClipId(u32::MAX);
 const ALONE: [f64; 2] = [45.0, 110.0];
 /// And about a direction between two of them: bent and twisted, or bent two ways.
 const SLANTED: f64 = 90.0;
-/// Turns of joints that turn together: the least, and how much more the most is, degrees.
+/// AlternatingSolver of joints that turn together: the least, and how much more the most is, degrees.
 const TOGETHER: (f64, f64) = (25.0, 50.0);
 /// Poses in which all joints turn.
 const POSES_TOGETHER: usize = 24;
-/// Turns of each kind that a joint goes through alone.
+/// AlternatingSolver of each kind that a joint goes through alone.
 const TURNS: usize = 12;
 /// Seconds from pose to pose: as near as keys may be, so that nothing between two poses is looked at.
 const STEP: f64 = 0.002;
@@ -84,21 +84,13 @@ fn driven_already(document: &Document) -> BTreeSet<JointId> {
     let json = document.source().map(|source| &source.json);
     let block = json.and_then(|json| json.get("extras")?.get("sinew_skin")?.get("helpers"));
     let helpers = block.and_then(Value::as_array).into_iter().flatten();
-    let nodes: BTreeSet<u64> = helpers
-        .filter_map(|helper| helper.get("node")?.as_u64())
-        .collect();
-    let joints = document.skeleton().joints().iter().enumerate();
-    joints
-        .filter(|(j, joint)| {
-            let node = joint.source_node.map_or(*j as u64, u64::from);
-            nodes.contains(&node)
-        })
-        .map(|(j, _)| JointId(j as u32))
-        .collect()
+    let nodes = helpers.filter_map(|helper| helper.get("node")?.as_u64());
+    let joint = |node: u64| document.skeleton().joint_of_node(u32::try_from(node).ok()?);
+    nodes.filter_map(joint).collect()
 }
 
 /// Marks the slots of a skin that move some point.
-pub(super) fn mark_bound(influences: &Influences, bound: &mut [bool]) {
+pub(crate) fn mark_bound(influences: &Influences, bound: &mut [bool]) {
     for row in influences.iter() {
         for (slot, _) in row.iter().filter(|(_, weight)| *weight > 0.0) {
             if let Some(bound) = bound.get_mut(usize::from(slot)) {

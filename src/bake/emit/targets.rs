@@ -1,9 +1,10 @@
 //! Displacements and weights as morph targets and tracks.
 
-use super::BakedTarget;
-use super::group::Part;
-use super::normals::Turns;
-use super::solve::{Job, SolvedMesh};
+use super::normals::NormalDeltas;
+use crate::bake::BakedTarget;
+use crate::bake::problem::Problem;
+use crate::bake::problem::group::GroupMesh;
+use crate::bake::solve::MeshSolution;
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use glam::{DVec3, Vec3};
 
@@ -11,9 +12,9 @@ use glam::{DVec3, Vec3};
 const NEGLIGIBLE: f64 = 0.02;
 
 /// The targets of a mesh, and what its weights become.
-pub(super) struct Morphs<'a> {
-    pub(super) targets: Vec<BakedTarget>,
-    solved: &'a SolvedMesh,
+pub(crate) struct MorphTargets<'a> {
+    pub(crate) targets: Vec<BakedTarget>,
+    solved: &'a MeshSolution,
     /// Of each displacement its lowest weight and its range: the target is it times the range.
     ranges: Vec<(f64, f64)>,
     /// The last target puts back what the lowest weights below 0 take, at weight 1.
@@ -25,13 +26,13 @@ pub(super) struct Morphs<'a> {
     n_source: usize,
 }
 
-impl<'a> Morphs<'a> {
-    pub(super) fn of(
-        part: &Part,
-        solved: &'a SolvedMesh,
-        turns: &Turns,
+impl<'a> MorphTargets<'a> {
+    pub(crate) fn of(
+        part: &GroupMesh,
+        solved: &'a MeshSolution,
+        normal_deltas: &NormalDeltas,
         unit_scale: f64,
-        job: &Job<'_>,
+        problem: &Problem<'_>,
     ) -> Self {
         let k = solved.k;
         let all = || solved.weights.iter().flatten().flatten();
@@ -40,19 +41,19 @@ impl<'a> Morphs<'a> {
                 let low = all().map(|w| w[i]).fold(0.0, f64::min);
                 let high = all().map(|w| w[i]).fold(0.0, f64::max);
                 // Without a range the target is zero and nobody minds the weight.
-                let range = if job.options.unipolar {
+                let range = if problem.options.unipolar {
                     high - low
                 } else {
                     high.max(-low)
                 };
                 let range = if range > 0.0 { range } else { 1.0 };
-                (if job.options.unipolar { low } else { 0.0 }, range)
+                (if problem.options.unipolar { low } else { 0.0 }, range)
             })
             .collect();
         let offset = ranges.iter().any(|r| r.0 < 0.0);
         let entries = |d: &dyn Fn(&[DVec3]) -> DVec3| BakedTarget {
             positions: entries(&part.active, k, &solved.b, d),
-            normals: entries(&turns.normals, k, &turns.d, d),
+            normals: entries(&normal_deltas.normals, k, &normal_deltas.d, d),
         };
         let mut targets: Vec<BakedTarget> = (0..k)
             .map(|i| entries(&|b: &[DVec3]| b[i] * ranges[i].1))
@@ -82,9 +83,9 @@ impl<'a> Morphs<'a> {
     }
 
     /// Adds the weights of instance `d` (the mesh's `instance`-th) to the new channels of each clip.
-    pub(super) fn add_channels(
+    pub(crate) fn add_channels(
         &self,
-        job: &Job<'_>,
+        problem: &Problem<'_>,
         d: usize,
         instance: usize,
         keys: &[Vec<f32>],
@@ -93,9 +94,9 @@ impl<'a> Morphs<'a> {
         if self.targets.is_empty() {
             return;
         }
-        let drawn = &job.stage.drawn[d];
-        let rest = job
-            .stage
+        let drawn = &problem.sampler.drawn[d];
+        let rest = problem
+            .sampler
             .document
             .rest_pose()
             .morph_weights
@@ -104,8 +105,8 @@ impl<'a> Morphs<'a> {
         rest.resize(self.n_source, 0.0);
         for (clip, tracks) in tracks.iter_mut().enumerate() {
             let weights = &self.solved.weights[instance][clip];
-            let source = morph_channel(job.clips.played[clip], drawn.node);
-            if weights.is_empty() || self.is_negligible(weights, job) {
+            let source = morph_channel(problem.clips.played[clip], drawn.node);
+            if weights.is_empty() || self.is_negligible(weights, problem) {
                 tracks.extend(source.map(|channel| self.widened(channel)));
                 continue;
             }
@@ -137,31 +138,36 @@ impl<'a> Morphs<'a> {
     }
 
     /// Adds the source's tracks of what draws the mesh without a skin, with weights 0 for the new targets.
-    pub(super) fn widen_others(&self, job: &Job<'_>, part: &Part, tracks: &mut [Vec<Channel>]) {
+    pub(crate) fn widen_others(
+        &self,
+        problem: &Problem<'_>,
+        part: &GroupMesh,
+        tracks: &mut [Vec<Channel>],
+    ) {
         if self.targets.is_empty() {
             return;
         }
-        let stage = job.stage;
-        let is_drawn = |node| part.drawn.iter().any(|&d| stage.drawn[d].node == node);
-        for instance in stage.document.instances().values() {
+        let sampler = problem.sampler;
+        let is_drawn = |node| part.drawn.iter().any(|&d| sampler.drawn[d].node == node);
+        for instance in sampler.document.instances().values() {
             if instance.mesh != part.mesh || is_drawn(instance.joint) {
                 continue;
             }
             for (clip, tracks) in tracks.iter_mut().enumerate() {
-                let source = morph_channel(job.clips.played[clip], instance.joint);
+                let source = morph_channel(problem.clips.played[clip], instance.joint);
                 tracks.extend(source.map(|channel| self.widened(channel)));
             }
         }
     }
 
-    fn is_negligible(&self, weights: &[Vec<f64>], job: &Job<'_>) -> bool {
+    fn is_negligible(&self, weights: &[Vec<f64>], problem: &Problem<'_>) -> bool {
         let largest = weights.iter().map(|w| {
             w.iter()
                 .zip(&self.reach)
                 .map(|(w, reach)| w.abs() * reach)
                 .sum::<f64>()
         });
-        largest.fold(0.0, f64::max) * self.unit_scale < NEGLIGIBLE * job.tolerance
+        largest.fold(0.0, f64::max) * self.unit_scale < NEGLIGIBLE * problem.tolerance
     }
 
     /// A track of the source with weights 0 for the new targets.

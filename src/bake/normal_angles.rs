@@ -1,6 +1,6 @@
 //! Normals as players show them, and the angles to those that the stacks show.
 
-use super::rows::{Row, blended, normalised};
+use crate::bake::problem::rows::{WeightRow, blended, normalised};
 use crate::mesh::Mesh;
 use crate::skinning::Influences;
 use glam::{DAffine3, DVec3, Vec3};
@@ -13,7 +13,7 @@ const STEPS: usize = 18_001;
 const SHARED: f32 = 1e-4;
 
 /// Angles between the normals that a player shows and those that the stacks show, over the points that joints share and
-/// all moments, degrees. A player turns a normal with the blended matrix itself and then scales it to 1, as three.js
+/// all frames, degrees. A player turns a normal with the blended matrix itself and then scales it to 1, as three.js
 /// does. Zeros where there are no normals to compare.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Angles {
@@ -23,20 +23,20 @@ pub struct Angles {
     pub p99: f64,
     /// The largest.
     pub max: f64,
-    /// Normals compared, over all moments.
+    /// Normals compared, over all frames.
     pub n: u64,
 }
 
 /// Angles counted.
 #[derive(Clone)]
-pub(super) struct AngleCounts {
+pub(super) struct AngleHistogram {
     counts: Vec<u64>,
     sum: f64,
     max: f64,
     n: u64,
 }
 
-impl Default for AngleCounts {
+impl Default for AngleHistogram {
     fn default() -> Self {
         Self {
             counts: vec![0; STEPS],
@@ -47,7 +47,7 @@ impl Default for AngleCounts {
     }
 }
 
-impl AngleCounts {
+impl AngleHistogram {
     pub(super) fn add(&mut self, degrees: f64) {
         self.counts[((degrees / STEP) as usize).min(STEPS - 1)] += 1;
         self.sum += degrees;
@@ -162,7 +162,7 @@ pub(super) struct Shading {
     pub(super) normals: Vec<u32>,
     bind: BindNormals,
     /// The second's weights of each.
-    rows: Vec<Row>,
+    rows: Vec<WeightRow>,
 }
 
 impl Shading {
@@ -199,9 +199,9 @@ mod tests {
 
     #[test]
     fn angles_are_counted() {
-        let mut counts = AngleCounts::default();
+        let mut counts = AngleHistogram::default();
         (0..198).for_each(|_| counts.add(0.5));
-        let mut others = AngleCounts::default();
+        let mut others = AngleHistogram::default();
         others.add(3.0);
         others.add(20.0);
         counts.append(&others);
@@ -209,7 +209,7 @@ mod tests {
         assert!((angles.p99 - 0.51).abs() < 1e-9, "{angles:?}");
         assert_eq!((angles.max, angles.n), (20.0, 200));
         assert!((angles.mean - 122.0 / 200.0).abs() < 1e-9);
-        assert_eq!(AngleCounts::default().angles(), Angles::default());
+        assert_eq!(AngleHistogram::default().angles(), Angles::default());
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! other the side changes, and with it the way round (Kavan et al. 2008, section 4.1).
 
 use super::group::Group;
-use super::stage::{Clips, Moment, Stage, Time, Wanted};
-use super::times::SHORTEST;
+use super::key_times::SHORTEST;
+use super::sampler::{Clips, Frame, FrameTime, SampleRequest, Sampler};
 use crate::skeleton::JointId;
 use crate::task::{Cancelled, Task};
 use glam::DQuat;
@@ -18,28 +18,29 @@ const EXACT: f64 = 1e-4;
 
 /// A jump of the skin.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Flip {
-    pub(super) clip: usize,
+pub(crate) struct Flip {
+    pub(crate) clip: usize,
     /// Seconds, the middle of the two milliseconds that it takes in a file.
-    pub(super) time: f64,
-    pub(super) joints: (JointId, JointId),
+    pub(crate) time: f64,
+    pub(crate) joints: (JointId, JointId),
 }
 
 /// Two joints of a unit that share points.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Pair {
+pub(crate) struct Pair {
     unit: usize,
     slots: (u16, u16),
 }
 
-/// How the joints of each pair are turned at a moment.
-pub(super) type Turned = Vec<(DQuat, DQuat)>;
+/// How the joints of each pair are turned at a frame.
+pub(crate) type PairRotations = Vec<(DQuat, DQuat)>;
 
 /// The pairs of a group whose turns against each other tell where it jumps.
-pub(super) fn pairs(stage: &Stage<'_>, group: &Group) -> Vec<Pair> {
+pub(crate) fn pairs(sampler: &Sampler<'_>, group: &Group) -> Vec<Pair> {
     let mut found = BTreeSet::new();
     for part in &group.meshes {
-        let units: BTreeSet<usize> = part.drawn.iter().map(|&d| stage.drawn[d].unit).collect();
+        let joint_sets: BTreeSet<usize> =
+            part.drawn.iter().map(|&d| sampler.drawn[d].unit).collect();
         for row in &part.omega {
             let heaviest = row.iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
             let Some(&(first, _)) = heaviest else {
@@ -48,7 +49,7 @@ pub(super) fn pairs(stage: &Stage<'_>, group: &Group) -> Vec<Pair> {
             let others = row.iter().filter(|r| r.0 != first && r.1 >= LEAST);
             for &(other, _) in others {
                 let slots = (first.min(other), first.max(other));
-                found.extend(units.iter().map(|&unit| Pair { unit, slots }));
+                found.extend(joint_sets.iter().map(|&unit| Pair { unit, slots }));
             }
         }
     }
@@ -56,9 +57,9 @@ pub(super) fn pairs(stage: &Stage<'_>, group: &Group) -> Vec<Pair> {
 }
 
 /// How they are turned.
-pub(super) fn turned(pairs: &[Pair], moment: &Moment) -> Turned {
+pub(crate) fn turned(pairs: &[Pair], frame: &Frame) -> PairRotations {
     let pairs = pairs.iter().map(|pair| {
-        let motions = &moment.units[pair.unit].motions;
+        let motions = &frame.joint_sets[pair.unit].motions;
         let of = |slot: u16| {
             let motion = motions.get(usize::from(slot));
             motion.map_or(DQuat::IDENTITY, |motion| motion.rotation)
@@ -75,14 +76,14 @@ fn flips(from: (DQuat, DQuat), to: (DQuat, DQuat)) -> bool {
     from.0.dot(from.1) * first.dot(second) < 0.0
 }
 
-/// The jumps between the moments `times`, each next to the one before where both are of one clip.
-pub(super) fn find(
-    stage: &Stage<'_>,
+/// The jumps between the frames `times`, each next to the one before where both are of one clip.
+pub(crate) fn find(
+    sampler: &Sampler<'_>,
     clips: &Clips<'_>,
     chosen: &[usize],
     pairs: &[Pair],
-    times: &[Time],
-    seen: &[Turned],
+    times: &[FrameTime],
+    seen: &[PairRotations],
     task: &Task,
 ) -> Result<Vec<Flip>, Cancelled> {
     let mut open: Vec<Open> = Vec::new();
@@ -105,13 +106,13 @@ pub(super) fn find(
     while let Some(widest) = open.iter().map(|o| o.end - o.start).reduce(f64::max)
         && widest > EXACT
     {
-        let middles = open.iter().map(|open| Time {
+        let middles = open.iter().map(|open| FrameTime {
             clip: Some(open.clip),
             secs: 0.5 * (open.start + open.end),
         });
-        let middles: Vec<Time> = middles.collect();
-        let look = |_: usize, moment: Moment| turned(pairs, &moment);
-        let found = stage.map(clips, &middles, Wanted::own(chosen), task, look)?;
+        let middles: Vec<FrameTime> = middles.collect();
+        let look = |_: usize, frame: Frame| turned(pairs, &frame);
+        let found = sampler.sample(clips, &middles, SampleRequest::own(chosen), task, look)?;
         for ((open, middle), found) in open.iter_mut().zip(&middles).zip(found) {
             let at = found[open.pair];
             if flips(open.from, at) {
@@ -123,7 +124,7 @@ pub(super) fn find(
     }
     let found = open.iter().map(|open| {
         let pair = pairs[open.pair];
-        let joint = |slot: u16| stage.units[pair.unit].joints[usize::from(slot)];
+        let joint = |slot: u16| sampler.joint_sets[pair.unit].joints[usize::from(slot)];
         Flip {
             clip: open.clip,
             time: 0.5 * (open.start + open.end),
@@ -151,7 +152,7 @@ struct Open {
 }
 
 /// Keys both sides of a jump; keys that are too near to them give way, but for the first and the last.
-pub(super) fn key_both_sides(keys: &mut Vec<f32>, time: f64) {
+pub(crate) fn key_both_sides(keys: &mut Vec<f32>, time: f64) {
     let (Some(&start), Some(&end)) = (keys.first(), keys.last()) else {
         return;
     };

@@ -17,11 +17,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Moments that one thread evaluates one after the other: what is cooked for the first serves the others.
-const MOMENTS_IN_A_ROW: usize = 12;
+const FRAMES_PER_CHUNK: usize = 12;
 
 /// Which stack deforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stacks {
+pub(crate) enum StackChoice {
     /// The meshes' own.
     Own,
     /// Their skinning without what corrects it.
@@ -30,8 +30,8 @@ pub(super) enum Stacks {
     Linear,
 }
 
-impl Stacks {
-    pub(super) fn of(self, own: &Arc<DeformStack>) -> Arc<DeformStack> {
+impl StackChoice {
+    pub(crate) fn of(self, own: &Arc<DeformStack>) -> Arc<DeformStack> {
         match self {
             Self::Own => own.clone(),
             Self::Uncorrected => Arc::new(DeformStack {
@@ -45,106 +45,121 @@ impl Stacks {
 }
 
 /// Skins that list the same joints with the same inverse bind matrices.
-pub(super) struct Unit {
-    pub(super) skins: Vec<SkinId>,
-    pub(super) joints: Vec<JointId>,
-    pub(super) inverse_bind: Vec<DAffine3>,
+pub(crate) struct JointSet {
+    pub(crate) skins: Vec<SkinId>,
+    pub(crate) joints: Vec<JointId>,
+    pub(crate) inverse_bind: Vec<DAffine3>,
 }
 
 /// A skinned instance.
-pub(super) struct Drawn {
-    pub(super) id: InstanceId,
-    pub(super) mesh: MeshId,
-    pub(super) skin: SkinId,
-    pub(super) unit: usize,
-    pub(super) node: JointId,
+pub(crate) struct SkinnedInstance {
+    pub(crate) id: InstanceId,
+    pub(crate) mesh: MeshId,
+    pub(crate) skin: SkinId,
+    pub(crate) unit: usize,
+    pub(crate) node: JointId,
 }
 
 /// A document with what its evaluations share.
-pub(super) struct Stage<'a> {
-    pub(super) document: &'a Document,
-    pub(super) units: Vec<Unit>,
-    pub(super) drawn: Vec<Drawn>,
+pub(crate) struct Sampler<'a> {
+    pub(crate) document: &'a Document,
+    pub(crate) joint_sets: Vec<JointSet>,
+    pub(crate) drawn: Vec<SkinnedInstance>,
     /// Without the rules that no file can hold: how a player walks it.
-    pub(super) player_skeleton: Skeleton,
+    pub(crate) player_skeleton: Skeleton,
     cooked: Vec<CookedMesh>,
     centres: BTreeMap<MeshId, Arc<Centres>>,
-    pub(super) rest_world: Vec<DAffine3>,
+    pub(crate) rest_world: Vec<DAffine3>,
 }
 
 /// The meshes that a skin moves, with their influences as imported.
 type SkinMeshes<'a> = Vec<(&'a Arc<Mesh>, &'a Influences)>;
 
 /// Clips by their place in a list: as the artist sees them, and as the file has them.
-pub(super) struct Clips<'a> {
-    pub(super) ids: Vec<ClipId>,
-    pub(super) seen: Vec<&'a Clip>,
-    pub(super) played: Vec<&'a Clip>,
+pub(crate) struct Clips<'a> {
+    pub(crate) ids: Vec<ClipId>,
+    pub(crate) seen: Vec<&'a Clip>,
+    pub(crate) played: Vec<&'a Clip>,
 }
 
 impl<'a> Clips<'a> {
+    /// The clips of `document` and those `played`, in the same order.
+    pub(crate) fn new(document: &'a Document, played: &'a BTreeMap<ClipId, Arc<Clip>>) -> Self {
+        let mut clips = Self {
+            ids: Vec::new(),
+            seen: Vec::new(),
+            played: Vec::new(),
+        };
+        for (&id, played) in played {
+            clips.ids.push(id);
+            clips.seen.push(document.clips().get(&id).unwrap_or(played));
+            clips.played.push(played);
+        }
+        clips
+    }
+
     /// Adds a clip that is seen as it is played.
-    pub(super) fn add(&mut self, id: ClipId, clip: &'a Clip) {
+    pub(crate) fn add(&mut self, id: ClipId, clip: &'a Clip) {
         self.ids.push(id);
         self.seen.push(clip);
         self.played.push(clip);
     }
 }
 
-/// A moment of a clip; `None`: the rest pose.
+/// A frame of a clip; `None`: the rest pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Time {
-    pub(super) clip: Option<usize>,
-    pub(super) secs: f64,
+pub(crate) struct FrameTime {
+    pub(crate) clip: Option<usize>,
+    pub(crate) secs: f64,
 }
 
-/// A moment evaluated.
-pub(super) struct Moment {
-    pub(super) time: Time,
+/// A frame evaluated.
+pub(crate) struct Frame {
+    pub(crate) time: FrameTime,
     /// World transforms of the joints in a player.
-    pub(super) world: Vec<DAffine3>,
+    pub(crate) world: Vec<DAffine3>,
     /// By unit.
-    pub(super) units: Vec<UnitMoment>,
+    pub(crate) joint_sets: Vec<JointSetFrame>,
     /// By drawn instance.
-    pub(super) drawn: Vec<DrawnMoment>,
+    pub(crate) drawn: Vec<InstanceFrame>,
 }
 
 /// How a unit's joints move.
-pub(super) struct UnitMoment {
+pub(crate) struct JointSetFrame {
     /// Bind -> world in a player, one a joint.
-    pub(super) matrices: Vec<DAffine3>,
+    pub(crate) matrices: Vec<DAffine3>,
     /// What dual quaternions are blended of, one a joint.
-    pub(super) motions: Vec<Motion>,
-    pub(super) unit_scale: f64,
+    pub(crate) motions: Vec<Motion>,
+    pub(crate) unit_scale: f64,
 }
 
 /// An instance deformed by the artist's stack.
-pub(super) struct DrawnMoment {
+pub(crate) struct InstanceFrame {
     /// Morph weights, one a target of the source.
-    pub(super) morph_weights: Vec<f32>,
+    pub(crate) morph_weights: Vec<f32>,
     /// n_points, world.
-    pub(super) target: Vec<Vec3>,
+    pub(crate) target: Vec<Vec3>,
     /// The same without corrections; empty where there are none.
-    pub(super) uncorrected: Vec<Vec3>,
+    pub(crate) uncorrected: Vec<Vec3>,
     /// n_normals, world, unit; empty where they are not wanted.
-    pub(super) normals: Vec<Vec3>,
+    pub(crate) normals: Vec<Vec3>,
 }
 
 /// What to evaluate.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'a> {
-    pub(super) stacks: Stacks,
+pub(crate) struct SampleRequest<'a> {
+    pub(crate) stacks: StackChoice,
     /// Also without corrections.
-    pub(super) uncorrected: bool,
+    pub(crate) uncorrected: bool,
     /// Also normals.
-    pub(super) normals: bool,
+    pub(crate) normals: bool,
     /// Instances; all where it is empty.
-    pub(super) chosen: &'a [usize],
+    pub(crate) chosen: &'a [usize],
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> SampleRequest<'a> {
     /// All instances by some stacks.
-    pub(super) fn all(stacks: Stacks) -> Self {
+    pub(crate) fn all(stacks: StackChoice) -> Self {
         Self {
             stacks,
             uncorrected: false,
@@ -154,18 +169,23 @@ impl<'a> Wanted<'a> {
     }
 
     /// Some instances by their own stacks.
-    pub(super) fn own(chosen: &'a [usize]) -> Self {
+    pub(crate) fn own(chosen: &'a [usize]) -> Self {
         Self {
             chosen,
-            ..Self::all(Stacks::Own)
+            ..Self::all(StackChoice::Own)
         }
     }
 }
 
-impl UnitMoment {
+impl JointSetFrame {
+    /// Matrices of the joints and then of helpers.
+    pub(crate) fn with_helpers(&self, helpers: &[DAffine3]) -> Vec<DAffine3> {
+        self.matrices.iter().chain(helpers).copied().collect()
+    }
+
     /// The motion of a joint that does what dual quaternion skinning does to a point of weights `omega`: the blended
     /// rigid motion after the blended stretch (Kavan et al. 2008; Lee et al. 2013). Bind -> world.
-    pub(super) fn blend(&self, omega: &[(u16, f64)]) -> DAffine3 {
+    pub(crate) fn blend(&self, omega: &[(u16, f64)]) -> DAffine3 {
         let motion = |joint: u16| {
             let motion = self.motions.get(usize::from(joint));
             motion.copied().unwrap_or(Motion::IDENTITY)
@@ -198,10 +218,10 @@ impl UnitMoment {
     }
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Sampler<'a> {
     /// What `document` draws with skins. Finds centres of rotation where a stack asks for them.
-    pub(super) fn new(document: &'a Document, task: &Task) -> Result<Self, Cancelled> {
-        let mut units: Vec<Unit> = Vec::new();
+    pub(crate) fn new(document: &'a Document, task: &Task) -> Result<Self, Cancelled> {
+        let mut joint_sets: Vec<JointSet> = Vec::new();
         let mut drawn = Vec::new();
         for (&id, instance) in document.instances() {
             let Some((skin_id, skin)) = instance
@@ -210,19 +230,20 @@ impl<'a> Stage<'a> {
             else {
                 continue;
             };
-            let same = |u: &Unit| u.joints == skin.joints && u.inverse_bind == skin.inverse_bind;
-            let unit = units.iter().position(same).unwrap_or_else(|| {
-                units.push(Unit {
+            let same =
+                |u: &JointSet| u.joints == skin.joints && u.inverse_bind == skin.inverse_bind;
+            let unit = joint_sets.iter().position(same).unwrap_or_else(|| {
+                joint_sets.push(JointSet {
                     skins: Vec::new(),
                     joints: skin.joints.clone(),
                     inverse_bind: skin.inverse_bind.clone(),
                 });
-                units.len() - 1
+                joint_sets.len() - 1
             });
-            if !units[unit].skins.contains(&skin_id) {
-                units[unit].skins.push(skin_id);
+            if !joint_sets[unit].skins.contains(&skin_id) {
+                joint_sets[unit].skins.push(skin_id);
             }
-            drawn.push(Drawn {
+            drawn.push(SkinnedInstance {
                 id,
                 mesh: instance.mesh,
                 skin: skin_id,
@@ -231,8 +252,8 @@ impl<'a> Stage<'a> {
             });
         }
         let skeleton = document.skeleton();
-        let cooked = drawn.iter().map(|d: &Drawn| {
-            let joints = units[d.unit].joints.iter();
+        let cooked = drawn.iter().map(|d: &SkinnedInstance| {
+            let joints = joint_sets[d.unit].joints.iter();
             let order = joint_order(joints.map(|&j| skeleton.rank(j)));
             let mut cooked = CookedMesh::default();
             if let Some(item) = document.meshes().get(&d.mesh) {
@@ -244,7 +265,7 @@ impl<'a> Stage<'a> {
         let mut centres = BTreeMap::new();
         for mesh in drawn
             .iter()
-            .map(|d: &Drawn| d.mesh)
+            .map(|d: &SkinnedInstance| d.mesh)
             .collect::<BTreeSet<_>>()
         {
             let Some(item) = document.meshes().get(&mesh) else {
@@ -259,7 +280,7 @@ impl<'a> Stage<'a> {
             document,
             player_skeleton: without_rules(skeleton),
             rest_world: document.rest_pose().world_matrices(skeleton),
-            units,
+            joint_sets,
             drawn,
             cooked,
             centres,
@@ -267,32 +288,32 @@ impl<'a> Stage<'a> {
     }
 
     /// The mesh of a drawn instance.
-    pub(super) fn item(&self, mesh: MeshId) -> Option<&'a Arc<MeshItem>> {
+    pub(crate) fn item(&self, mesh: MeshId) -> Option<&'a Arc<MeshItem>> {
         self.document.meshes().get(&mesh)
     }
 
-    /// What `work` makes of each moment, in order.
-    pub(super) fn map<R: Send>(
+    /// What `work` makes of each frame, in order.
+    pub(crate) fn sample<R: Send>(
         &self,
         clips: &Clips<'_>,
-        times: &[Time],
-        wanted: Wanted<'_>,
+        times: &[FrameTime],
+        wanted: SampleRequest<'_>,
         task: &Task,
-        work: impl Fn(usize, Moment) -> R + Sync,
+        work: impl Fn(usize, Frame) -> R + Sync,
     ) -> Result<Vec<R>, Cancelled> {
         let rows: Vec<Vec<R>> = times
-            .par_chunks(MOMENTS_IN_A_ROW)
+            .par_chunks(FRAMES_PER_CHUNK)
             .enumerate()
             .map(|(row, times)| {
-                let mut runner = Runner::new(self, wanted.stacks, wanted.normals);
+                let mut runner = FrameEvaluator::new(self, wanted.stacks, wanted.normals);
                 let mut bare = wanted
                     .uncorrected
-                    .then(|| Runner::new(self, Stacks::Uncorrected, false));
+                    .then(|| FrameEvaluator::new(self, StackChoice::Uncorrected, false));
                 let mut results = Vec::with_capacity(times.len());
                 for (i, &time) in times.iter().enumerate() {
                     task.check()?;
-                    let moment = runner.moment(clips, time, wanted.chosen, bare.as_mut());
-                    results.push(work(row * MOMENTS_IN_A_ROW + i, moment));
+                    let frame = runner.frame(clips, time, wanted.chosen, bare.as_mut());
+                    results.push(work(row * FRAMES_PER_CHUNK + i, frame));
                 }
                 Ok(results)
             })
@@ -301,22 +322,22 @@ impl<'a> Stage<'a> {
     }
 
     /// What `work` makes of the instances, in the order of `drawn`, deformed by their own stacks in each pose, in order.
-    pub(super) fn map_poses<R: Send>(
+    pub(crate) fn sample_poses<R: Send>(
         &self,
         poses: &[Pose],
         task: &Task,
         work: impl Fn(usize, &[InstancePlan]) -> R + Sync,
     ) -> Result<Vec<R>, Cancelled> {
         let rows: Vec<Vec<R>> = poses
-            .par_chunks(MOMENTS_IN_A_ROW)
+            .par_chunks(FRAMES_PER_CHUNK)
             .enumerate()
             .map(|(row, poses)| {
-                let mut runner = Runner::new(self, Stacks::Own, true);
+                let mut runner = FrameEvaluator::new(self, StackChoice::Own, true);
                 let mut results = Vec::with_capacity(poses.len());
                 for (i, pose) in poses.iter().enumerate() {
                     task.check()?;
                     runner.run(pose, &[]);
-                    results.push(work(row * MOMENTS_IN_A_ROW + i, &runner.plans));
+                    results.push(work(row * FRAMES_PER_CHUNK + i, &runner.plans));
                 }
                 Ok(results)
             })
@@ -325,8 +346,8 @@ impl<'a> Stage<'a> {
     }
 
     /// The diagonal of the box around everything at rest, metres; 1 where there is nothing.
-    pub(super) fn diagonal(&self) -> f64 {
-        let mut runner = Runner::new(self, Stacks::Linear, false);
+    pub(crate) fn diagonal(&self) -> f64 {
+        let mut runner = FrameEvaluator::new(self, StackChoice::Linear, false);
         runner.run(self.document.rest_pose(), &[]);
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         let mut extend = |p: Vec3| {
@@ -355,8 +376,8 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The pose of a moment, by clips as the artist sees them or as they are played.
-    pub(super) fn pose(&self, clips: &[&Clip], time: Time) -> Pose {
+    /// The pose of a frame, by clips as the artist sees them or as they are played.
+    pub(crate) fn pose(&self, clips: &[&Clip], time: FrameTime) -> Pose {
         match time.clip {
             Some(clip) => self.document.pose_of_clip(clips[clip], time.secs),
             None => Pose::clone(self.document.rest_pose()),
@@ -373,17 +394,17 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Evaluates one moment after the other.
-struct Runner<'s, 'a> {
-    stage: &'s Stage<'a>,
+/// Evaluates one frame after the other.
+struct FrameEvaluator<'s, 'a> {
+    sampler: &'s Sampler<'a>,
     stacks: Vec<Arc<DeformStack>>,
     skin_meshes: Vec<SkinMeshes<'a>>,
     plans: Vec<InstancePlan>,
     normals: bool,
 }
 
-impl<'s, 'a> Runner<'s, 'a> {
-    fn new(stage: &'s Stage<'a>, stacks: Stacks, normals: bool) -> Self {
+impl<'s, 'a> FrameEvaluator<'s, 'a> {
+    fn new(sampler: &'s Sampler<'a>, stacks: StackChoice, normals: bool) -> Self {
         let plan = || {
             if normals {
                 InstancePlan::default()
@@ -391,40 +412,40 @@ impl<'s, 'a> Runner<'s, 'a> {
                 InstancePlan::without_normals()
             }
         };
-        let own = |d: &Drawn| {
-            let item = stage.item(d.mesh);
+        let own = |d: &SkinnedInstance| {
+            let item = sampler.item(d.mesh);
             item.map_or_else(Arc::default, |item| stacks.of(&item.stack))
         };
         Self {
-            stage,
-            stacks: stage.drawn.iter().map(own).collect(),
-            skin_meshes: stage
+            sampler,
+            stacks: sampler.drawn.iter().map(own).collect(),
+            skin_meshes: sampler
                 .drawn
                 .iter()
-                .map(|d| stage.skin_meshes(d.skin))
+                .map(|d| sampler.skin_meshes(d.skin))
                 .collect(),
-            plans: stage.drawn.iter().map(|_| plan()).collect(),
+            plans: sampler.drawn.iter().map(|_| plan()).collect(),
             normals,
         }
     }
 
     fn run(&mut self, pose: &Pose, chosen: &[usize]) {
-        let document = self.stage.document;
+        let document = self.sampler.document;
         let world = pose.world_matrices(document.skeleton());
-        for (i, drawn) in self.stage.drawn.iter().enumerate() {
-            let Some(item) = self.stage.item(drawn.mesh) else {
+        for (i, drawn) in self.sampler.drawn.iter().enumerate() {
+            let Some(item) = self.sampler.item(drawn.mesh) else {
                 continue;
             };
             if !chosen.is_empty() && !chosen.contains(&i) {
                 continue;
             }
-            let unit = &self.stage.units[drawn.unit];
+            let unit = &self.sampler.joint_sets[drawn.unit];
             let input = DeformInput {
                 geometry: &item.geometry,
-                cooked: &self.stage.cooked[i],
+                cooked: &self.sampler.cooked[i],
                 stack: &self.stacks[i],
                 masks: &item.masks,
-                centres: self.stage.centres.get(&drawn.mesh),
+                centres: self.sampler.centres.get(&drawn.mesh),
                 skeleton: document.skeleton(),
                 node: drawn.node,
                 skin: Some(SkinSource {
@@ -432,7 +453,7 @@ impl<'s, 'a> Runner<'s, 'a> {
                     inverse_bind: &unit.inverse_bind,
                     meshes: &self.skin_meshes[i],
                 }),
-                rest_world: &self.stage.rest_world,
+                rest_world: &self.sampler.rest_world,
                 world: &world,
                 morph_weights: morph_weights(pose, drawn.node),
             };
@@ -440,28 +461,28 @@ impl<'s, 'a> Runner<'s, 'a> {
         }
     }
 
-    fn moment(
+    fn frame(
         &mut self,
         clips: &Clips<'_>,
-        time: Time,
+        time: FrameTime,
         chosen: &[usize],
         bare: Option<&mut Self>,
-    ) -> Moment {
-        let stage = self.stage;
-        let pose = stage.pose(&clips.seen, time);
+    ) -> Frame {
+        let sampler = self.sampler;
+        let pose = sampler.pose(&clips.seen, time);
         self.run(&pose, chosen);
-        let played = stage.pose(&clips.played, time);
-        let world = played.world_matrices(&stage.player_skeleton);
-        let units = stage.units.iter().enumerate();
-        let units = units.map(|(u, unit)| {
+        let played = sampler.pose(&clips.played, time);
+        let world = played.world_matrices(&sampler.player_skeleton);
+        let joint_sets = sampler.joint_sets.iter().enumerate();
+        let joint_sets = joint_sets.map(|(u, unit)| {
             let joints = unit.joints.iter().zip(&unit.inverse_bind);
-            UnitMoment {
+            JointSetFrame {
                 matrices: joints.map(|(j, ibm)| world[j.get()] * *ibm).collect(),
                 motions: self.motions(u),
                 unit_scale: self.plan_of(u).map_or(1.0, |p| p.palette().unit_scale()),
             }
         });
-        let units = units.collect();
+        let joint_sets = joint_sets.collect();
         let uncorrected: Vec<Vec<Vec3>> = match bare {
             Some(bare) => {
                 bare.run(&pose, chosen);
@@ -470,8 +491,8 @@ impl<'s, 'a> Runner<'s, 'a> {
             }
             None => vec![Vec::new(); self.plans.len()],
         };
-        let drawn = stage.drawn.iter().zip(&self.plans).zip(uncorrected);
-        let drawn = drawn.map(|((drawn, plan), uncorrected)| DrawnMoment {
+        let drawn = sampler.drawn.iter().zip(&self.plans).zip(uncorrected);
+        let drawn = drawn.map(|((drawn, plan), uncorrected)| InstanceFrame {
             morph_weights: morph_weights(&played, drawn.node).to_vec(),
             target: plan.positions().to_vec(),
             uncorrected,
@@ -481,32 +502,33 @@ impl<'s, 'a> Runner<'s, 'a> {
                 Vec::new()
             },
         });
-        Moment {
+        Frame {
             time,
             drawn: drawn.collect(),
             world,
-            units,
+            joint_sets,
         }
     }
 
     fn plan_of(&self, unit: usize) -> Option<&InstancePlan> {
-        let of_unit = |(d, plan): &(&Drawn, &InstancePlan)| {
-            d.unit == unit && plan.palette().n_joints() == self.stage.units[unit].joints.len()
+        let of_unit = |(d, plan): &(&SkinnedInstance, &InstancePlan)| {
+            d.unit == unit
+                && plan.palette().n_joints() == self.sampler.joint_sets[unit].joints.len()
         };
-        let mut plans = self.stage.drawn.iter().zip(&self.plans);
+        let mut plans = self.sampler.drawn.iter().zip(&self.plans);
         plans.find(of_unit).map(|(_, plan)| plan)
     }
 
     /// The motions of a unit's joints, each from an instance whose points it moves.
     fn motions(&self, unit: usize) -> Vec<Motion> {
-        let n = self.stage.units[unit].joints.len();
+        let n = self.sampler.joint_sets[unit].joints.len();
         let mut motions = vec![Motion::IDENTITY; n];
         let mut known = vec![false; n];
-        for (i, (drawn, plan)) in self.stage.drawn.iter().zip(&self.plans).enumerate() {
+        for (i, (drawn, plan)) in self.sampler.drawn.iter().zip(&self.plans).enumerate() {
             if drawn.unit != unit || plan.palette().n_joints() != n {
                 continue;
             }
-            let bound = self.stage.cooked[i].bound(n);
+            let bound = self.sampler.cooked[i].bound(n);
             for (j, motion) in plan.palette().motions().iter().enumerate() {
                 if bound[j] && !known[j] {
                     motions[j] = *motion;

@@ -3,8 +3,8 @@
 //! Where two joints pull a point apart, linear blending cuts the corner; a joint that moves as dual quaternion skinning
 //! moves a point of these weights is half-way round it. Its motion is a track relative to one of the joints.
 
-use super::rows::Row;
-use super::stage::{Moment, Stage, Time};
+use crate::bake::problem::rows::WeightRow;
+use crate::bake::problem::sampler::{Frame, FrameTime, Sampler};
 use crate::math::{polar, transform::normalize_or_identity};
 use crate::skeleton::JointId;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
@@ -16,52 +16,52 @@ const STEPS: f64 = 32767.0;
 const TIMES_BYTES: usize = 110;
 
 /// How exactly tracks of a helper are kept.
-pub(super) struct TrackCare<'a> {
-    /// How far it may be off in the parent's units before it takes a track.
-    pub(super) still: f64,
-    /// How far it may be off between fewer keys, the parent's units.
-    pub(super) thin: f64,
+pub(crate) struct TrackTolerance<'a> {
+    /// How far it may be off in the parent's joint_sets before it takes a track.
+    pub(crate) still: f64,
+    /// How far it may be off between fewer keys, the parent's joint_sets.
+    pub(crate) thin: f64,
     /// How far the points reach that follow it, by its bind -> own space.
-    pub(super) reach: &'a dyn Fn(&DAffine3) -> f64,
+    pub(crate) reach: &'a dyn Fn(&DAffine3) -> f64,
 }
 
 /// A helper joint of one unit: where it hangs, and how it moves.
 #[derive(Clone)]
-pub(super) struct Helper {
-    pub(super) parent: JointId,
+pub(crate) struct Helper {
+    pub(crate) parent: JointId,
     /// Bind -> the helper's space.
-    pub(super) inverse_bind: DAffine3,
+    pub(crate) inverse_bind: DAffine3,
     /// Relative to the parent without a clip.
-    pub(super) rest: Local,
+    pub(crate) rest: LocalTransform,
     /// By clip.
-    pub(super) tracks: Vec<Track>,
+    pub(crate) tracks: Vec<Track>,
 }
 
 /// A local transform as a player has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Local {
-    pub(super) rotation: DQuat,
-    pub(super) translation: DVec3,
-    pub(super) scale: DVec3,
+pub(crate) struct LocalTransform {
+    pub(crate) rotation: DQuat,
+    pub(crate) translation: DVec3,
+    pub(crate) scale: DVec3,
 }
 
 /// How a helper moves in a clip: one entry a key; what is empty stays as at rest.
 #[derive(Clone, Default)]
-pub(super) struct Track {
-    pub(super) times: Vec<f32>,
-    pub(super) rotation: Vec<DQuat>,
-    pub(super) translation: Vec<DVec3>,
-    pub(super) scale: Vec<DVec3>,
+pub(crate) struct Track {
+    pub(crate) times: Vec<f32>,
+    pub(crate) rotation: Vec<DQuat>,
+    pub(crate) translation: Vec<DVec3>,
+    pub(crate) scale: Vec<DVec3>,
 }
 
 /// The joint that a helper of weights `omega` hangs from: of its two heaviest joints the one nearer to the root, and
 /// its slot.
-pub(super) fn parent_slot(stage: &Stage<'_>, unit: usize, omega: &Row) -> u16 {
+pub(crate) fn parent_slot(sampler: &Sampler<'_>, unit: usize, omega: &WeightRow) -> u16 {
     let mut heaviest = omega.clone();
     heaviest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let skeleton = stage.document.skeleton();
+    let skeleton = sampler.document.skeleton();
     let depth = |slot: u16| {
-        let joint = stage.units[unit].joints[usize::from(slot)];
+        let joint = sampler.joint_sets[unit].joints[usize::from(slot)];
         skeleton.ancestors(joint).count()
     };
     let two = heaviest.iter().take(2).map(|r| r.0);
@@ -69,17 +69,17 @@ pub(super) fn parent_slot(stage: &Stage<'_>, unit: usize, omega: &Row) -> u16 {
 }
 
 /// The motion of a helper relative to its parent, from the parent's bind place: parent <- parent.
-pub(super) fn relative(
-    stage: &Stage<'_>,
+pub(crate) fn relative(
+    sampler: &Sampler<'_>,
     unit: usize,
     parent: u16,
-    moment: &Moment,
-    omega: &Row,
+    frame: &Frame,
+    omega: &WeightRow,
 ) -> DAffine3 {
-    let unit_of = &stage.units[unit];
+    let unit_of = &sampler.joint_sets[unit];
     let slot = usize::from(parent);
-    let world = moment.world[unit_of.joints[slot].get()];
-    let d = moment.units[unit].blend(omega);
+    let world = frame.world[unit_of.joints[slot].get()];
+    let d = frame.joint_sets[unit].blend(omega);
     let local = world.inverse() * d * unit_of.inverse_bind[slot].inverse();
     if local.is_finite() {
         local
@@ -90,24 +90,24 @@ pub(super) fn relative(
 
 impl Helper {
     /// A helper from its motions relative to the parent ([`relative`]): at rest, and for each clip at its keys.
-    pub(super) fn new(
-        stage: &Stage<'_>,
+    pub(crate) fn new(
+        sampler: &Sampler<'_>,
         unit: usize,
         parent: u16,
         rest: DAffine3,
         clips: &[Vec<DAffine3>],
         keys: &[Vec<f32>],
-        care: &TrackCare<'_>,
+        regularisation: &TrackTolerance<'_>,
     ) -> Self {
-        let unit_of = &stage.units[unit];
+        let unit_of = &sampler.joint_sets[unit];
         let slot = usize::from(parent);
         let pivot = pivot(clips.iter().flatten().chain([&rest]));
         let inverse_bind = DAffine3::from_translation(-pivot) * unit_of.inverse_bind[slot];
-        let still = care.still;
-        let reach = (care.reach)(&inverse_bind);
+        let still = regularisation.still;
+        let reach = (regularisation.reach)(&inverse_bind);
         let local = |motion: &DAffine3| {
             let (rotation, stretch) = polar(motion.matrix3);
-            Local {
+            LocalTransform {
                 rotation: stored(crate::math::dual_quaternion::quat_from_rotation(rotation)),
                 translation: motion.transform_point3(pivot).as_vec3().as_dvec3(),
                 scale: DVec3::new(stretch.x_axis.x, stretch.y_axis.y, stretch.z_axis.z)
@@ -130,8 +130,8 @@ impl Helper {
             at_rest.scale = DVec3::ONE;
         }
         let tracks = clips.iter().zip(keys).map(|(motions, times)| {
-            let locals: Vec<Local> = motions.iter().map(local).collect();
-            Track::new(times, &locals, &at_rest, still, reach).thinned(care.thin, reach)
+            let locals: Vec<LocalTransform> = motions.iter().map(local).collect();
+            Track::new(times, &locals, &at_rest, still, reach).thinned(regularisation.thin, reach)
         });
         let tracks = tracks.collect();
         Self {
@@ -143,7 +143,7 @@ impl Helper {
     }
 
     /// Where a player has it at a time, bind -> world.
-    pub(super) fn matrix(&self, world: &[DAffine3], time: Time) -> DAffine3 {
+    pub(crate) fn matrix(&self, world: &[DAffine3], time: FrameTime) -> DAffine3 {
         let track = time.clip.and_then(|clip| self.tracks.get(clip));
         let local = track.map_or(self.rest, |track| track.at(time, &self.rest));
         let affine = DAffine3::from_scale_rotation_translation(
@@ -156,12 +156,18 @@ impl Helper {
 }
 
 impl Track {
-    fn new(times: &[f32], locals: &[Local], rest: &Local, still: f64, reach: f64) -> Self {
+    fn new(
+        times: &[f32],
+        locals: &[LocalTransform],
+        rest: &LocalTransform,
+        still: f64,
+        reach: f64,
+    ) -> Self {
         let mut track = Self {
             times: times.to_vec(),
             ..Self::default()
         };
-        let turns = |l: &Local| angle(l.rotation, rest.rotation) * reach > still;
+        let turns = |l: &LocalTransform| angle(l.rotation, rest.rotation) * reach > still;
         if locals.iter().any(turns) {
             // One hemisphere from key to key.
             let mut last = rest.rotation;
@@ -193,7 +199,7 @@ impl Track {
     }
 
     /// Where a player has it, `rest` where there are no keys.
-    fn at(&self, time: Time, rest: &Local) -> Local {
+    fn at(&self, time: FrameTime, rest: &LocalTransform) -> LocalTransform {
         let Some((_, k, share)) = place(&self.times, time) else {
             return *rest;
         };
@@ -223,27 +229,27 @@ impl Track {
         if most <= 0.0 || n < 3 || self.bytes() == 0 {
             return self;
         }
-        let none = Local {
+        let none = LocalTransform {
             rotation: DQuat::IDENTITY,
             translation: DVec3::ZERO,
             scale: DVec3::ONE,
         };
-        let key = |k: usize| Local {
+        let key = |k: usize| LocalTransform {
             rotation: self.rotation.get(k).copied().unwrap_or(none.rotation),
             translation: self.translation.get(k).copied().unwrap_or_default(),
             scale: self.scale.get(k).copied().unwrap_or(none.scale),
         };
-        let apart = |a: &Local, b: &Local| {
+        let apart = |a: &LocalTransform, b: &LocalTransform| {
             a.translation.distance(b.translation)
                 + reach * (angle(a.rotation, b.rotation) + (a.scale - b.scale).abs().max_element())
         };
-        let keys: Vec<Local> = (0..n).map(key).collect();
+        let keys: Vec<LocalTransform> = (0..n).map(key).collect();
         let told = |from: usize, to: usize| {
             let (a, b) = (&keys[from], &keys[to]);
             let (start, end) = (f64::from(self.times[from]), f64::from(self.times[to]));
             (from + 1..to).all(|k| {
                 let share = (f64::from(self.times[k]) - start) / (end - start);
-                let between = Local {
+                let between = LocalTransform {
                     rotation: normalize_or_identity(a.rotation.slerp(b.rotation, share)),
                     translation: a.translation.lerp(b.translation, share),
                     scale: a.scale.lerp(b.scale, share),
@@ -293,8 +299,8 @@ fn angle(a: DQuat, b: DQuat) -> f64 {
     2.0 * (2.0 * (1.0 - dot.min(1.0))).sqrt().min(1.6)
 }
 
-/// Where a key is: its clip, the key at or before the moment, and the share of the way to the next.
-pub(super) fn place(times: &[f32], time: Time) -> Option<(usize, usize, f64)> {
+/// Where a key is: its clip, the key at or before the frame, and the share of the way to the next.
+pub(crate) fn place(times: &[f32], time: FrameTime) -> Option<(usize, usize, f64)> {
     let clip = time.clip?;
     let after = times.partition_point(|&t| f64::from(t) <= time.secs);
     let k = after.saturating_sub(1);
@@ -358,7 +364,7 @@ mod tests {
 
     #[test]
     fn moments_lie_between_keys() {
-        let time = |secs| Time {
+        let time = |secs| FrameTime {
             clip: Some(2),
             secs,
         };
