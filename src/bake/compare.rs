@@ -79,10 +79,10 @@ pub fn compare(
     let read: Vec<&Clip> = shown.clips().values().map(AsRef::as_ref).collect();
     let theirs = Clips {
         ids: own.ids.clone(),
-        seen: read.clone(),
-        played: read,
+        authored: read.clone(),
+        written: read,
     };
-    if theirs.seen.len() != own.ids.len() {
+    if theirs.authored.len() != own.ids.len() {
         // Not one to one: nothing can be told.
         return Ok(Comparison {
             diagonal: left.diagonal(),
@@ -104,7 +104,7 @@ pub fn uncorrected(
 ) -> Result<Comparison, Cancelled> {
     let sampler = Sampler::new(document, task)?;
     let mut own = Clips::new(document, clips);
-    own.played.clone_from(&own.seen);
+    own.written.clone_from(&own.authored);
     let times = times_of(&own, chosen);
     let pair = Comparer::of((&sampler, &own), (&sampler, &own));
     pair.compare(&times, "Looking at what it was without", task)
@@ -115,7 +115,7 @@ fn times_of(clips: &Clips<'_>, chosen: &[ClipId]) -> Vec<FrameTime> {
     let mut times = Vec::new();
     for (i, id) in clips.ids.iter().enumerate() {
         if chosen.is_empty() || chosen.contains(id) {
-            let secs = moments(clips.seen[i]);
+            let secs = moments(clips.authored[i]);
             times.extend(secs.into_iter().map(|secs| FrameTime {
                 clip: Some(i),
                 secs,
@@ -156,9 +156,12 @@ impl<'s, 'a> Comparer<'s, 'a> {
         (left, left_clips): (&'s Sampler<'a>, &'s Clips<'s>),
         (right, right_clips): (&'s Sampler<'a>, &'s Clips<'s>),
     ) -> Self {
-        let matches = left.drawn.iter().map(|drawn| {
-            let other = right.drawn.iter().position(|d| d.id == drawn.id)?;
-            let (item, theirs) = (left.item(drawn.mesh)?, right.item(right.drawn[other].mesh)?);
+        let matches = left.instances.iter().map(|drawn| {
+            let other = right.instances.iter().position(|d| d.id == drawn.id)?;
+            let (item, theirs) = (
+                left.item(drawn.mesh)?,
+                right.item(right.instances[other].mesh)?,
+            );
             let (a, b) = (&item.geometry, &theirs.geometry);
             if a.n_vertices() != b.n_vertices() {
                 return None;
@@ -227,8 +230,8 @@ impl<'s, 'a> Comparer<'s, 'a> {
                     comparison.worst = Some(InstanceErrors {
                         clip: clips.ids[clip],
                         time: time.secs,
-                        instance: left.drawn[d].id,
-                        mesh: left.drawn[d].mesh,
+                        instance: left.instances[d].id,
+                        mesh: left.instances[d].mesh,
                         point,
                         error,
                     });
@@ -253,8 +256,8 @@ impl<'s, 'a> Comparer<'s, 'a> {
         let right = self.right.0;
         let matches = self.matches.iter().map(|found| {
             let found = found.as_ref()?;
-            let drawn = frame.drawn.get(found.other)?;
-            let matrices = &frame.joint_sets[right.drawn[found.other].unit].matrices;
+            let drawn = frame.instances.get(found.other)?;
+            let matrices = &frame.joint_sets[right.instances[found.other].joint_set].matrices;
             Some(ShownInstance {
                 positions: found
                     .points
@@ -276,7 +279,7 @@ impl<'s, 'a> Comparer<'s, 'a> {
             angles: AngleHistogram::default(),
         };
         for (d, (drawn, (shown, found))) in frame
-            .drawn
+            .instances
             .iter()
             .zip(shown.iter().zip(&self.matches))
             .enumerate()

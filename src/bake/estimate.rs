@@ -81,7 +81,7 @@ pub fn estimate(
 impl Problem<'_> {
     /// What [`Problem::solve`] will come to; `None` where no point is off.
     fn forecast(&self, group: &mut Group) -> Result<Option<Estimate>, Cancelled> {
-        let Some(prepared) = self.prepare(group, &EFFORT)? else {
+        let Some(initialisation) = self.initialise(group, &EFFORT)? else {
             return Ok(None);
         };
         let Initialisation {
@@ -89,9 +89,9 @@ impl Problem<'_> {
             training,
             found,
             ..
-        } = prepared;
+        } = initialisation;
         let candidates = self.candidates(group, &training, &found, &sampling)?;
-        let off = group.meshes.iter().flat_map(|part| &part.off);
+        let off = group.meshes.iter().flat_map(|part| &part.lbs_errors);
         let before = f64::from(off.copied().fold(0.0, f32::max));
         // Weights within 0 - 1 take a target that puts back what the lowest of them take.
         let offset = usize::from(self.options.unipolar);
@@ -112,7 +112,7 @@ impl Problem<'_> {
                 candidate.bytes
             },
             before: Some(before / self.diagonal),
-            error: candidate.worst / self.turns(group) / self.diagonal,
+            error: candidate.max_error / self.expected_gain(group) / self.diagonal,
             diagonal: self.diagonal,
         }))
     }

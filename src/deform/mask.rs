@@ -4,6 +4,9 @@ use crate::skinning::influences::CHUNK;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// Painted values of one chunk of points.
+pub(super) type MaskChunk = Arc<[f32; CHUNK]>;
+
 /// Which part of the stack a map weakens or strengthens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MaskKind {

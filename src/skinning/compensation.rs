@@ -3,8 +3,8 @@
 //! Source: Sulema & Rudenko 2020, "A method of artifact compensation for dual quaternion skinning"; what the paper
 //! prints wrong is put right: the sign for bones that point down the limb, the missing radius, rotations relative to bind.
 
-use super::bones::SkinBones;
 use super::palette::{Row8, SkinPalette};
+use super::skin_bones::SkinBones;
 use glam::DVec3;
 use serde::Serialize;
 use std::collections::HashMap;

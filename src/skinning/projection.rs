@@ -3,8 +3,8 @@
 //! Source: Kim & Han 2014, "Bulging-free dual quaternion skinning", and a continuous form of it in which all bones
 //! of a point have a say.
 
-use super::bones::SkinBones;
 use super::compensation::Variant;
+use super::skin_bones::SkinBones;
 use serde::Serialize;
 
 /// Influences below this have no say.

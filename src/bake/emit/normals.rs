@@ -94,7 +94,9 @@ pub(crate) fn normal_deltas(
         .enumerate()
         .map(|(i, &normal)| {
             let point = part.geometry.point_of_normal[normal as usize];
-            let row = rows.get(&point).map_or(&part.base[point as usize], |r| *r);
+            let row = rows
+                .get(&point)
+                .map_or(&part.file_weights[point as usize], |r| *r);
             NormalFit::new(k, i, row, &bind, &observations)
         })
         .collect();
@@ -172,25 +174,30 @@ fn observations(
             keys.push((time, shares.map(|(w, r)| w / r.max(1e-300)).collect()));
         }
     }
-    let chosen = representative_keys(&keys, (VIEWS / part.drawn.len().max(1)).max(8));
+    let chosen = representative_keys(&keys, (VIEWS / part.instances.len().max(1)).max(8));
     let chosen: Vec<&(FrameTime, Vec<f64>)> = chosen.into_iter().map(|c| &keys[c]).collect();
     let times: Vec<FrameTime> = chosen.iter().map(|c| c.0).collect();
     let look = |m: usize, frame: Frame| -> Vec<InstanceObservation> {
         let of = |(instance, &d): (usize, &usize)| {
-            let drawn = &frame.drawn[d];
+            let drawn = &frame.instances[d];
             let k = mesh.k;
             InstanceObservation {
-                linear: matrices(group, solved, problem.sampler.drawn[d].unit, &frame),
+                linear: matrices(
+                    group,
+                    solved,
+                    problem.sampler.instances[d].joint_set,
+                    &frame,
+                ),
                 morph_weights: drawn.morph_weights.clone(),
                 targets: normals.iter().map(|&n| drawn.normals[n as usize]).collect(),
                 weights: chosen[m].1[instance * k..(instance + 1) * k].to_vec(),
             }
         };
-        part.drawn.iter().enumerate().map(of).collect()
+        part.instances.iter().enumerate().map(of).collect()
     };
     let wanted = SampleRequest {
         normals: true,
-        ..SampleRequest::own(&part.drawn)
+        ..SampleRequest::own(&part.instances)
     };
     let observations = problem
         .sampler
@@ -198,10 +205,10 @@ fn observations(
     Ok(observations.into_iter().flatten().collect())
 }
 
-/// Matrices of a unit's joints and helpers as a player has them.
-fn matrices(group: &Group, solved: &Solution, unit: usize, frame: &Frame) -> Vec<DAffine3> {
-    let own = &frame.joint_sets[unit].matrices;
-    let index = group.joint_sets.iter().position(|&u| u == unit);
+/// Matrices of a joint_set's joints and helpers as a player has them.
+fn matrices(group: &Group, solved: &Solution, joint_set: usize, frame: &Frame) -> Vec<DAffine3> {
+    let own = &frame.joint_sets[joint_set].matrices;
+    let index = group.joint_sets.iter().position(|&u| u == joint_set);
     let helpers = index.and_then(|i| solved.helpers.get(i));
     let helpers = helpers.into_iter().flatten();
     let helpers = helpers.map(|helper| helper.matrix(&frame.world, frame.time));
@@ -212,7 +219,7 @@ fn matrices(group: &Group, solved: &Solution, unit: usize, frame: &Frame) -> Vec
 struct NormalObservation<'a> {
     /// Its matrix, and what that makes of it without normal_deltas.
     matrix: DMat3,
-    place: DVec3,
+    position: DVec3,
     target: DVec3,
     /// The length that is not to be fallen short of: what a matrix that collapses leaves has no direction.
     least: f64,
@@ -236,7 +243,7 @@ impl NormalFit {
                 let square: f64 = columns.iter().map(|c| c.length_squared()).sum();
                 NormalObservation {
                     matrix,
-                    place: matrix * bind.at(i, &view.morph_weights),
+                    position: matrix * bind.at(i, &view.morph_weights),
                     target: view.targets[i].as_dvec3(),
                     least: 0.15 * (square / 3.0).sqrt() + 1e-30,
                     weights: &view.weights,
@@ -246,7 +253,7 @@ impl NormalFit {
         let shown = |d: &[DVec3]| -> Vec<f32> {
             let angles = observations.iter();
             angles
-                .map(|o| angle(o.place + o.matrix * sum(d, o.weights), o.target) as f32)
+                .map(|o| angle(o.position + o.matrix * sum(d, o.weights), o.target) as f32)
                 .collect()
         };
         let score = |angles: &[f32]| -> f64 { angles.iter().map(|a| f64::from(*a).powi(4)).sum() };
@@ -264,15 +271,15 @@ impl NormalFit {
             return best;
         }
         let mut d = best.d.clone();
-        let mut om = vec![1.0; observations.len()];
+        let mut irls = vec![1.0; observations.len()];
         for _ in 0..2 {
-            if !solve(k, &observations, &om, &mut d) {
+            if !solve(k, &observations, &irls, &mut d) {
                 break;
             }
             let angles = shown(&d);
             let mean = angles.iter().map(|a| f64::from(a * a)).sum::<f64>() / angles.len() as f64;
-            for (om, angle) in om.iter_mut().zip(&angles) {
-                *om *= (f64::from(*angle) / mean.sqrt().max(1e-9)).powf(0.7) + 0.3;
+            for (irls, angle) in irls.iter_mut().zip(&angles) {
+                *irls *= (f64::from(*angle) / mean.sqrt().max(1e-9)).powf(0.7) + 0.3;
             }
             if score(&angles) < score(&best.after) {
                 best.d.clone_from(&d);
@@ -289,21 +296,21 @@ fn sum(d: &[DVec3], weights: &[f64]) -> DVec3 {
 }
 
 /// Solves the normal_deltas of a normal, linearised at `d`; `false` where there is no answer.
-fn solve(k: usize, observations: &[NormalObservation<'_>], om: &[f64], d: &mut [DVec3]) -> bool {
+fn solve(k: usize, observations: &[NormalObservation<'_>], irls: &[f64], d: &mut [DVec3]) -> bool {
     let n = 3 * k;
     let mut g = vec![0.0; n * n];
     let mut h = vec![0.0; n];
-    for (observation, om) in observations.iter().zip(om) {
+    for (observation, irls) in observations.iter().zip(irls) {
         let (a, t) = (observation.matrix, observation.target);
-        let shown = observation.place + a * sum(d, observation.weights);
+        let shown = observation.position + a * sum(d, observation.weights);
         let length = shown.dot(t).max(observation.least);
         // Across the target, and a little along it.
         let across = |v: DVec3| v - t * (v.dot(t) * (1.0 - LENGTH * LENGTH));
-        let scale = om / (length * length);
+        let scale = irls / (length * length);
         let m =
             a.transpose() * DMat3::from_cols(across(a.x_axis), across(a.y_axis), across(a.z_axis));
         let m = (m * scale).to_cols_array();
-        let b = a.transpose() * across(t * length - observation.place) * scale;
+        let b = a.transpose() * across(t * length - observation.position) * scale;
         for (i, &w) in observation.weights.iter().enumerate() {
             for (x, b) in b.to_array().into_iter().enumerate() {
                 h[3 * i + x] += w * b;
@@ -321,7 +328,7 @@ fn solve(k: usize, observations: &[NormalObservation<'_>], om: &[f64], d: &mut [
             }
         }
     }
-    let ridge = RIDGE * om.iter().sum::<f64>();
+    let ridge = RIDGE * irls.iter().sum::<f64>();
     for i in 0..n {
         g[i * n + i] += ridge;
     }

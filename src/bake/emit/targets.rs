@@ -94,7 +94,7 @@ impl<'a> MorphTargets<'a> {
         if self.targets.is_empty() {
             return;
         }
-        let drawn = &problem.sampler.drawn[d];
+        let drawn = &problem.sampler.instances[d];
         let rest = problem
             .sampler
             .document
@@ -105,7 +105,7 @@ impl<'a> MorphTargets<'a> {
         rest.resize(self.n_source, 0.0);
         for (clip, tracks) in tracks.iter_mut().enumerate() {
             let weights = &self.solved.weights[instance][clip];
-            let source = morph_channel(problem.clips.played[clip], drawn.node);
+            let source = morph_channel(problem.clips.written[clip], drawn.node);
             if weights.is_empty() || self.is_negligible(weights, problem) {
                 tracks.extend(source.map(|channel| self.widened(channel)));
                 continue;
@@ -148,13 +148,17 @@ impl<'a> MorphTargets<'a> {
             return;
         }
         let sampler = problem.sampler;
-        let is_drawn = |node| part.drawn.iter().any(|&d| sampler.drawn[d].node == node);
+        let is_drawn = |node| {
+            part.instances
+                .iter()
+                .any(|&d| sampler.instances[d].node == node)
+        };
         for instance in sampler.document.instances().values() {
             if instance.mesh != part.mesh || is_drawn(instance.joint) {
                 continue;
             }
             for (clip, tracks) in tracks.iter_mut().enumerate() {
-                let source = morph_channel(problem.clips.played[clip], instance.joint);
+                let source = morph_channel(problem.clips.written[clip], instance.joint);
                 tracks.extend(source.map(|channel| self.widened(channel)));
             }
         }

@@ -42,18 +42,18 @@ pub fn compare_frames(
     for (c, &id) in own.ids.iter().enumerate() {
         task.step("Checking what was written", c as f32 / read.len() as f32)?;
         let mut times = moments(read[c]);
-        times.extend(moments(own.played[c]));
+        times.extend(moments(own.written[c]));
         times.sort_by(f64::total_cmp);
         times.dedup();
         for stretch in times.chunks(64) {
             let poses: Vec<_> = stretch
                 .iter()
-                .map(|&t| seen.pose_of_clip(own.seen[c], t))
+                .map(|&t| seen.pose_of_clip(own.authored[c], t))
                 .collect();
             let errors = sampler.sample_poses(&poses, task, |t, plans| {
                 let pose = shown.pose_of_clip(read[c], stretch[t]);
                 let world = pose.world_matrices(shown.skeleton());
-                let errors = sampler.drawn.iter().zip(plans).map(|(drawn, plan)| {
+                let errors = sampler.instances.iter().zip(plans).map(|(drawn, plan)| {
                     let there = nodes.get(&drawn.id);
                     let there =
                         there.and_then(|id| place_points(shown, *id, &pose.morph_weights, &world));
@@ -78,8 +78,8 @@ pub fn compare_frames(
                             comparison.worst = Some(InstanceErrors {
                                 clip: id,
                                 time,
-                                instance: sampler.drawn[d].id,
-                                mesh: sampler.drawn[d].mesh,
+                                instance: sampler.instances[d].id,
+                                mesh: sampler.instances[d].mesh,
                                 point: point as u32,
                                 error,
                             });

@@ -33,7 +33,7 @@ pub fn estimate_frames(
     let clips = Clips::new(document, played);
     let all = times_of(document, &clips);
     let n_moments: Vec<usize> = all.iter().map(Vec::len).collect();
-    if sampler.drawn.is_empty() || n_moments.iter().all(|n| *n == 0) {
+    if sampler.instances.is_empty() || n_moments.iter().all(|n| *n == 0) {
         return Ok(None);
     }
     let stretches = stretches(&n_moments);
@@ -72,7 +72,7 @@ pub fn estimate_frames(
         diagonal,
         ..Estimate::default()
     };
-    for ((instance, drawn), found) in framed.iter().zip(&sampler.drawn).zip(&found) {
+    for ((instance, drawn), found) in framed.iter().zip(&sampler.instances).zip(&found) {
         let steps = n_steps as f64 * found.steps as f64 / found.moments.max(1) as f64;
         let keys = steps + n_clips as f64;
         // Of the keys some show what others show, or the rest pose.
@@ -92,7 +92,7 @@ pub fn estimate_frames(
         sum.bytes += 4.0 * keys * (targets + 1.0);
     }
     // What moved the bones goes.
-    let channels = clips.played.iter().flat_map(|clip| &clip.channels);
+    let channels = clips.written.iter().flat_map(|clip| &clip.channels);
     let values: usize = channels.map(|channel| channel.values.len()).sum();
     sum.bytes -= 4.0 * values as f64;
     Ok(Some(sum))

@@ -141,14 +141,14 @@ pub fn frames(
     for instance in &mut framed {
         instance.off /= diagonal;
     }
-    let ids = sampler.drawn.iter().map(|d| d.id);
+    let ids = sampler.instances.iter().map(|d| d.id);
     Ok(ids.zip(framed).collect())
 }
 
 /// The moments of each clip, ascending.
 fn times_of(document: &Document, clips: &Clips<'_>) -> Vec<Vec<f64>> {
     let all: BTreeSet<u32> = document.skeleton().live_joints().map(|j| j.0).collect();
-    let pairs = clips.seen.iter().zip(&clips.played);
+    let pairs = clips.authored.iter().zip(&clips.written);
     pairs
         .map(|(seen, played)| sample_times(seen, played, document, &all))
         .collect()
@@ -182,7 +182,7 @@ fn space(sampler: &Sampler<'_>, freed: bool, d: usize, world: &[DAffine3]) -> DA
     if freed {
         DAffine3::IDENTITY
     } else {
-        world[sampler.drawn[d].node.get()]
+        world[sampler.instances[d].node.get()]
     }
 }
 
@@ -190,9 +190,9 @@ impl Finder<'_, '_> {
     /// Which drawn instances have nodes that cannot hold their shapes at every frame.
     fn freed(&self) -> Result<Vec<bool>, Cancelled> {
         let (sampler, document) = (self.sampler, self.sampler.document);
-        let mut freed = vec![false; sampler.drawn.len()];
+        let mut freed = vec![false; sampler.instances.len()];
         let mut look = |world: &[DAffine3]| {
-            for (freed, drawn) in freed.iter_mut().zip(&sampler.drawn) {
+            for (freed, drawn) in freed.iter_mut().zip(&sampler.instances) {
                 *freed |= into_node(world[drawn.node.get()]).is_none();
             }
         };
@@ -201,7 +201,7 @@ impl Finder<'_, '_> {
                 .rest_pose()
                 .world_matrices(&sampler.player_skeleton),
         );
-        for (clip, times) in self.clips.played.iter().zip(self.times) {
+        for (clip, times) in self.clips.written.iter().zip(self.times) {
             self.task.check()?;
             for &time in times {
                 let pose = document.pose_of_clip(clip, time);
@@ -235,7 +235,11 @@ impl Finder<'_, '_> {
 
     /// The artist's poses of a clip at `times`.
     fn poses(&self, c: usize, times: &[f64]) -> Vec<Pose> {
-        let pose = |&t: &f64| self.sampler.document.pose_of_clip(self.clips.seen[c], t);
+        let pose = |&t: &f64| {
+            self.sampler
+                .document
+                .pose_of_clip(self.clips.authored[c], t)
+        };
         times.iter().map(pose).collect()
     }
 
@@ -244,7 +248,7 @@ impl Finder<'_, '_> {
         let pose = self
             .sampler
             .document
-            .pose_of_clip(self.clips.played[c], time);
+            .pose_of_clip(self.clips.written[c], time);
         pose.world_matrices(&self.sampler.player_skeleton)
     }
 
@@ -357,7 +361,7 @@ impl Finder<'_, '_> {
                 if let Ok(w) = wanted.binary_search(s) {
                     target.normals.clone_from(&normals[w][d]);
                 }
-                target.name = format!("{} {:.3} s", self.clips.played[c].name, times[*s]);
+                target.name = format!("{} {:.3} s", self.clips.written[c].name, times[*s]);
             }
         }
         Ok(())

@@ -25,10 +25,10 @@ pub(crate) struct Flip {
     pub(crate) joints: (JointId, JointId),
 }
 
-/// Two joints of a unit that share points.
+/// Two joints of a joint_set that share points.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Pair {
-    unit: usize,
+    joint_set: usize,
     slots: (u16, u16),
 }
 
@@ -39,9 +39,12 @@ pub(crate) type PairRotations = Vec<(DQuat, DQuat)>;
 pub(crate) fn pairs(sampler: &Sampler<'_>, group: &Group) -> Vec<Pair> {
     let mut found = BTreeSet::new();
     for part in &group.meshes {
-        let joint_sets: BTreeSet<usize> =
-            part.drawn.iter().map(|&d| sampler.drawn[d].unit).collect();
-        for row in &part.omega {
+        let joint_sets: BTreeSet<usize> = part
+            .instances
+            .iter()
+            .map(|&d| sampler.instances[d].joint_set)
+            .collect();
+        for row in &part.weights {
             let heaviest = row.iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
             let Some(&(first, _)) = heaviest else {
                 continue;
@@ -49,7 +52,11 @@ pub(crate) fn pairs(sampler: &Sampler<'_>, group: &Group) -> Vec<Pair> {
             let others = row.iter().filter(|r| r.0 != first && r.1 >= LEAST);
             for &(other, _) in others {
                 let slots = (first.min(other), first.max(other));
-                found.extend(joint_sets.iter().map(|&unit| Pair { unit, slots }));
+                found.extend(
+                    joint_sets
+                        .iter()
+                        .map(|&joint_set| Pair { joint_set, slots }),
+                );
             }
         }
     }
@@ -57,9 +64,9 @@ pub(crate) fn pairs(sampler: &Sampler<'_>, group: &Group) -> Vec<Pair> {
 }
 
 /// How they are turned.
-pub(crate) fn turned(pairs: &[Pair], frame: &Frame) -> PairRotations {
+pub(crate) fn pair_rotations(pairs: &[Pair], frame: &Frame) -> PairRotations {
     let pairs = pairs.iter().map(|pair| {
-        let motions = &frame.joint_sets[pair.unit].motions;
+        let motions = &frame.joint_sets[pair.joint_set].motions;
         let of = |slot: u16| {
             let motion = motions.get(usize::from(slot));
             motion.map_or(DQuat::IDENTITY, |motion| motion.rotation)
@@ -111,7 +118,7 @@ pub(crate) fn find(
             secs: 0.5 * (open.start + open.end),
         });
         let middles: Vec<FrameTime> = middles.collect();
-        let look = |_: usize, frame: Frame| turned(pairs, &frame);
+        let look = |_: usize, frame: Frame| pair_rotations(pairs, &frame);
         let found = sampler.sample(clips, &middles, SampleRequest::own(chosen), task, look)?;
         for ((open, middle), found) in open.iter_mut().zip(&middles).zip(found) {
             let at = found[open.pair];
@@ -124,7 +131,7 @@ pub(crate) fn find(
     }
     let found = open.iter().map(|open| {
         let pair = pairs[open.pair];
-        let joint = |slot: u16| sampler.joint_sets[pair.unit].joints[usize::from(slot)];
+        let joint = |slot: u16| sampler.joint_sets[pair.joint_set].joints[usize::from(slot)];
         Flip {
             clip: open.clip,
             time: 0.5 * (open.start + open.end),

@@ -22,60 +22,61 @@ pub(crate) struct GroupMesh {
     pub(crate) mesh: MeshId,
     pub(crate) geometry: Arc<Mesh>,
     /// Its instances.
-    pub(crate) drawn: Vec<usize>,
+    pub(crate) instances: Vec<usize>,
     /// n_points, as the artist has them, summing to 1.
-    pub(crate) omega: Vec<WeightRow>,
+    pub(crate) weights: Vec<WeightRow>,
     /// n_points, as a file without correction has them.
-    pub(crate) base: Vec<WeightRow>,
+    pub(crate) file_weights: Vec<WeightRow>,
     /// Points that need correction.
     pub(crate) active: Vec<u32>,
     /// How far those are off without one, world.
-    pub(crate) off: Vec<f32>,
+    pub(crate) lbs_errors: Vec<f32>,
 }
 
 impl GroupMesh {
-    /// The bind place of a point with the source's morph targets.
-    pub(crate) fn bind(&self, point: u32, drawn: &InstanceFrame) -> DVec3 {
+    /// The bind position of a point with the source's morph targets.
+    pub(crate) fn bind(&self, point: u32, instances: &InstanceFrame) -> DVec3 {
         let p = point as usize;
-        let mut place = self.geometry.positions[p];
+        let mut position = self.geometry.positions[p];
         for (morph, &weight) in self.geometry.morphs.iter().zip(&drawn.morph_weights) {
             if weight != 0.0 {
-                place += morph.deltas[p] * weight;
+                position += morph.deltas[p] * weight;
             }
         }
-        place.as_dvec3()
+        position.as_dvec3()
     }
 }
 
 impl Group {
     /// The groups of everything that is drawn with skins.
     pub(crate) fn all(sampler: &Sampler<'_>) -> Vec<Self> {
-        let mut of_unit: Vec<usize> = (0..sampler.joint_sets.len()).collect();
+        let mut set_of_name: Vec<usize> = (0..sampler.joint_sets.len()).collect();
         // Units that draw one mesh share their helpers' slots.
-        for a in &sampler.drawn {
-            for b in &sampler.drawn {
-                let (from, to) = (of_unit[a.unit], of_unit[b.unit]);
+        for a in &sampler.instances {
+            for b in &sampler.instances {
+                let (from, to) = (set_of_name[a.joint_set], set_of_name[b.joint_set]);
                 if a.mesh == b.mesh && from != to {
                     let (low, high) = (from.min(to), from.max(to));
-                    of_unit
+                    set_of_name
                         .iter_mut()
                         .filter(|u| **u == high)
                         .for_each(|u| *u = low);
                 }
             }
         }
-        let names: BTreeSet<usize> = of_unit.iter().copied().collect();
+        let names: BTreeSet<usize> = set_of_name.iter().copied().collect();
         let groups = names.into_iter().map(|name| {
-            let joint_sets: Vec<usize> =
-                (0..of_unit.len()).filter(|&u| of_unit[u] == name).collect();
+            let joint_sets: Vec<usize> = (0..set_of_name.len())
+                .filter(|&u| set_of_name[u] == name)
+                .collect();
             let mut sizes = joint_sets
                 .iter()
                 .map(|&u| sampler.joint_sets[u].joints.len());
             let first = sizes.next();
             let n_joints = first.filter(|n| sizes.all(|size| size == *n));
-            let drawn = sampler.drawn.iter().enumerate();
-            let drawn = drawn.filter(|(_, d)| joint_sets.contains(&d.unit));
-            let drawn: Vec<(usize, MeshId)> = drawn.map(|(i, d)| (i, d.mesh)).collect();
+            let drawn = sampler.instances.iter().enumerate();
+            let drawn = drawn.filter(|(_, d)| joint_sets.contains(&d.joint_set));
+            let instances: Vec<(usize, MeshId)> = drawn.map(|(i, d)| (i, d.mesh)).collect();
             let meshes: BTreeSet<MeshId> = drawn.iter().map(|d| d.1).collect();
             let parts = meshes.into_iter().filter_map(|mesh| {
                 let item = sampler.item(mesh)?;
@@ -86,21 +87,21 @@ impl Group {
                         .filter(|r| r.1 > 0.0)
                         .collect()
                 };
-                let omega: Vec<WeightRow> =
+                let weights: Vec<WeightRow> =
                     item.influences.iter().map(|r| normalised(row(r))).collect();
                 // What has no weights follows the first joint in a file.
-                let omega: Vec<WeightRow> = omega
+                let weights: Vec<WeightRow> = weights
                     .into_iter()
                     .map(|row| if row.is_empty() { vec![(0, 1.0)] } else { row })
                     .collect();
                 Some(GroupMesh {
                     mesh,
                     geometry: item.geometry.clone(),
-                    drawn: own.collect(),
-                    base: omega.iter().map(of_file).collect(),
-                    omega,
+                    instances: own.collect(),
+                    file_weights: weights.iter().map(file_row).collect(),
+                    weights,
                     active: Vec::new(),
-                    off: Vec::new(),
+                    lbs_errors: Vec::new(),
                 })
             });
             let meshes = parts.collect();
@@ -114,10 +115,10 @@ impl Group {
     }
 
     /// All instances of the group.
-    pub(crate) fn drawn(&self) -> Vec<usize> {
+    pub(crate) fn instances(&self) -> Vec<usize> {
         self.meshes
             .iter()
-            .flat_map(|part| part.drawn.iter().copied())
+            .flat_map(|part| part.instances.iter().copied())
             .collect()
     }
 
@@ -128,7 +129,10 @@ impl Group {
             .joint_sets
             .iter()
             .flat_map(|&u| sampler.joint_sets[u].joints.iter());
-        let nodes = self.drawn().into_iter().map(|d| sampler.drawn[d].node);
+        let nodes = self
+            .instances()
+            .into_iter()
+            .map(|d| sampler.instances[d].node);
         let mut movers = BTreeSet::new();
         for &joint in joints {
             movers.extend(skeleton.ancestors(joint).chain([joint]).map(|j| j.0));
@@ -166,7 +170,7 @@ impl Group {
 
 /// The row that a file without correction has for one of the artist's; the same bits where it may have all of it, so
 /// that what does not change is seen not to.
-fn of_file(row: &WeightRow) -> WeightRow {
+fn file_row(row: &WeightRow) -> WeightRow {
     if row.len() > MAX_INFLUENCES {
         limited(row.clone())
     } else {

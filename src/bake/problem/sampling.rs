@@ -31,15 +31,16 @@ pub(crate) struct Sampling {
 
 impl GroupMesh {
     /// How far a file without correction is off.
-    fn error(&self, point: u32, drawn: &InstanceFrame, unit: &JointSetFrame) -> Vec3 {
-        let matrix = blended(&self.base[point as usize], &unit.matrices);
-        let place = matrix.transform_point3(self.bind(point, drawn));
-        (drawn.target[point as usize].as_dvec3() - place).as_vec3()
+    fn error(&self, point: u32, instances: &InstanceFrame, joint_set: &JointSetFrame) -> Vec3 {
+        let matrix = blended(&self.file_weights[point as usize], &joint_set.matrices);
+        let position = matrix.transform_point3(self.bind(point, drawn));
+        (drawn.target[point as usize].as_dvec3() - position).as_vec3()
     }
 
     /// Points that tell frames apart.
     fn witnesses(&self, most: usize) -> Vec<u32> {
-        let blended = (0..self.omega.len() as u32).filter(|&p| self.omega[p as usize].len() > 1);
+        let blended =
+            (0..self.weights.len() as u32).filter(|&p| self.weights[p as usize].len() > 1);
         let blended: Vec<u32> = blended.collect();
         let step = blended.len().div_ceil(most.max(1)).max(1);
         blended.into_iter().step_by(step).collect()
@@ -54,7 +55,7 @@ impl Group {
         clips: &Clips<'_>,
         corrected: &[bool],
         tolerance: f64,
-        effort: &Budget,
+        budget: &Budget,
         task: &Task,
     ) -> Result<Sampling, Cancelled> {
         let movers = self.movers(sampler);
@@ -65,12 +66,17 @@ impl Group {
             .map(|clip| key_times(clip, rest, &movers));
         let mut keys: Vec<Vec<f32>> = keys.collect();
         let times = times_of(&keys, corrected);
-        let step = times.len().div_ceil(effort.frames).max(1);
+        let step = times.len().div_ceil(budget.frames).max(1);
         let times: Vec<FrameTime> = times.into_iter().step_by(step).collect();
         let worst: Vec<Vec<AtomicU32>> = self
             .meshes
             .iter()
-            .map(|part| part.base.iter().map(|_| AtomicU32::new(0)).collect())
+            .map(|part| {
+                part.file_weights
+                    .iter()
+                    .map(|_| AtomicU32::new(0))
+                    .collect()
+            })
             .collect();
         let n_parts = self.meshes.len();
         let witnesses: Vec<Vec<u32>> = self
@@ -78,7 +84,7 @@ impl Group {
             .iter()
             .map(|part| part.witnesses(WITNESSES / n_parts.max(1)))
             .collect();
-        let chosen = self.drawn();
+        let chosen = self.instances();
         // Where frames are left out, what happens between them cannot be told.
         let pairs = if step == 1 {
             antipodal::pairs(sampler, self)
@@ -88,10 +94,10 @@ impl Group {
         let look = |_: usize, frame: Frame| {
             let mut signature: Vec<Vec3> = Vec::new();
             for ((part, worst), witnesses) in self.meshes.iter().zip(&worst).zip(&witnesses) {
-                for &d in &part.drawn {
-                    let unit = &frame.joint_sets[sampler.drawn[d].unit];
-                    let drawn = &frame.drawn[d];
-                    let error = |p: u32| part.error(p, drawn, unit);
+                for &d in &part.instances {
+                    let joint_set = &frame.joint_sets[sampler.instances[d].joint_set];
+                    let drawn = &frame.instances[d];
+                    let error = |p: u32| part.error(p, drawn, joint_set);
                     let lengths = worst.par_iter().enumerate().with_min_len(2048);
                     lengths.for_each(|(p, worst)| {
                         // Bits of floats that are not negative stand in the order of the floats.
@@ -101,7 +107,7 @@ impl Group {
                     signature.extend(witnesses.iter().map(|&p| error(p)));
                 }
             }
-            (signature, antipodal::turned(&pairs, &frame))
+            (signature, antipodal::pair_rotations(&pairs, &frame))
         };
         let looked = sampler.sample(clips, &times, SampleRequest::own(&chosen), task, look)?;
         let (signatures, turned): (Vec<_>, Vec<_>) = looked.into_iter().unzip();
@@ -110,11 +116,11 @@ impl Group {
                 let off = f32::from_bits(bits.load(Ordering::Relaxed));
                 if f64::from(off) > IDLE * tolerance {
                     part.active.push(p as u32);
-                    part.off.push(off);
+                    part.lbs_errors.push(off);
                 }
             }
         }
-        let order = farthest(&signatures, effort.training);
+        let order = farthest(&signatures, budget.training);
         let training = order.into_iter().map(|i| times[i]).collect();
         let flips = if self.is_off() {
             antipodal::find(sampler, clips, &chosen, &pairs, &times, &turned, task)?

@@ -5,7 +5,7 @@ use super::displacements::{Basis, Residuals};
 use super::motions::{FitPoint, MotionSolver};
 use super::training::{TrainingSet, residuals};
 use super::weights::{HelperSet, Regularisation, fit_weights};
-use super::{ENOUGH, MOST_MOMENTS};
+use super::{MOST_MOMENTS, TRAINING_SHARE};
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::Group;
 use crate::bake::problem::rows::WeightRow;
@@ -31,7 +31,7 @@ pub(crate) struct Decomposition<'a> {
     /// What moves the helpers where that is more than a blend.
     pub(crate) refiner: Option<MotionSolver<'a>>,
     /// How far the points are off then; 0 where no turns were needed.
-    pub(crate) worst: f64,
+    pub(crate) max_error: f64,
 }
 
 impl Decomposition<'_> {
@@ -39,14 +39,14 @@ impl Decomposition<'_> {
         Self {
             rows,
             refiner: None,
-            worst: 0.0,
+            max_error: 0.0,
         }
     }
 }
 
 /// What was best so far.
 struct BestIterate<'a> {
-    worst: f64,
+    max_error: f64,
     rows: Vec<Vec<WeightRow>>,
     refiner: MotionSolver<'a>,
     bases: Vec<(usize, Vec<DVec3>)>,
@@ -81,8 +81,8 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         }
     }
 
-    /// Takes turns, from rows that are `known` and what is in `training` where turns were taken before. Leaves motions, displacements and their weights in `training`.
-    pub(crate) fn take(
+    /// Takes turns, from rows that are `known` and what is in `training` where turns were decomposition before. Leaves motions, displacements and their weights in `training`.
+    pub(crate) fn solve(
         &self,
         training: &mut TrainingSet,
         known: Option<Vec<Vec<WeightRow>>>,
@@ -98,36 +98,39 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
             Some(known) => group.of_points(&known, &few),
             None => self.rows(training, &few)?,
         };
-        let mut counts: Vec<Vec<f64>> = rows.iter().map(|rows| vec![1.0; rows.len()]).collect();
+        let mut irls: Vec<Vec<f64>> = rows.iter().map(|rows| vec![1.0; rows.len()]).collect();
         let mut best: Option<BestIterate<'a>> = None;
         let mut last_gain = 0;
         for round in 0..before + with {
-            let refiner = self.refiner(training, &few, &rows, &counts);
+            let refiner = self.refiner(training, &few, &rows, &irls);
             refiner.apply(training, problem.task)?;
             rows = self.rows(training, &few)?;
             if round + 1 < before {
                 continue;
             }
-            let errors = self.find_bases(training, &few, &rows)?;
+            let errors = self.fit_bases(training, &few, &rows)?;
             let of_part = errors.iter().flatten();
-            let worst = of_part.copied().fold(0.0, f64::max);
-            for (counts, errors) in counts.iter_mut().zip(&errors) {
-                weigh(counts, errors);
+            let max_error = of_part.copied().fold(0.0, f64::max);
+            for (irls, errors) in irls.iter_mut().zip(&errors) {
+                update_irls(irls, errors);
             }
-            if best.as_ref().is_none_or(|best| worst < 0.98 * best.worst) {
+            if best
+                .as_ref()
+                .is_none_or(|best| max_error < 0.98 * best.max_error)
+            {
                 last_gain = round;
             }
-            if best.as_ref().is_none_or(|best| worst < best.worst) {
+            if best.as_ref().is_none_or(|best| max_error < best.max_error) {
                 best = Some(BestIterate {
-                    worst,
+                    max_error,
                     rows: rows.clone(),
                     refiner,
                     bases: training.bases.clone(),
                 });
             }
             let turns = round + 1 - before;
-            let hopeless = turns >= 2 && worst > HOPELESS * problem.tolerance;
-            if worst <= GOOD * problem.tolerance || round >= last_gain + 3 || hopeless {
+            let hopeless = turns >= 2 && max_error > HOPELESS * problem.tolerance;
+            if max_error <= GOOD * problem.tolerance || round >= last_gain + 3 || hopeless {
                 break;
             }
         }
@@ -140,24 +143,24 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
             return Ok(Decomposition {
                 rows: best.rows,
                 refiner: Some(best.refiner),
-                worst: best.worst,
+                max_error: best.max_error,
             });
         }
-        let mut worst = 0.0;
+        let mut max_error = 0.0;
         for _ in 0..2 {
             rows = self.rows(training, &all)?;
-            let errors = self.find_bases(training, &all, &rows)?;
-            worst = errors.into_iter().flatten().fold(0.0, f64::max);
+            let errors = self.fit_bases(training, &all, &rows)?;
+            max_error = errors.into_iter().flatten().fold(0.0, f64::max);
         }
         Ok(Decomposition {
             rows,
             refiner: Some(best.refiner),
-            worst,
+            max_error,
         })
     }
 
     /// Finds displacements of `points` with their `rows` and leaves them in `training`; how far each point is off then.
-    fn find_bases(
+    fn fit_bases(
         &self,
         training: &mut TrainingSet,
         points: &[Vec<u32>],
@@ -176,7 +179,7 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
                 self.candidate,
             )?;
             let basis = basis.unwrap_or_else(|| Basis::none(&residuals));
-            errors.push(residuals.worst_of_points(&basis));
+            errors.push(residuals.max_error_of_points(&basis));
             let k = basis.k;
             let mut b = vec![DVec3::ZERO; k * part.active.len()];
             for (n, point) in points[i].iter().enumerate() {
@@ -203,7 +206,7 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
                 &[]
             },
             regularisation: self.regularisation,
-            enough: self.problem.fit(),
+            target_error: self.problem.point_tolerance(),
         };
         let (sampler, group) = (self.problem.sampler, self.group);
         fit_weights(
@@ -221,29 +224,29 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         training: &TrainingSet,
         points: &[Vec<u32>],
         rows: &[Vec<WeightRow>],
-        counts: &[Vec<f64>],
+        irls: &[Vec<f64>],
     ) -> MotionSolver<'a> {
         let parts = self.group.meshes.iter().enumerate();
         let parts = parts.map(|(i, part)| {
             let (k, b) = training.bases.get(i).map_or((0, &[][..]), |(k, b)| (*k, b));
-            let pulled = points[i].iter().zip(&rows[i]).zip(&counts[i]);
-            let pulled = pulled.map(|((&point, row), &om)| {
+            let fit_point = points[i].iter().zip(&rows[i]).zip(&irls[i]);
+            let fit_point = fit_point.map(|((&point, row), &irls)| {
                 let a = part.active.binary_search(&point).unwrap_or(0);
                 FitPoint {
                     point,
                     row: row.clone(),
                     b: b[a * k..(a + 1) * k].to_vec(),
-                    om,
+                    irls,
                 }
             });
-            (k, pulled.collect())
+            (k, fit_point.collect())
         });
         MotionSolver::new(self.problem.sampler, self.group, self.codebook, parts)
     }
 }
 
 /// The residuals of points of mesh `i` with their rows on `training`, and the displacements that make up for them, from the
-/// weights that the training have where these are enough; none where they are not needed or do not help.
+/// weights that the training have where these are target_error; none where they are not needed or do not help.
 pub(crate) fn basis_of(
     problem: &Problem<'_>,
     group: &Group,
@@ -254,42 +257,50 @@ pub(crate) fn basis_of(
 ) -> Result<(Residuals, Option<Basis>), Cancelled> {
     problem.task.check()?;
     let part = &group.meshes[i];
-    let seen = training.of_part(problem.sampler, group, part, MOST_MOMENTS);
-    let seen: Vec<_> = seen
+    let observations = training.of_part(problem.sampler, group, part, MOST_MOMENTS);
+    let observations: Vec<_> = observations
         .into_iter()
         .filter(|s| training.frames[s.0].time.clip.is_some())
         .collect();
     let points: Vec<(u32, &WeightRow)> = points.iter().copied().zip(rows).collect();
-    let residuals = residuals(part, &training.frames, &training.matrices, &seen, &points);
-    let enough = ENOUGH * problem.tolerance;
+    let residuals = residuals(
+        part,
+        &training.frames,
+        &training.matrices,
+        &observations,
+        &points,
+    );
+    let target_error = TRAINING_SHARE * problem.tolerance;
     let most = problem.most_morphs();
-    if residuals.worst() <= enough || most == 0 {
+    if residuals.max_norm() <= target_error || most == 0 {
         return Ok((residuals, None));
     }
     let known = training.bases.get(i).map_or(0, |b| b.0);
     if known > 0
-        && let Some(w) = known_weights(training, &seen, known)
+        && let Some(w) = known_weights(training, &observations, known)
     {
         let basis = residuals.fit_from(known, w, problem.task)?;
-        if basis.worst <= enough || known == most {
+        if basis.max_error <= target_error || known == most {
             return Ok((residuals, Some(basis)));
         }
     }
     let first = candidate.morphs[i].saturating_sub(1);
-    let bases = residuals.bases(first, most, enough, problem.task)?;
-    let best = bases.into_iter().min_by(|a, b| a.worst.total_cmp(&b.worst));
-    let best = best.filter(|b| b.worst < residuals.worst());
+    let bases = residuals.bases(first, most, target_error, problem.task)?;
+    let best = bases
+        .into_iter()
+        .min_by(|a, b| a.max_error.total_cmp(&b.max_error));
+    let best = best.filter(|b| b.max_error < residuals.max_norm());
     Ok((residuals, best))
 }
 
-/// The weights of k displacements in the training `seen`, t x k; `None` where some are not known.
+/// The weights of k displacements in the training `observations`, t x k; `None` where some are not known.
 fn known_weights(
     training: &TrainingSet,
-    seen: &[(usize, usize, usize)],
+    observations: &[(usize, usize, usize)],
     k: usize,
 ) -> Option<Vec<f64>> {
-    let mut w = Vec::with_capacity(seen.len() * k);
-    for &(m, d, _) in seen {
+    let mut w = Vec::with_capacity(observations.len() * k);
+    for &(m, d, _) in observations {
         let of_view = training.weights[m].get(d).filter(|w| w.len() == k)?;
         w.extend_from_slice(of_view);
     }
@@ -297,17 +308,17 @@ fn known_weights(
 }
 
 /// Counts points more that are far off.
-fn weigh(counts: &mut [f64], errors: &[f64]) {
+fn update_irls(irls: &mut [f64], errors: &[f64]) {
     let square: f64 = errors.iter().map(|e| e * e).sum();
     let rms = (square / errors.len().max(1) as f64).sqrt();
     if rms <= 0.0 {
         return;
     }
-    for (count, e) in counts.iter_mut().zip(errors) {
-        *count *= (e / rms).powf(0.7) + 0.3;
+    for (irls, e) in irls.iter_mut().zip(errors) {
+        *irls *= (e / rms).powf(0.7) + 0.3;
     }
-    let mean = counts.iter().sum::<f64>() / counts.len().max(1) as f64;
-    for count in counts {
-        *count = (*count / mean).clamp(0.05, 50.0);
+    let mean = irls.iter().sum::<f64>() / irls.len().max(1) as f64;
+    for irls in irls {
+        *irls = (*irls / mean).clamp(0.05, 50.0);
     }
 }

@@ -1,6 +1,6 @@
 //! Numbers of helpers and morph targets to try.
 
-use super::ENOUGH;
+use super::TRAINING_SHARE;
 use super::placement::Placement;
 use super::training::{Snapshot, TrainingSet, residual, residuals};
 use crate::bake::normal_angles::compared_normals;
@@ -30,7 +30,7 @@ pub(crate) struct Candidate {
     pub(crate) helpers: usize,
     pub(crate) morphs: Vec<usize>,
     pub(crate) bytes: f64,
-    pub(crate) worst: f64,
+    pub(crate) max_error: f64,
 }
 
 impl Problem<'_> {
@@ -64,23 +64,25 @@ impl Problem<'_> {
                     helpers: snapshot.helpers,
                     morphs: Vec::new(),
                     bytes: per_helper * snapshot.helpers as f64,
-                    worst: 0.0,
+                    max_error: 0.0,
                 };
                 for i in 0..group.meshes.len() {
-                    let (k, bytes, worst) =
+                    let (k, bytes, max_error) =
                         self.estimate(group, training, placement, snapshot, i, sampling)?;
                     candidate.morphs.push(k);
                     candidate.bytes += bytes;
-                    candidate.worst = candidate.worst.max(worst);
+                    candidate.max_error = candidate.max_error.max(max_error);
                 }
                 Ok(candidate)
             })
             .collect::<Result<_, Cancelled>>()?;
-        let enough = self.promise(group);
-        candidates.sort_by(|a, b| match (a.worst <= enough, b.worst <= enough) {
-            (true, true) => a.bytes.total_cmp(&b.bytes),
-            (false, false) => a.worst.total_cmp(&b.worst),
-            (a, b) => b.cmp(&a),
+        let target_error = self.training_limit(group);
+        candidates.sort_by(|a, b| {
+            match (a.max_error <= target_error, b.max_error <= target_error) {
+                (true, true) => a.bytes.total_cmp(&b.bytes),
+                (false, false) => a.max_error.total_cmp(&b.max_error),
+                (a, b) => b.cmp(&a),
+            }
         });
         Ok(candidates)
     }
@@ -96,8 +98,8 @@ impl Problem<'_> {
         sampling: &Sampling,
     ) -> Result<(usize, f64, f64), Cancelled> {
         let part = &group.meshes[i];
-        let seen = training.of_part(self.sampler, group, part, 48);
-        let seen: Vec<_> = seen
+        let observations = training.of_part(self.sampler, group, part, 48);
+        let observations: Vec<_> = observations
             .into_iter()
             .filter(|s| training.frames[s.0].time.clip.is_some())
             .collect();
@@ -107,8 +109,8 @@ impl Problem<'_> {
             .map(|(&a, row)| (part.active[a], row))
             .collect();
         let worst_of = |(p, row): &(u32, &WeightRow)| {
-            let errors = seen.iter().map(|&(m, d, u)| {
-                let drawn = &training.frames[m].drawn[d];
+            let errors = observations.iter().map(|&(m, d, u)| {
+                let drawn = &training.frames[m].instances[d];
                 residual(part, *p, row, &snapshot.matrices[m][u], drawn)
                     .1
                     .length_squared()
@@ -116,31 +118,43 @@ impl Problem<'_> {
             errors.fold(0.0, f64::max).sqrt()
         };
         let errors: Vec<f64> = points.par_iter().map(worst_of).collect();
-        let enough = ENOUGH * self.tolerance;
+        let target_error = TRAINING_SHARE * self.tolerance;
         let mut order: Vec<usize> = (0..points.len()).collect();
         order.sort_by(|&a, &b| errors[b].total_cmp(&errors[a]).then(a.cmp(&b)));
         let Some(&first) = order.first() else {
             return Ok((0, 0.0, 0.0));
         };
-        if errors[first] <= enough {
+        if errors[first] <= target_error {
             return Ok((0, 0.0, errors[first]));
         }
         let most = self.most_morphs();
         if most == 0 {
             return Ok((0, 0.0, errors[first]));
         }
-        // The worst, and some of the others.
-        let worst: Vec<usize> = order.iter().copied().take(250).collect();
+        // The max_error, and some of the others.
+        let max_error: Vec<usize> = order.iter().copied().take(250).collect();
         let others = order
             .iter()
             .copied()
             .skip(250)
             .step_by((order.len() / 150).max(1));
-        let sample: Vec<(u32, &WeightRow)> =
-            worst.into_iter().chain(others).map(|o| points[o]).collect();
-        let residuals = residuals(part, &training.frames, &snapshot.matrices, &seen, &sample);
-        let bases = residuals.bases(1, most, enough, self.task)?;
-        let Some(basis) = bases.iter().min_by(|a, b| a.worst.total_cmp(&b.worst)) else {
+        let sample: Vec<(u32, &WeightRow)> = max_error
+            .into_iter()
+            .chain(others)
+            .map(|o| points[o])
+            .collect();
+        let residuals = residuals(
+            part,
+            &training.frames,
+            &snapshot.matrices,
+            &observations,
+            &sample,
+        );
+        let bases = residuals.bases(1, most, target_error, self.task)?;
+        let Some(basis) = bases
+            .iter()
+            .min_by(|a, b| a.max_error.total_cmp(&b.max_error))
+        else {
             return Ok((0, 0.0, errors[first]));
         };
         let needed = errors.iter().filter(|e| **e > 0.5 * self.tolerance).count();
@@ -162,12 +176,12 @@ impl Problem<'_> {
             ENTRY_BYTES
         };
         let bytes = k * (entries * entry_bytes + MORPH_BYTES)
-            + part.drawn.len() as f64 * (2.0 * (k + 1.0) * keys + TRACK_BYTES * n_clips);
-        Ok((basis.k, bytes, basis.worst))
+            + part.instances.len() as f64 * (2.0 * (k + 1.0) * keys + TRACK_BYTES * n_clips);
+        Ok((basis.k, bytes, basis.max_error))
     }
 
     /// Helpers and displacements that are off by at most this on a few frames are tried by their size.
-    pub(crate) fn promise(&self, group: &Group) -> f64 {
-        1.05f64.max(self.turns(group)) * ENOUGH * self.tolerance
+    pub(crate) fn training_limit(&self, group: &Group) -> f64 {
+        1.05f64.max(self.expected_gain(group)) * TRAINING_SHARE * self.tolerance
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! For points p and frames t, `min sum |r_tp - A_tp sum_k B_pk W_kt|^2` by turns over B (bind space) and W. A is never
 //! inverted but to begin with: where skin matrices are singular (a twisted wrist), the displacements come from the other
-//! frames. A few rounds then weigh what is worst more, since the largest error counts.
+//! frames. A few rounds then weigh what is max_error more, since the largest error counts.
 
 use super::linear::{add_ridge, eigenvectors, solve_in_place};
 use crate::task::{Cancelled, Task};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
-/// Rounds of plain least squares, and of those that weigh the worst more.
+/// Rounds of plain least squares, and of those that weigh the max_error more.
 const ROUNDS: (usize, usize) = (2, 4);
 
 /// Points that one task takes.
@@ -33,7 +33,7 @@ pub(crate) struct Basis {
     /// t x k.
     pub(crate) w: Vec<f64>,
     /// The largest distance left over, world.
-    pub(crate) worst: f64,
+    pub(crate) max_error: f64,
 }
 
 impl Basis {
@@ -43,7 +43,7 @@ impl Basis {
             k: 0,
             b: Vec::new(),
             w: Vec::new(),
-            worst: residuals.worst(),
+            max_error: residuals.max_norm(),
         }
     }
 }
@@ -62,12 +62,12 @@ impl Residuals {
     }
 
     /// The largest residual without any displacement.
-    pub(crate) fn worst(&self) -> f64 {
+    pub(crate) fn max_norm(&self) -> f64 {
         let length = |r: &[f32; 3]| r.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
         self.r.iter().map(length).fold(0.0, f64::max).sqrt()
     }
 
-    /// The weights over time (t long) that explain most of the residuals seen from the bind pose, most important first.
+    /// The weights over time (t long) that explain most of the residuals observations from the bind pose, most important first.
     fn principal(&self) -> Vec<Vec<f64>> {
         let t = self.t;
         let trace: f64 = (0..self.a.len())
@@ -113,14 +113,14 @@ impl Residuals {
         eigenvectors(gram, t)
     }
 
-    /// The best displacements found for each number of them up to `most`, until one leaves at most `enough`.
+    /// The best displacements found for each number of them up to `most`, until one leaves at most `target_error`.
     ///
     /// `first`: the number to begin with.
     pub(crate) fn bases(
         &self,
         first: usize,
         most: usize,
-        enough: f64,
+        target_error: f64,
         task: &Task,
     ) -> Result<Vec<Basis>, Cancelled> {
         let principal = self.principal();
@@ -128,7 +128,7 @@ impl Residuals {
         let mut found: Vec<Basis> = Vec::new();
         for k in first.min(most).max(1)..=most {
             let basis = self.fit(&principal[..k], task)?;
-            let done = basis.worst <= enough;
+            let done = basis.max_error <= target_error;
             found.push(basis);
             if done {
                 break;
@@ -156,17 +156,17 @@ impl Residuals {
         mut w: Vec<f64>,
         task: &Task,
     ) -> Result<Basis, Cancelled> {
-        let mut om = vec![1.0f32; self.r.len()];
+        let mut irls = vec![1.0f32; self.r.len()];
         let mut best: Option<Basis> = None;
         for round in 0..ROUNDS.0 + ROUNDS.1 {
             task.check()?;
-            let b = self.displacements(k, &w, &om);
-            w = self.weights(k, &b, &om, &w);
+            let b = self.solve_displacements(k, &w, &irls);
+            w = self.solve_weights(k, &b, &irls, &w);
             let errors = self.errors(k, &b, &w);
-            let worst = f64::from(errors.iter().copied().fold(0.0, f32::max));
-            if best.as_ref().is_none_or(|best| worst < best.worst) {
+            let max_error = f64::from(errors.iter().copied().fold(0.0, f32::max));
+            if best.as_ref().is_none_or(|best| max_error < best.max_error) {
                 let w = w.clone();
-                best = Some(Basis { k, b, w, worst });
+                best = Some(Basis { k, b, w, max_error });
             }
             if round + 1 >= ROUNDS.0 {
                 let square: f64 = errors.iter().map(|e| f64::from(*e).powi(2)).sum();
@@ -174,12 +174,13 @@ impl Residuals {
                 if rms <= 0.0 {
                     break;
                 }
-                for (om, e) in om.iter_mut().zip(errors) {
-                    *om *= (e / rms).powf(0.7) + 0.3;
+                for (irls, e) in irls.iter_mut().zip(errors) {
+                    *irls *= (e / rms).powf(0.7) + 0.3;
                 }
-                let mean = om.iter().map(|om| f64::from(*om)).sum::<f64>() / om.len() as f64;
-                for om in &mut om {
-                    *om /= mean as f32;
+                let mean =
+                    irls.iter().map(|irls| f64::from(*irls)).sum::<f64>() / irls.len() as f64;
+                for irls in &mut irls {
+                    *irls /= mean as f32;
                 }
             }
         }
@@ -187,12 +188,12 @@ impl Residuals {
             k,
             b: vec![DVec3::ZERO; self.n() * k],
             w,
-            worst: self.worst(),
+            max_error: self.max_norm(),
         }))
     }
 
     /// B for given W.
-    fn displacements(&self, k: usize, w: &[f64], om: &[f32]) -> Vec<DVec3> {
+    fn solve_displacements(&self, k: usize, w: &[f64], irls: &[f32]) -> Vec<DVec3> {
         let (t, size) = (self.t, 3 * k);
         let mut b = vec![DVec3::ZERO; self.n() * k];
         b.par_chunks_mut(POINTS * k).enumerate().for_each(|(c, b)| {
@@ -204,8 +205,8 @@ impl Residuals {
                 right.fill(0.0);
                 for f in 0..t {
                     let at = p * t + f;
-                    let (a, om) = (self.a(at), f64::from(om[at]));
-                    let (square, r) = (a.transpose() * a * om, a.transpose() * self.r(at) * om);
+                    let (a, irls) = (self.a(at), f64::from(irls[at]));
+                    let (square, r) = (a.transpose() * a * irls, a.transpose() * self.r(at) * irls);
                     let w = &w[f * k..(f + 1) * k];
                     for x in 0..k {
                         for y in 0..=x {
@@ -234,7 +235,7 @@ impl Residuals {
     }
 
     /// W for given B; a frame whose system cannot be solved keeps what it has.
-    fn weights(&self, k: usize, b: &[DVec3], om: &[f32], before: &[f64]) -> Vec<f64> {
+    fn solve_weights(&self, k: usize, b: &[DVec3], irls: &[f32], before: &[f64]) -> Vec<f64> {
         let mut w = before.to_vec();
         w.par_chunks_mut(k).enumerate().for_each(|(f, w)| {
             let mut system = NormalEquations::new(k);
@@ -244,7 +245,7 @@ impl Residuals {
                     self.a(at),
                     &b[p * k..(p + 1) * k],
                     self.r(at),
-                    f64::from(om[at]),
+                    f64::from(irls[at]),
                 );
             }
             system.solve(w);
@@ -253,17 +254,17 @@ impl Residuals {
     }
 
     /// The largest distance that these displacements and weights leave over.
-    pub(crate) fn worst_with(&self, k: usize, b: &[DVec3], w: &[f64]) -> f64 {
+    pub(crate) fn max_error_with(&self, k: usize, b: &[DVec3], w: &[f64]) -> f64 {
         let errors = self.errors(k, b, w);
         f64::from(errors.into_iter().fold(0.0, f32::max))
     }
 
     /// The largest distance that these displacements and weights leave over, point by point.
-    pub(crate) fn worst_of_points(&self, basis: &Basis) -> Vec<f64> {
+    pub(crate) fn max_error_of_points(&self, basis: &Basis) -> Vec<f64> {
         let errors = self.errors(basis.k, &basis.b, &basis.w);
         let points = errors.chunks(self.t.max(1));
-        let worst = points.map(|e| f64::from(e.iter().copied().fold(0.0, f32::max)));
-        worst.collect()
+        let max_error = points.map(|e| f64::from(e.iter().copied().fold(0.0, f32::max)));
+        max_error.collect()
     }
 
     fn errors(&self, k: usize, b: &[DVec3], w: &[f64]) -> Vec<f32> {
@@ -308,15 +309,15 @@ impl NormalEquations {
     }
 
     /// Adds a point of displacements `b` and residual `r` at matrix `a`.
-    pub(crate) fn add(&mut self, a: DMat3, b: &[DVec3], r: DVec3, om: f64) {
+    pub(crate) fn add(&mut self, a: DMat3, b: &[DVec3], r: DVec3, irls: f64) {
         for (column, b) in self.columns.iter_mut().zip(b) {
             *column = a * *b;
         }
         for x in 0..self.k {
             for y in 0..=x {
-                self.normal[x * self.k + y] += om * self.columns[x].dot(self.columns[y]);
+                self.normal[x * self.k + y] += irls * self.columns[x].dot(self.columns[y]);
             }
-            self.right[x] += om * self.columns[x].dot(r);
+            self.right[x] += irls * self.columns[x].dot(r);
         }
     }
 
@@ -363,8 +364,12 @@ mod tests {
     fn displacements_are_found_again() {
         let residuals = made(40, 12);
         let bases = residuals.bases(1, 4, 1e-4, &Task::new()).unwrap();
-        assert!(bases[0].worst > 1e-2 && bases.len() == 2, "{}", bases.len());
-        assert!(bases[1].worst < 1e-4, "{}", bases[1].worst);
+        assert!(
+            bases[0].max_error > 1e-2 && bases.len() == 2,
+            "{}",
+            bases.len()
+        );
+        assert!(bases[1].max_error < 1e-4, "{}", bases[1].max_error);
     }
 
     #[test]

@@ -8,9 +8,9 @@ use glam::DVec3;
 #[derive(Clone)]
 pub(crate) struct Envelope {
     block: usize,
-    /// Of each block its place in the system.
+    /// Of each block its position in the system.
     rank: Vec<usize>,
-    /// By place: the first place that it meets.
+    /// By position: the first position that it meets.
     first: Vec<usize>,
 }
 
@@ -29,8 +29,8 @@ impl Envelope {
         let mut order: Vec<usize> = (0..keys.len()).collect();
         order.sort_by_key(|&i| (keys[i], i));
         let mut rank = vec![0; keys.len()];
-        for (place, &i) in order.iter().enumerate() {
-            rank[i] = place;
+        for (position, &i) in order.iter().enumerate() {
+            rank[i] = position;
         }
         Self {
             block,
@@ -76,7 +76,7 @@ impl Envelope {
 }
 
 impl EnvelopeSystem<'_> {
-    /// Adds three equations: `columns`, by block, times what is looked for is `right`.
+    /// Adds three equations: `columns`, by block, times what is fitter for is `right`.
     pub(crate) fn add<const N: usize>(&mut self, columns: &[(usize, [DVec3; N])], right: DVec3) {
         for (a, of_a) in columns {
             let at = self.envelope.rank[*a];

@@ -10,7 +10,7 @@ use crate::skeleton::JointId;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// The steps of a rotation that a file stores in 16 bits a number.
-const STEPS: f64 = 32767.0;
+const SNORM16_MAX: f64 = 32767.0;
 
 /// What an accessor of times takes in a file besides its keys.
 const TIMES_BYTES: usize = 110;
@@ -25,7 +25,7 @@ pub(crate) struct TrackTolerance<'a> {
     pub(crate) reach: &'a dyn Fn(&DAffine3) -> f64,
 }
 
-/// A helper joint of one unit: where it hangs, and how it moves.
+/// A helper joint of one joint_set: where it hangs, and how it moves.
 #[derive(Clone)]
 pub(crate) struct Helper {
     pub(crate) parent: JointId,
@@ -54,33 +54,37 @@ pub(crate) struct Track {
     pub(crate) scale: Vec<DVec3>,
 }
 
-/// The joint that a helper of weights `omega` hangs from: of its two heaviest joints the one nearer to the root, and
+/// The joint that a helper of weights `blend_weights` hangs from: of its two heaviest joints the one nearer to the root, and
 /// its slot.
-pub(crate) fn parent_slot(sampler: &Sampler<'_>, unit: usize, omega: &WeightRow) -> u16 {
-    let mut heaviest = omega.clone();
+pub(crate) fn parent_slot(
+    sampler: &Sampler<'_>,
+    joint_set: usize,
+    blend_weights: &WeightRow,
+) -> u16 {
+    let mut heaviest = blend_weights.clone();
     heaviest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let skeleton = sampler.document.skeleton();
     let depth = |slot: u16| {
-        let joint = sampler.joint_sets[unit].joints[usize::from(slot)];
+        let joint = sampler.joint_sets[joint_set].joints[usize::from(slot)];
         skeleton.ancestors(joint).count()
     };
     let two = heaviest.iter().take(2).map(|r| r.0);
     two.min_by_key(|&slot| depth(slot)).unwrap_or(0)
 }
 
-/// The motion of a helper relative to its parent, from the parent's bind place: parent <- parent.
+/// The motion of a helper relative to its parent, from the parent's bind position: parent <- parent.
 pub(crate) fn relative(
     sampler: &Sampler<'_>,
-    unit: usize,
+    joint_set: usize,
     parent: u16,
     frame: &Frame,
-    omega: &WeightRow,
+    blend_weights: &WeightRow,
 ) -> DAffine3 {
-    let unit_of = &sampler.joint_sets[unit];
+    let joint_set_of = &sampler.joint_sets[joint_set];
     let slot = usize::from(parent);
-    let world = frame.world[unit_of.joints[slot].get()];
-    let d = frame.joint_sets[unit].blend(omega);
-    let local = world.inverse() * d * unit_of.inverse_bind[slot].inverse();
+    let world = frame.world[joint_set_of.joints[slot].get()];
+    let d = frame.joint_sets[joint_set].blend(blend_weights);
+    let local = world.inverse() * d * joint_set_of.inverse_bind[slot].inverse();
     if local.is_finite() {
         local
     } else {
@@ -92,23 +96,23 @@ impl Helper {
     /// A helper from its motions relative to the parent ([`relative`]): at rest, and for each clip at its keys.
     pub(crate) fn new(
         sampler: &Sampler<'_>,
-        unit: usize,
+        joint_set: usize,
         parent: u16,
         rest: DAffine3,
         clips: &[Vec<DAffine3>],
         keys: &[Vec<f32>],
         regularisation: &TrackTolerance<'_>,
     ) -> Self {
-        let unit_of = &sampler.joint_sets[unit];
+        let joint_set_of = &sampler.joint_sets[joint_set];
         let slot = usize::from(parent);
         let pivot = pivot(clips.iter().flatten().chain([&rest]));
-        let inverse_bind = DAffine3::from_translation(-pivot) * unit_of.inverse_bind[slot];
+        let inverse_bind = DAffine3::from_translation(-pivot) * joint_set_of.inverse_bind[slot];
         let still = regularisation.still;
         let reach = (regularisation.reach)(&inverse_bind);
         let local = |motion: &DAffine3| {
             let (rotation, stretch) = polar(motion.matrix3);
             LocalTransform {
-                rotation: stored(crate::math::dual_quaternion::quat_from_rotation(rotation)),
+                rotation: quantised(crate::math::dual_quaternion::quat_from_rotation(rotation)),
                 translation: motion.transform_point3(pivot).as_vec3().as_dvec3(),
                 scale: DVec3::new(stretch.x_axis.x, stretch.y_axis.y, stretch.z_axis.z)
                     .as_vec3()
@@ -116,12 +120,13 @@ impl Helper {
             }
         };
         let mut at_rest = local(&rest);
-        // In the middle of all its places it needs a track least often.
-        let places = clips.iter().flatten().chain([&rest]);
-        let places = places.map(|motion| motion.transform_point3(pivot));
-        let (low, high) = places.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| {
-            (low.min(p), high.max(p))
-        });
+        // In the middle of all its positions it needs a track least often.
+        let positions = clips.iter().flatten().chain([&rest]);
+        let positions = positions.map(|motion| motion.transform_point3(pivot));
+        let (low, high) = positions
+            .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| {
+                (low.min(p), high.max(p))
+            });
         if (high - low).length() <= 2.0 * still {
             at_rest.translation = ((low + high) * 0.5).as_vec3().as_dvec3();
         }
@@ -131,11 +136,11 @@ impl Helper {
         }
         let tracks = clips.iter().zip(keys).map(|(motions, times)| {
             let locals: Vec<LocalTransform> = motions.iter().map(local).collect();
-            Track::new(times, &locals, &at_rest, still, reach).thinned(regularisation.thin, reach)
+            Track::new(times, &locals, &at_rest, still, reach).reduced(regularisation.thin, reach)
         });
         let tracks = tracks.collect();
         Self {
-            parent: unit_of.joints[slot],
+            parent: joint_set_of.joints[slot],
             inverse_bind,
             rest: at_rest,
             tracks,
@@ -200,7 +205,7 @@ impl Track {
 
     /// Where a player has it, `rest` where there are no keys.
     fn at(&self, time: FrameTime, rest: &LocalTransform) -> LocalTransform {
-        let Some((_, k, share)) = place(&self.times, time) else {
+        let Some((_, k, share)) = key_interval(&self.times, time) else {
             return *rest;
         };
         let mut local = *rest;
@@ -224,7 +229,7 @@ impl Track {
     }
 
     /// Without keys that the others tell to within `most`, at `reach` from the middle; itself where that is not smaller.
-    fn thinned(self, most: f64, reach: f64) -> Self {
+    fn reduced(self, most: f64, reach: f64) -> Self {
         let n = self.times.len();
         if most <= 0.0 || n < 3 || self.bytes() == 0 {
             return self;
@@ -244,7 +249,7 @@ impl Track {
                 + reach * (angle(a.rotation, b.rotation) + (a.scale - b.scale).abs().max_element())
         };
         let keys: Vec<LocalTransform> = (0..n).map(key).collect();
-        let told = |from: usize, to: usize| {
+        let interpolates = |from: usize, to: usize| {
             let (a, b) = (&keys[from], &keys[to]);
             let (start, end) = (f64::from(self.times[from]), f64::from(self.times[to]));
             (from + 1..to).all(|k| {
@@ -261,7 +266,7 @@ impl Track {
         let mut last = 0;
         while last + 1 < n {
             let mut to = last + 1;
-            while to + 1 < n && told(last, to + 1) {
+            while to + 1 < n && interpolates(last, to + 1) {
                 to += 1;
             }
             kept.push(to);
@@ -300,7 +305,7 @@ fn angle(a: DQuat, b: DQuat) -> f64 {
 }
 
 /// Where a key is: its clip, the key at or before the frame, and the share of the way to the next.
-pub(crate) fn place(times: &[f32], time: FrameTime) -> Option<(usize, usize, f64)> {
+pub(crate) fn key_interval(times: &[f32], time: FrameTime) -> Option<(usize, usize, f64)> {
     let clip = time.clip?;
     let after = times.partition_point(|&t| f64::from(t) <= time.secs);
     let k = after.saturating_sub(1);
@@ -312,8 +317,8 @@ pub(crate) fn place(times: &[f32], time: FrameTime) -> Option<(usize, usize, f64
 }
 
 /// The quaternion that a file gives back.
-fn stored(q: DQuat) -> DQuat {
-    let short = |x: f64| f64::from(((x * STEPS).round() / STEPS) as f32);
+fn quantised(q: DQuat) -> DQuat {
+    let short = |x: f64| f64::from(((x * SNORM16_MAX).round() / SNORM16_MAX) as f32);
     DQuat::from_xyzw(short(q.x), short(q.y), short(q.z), short(q.w))
 }
 
@@ -331,7 +336,7 @@ fn pivot<'a>(motions: impl Iterator<Item = &'a DAffine3> + Clone) -> DVec3 {
         normal += a.transpose() * a;
         right -= a.transpose() * b;
     }
-    // Along an axis that it only turns about, any place will do: the one next to the parent.
+    // Along an axis that it only turns about, any position will do: the one next to the parent.
     let trace = normal.x_axis.x + normal.y_axis.y + normal.z_axis.z;
     normal += DMat3::from_diagonal(DVec3::splat(1e-5 * trace + 1e-12));
     let c = normal.inverse() * right;
@@ -369,9 +374,9 @@ mod tests {
             secs,
         };
         let times = [1.0, 2.0, 4.0];
-        assert_eq!(place(&times, time(0.0)), Some((2, 0, 0.0)));
-        assert_eq!(place(&times, time(3.0)), Some((2, 1, 0.5)));
-        assert_eq!(place(&times, time(9.0)), Some((2, 2, 0.0)));
-        assert_eq!(place(&[], time(9.0)), None);
+        assert_eq!(key_interval(&times, time(0.0)), Some((2, 0, 0.0)));
+        assert_eq!(key_interval(&times, time(3.0)), Some((2, 1, 0.5)));
+        assert_eq!(key_interval(&times, time(9.0)), Some((2, 2, 0.0)));
+        assert_eq!(key_interval(&[], time(9.0)), None);
     }
 }

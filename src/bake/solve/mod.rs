@@ -31,11 +31,11 @@ use playback::Playback;
 use training::TrainingSet;
 use weights::Regularisation;
 
-/// And at most, with the worst that turned up later.
+/// And at most, with the max_error that turned up later.
 pub(crate) const MOST_MOMENTS: usize = 140;
 /// What is found on those may be off by this share of the tolerance: frames in between are worse.
-pub(crate) const ENOUGH: f64 = 0.7;
-/// What is found at keys and between them is to leave some of the tolerance to frames that were not looked at.
+pub(crate) const TRAINING_SHARE: f64 = 0.7;
+/// What is found at keys and between them is to leave some of the tolerance to frames that were not fitter at.
 const SAFE: f64 = 0.96;
 /// Choices that are worked out to the end.
 const TRIES: usize = 5;
@@ -72,7 +72,7 @@ struct SharedInput<'a> {
 
 /// What was found for a group.
 pub(crate) struct Solution {
-    /// By unit of the group, then by helper.
+    /// By joint_set of the group, then by helper.
     pub(crate) helpers: Vec<Vec<Helper>>,
     /// By helper: the weights whose blend it follows.
     pub(crate) codebook: Vec<WeightRow>,
@@ -81,7 +81,7 @@ pub(crate) struct Solution {
     /// By mesh of the group.
     pub(crate) meshes: Vec<MeshSolution>,
     /// The largest error found, at keys and between them.
-    pub(crate) worst: f64,
+    pub(crate) max_error: f64,
     /// The factor from bind space to the world.
     pub(crate) unit_scale: f64,
     pub(crate) bytes: f64,
@@ -103,7 +103,7 @@ pub(crate) struct MeshSolution {
 impl Problem<'_> {
     /// The bake of a group; `None` where nothing needs one.
     pub(crate) fn solve(&self, group: &mut Group) -> Result<Option<Solution>, Cancelled> {
-        let Some(prepared) = self.prepare(group, &Budget::FULL)? else {
+        let Some(initialisation) = self.initialise(group, &Budget::FULL)? else {
             return Ok(None);
         };
         let Initialisation {
@@ -111,7 +111,7 @@ impl Problem<'_> {
             mut training,
             regularisation,
             found,
-        } = prepared;
+        } = initialisation;
         let group: &Group = group;
         self.task.step("Weighing joints against morphs", 0.4)?;
         let candidates = self.candidates(group, &training, &found, &sampling)?;
@@ -128,16 +128,16 @@ impl Problem<'_> {
             // What is far off on a few frames will not be near on all; and a few helpers more change little.
             if candidate.helpers < least
                 || tries >= TRIES
-                || best.is_some() && candidate.worst > HOPELESS * self.promise(group)
+                || best.is_some() && candidate.max_error > HOPELESS * self.training_limit(group)
             {
                 continue;
             }
             tries += 1;
             self.task.step("Solving", 0.4 + 0.1 * tries as f32)?;
-            match self.work_out(group, &mut training, candidate, grounds, true)? {
+            match self.solve_candidate(group, &mut training, candidate, grounds, true)? {
                 Ok(solved) => best = Some(self.better(best, solved)),
-                Err(worst) if given_up.is_none_or(|other| worst < other.0) => {
-                    given_up = Some((worst, candidate));
+                Err(max_error) if given_up.is_none_or(|other| max_error < other.0) => {
+                    given_up = Some((max_error, candidate));
                 }
                 Err(_) => {}
             }
@@ -149,7 +149,8 @@ impl Problem<'_> {
             }
         }
         if let Some((_, candidate)) = given_up.filter(|_| best.is_none())
-            && let Ok(solved) = self.work_out(group, &mut training, candidate, grounds, false)?
+            && let Ok(solved) =
+                self.solve_candidate(group, &mut training, candidate, grounds, false)?
         {
             best = Some(solved);
         }
@@ -157,7 +158,7 @@ impl Problem<'_> {
     }
 
     fn meets(&self, solved: &Solution) -> bool {
-        solved.worst <= SAFE * self.tolerance
+        solved.max_error <= SAFE * self.tolerance
     }
 
     /// The one that meets the tolerance in fewer bytes, or is nearer to it.
@@ -165,7 +166,7 @@ impl Problem<'_> {
         match best {
             Some(best) => {
                 let better = match (self.meets(&best), self.meets(&solved)) {
-                    (false, false) => solved.worst < best.worst,
+                    (false, false) => solved.max_error < best.max_error,
                     (met, meets) => meets && (!met || solved.bytes < best.bytes),
                 };
                 if better { solved } else { best }
@@ -175,10 +176,10 @@ impl Problem<'_> {
     }
 
     /// What helpers and morphs are chosen by; `None` where no point is off.
-    pub(crate) fn prepare(
+    pub(crate) fn initialise(
         &self,
         group: &mut Group,
-        effort: &Budget,
+        budget: &Budget,
     ) -> Result<Option<Initialisation>, Cancelled> {
         self.task.step("Looking at the clips", 0.05)?;
         let sampling = group.sampling(
@@ -186,7 +187,7 @@ impl Problem<'_> {
             self.clips,
             self.corrected,
             self.tolerance,
-            effort,
+            budget,
             self.task,
         )?;
         if !group.is_off() {
@@ -212,8 +213,8 @@ impl Problem<'_> {
             .max_joints
             .saturating_sub(group.n_joints.unwrap_or(usize::MAX));
         let aim = PlacementOptions {
-            most: room.min(retarget::most_helpers(self.options.mode, effort.helpers)),
-            enough: ENOUGH * self.tolerance,
+            most: room.min(retarget::most_helpers(self.options.mode, budget.helpers)),
+            target_error: TRAINING_SHARE * self.tolerance,
             regularisation,
             gap: GAP * self.diagonal / Self::unit_scale(&training, group),
             refines: self.refines(group),
@@ -241,9 +242,9 @@ impl Problem<'_> {
         }
     }
 
-    /// Moments to place helpers by: these follow the skinning without what corrects it.
+    /// Moments to position helpers by: these follow the skinning without what corrects it.
     fn frames(&self, group: &Group, times: &[FrameTime]) -> Result<Vec<Frame>, Cancelled> {
-        let drawn = group.drawn();
+        let drawn = group.instances();
         let wanted = SampleRequest {
             uncorrected: self.corrects(group) && !self.refines(group),
             ..SampleRequest::own(&drawn)
@@ -254,12 +255,12 @@ impl Problem<'_> {
     }
 
     /// By how much turns of motions, weights and displacements make less of what is off.
-    pub(crate) fn turns(&self, group: &Group) -> f64 {
+    pub(crate) fn expected_gain(&self, group: &Group) -> f64 {
         if self.refines(group) { TURNS } else { 1.0 }
     }
 
     /// Points whose weights leave less than this need no better ones.
-    pub(crate) fn fit(&self) -> f64 {
+    pub(crate) fn point_tolerance(&self) -> f64 {
         0.3 * self.tolerance
     }
 
@@ -271,7 +272,7 @@ impl Problem<'_> {
 
     /// A candidate worked out: rows, tracks, displacements, weights and keys; or how far it is off on the frames it was
     /// found on, where that leaves no hope and it `may_give_up`.
-    fn work_out(
+    fn solve_candidate(
         &self,
         group: &Group,
         training: &mut TrainingSet,
@@ -288,30 +289,30 @@ impl Problem<'_> {
         training.restore(&found.snapshots[candidate.snapshot]);
         let seeds = &found.seeds[..candidate.helpers];
         let turns = AlternatingSolver::new(self, group, codebook, seeds, candidate, regularisation);
-        let taken = turns.take(training, None)?;
+        let decomposition = turns.solve(training, None)?;
         // What strays on the frames it was found on strays more on all of them.
-        if may_give_up && taken.worst > HOPELESS_TURNS * self.tolerance {
-            return Ok(Err(taken.worst));
+        if may_give_up && decomposition.max_error > HOPELESS_TURNS * self.tolerance {
+            return Ok(Err(decomposition.max_error));
         }
         let unit_scale = Self::unit_scale(training, group);
-        let mut baked = Playback::new(self, group, codebook, sampling, taken, unit_scale);
-        baked.follow()?;
-        baked.hang(training);
-        baked.find_bases(training, candidate)?;
+        let mut baked = Playback::new(self, group, codebook, sampling, decomposition, unit_scale);
+        baked.solve_motions()?;
+        baked.update_training(training);
+        baked.fit_bases(training, candidate)?;
         let mut best = (f64::INFINITY, baked.clone());
-        // Moments that the displacements do not know, at keys and between them: with the worst of them they are found
+        // Moments that the displacements do not know, at keys and between them: with the max_error of them they are found
         // again.
         for round in 0..=MORE_ROUNDS {
-            let at_keys = baked.weigh(None)?;
-            let (worst, between) = baked.add_keys(&at_keys)?;
-            if worst < best.0 {
-                best = (worst, baked.clone());
+            let at_keys = baked.solve_weights(None)?;
+            let (max_error, between) = baked.subdivide(&at_keys)?;
+            if max_error < best.0 {
+                best = (max_error, baked.clone());
             }
             let mut missed: Vec<(f64, FrameTime)> = at_keys.into_iter().chain(between).collect();
             missed.retain(|m| m.0 > self.tolerance * 0.9);
-            if worst <= SAFE * self.tolerance
+            if max_error <= SAFE * self.tolerance
                 || missed.is_empty()
-                || round > 0 && worst > FAR * self.tolerance
+                || round > 0 && max_error > FAR * self.tolerance
                 || training.frames.len() >= MOST_MOMENTS
                 || round == MORE_ROUNDS
             {
@@ -331,23 +332,23 @@ impl Problem<'_> {
             training.weights.append(&mut add.weights);
             // More turns, with what was found so far.
             if let Some(rows) = baked.refined_rows() {
-                baked.renew(turns.take(training, Some(rows))?);
-                baked.follow()?;
+                baked.restart(turns.solve(training, Some(rows))?);
+                baked.solve_motions()?;
             }
-            baked.hang(training);
-            baked.find_bases(training, candidate)?;
+            baked.update_training(training);
+            baked.fit_bases(training, candidate)?;
         }
-        let (mut worst, mut baked) = best;
+        let (mut max_error, mut baked) = best;
         if !codebook.is_empty() {
             for share in THIN {
-                let thin = baked.thin(share)?;
-                if thin <= (1.01 * worst).max(SAFE * self.tolerance) {
-                    worst = thin;
+                let thin = baked.reduce_keys(share)?;
+                if thin <= (1.01 * max_error).max(SAFE * self.tolerance) {
+                    max_error = thin;
                     break;
                 }
             }
         }
         let bytes = candidate.bytes;
-        Ok(Ok(baked.finish(worst, bytes, sampling.flips.clone())))
+        Ok(Ok(baked.finish(max_error, bytes, sampling.flips.clone())))
     }
 }

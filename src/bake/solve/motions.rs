@@ -21,7 +21,7 @@ use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use rayon::prelude::*;
 
-/// What a helper's deviation costs beside what its points are off: enough that it runs smoothly from key to key.
+/// What a helper's deviation costs beside what its points are off: target_error that it runs smoothly from key to key.
 const RIDGE: f64 = 0.03;
 /// Rounds of Gauss and Newton.
 const ROUNDS: usize = 2;
@@ -36,8 +36,8 @@ pub(crate) struct MotionSolver<'a> {
     group: &'a Group,
     codebook: Vec<WeightRow>,
     n_joints: usize,
-    /// By unit of the group, then by helper.
-    seats: Vec<Vec<HelperSupport>>,
+    /// By joint_set of the group, then by helper.
+    supports: Vec<Vec<HelperSupport>>,
     /// By part: displacements of a point.
     k: Vec<usize>,
     /// By part.
@@ -63,14 +63,14 @@ pub(crate) struct FitPoint {
     /// Its displacements, bind space.
     pub(crate) b: Vec<DVec3>,
     /// How much it counts.
-    pub(crate) om: f64,
+    pub(crate) irls: f64,
 }
 
-/// The answer for a unit at a frame.
+/// The answer for a joint_set at a frame.
 pub(crate) struct MotionFit {
     /// Of the helpers, each relative to its parent.
     pub(crate) motions: Vec<DAffine3>,
-    /// Of the displacements, by instance of the sampler that the unit draws.
+    /// Of the displacements, by instance of the sampler that the joint_set draws.
     pub(crate) weights: Vec<(usize, Vec<f64>)>,
 }
 
@@ -79,7 +79,7 @@ struct MotionEstimate {
     rotation: DMat3,
     /// The blend's own.
     stretch: DMat3,
-    place: DVec3,
+    position: DVec3,
     deviation: [f64; DOF],
 }
 
@@ -92,7 +92,7 @@ struct ParentFrame {
     blend: DAffine3,
 }
 
-/// An instance of a part in a unit, and where its weights stand in the border.
+/// An instance of a part in a joint_set, and where its weights stand in the border.
 struct WeightBlock {
     part: usize,
     d: usize,
@@ -106,7 +106,7 @@ impl FitPoint {
             point,
             row,
             b: Vec::new(),
-            om: 1.0,
+            irls: 1.0,
         }
     }
 }
@@ -130,22 +130,22 @@ impl<'a> MotionSolver<'a> {
             all.into_iter().step_by(step).collect()
         });
         let points: Vec<Vec<FitPoint>> = points.collect();
-        let seats = group.joint_sets.iter().map(|&u| {
+        let supports = group.joint_sets.iter().map(|&u| {
             let helpers = codebook.iter().enumerate();
-            let seat = |(h, omega): (usize, &WeightRow)| {
-                let parent = parent_slot(sampler, u, omega);
+            let support = |(h, blend_weights): (usize, &WeightRow)| {
+                let parent = parent_slot(sampler, u, blend_weights);
                 let bind = sampler.joint_sets[u].inverse_bind[usize::from(parent)];
                 HelperSupport::new(group, &points, n_joints + h, parent, bind)
             };
-            helpers.map(seat).collect()
+            helpers.map(support).collect()
         });
-        let seats: Vec<Vec<HelperSupport>> = seats.collect();
-        let parents: Vec<u16> = seats
-            .first()
-            .map_or_else(Vec::new, |seats| seats.iter().map(|s| s.parent).collect());
+        let supports: Vec<Vec<HelperSupport>> = supports.collect();
+        let parents: Vec<u16> = supports.first().map_or_else(Vec::new, |supports| {
+            supports.iter().map(|s| s.parent).collect()
+        });
         let mut envelope = Envelope::new(&parents, DOF);
-        for pulled in points.iter().flatten() {
-            let slots = pulled.row.iter().map(|r| usize::from(r.0));
+        for fit_point in points.iter().flatten() {
+            let slots = fit_point.row.iter().map(|r| usize::from(r.0));
             envelope.join(slots.filter_map(|slot| slot.checked_sub(n_joints)));
         }
         Self {
@@ -153,72 +153,74 @@ impl<'a> MotionSolver<'a> {
             group,
             codebook: codebook.to_vec(),
             n_joints,
-            seats,
+            supports,
             k,
             points,
             envelope,
         }
     }
 
-    /// The motions of the helpers of the group's `i`-th unit at a frame, and the weights that go with them.
+    /// The motions of the helpers of the group's `i`-th joint_set at a frame, and the weights that go with them.
     pub(crate) fn fit(&self, frame: &Frame, i: usize) -> MotionFit {
         let u = self.group.joint_sets[i];
-        let unit = &self.sampler.joint_sets[u];
-        let seats = &self.seats[i];
-        let (drawn, n_border) = self.drawn(u);
-        let mut held: Vec<ParentFrame> = Vec::with_capacity(seats.len());
-        for (seat, omega) in seats.iter().zip(&self.codebook) {
-            let slot = usize::from(seat.parent);
-            let world = frame.world[unit.joints[slot].get()];
-            held.push(ParentFrame {
+        let joint_set = &self.sampler.joint_sets[u];
+        let supports = &self.supports[i];
+        let (drawn, n_border) = self.instances(u);
+        let mut parents: Vec<ParentFrame> = Vec::with_capacity(supports.len());
+        for (support, blend_weights) in supports.iter().zip(&self.codebook) {
+            let slot = usize::from(support.parent);
+            let world = frame.world[joint_set.joints[slot].get()];
+            parents.push(ParentFrame {
                 world,
-                bind: unit.inverse_bind[slot],
+                bind: joint_set.inverse_bind[slot],
                 scale: world.matrix3.determinant().abs().cbrt().max(1e-12),
-                blend: relative(self.sampler, u, seat.parent, frame, omega),
+                blend: relative(self.sampler, u, support.parent, frame, blend_weights),
             });
         }
-        let of_blend = |(held, seat): (&ParentFrame, &HelperSupport)| {
-            MotionEstimate::new(&held.blend, seat.centre)
+        let of_blend = |(parents, support): (&ParentFrame, &HelperSupport)| {
+            MotionEstimate::new(&parents.blend, support.centre)
         };
-        let mut bent: Vec<MotionEstimate> = held.iter().zip(seats).map(of_blend).collect();
+        let mut estimates: Vec<MotionEstimate> =
+            parents.iter().zip(supports).map(of_blend).collect();
         let mut w = vec![0.0; n_border];
         for _ in 0..ROUNDS {
             let mut system = self.envelope.system(n_border);
-            let axes = held.iter().zip(&bent);
+            let axes = parents.iter().zip(&estimates);
             let axes: Vec<DMat3> = axes.map(|(h, b)| h.world.matrix3 * b.rotation).collect();
-            let linears = axes.iter().zip(&bent).zip(&held);
+            let linears = axes.iter().zip(&estimates).zip(&parents);
             let linears = linears.map(|((axes, b), h)| *axes * b.stretch * h.bind.matrix3);
             let linears: Vec<DMat3> = linears.collect();
             for instance in &drawn {
                 let part = &self.group.meshes[instance.part];
                 let k = self.k[instance.part];
                 let w = &w[instance.first..instance.first + k];
-                let of_instance = &frame.drawn[instance.d];
+                let of_instance = &frame.instances[instance.d];
                 let mut border = vec![DVec3::ZERO; k];
-                for pulled in &self.points[instance.part] {
-                    let place = part.bind(pulled.point, of_instance) + displacement(&pulled.b, w);
-                    let mut left = of_instance.target[pulled.point as usize].as_dvec3();
+                for fit_point in &self.points[instance.part] {
+                    let position =
+                        part.bind(fit_point.point, of_instance) + displacement(&fit_point.b, w);
+                    let mut left = of_instance.target[fit_point.point as usize].as_dvec3();
                     let mut n = 0;
                     let mut columns =
                         [(0, [DVec3::ZERO; DOF]); crate::bake::problem::rows::MAX_INFLUENCES];
-                    let count = pulled.om.sqrt();
+                    let count = fit_point.irls.sqrt();
                     let mut linear = DMat3::ZERO;
-                    for &(slot, weight) in &pulled.row {
+                    for &(slot, weight) in &fit_point.row {
                         let slot = usize::from(slot);
                         let Some(h) = slot.checked_sub(self.n_joints) else {
                             let matrix = frame.joint_sets[u].matrices[slot];
-                            left -= matrix.transform_point3(place) * weight;
+                            left -= matrix.transform_point3(position) * weight;
                             linear += matrix.matrix3 * weight;
                             continue;
                         };
-                        let (bent, held) = (&bent[h], &held[h]);
-                        let from = held.bind.transform_point3(place) - seats[h].centre;
-                        let at = bent.stretch * from;
-                        let turned = bent.rotation * at + bent.place;
-                        left -= held.world.transform_point3(turned) * weight;
+                        let (estimates, parents) = (&estimates[h], &parents[h]);
+                        let from = parents.bind.transform_point3(position) - supports[h].centre;
+                        let at = estimates.stretch * from;
+                        let turned = estimates.rotation * at + estimates.position;
+                        left -= parents.world.transform_point3(turned) * weight;
                         linear += linears[h] * weight;
-                        let shift = weight * count / held.scale;
-                        let turn = shift / seats[h].reach;
+                        let shift = weight * count / parents.scale;
+                        let turn = shift / supports[h].reach;
                         let axes = &axes[h];
                         columns[n] = (
                             h,
@@ -233,35 +235,35 @@ impl<'a> MotionSolver<'a> {
                         );
                         n += 1;
                     }
-                    for (border, b) in border.iter_mut().zip(&pulled.b) {
+                    for (border, b) in border.iter_mut().zip(&fit_point.b) {
                         *border = linear * *b * count;
                     }
                     system.add_bordered(&columns[..n], instance.first, &border, left * count);
                 }
             }
-            for (h, (seat, bent)) in seats.iter().zip(&bent).enumerate() {
-                for (i, d) in bent.deviation.iter().enumerate() {
-                    system.hold(h, i, RIDGE * seat.mass + 1e-12, *d);
+            for (h, (support, estimates)) in supports.iter().zip(&estimates).enumerate() {
+                for (i, d) in estimates.deviation.iter().enumerate() {
+                    system.hold(h, i, RIDGE * support.mass + 1e-12, *d);
                 }
             }
             system.hold_border(1e-9);
             let Some(step) = system.solve() else {
                 break;
             };
-            let of_helpers = step.chunks_exact(DOF).zip(&held).zip(seats);
-            for (bent, ((step, held), seat)) in bent.iter_mut().zip(of_helpers) {
-                bent.step(step, held.scale, seat.reach);
+            let of_helpers = step.chunks_exact(DOF).zip(&parents).zip(supports);
+            for (estimates, ((step, parents), support)) in estimates.iter_mut().zip(of_helpers) {
+                estimates.step(step, parents.scale, support.reach);
             }
-            let of_border = &step[DOF * bent.len()..];
+            let of_border = &step[DOF * estimates.len()..];
             w.iter_mut().zip(of_border).for_each(|(w, step)| *w += step);
         }
-        let motions = bent.iter().zip(seats).zip(&held);
-        let motions = motions.map(|((bent, seat), held)| {
-            let motion = bent.motion(seat.centre);
-            if motion.is_finite() && seat.mass > 0.0 {
+        let motions = estimates.iter().zip(supports).zip(&parents);
+        let motions = motions.map(|((estimates, support), parents)| {
+            let motion = estimates.motion(support.centre);
+            if motion.is_finite() && support.mass > 0.0 {
                 motion
             } else {
-                held.blend
+                parents.blend
             }
         });
         MotionFit {
@@ -270,21 +272,21 @@ impl<'a> MotionSolver<'a> {
                 .iter()
                 .map(|drawn| {
                     let k = self.k[drawn.part];
-                    (drawn.d, w[drawn.first..drawn.first + k].to_vec())
+                    (drawn.d, w[drawn.first..instances.first + k].to_vec())
                 })
                 .collect(),
         }
     }
 
-    /// What a unit draws, and the number of weights in all.
-    fn drawn(&self, u: usize) -> (Vec<WeightBlock>, usize) {
+    /// What a joint_set draws, and the number of weights in all.
+    fn instances(&self, u: usize) -> (Vec<WeightBlock>, usize) {
         let mut n = 0;
         let mut all = Vec::new();
         for (part, mesh) in self.group.meshes.iter().enumerate() {
             for &d in mesh
-                .drawn
+                .instances
                 .iter()
-                .filter(|&&d| self.sampler.drawn[d].unit == u)
+                .filter(|&&d| self.sampler.instances[d].joint_set == u)
             {
                 let first = n;
                 n += self.k[part];
@@ -303,16 +305,16 @@ impl<'a> MotionSolver<'a> {
             .zip(&mut training.weights);
         all.try_for_each(|((frame, matrices), weights)| {
             task.check()?;
-            weights.resize(frame.drawn.len(), Vec::new());
+            weights.resize(frame.instances.len(), Vec::new());
             for (i, (&u, matrices)) in self.group.joint_sets.iter().zip(matrices).enumerate() {
-                let unit = &self.sampler.joint_sets[u];
-                matrices.truncate(unit.joints.len());
+                let joint_set = &self.sampler.joint_sets[u];
+                matrices.truncate(joint_set.joints.len());
                 let fitted = self.fit(frame, i);
-                let helpers = fitted.motions.iter().zip(&self.seats[i]);
-                matrices.extend(helpers.map(|(motion, seat)| {
-                    let slot = usize::from(seat.parent);
-                    let world = frame.world[unit.joints[slot].get()];
-                    world * *motion * unit.inverse_bind[slot]
+                let helpers = fitted.motions.iter().zip(&self.supports[i]);
+                matrices.extend(helpers.map(|(motion, support)| {
+                    let slot = usize::from(support.parent);
+                    let world = frame.world[joint_set.joints[slot].get()];
+                    world * *motion * joint_set.inverse_bind[slot]
                 }));
                 for (d, w) in fitted.weights {
                     weights[d] = w;
@@ -332,10 +334,10 @@ impl HelperSupport {
         bind: DAffine3,
     ) -> Self {
         let of = |(part, points): (&'_ GroupMesh, &'_ Vec<FitPoint>)| -> Vec<(DVec3, f64)> {
-            let follows = points.iter().filter_map(|pulled| {
-                let of_slot = pulled.row.iter().find(|r| usize::from(r.0) == slot)?;
-                let place = part.geometry.positions[pulled.point as usize].as_dvec3();
-                Some((bind.transform_point3(place), of_slot.1 * of_slot.1))
+            let follows = points.iter().filter_map(|fit_point| {
+                let of_slot = fit_point.row.iter().find(|r| usize::from(r.0) == slot)?;
+                let position = part.geometry.positions[fit_point.point as usize].as_dvec3();
+                Some((bind.transform_point3(position), of_slot.1 * of_slot.1))
             });
             follows.collect()
         };
@@ -368,7 +370,7 @@ impl MotionEstimate {
                 stretch.y_axis.y,
                 stretch.z_axis.z,
             )),
-            place: blend.transform_point3(centre),
+            position: blend.transform_point3(centre),
             deviation: [0.0; DOF],
         }
     }
@@ -379,7 +381,7 @@ impl MotionEstimate {
             *d += s;
         }
         let turn = DVec3::from_slice(step) / (scale * reach);
-        self.place += self.rotation * (DVec3::from_slice(&step[3..]) / scale);
+        self.position += self.rotation * (DVec3::from_slice(&step[3..]) / scale);
         let turned = DMat3::from_quat(DQuat::from_scaled_axis(turn.clamp_length_max(1.0)));
         self.rotation = DMat3::from_quat(quat_from_rotation(self.rotation * turned));
     }
@@ -388,7 +390,7 @@ impl MotionEstimate {
         let matrix3 = self.rotation * self.stretch;
         DAffine3 {
             matrix3,
-            translation: self.place - matrix3 * centre,
+            translation: self.position - matrix3 * centre,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which helper joints to add: for the worst points first, as long as the points around them gain.
+//! Which helper joints to add: for the max_error points first, as long as the points around them gain.
 
 use super::motions::{FitPoint, MotionSolver};
 use super::training::{Snapshot, TrainingSet};
@@ -28,7 +28,7 @@ pub(crate) struct Placement {
     pub(crate) codebook: Vec<WeightRow>,
     /// Where the points they were placed for lie, bind space.
     pub(crate) seeds: Vec<DVec3>,
-    /// By part: places in [`GroupMesh::active`].
+    /// By part: positions in [`GroupMesh::active`].
     pub(crate) points: Vec<Vec<usize>>,
     pub(crate) snapshots: Vec<Snapshot>,
 }
@@ -39,9 +39,9 @@ pub(crate) struct PlacementOptions {
     /// Most helpers.
     pub(crate) most: usize,
     /// Every point is to be this near.
-    pub(crate) enough: f64,
+    pub(crate) target_error: f64,
     pub(crate) regularisation: Regularisation,
-    /// Helpers that are fitted to corrections may do for one place if they lie so far from each other, bind space.
+    /// Helpers that are fitted to corrections may do for one position if they lie so far from each other, bind space.
     pub(crate) gap: f64,
     /// Whether helpers are fitted to what the whole stack does, not blends of their weights.
     pub(crate) refines: bool,
@@ -57,7 +57,7 @@ pub(crate) fn place_helpers(
 ) -> Result<Placement, Cancelled> {
     let PlacementOptions {
         most,
-        enough,
+        target_error,
         regularisation,
         refines,
         ..
@@ -75,7 +75,7 @@ pub(crate) fn place_helpers(
         .map(|(part, points)| {
             points
                 .iter()
-                .map(|&i| part.base[part.active[i] as usize].clone())
+                .map(|&i| part.file_weights[part.active[i] as usize].clone())
                 .collect()
         })
         .collect();
@@ -93,7 +93,7 @@ pub(crate) fn place_helpers(
     let Some(n_joints) = group.n_joints else {
         return Ok(placement);
     };
-    let seen: Vec<Vec<(usize, usize, usize)>> = group
+    let observations: Vec<Vec<(usize, usize, usize)>> = group
         .meshes
         .iter()
         .map(|part| training.of_part(sampler, group, part, MOST_VIEWS / 2))
@@ -101,10 +101,18 @@ pub(crate) fn place_helpers(
     let mut errors: Vec<Vec<f64>> = Vec::new();
     let mut spent: Vec<Vec<bool>> = Vec::new();
     for (i, part) in group.meshes.iter().enumerate() {
-        let looked = WeightFitter::new(training, group, i, &seen[i], false, regularisation, enough);
+        let fitter = WeightFitter::new(
+            training,
+            group,
+            i,
+            &observations[i],
+            false,
+            regularisation,
+            target_error,
+        );
         let all = placement.points[i].par_iter().zip(&rows[i]);
         errors.push(
-            all.map(|(&a, row)| looked.error(part.active[a], row))
+            all.map(|(&a, row)| fitter.error(part.active[a], row))
                 .collect(),
         );
         spent.push(vec![false; rows[i].len()]);
@@ -120,25 +128,31 @@ pub(crate) fn place_helpers(
         task.check()?;
         let first = placement.codebook.len();
         for _ in 0..BATCH.min(most - first) {
-            let Some((i, e)) = worst(
+            let Some((i, e)) = worst_point(
                 group,
                 &placement,
                 &errors,
                 &spent,
                 first,
-                enough,
+                target_error,
                 refines.then_some(aim.gap),
             ) else {
                 break;
             };
             spent[i][e] = true;
             let part = &group.meshes[i];
-            let mut omega = part.omega[part.active[placement.points[i][e]] as usize].clone();
-            omega.retain(|r| r.1 >= 0.002);
-            let omega = normalised(omega);
+            let mut blend_weights =
+                part.weights[part.active[placement.points[i][e]] as usize].clone();
+            blend_weights.retain(|r| r.1 >= 0.002);
+            let blend_weights = normalised(blend_weights);
             let point = part.active[placement.points[i][e]];
-            training.add(sampler, group, &omega, refines.then_some((i, point)));
-            placement.codebook.push(omega);
+            training.add(
+                sampler,
+                group,
+                &blend_weights,
+                refines.then_some((i, point)),
+            );
+            placement.codebook.push(blend_weights);
             placement
                 .seeds
                 .push(part.geometry.positions[point as usize].as_dvec3());
@@ -148,25 +162,35 @@ pub(crate) fn place_helpers(
         }
         let fresh = &placement.codebook[first..];
         for (i, part) in group.meshes.iter().enumerate() {
-            let looked =
-                WeightFitter::new(training, group, i, &seen[i], false, regularisation, enough);
+            let fitter = WeightFitter::new(
+                training,
+                group,
+                i,
+                &observations[i],
+                false,
+                regularisation,
+                target_error,
+            );
             let better: Vec<Option<(WeightRow, f64)>> = placement.points[i]
                 .par_iter()
                 .zip(&errors[i])
                 .map(|(&a, &error)| {
                     let point = part.active[a];
-                    let own = &part.omega[point as usize];
-                    if fresh.iter().all(|omega| distance(omega, own) > 1.4) {
+                    let own = &part.weights[point as usize];
+                    if fresh
+                        .iter()
+                        .all(|blend_weights| distance(blend_weights, own) > 1.4)
+                    {
                         return None;
                     }
-                    let row = looked.refit(
+                    let row = fitter.refit(
                         point,
                         n_joints,
                         &placement.codebook,
                         &seeds(&placement),
                         &group.joint_sets,
                     );
-                    let now = looked.error(point, &row);
+                    let now = fitter.error(point, &row);
                     (now < error).then_some((row, now))
                 })
                 .collect();
@@ -180,22 +204,29 @@ pub(crate) fn place_helpers(
         if refines {
             refine(sampler, group, training, &placement, &rows, task)?;
             for (i, part) in group.meshes.iter().enumerate() {
-                let looked =
-                    WeightFitter::new(training, group, i, &seen[i], true, regularisation, enough);
+                let fitter = WeightFitter::new(
+                    training,
+                    group,
+                    i,
+                    &observations[i],
+                    true,
+                    regularisation,
+                    target_error,
+                );
                 let points = placement.points[i].par_iter().zip(&mut rows[i]);
                 let points = points.zip(&mut errors[i]);
                 points.for_each(|((&a, row), error)| {
                     let point = part.active[a];
-                    *error = looked.error(point, row);
-                    if *error > 0.5 * enough {
-                        let other = looked.refit(
+                    *error = fitter.error(point, row);
+                    if *error > 0.5 * target_error {
+                        let other = fitter.refit(
                             point,
                             n_joints,
                             &placement.codebook,
                             &seeds(&placement),
                             &group.joint_sets,
                         );
-                        let now = looked.error(point, &other);
+                        let now = fitter.error(point, &other);
                         if now < *error {
                             (*row, *error) = (other, now);
                         }
@@ -233,41 +264,41 @@ fn refine(
 ) -> Result<(), Cancelled> {
     let of_part = |(i, part): (usize, &GroupMesh)| -> (usize, Vec<FitPoint>) {
         let points = placement.points[i].iter().zip(&rows[i]);
-        let pulled = points.map(|(&a, row)| FitPoint::by(part.active[a], row.clone()));
-        (0, pulled.collect())
+        let fit_point = points.map(|(&a, row)| FitPoint::by(part.active[a], row.clone()));
+        (0, fit_point.collect())
     };
     let points = group.meshes.iter().enumerate().map(of_part);
     MotionSolver::new(sampler, group, &placement.codebook, points).apply(training, task)
 }
 
-/// The worst point that is no helper yet, lies beyond `enough`, and is far from helpers `first` on.
-fn worst(
+/// The max_error point that is no helper yet, lies beyond `target_error`, and is far from helpers `first` on.
+fn worst_point(
     group: &Group,
     placement: &Placement,
     errors: &[Vec<f64>],
     spent: &[Vec<bool>],
     first: usize,
-    enough: f64,
+    target_error: f64,
     spaced: Option<f64>,
 ) -> Option<(usize, usize)> {
     let mut found: Option<(f64, usize, usize)> = None;
     for (i, part) in group.meshes.iter().enumerate() {
         for (e, &error) in errors[i].iter().enumerate() {
-            if spent[i][e] || error <= enough || found.is_some_and(|f| error <= f.0) {
+            if spent[i][e] || error <= target_error || found.is_some_and(|f| error <= f.0) {
                 continue;
             }
-            let own = &part.omega[part.active[placement.points[i][e]] as usize];
+            let own = &part.weights[part.active[placement.points[i][e]] as usize];
             let point = part.active[placement.points[i][e]];
-            let place = part.geometry.positions[point as usize].as_dvec3();
-            let far = |(h, omega): (usize, &WeightRow)| {
+            let position = part.geometry.positions[point as usize].as_dvec3();
+            let far = |(h, blend_weights): (usize, &WeightRow)| {
                 let least = if h >= first {
                     MIN_WEIGHT_DISTANCE
                 } else {
                     0.02
                 };
-                distance(omega, own) > least
+                distance(blend_weights, own) > least
                     || spaced.is_some_and(|gap| {
-                        placement.seeds[h].distance(place)
+                        placement.seeds[h].distance(position)
                             > gap * if h >= first { 3.0 } else { 1.0 }
                     })
             };

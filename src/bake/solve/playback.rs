@@ -4,7 +4,7 @@
 use super::alternating::{Decomposition, basis_of};
 use super::candidates::Candidate;
 use super::displacements::{Basis, NormalEquations, Residuals, displacement};
-use super::helper_tracks::{Helper, TrackTolerance, parent_slot, place, relative};
+use super::helper_tracks::{Helper, TrackTolerance, key_interval, parent_slot, relative};
 use super::motions::MotionSolver;
 use super::training::{TrainingSet, residual};
 use super::{MeshSolution, Solution};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Rounds in which keys are added.
 const KEY_ROUNDS: usize = 5;
 
-/// Where between two keys the played result is looked at.
+/// Where between two keys the played result is fitter at.
 const SHARES: [f64; 3] = [0.3, 0.5, 0.7];
 
 /// A helper that moves its points by less than this share of the tolerance has no track.
@@ -38,11 +38,11 @@ pub(crate) struct Playback<'a, 'j> {
     problem: &'a Problem<'j>,
     group: &'a Group,
     codebook: &'a [WeightRow],
-    /// By unit of the group, then by helper.
+    /// By joint_set of the group, then by helper.
     parents: Vec<Vec<u16>>,
     /// By clip.
     keys: Vec<Vec<f32>>,
-    /// By clip, key, unit of the group and helper: the helper's motion relative to its parent.
+    /// By clip, key, joint_set of the group and helper: the helper's motion relative to its parent.
     motions: Vec<Vec<Vec<Vec<DAffine3>>>>,
     rest: Vec<Vec<DAffine3>>,
     /// Keys of helpers that tell less than this share of the tolerance are left out.
@@ -66,7 +66,7 @@ impl<'a, 'j> Playback<'a, 'j> {
         group: &'a Group,
         codebook: &'a [WeightRow],
         sampling: &Sampling,
-        taken: Decomposition<'a>,
+        decomposition: Decomposition<'a>,
         unit_scale: f64,
     ) -> Self {
         let parents = group.joint_sets.iter().map(|&u| {
@@ -87,15 +87,15 @@ impl<'a, 'j> Playback<'a, 'j> {
             thin: 0.0,
             unit_scale,
             helpers: Vec::new(),
-            refiner: taken.refiner.map(Arc::new),
-            rows: taken.rows,
+            refiner: decomposition.refiner.map(Arc::new),
+            rows: decomposition.rows,
             bases: group.meshes.iter().map(|_| (0, Vec::new())).collect(),
             weights: BTreeMap::new(),
         }
     }
 
     /// Fills in the motions of the helpers at keys that have none yet.
-    pub(crate) fn follow(&mut self) -> Result<(), Cancelled> {
+    pub(crate) fn solve_motions(&mut self) -> Result<(), Cancelled> {
         if self.codebook.is_empty() {
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                 secs: 0.0,
             });
         }
-        let drawn = self.group.drawn();
+        let drawn = self.group.instances();
         let (sampler, group) = (self.problem.sampler, self.group);
         let motions = |_: usize, frame: Frame| -> Vec<Vec<DAffine3>> {
             if let (Some(refiner), Some(_)) = (&self.refiner, frame.time.clip) {
@@ -135,7 +135,9 @@ impl<'a, 'j> Playback<'a, 'j> {
             let of = |(&u, parents): (&usize, &Vec<u16>)| {
                 let helpers = self.codebook.iter().zip(parents);
                 helpers
-                    .map(|(omega, &parent)| relative(sampler, u, parent, &frame, omega))
+                    .map(|(blend_weights, &parent)| {
+                        relative(sampler, u, parent, &frame, blend_weights)
+                    })
                     .collect()
             };
             joint_sets.map(of).collect()
@@ -152,7 +154,7 @@ impl<'a, 'j> Playback<'a, 'j> {
     }
 
     /// Makes the tracks of the helpers from their motions, and the matrices of `training` those of a player.
-    pub(crate) fn hang(&mut self, training: &mut TrainingSet) {
+    pub(crate) fn update_training(&mut self, training: &mut TrainingSet) {
         self.make_tracks();
         for (frame, matrices) in training.frames.iter().zip(&mut training.matrices) {
             *matrices = self.matrices(frame);
@@ -207,17 +209,21 @@ impl<'a, 'j> Playback<'a, 'j> {
     }
 
     /// How far the points reach that follow a slot, by their weights, in the space that `bind` leads to.
-    fn reach(&self, unit: usize, slot: u16, bind: &DAffine3) -> f64 {
+    fn reach(&self, joint_set: usize, slot: u16, bind: &DAffine3) -> f64 {
         let sampler = self.problem.sampler;
         let mut reach = 0.0f64;
         for (part, rows) in self.group.meshes.iter().zip(&self.rows) {
-            if part.drawn.iter().all(|&d| sampler.drawn[d].unit != unit) {
+            if part
+                .instances
+                .iter()
+                .all(|&d| sampler.instances[d].joint_set != joint_set)
+            {
                 continue;
             }
             for (&point, row) in part.active.iter().zip(rows) {
                 if let Some((_, weight)) = row.iter().find(|r| r.0 == slot) {
-                    let place = part.geometry.positions[point as usize].as_dvec3();
-                    reach = reach.max(weight * bind.transform_point3(place).length());
+                    let position = part.geometry.positions[point as usize].as_dvec3();
+                    reach = reach.max(weight * bind.transform_point3(position).length());
                 }
             }
         }
@@ -226,16 +232,16 @@ impl<'a, 'j> Playback<'a, 'j> {
 
     /// Leaves out keys of helpers that tell less than `share` of the tolerance, and solves the weights with what is left;
     /// the largest error then.
-    pub(crate) fn thin(&mut self, share: f64) -> Result<f64, Cancelled> {
+    pub(crate) fn reduce_keys(&mut self, share: f64) -> Result<f64, Cancelled> {
         self.thin = share;
         self.make_tracks();
-        let at_keys = self.weigh(None)?;
+        let at_keys = self.solve_weights(None)?;
         let at_keys = at_keys.iter().map(|e| e.0).fold(0.0, f64::max);
-        Ok(at_keys.max(self.worst_between()?))
+        Ok(at_keys.max(self.max_error_between_keys()?))
     }
 
     /// The largest error between the keys there are.
-    fn worst_between(&self) -> Result<f64, Cancelled> {
+    fn max_error_between_keys(&self) -> Result<f64, Cancelled> {
         let mut times = Vec::new();
         for (clip, keys) in self.keys.iter().enumerate() {
             if self.problem.corrected[clip] {
@@ -251,15 +257,15 @@ impl<'a, 'j> Playback<'a, 'j> {
                 }
             }
         }
-        let drawn = self.group.drawn();
-        let look = |_: usize, frame: Frame| self.error_at(&frame);
+        let drawn = self.group.instances();
+        let look = |_: usize, frame: Frame| self.error_between_keys(&frame);
         let (clips, task) = (self.problem.clips, self.problem.task);
         let sampler = self.problem.sampler;
         let found = sampler.sample(clips, &times, SampleRequest::own(&drawn), task, look)?;
         Ok(found.into_iter().fold(0.0, f64::max))
     }
 
-    /// Matrices of joints and helpers as a player has them, by unit of the group.
+    /// Matrices of joints and helpers as a player has them, by joint_set of the group.
     fn matrices(&self, frame: &Frame) -> Vec<Vec<DAffine3>> {
         let joint_sets = self.group.joint_sets.iter().enumerate();
         joint_sets
@@ -275,7 +281,7 @@ impl<'a, 'j> Playback<'a, 'j> {
     }
 
     /// Finds the displacements of all meshes on `training`.
-    pub(crate) fn find_bases(
+    pub(crate) fn fit_bases(
         &mut self,
         training: &TrainingSet,
         candidate: &Candidate,
@@ -306,7 +312,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                     .fold(0.0f64, |m, w| m.max(w.abs()))
             })
             .collect();
-        let limit = basis.worst.max(0.85 * self.problem.tolerance);
+        let limit = basis.max_error.max(0.85 * self.problem.tolerance);
         for share in [0.55, 0.4, 0.25, 0.15, 0.08] {
             let least = share * self.problem.tolerance / self.unit_scale;
             let mut b = basis.b.clone();
@@ -315,7 +321,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                     *b = DVec3::ZERO;
                 }
             }
-            if residuals.worst_with(k, &b, &basis.w) <= limit {
+            if residuals.max_error_with(k, &b, &basis.w) <= limit {
                 return b;
             }
         }
@@ -330,7 +336,7 @@ impl<'a, 'j> Playback<'a, 'j> {
         let all = times_of(&self.keys, self.problem.corrected);
         let times: &[FrameTime] = only.unwrap_or(&all);
         let solve = |_: usize, frame: Frame| self.weights_at(&frame);
-        let drawn = self.group.drawn();
+        let drawn = self.group.instances();
         let (clips, task) = (self.problem.clips, self.problem.task);
         let found =
             self.problem
@@ -361,9 +367,9 @@ impl<'a, 'j> Playback<'a, 'j> {
         for (i, part) in self.group.meshes.iter().enumerate() {
             let (k, b) = &self.bases[i];
             let mut instances = Vec::new();
-            for &d in &part.drawn {
-                let left = self.left(i, d, &matrices, frame);
-                let (w, error) = best_weights(*k, b, &left);
+            for &d in &part.instances {
+                let left = self.residuals_of(i, d, &matrices, frame);
+                let (w, error) = solve_frame_weights(*k, b, &left);
                 largest = largest.max(error);
                 instances.push(w);
             }
@@ -373,7 +379,7 @@ impl<'a, 'j> Playback<'a, 'j> {
     }
 
     /// What is left over of the active points of mesh `i` in instance `d`.
-    fn left(
+    fn residuals_of(
         &self,
         i: usize,
         d: usize,
@@ -381,26 +387,26 @@ impl<'a, 'j> Playback<'a, 'j> {
         frame: &Frame,
     ) -> Vec<(glam::DMat3, DVec3)> {
         let part = &self.group.meshes[i];
-        let unit = self.problem.sampler.drawn[d].unit;
+        let joint_set = self.problem.sampler.instances[d].joint_set;
         let u = self
             .group
             .joint_sets
             .iter()
-            .position(|&x| x == unit)
+            .position(|&x| x == joint_set)
             .unwrap_or(0);
         let points = part.active.iter().zip(&self.rows[i]);
         points
-            .map(|(&p, row)| residual(part, p, row, &matrices[u], &frame.drawn[d]))
+            .map(|(&p, row)| residual(part, p, row, &matrices[u], &frame.instances[d]))
             .collect()
     }
 
     /// The largest error at a frame between keys.
-    fn error_at(&self, frame: &Frame) -> f64 {
+    fn error_between_keys(&self, frame: &Frame) -> f64 {
         let matrices = self.matrices(frame);
         let Some((clip, k, share)) = frame
             .time
             .clip
-            .and_then(|clip| place(&self.keys[clip], frame.time))
+            .and_then(|clip| key_interval(&self.keys[clip], frame.time))
         else {
             return 0.0;
         };
@@ -414,7 +420,7 @@ impl<'a, 'j> Playback<'a, 'j> {
         let mut largest = 0.0f64;
         for (i, part) in self.group.meshes.iter().enumerate() {
             let (n, b) = &self.bases[i];
-            for (instance, &d) in part.drawn.iter().enumerate() {
+            for (instance, &d) in part.instances.iter().enumerate() {
                 let of = |k: usize| at(k).map(|s| &s.0[i][instance]);
                 let (Some(from), Some(to)) = (of(k), of(k + 1).or(of(k))) else {
                     continue;
@@ -424,7 +430,11 @@ impl<'a, 'j> Playback<'a, 'j> {
                     .zip(to)
                     .map(|(a, b)| a + (b - a) * share)
                     .collect();
-                for (p, (a, r)) in self.left(i, d, &matrices, frame).into_iter().enumerate() {
+                for (p, (a, r)) in self
+                    .residuals_of(i, d, &matrices, frame)
+                    .into_iter()
+                    .enumerate()
+                {
                     let d = displacement(&b[p * n..(p + 1) * n], &w);
                     largest = largest.max((r - a * d).length());
                 }
@@ -439,16 +449,16 @@ impl<'a, 'j> Playback<'a, 'j> {
     }
 
     /// Begins anew with other weights of points and motions of helpers, at the keys it has.
-    pub(crate) fn renew(&mut self, taken: Decomposition<'a>) {
-        self.rows = taken.rows;
-        self.refiner = taken.refiner.map(Arc::new);
+    pub(crate) fn restart(&mut self, decomposition: Decomposition<'a>) {
+        self.rows = decomposition.rows;
+        self.refiner = decomposition.refiner.map(Arc::new);
         self.weights.clear();
         self.motions.iter_mut().flatten().for_each(Vec::clear);
     }
 
     /// Adds keys in the middle of intervals in which the played result strays by more than the tolerance, and more
     /// than at their ends; the largest error after that, and the frames besides the keys of before that stray.
-    pub(crate) fn add_keys(
+    pub(crate) fn subdivide(
         &mut self,
         errors: &[(f64, FrameTime)],
     ) -> Result<(f64, Vec<(f64, FrameTime)>), Cancelled> {
@@ -472,9 +482,9 @@ impl<'a, 'j> Playback<'a, 'j> {
                     })
                 })
                 .collect();
-            let drawn = self.group.drawn();
+            let drawn = self.group.instances();
             let (clips, task) = (self.problem.clips, self.problem.task);
-            let look = |_: usize, frame: Frame| self.error_at(&frame);
+            let look = |_: usize, frame: Frame| self.error_between_keys(&frame);
             let found = self.problem.sampler.sample(
                 clips,
                 &times,
@@ -519,7 +529,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                 self.keys[clip].insert(at, time);
                 self.motions[clip].insert(at, Vec::new());
             }
-            self.follow()?;
+            self.solve_motions()?;
             self.make_tracks();
             let times: Vec<FrameTime> = fresh
                 .iter()
@@ -528,7 +538,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                     secs: f64::from(t),
                 })
                 .collect();
-            self.weigh(Some(&times))?;
+            self.solve_weights(Some(&times))?;
             for &time in &times {
                 let error = self.solved(time).map_or(0.0, |s| s.1);
                 worst_of_new = worst_of_new.max(error);
@@ -539,10 +549,10 @@ impl<'a, 'j> Playback<'a, 'j> {
         Ok((at_keys.max(between).max(worst_of_new), missed))
     }
 
-    pub(crate) fn finish(self, worst: f64, bytes: f64, flips: Vec<Flip>) -> Solution {
+    pub(crate) fn finish(self, max_error: f64, bytes: f64, flips: Vec<Flip>) -> Solution {
         let mut meshes = Vec::new();
         for (i, (part, (k, b))) in self.group.meshes.iter().zip(&self.bases).enumerate() {
-            let instances = (0..part.drawn.len()).map(|instance| {
+            let instances = (0..part.instances.len()).map(|instance| {
                 let clips = self.keys.iter().enumerate().map(|(clip, keys)| {
                     let at = |&t: &f32| {
                         let secs = f64::from(t);
@@ -568,7 +578,7 @@ impl<'a, 'j> Playback<'a, 'j> {
             codebook: self.codebook.to_vec(),
             keys: self.keys,
             meshes,
-            worst,
+            max_error,
             unit_scale: self.unit_scale,
             bytes,
             flips,
@@ -577,7 +587,7 @@ impl<'a, 'j> Playback<'a, 'j> {
 }
 
 /// The weights that leave the smallest largest error of a few rounds of least squares, and that error.
-fn best_weights(k: usize, b: &[DVec3], left: &[(glam::DMat3, DVec3)]) -> (Vec<f64>, f64) {
+fn solve_frame_weights(k: usize, b: &[DVec3], left: &[(glam::DMat3, DVec3)]) -> (Vec<f64>, f64) {
     let mut w = vec![0.0; k];
     let errors = |w: &[f64]| -> Vec<f64> {
         let points = left.iter().enumerate();
@@ -585,17 +595,17 @@ fn best_weights(k: usize, b: &[DVec3], left: &[(glam::DMat3, DVec3)]) -> (Vec<f6
             .map(|(p, (a, r))| (*r - *a * displacement(&b[p * k..(p + 1) * k], w)).length())
             .collect()
     };
-    let worst = |errors: &[f64]| errors.iter().copied().fold(0.0, f64::max);
+    let max_error = |errors: &[f64]| errors.iter().copied().fold(0.0, f64::max);
     let mut now = errors(&w);
     let mut best = (w.clone(), worst(&now));
     if k == 0 {
         return best;
     }
-    let mut om = vec![1.0; left.len()];
+    let mut irls = vec![1.0; left.len()];
     for round in 0..4 {
         let mut system = NormalEquations::new(k);
         for (p, (a, r)) in left.iter().enumerate() {
-            system.add(*a, &b[p * k..(p + 1) * k], *r, om[p]);
+            system.add(*a, &b[p * k..(p + 1) * k], *r, irls[p]);
         }
         system.solve(&mut w);
         now = errors(&w);
@@ -608,8 +618,8 @@ fn best_weights(k: usize, b: &[DVec3], left: &[(glam::DMat3, DVec3)]) -> (Vec<f6
         if rms <= 0.0 {
             break;
         }
-        for (om, e) in om.iter_mut().zip(&now) {
-            *om *= (e / rms).powf(0.7) + 0.3;
+        for (irls, e) in irls.iter_mut().zip(&now) {
+            *irls *= (e / rms).powf(0.7) + 0.3;
         }
     }
     best

@@ -86,13 +86,15 @@ mod tests {
     #[test]
     fn weights_stay_on_the_simplex() {
         // Squared distances to 0.25 of points at 0, 1 and 3 on a line.
-        let places = [-0.25, 0.75, 2.75];
-        let g: Vec<f64> = (0..9).map(|i| places[i / 3] * places[i % 3]).collect();
+        let positions = [-0.25, 0.75, 2.75];
+        let g: Vec<f64> = (0..9)
+            .map(|i| positions[i / 3] * positions[i % 3])
+            .collect();
         let x = minimise_on_simplex(&g, 3);
         assert!((x.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         assert!(x.iter().all(|&x| x >= 0.0));
-        let place: f64 = x.iter().zip(places).map(|(x, p)| x * p).sum();
-        assert!(place.abs() < 1e-4, "{x:?}");
+        let position: f64 = x.iter().zip(positions).map(|(x, p)| x * p).sum();
+        assert!(position.abs() < 1e-4, "{x:?}");
         // All on one side: the nearest corner.
         let g: Vec<f64> = (0..4)
             .map(|i| [1.0, 2.0][i / 2] * [1.0, 2.0][i % 2])

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 /// Moments with the matrices of joints and helpers in them.
 pub(crate) struct TrainingSet {
     pub(crate) frames: Vec<Frame>,
-    /// By frame, then by unit of the group.
+    /// By frame, then by joint_set of the group.
     pub(crate) matrices: Vec<Vec<Vec<DAffine3>>>,
     /// By part: displacements of its active points, n x k.
     pub(crate) bases: Vec<(usize, Vec<DVec3>)>,
@@ -23,9 +23,9 @@ pub(crate) struct TrainingSet {
 pub(crate) struct Snapshot {
     /// The first so many helpers.
     pub(crate) helpers: usize,
-    /// By part, for the points the search looked at.
+    /// By part, for the points the search fitter at.
     pub(crate) rows: Vec<Vec<WeightRow>>,
-    /// Of the training: by frame, then by unit of the group.
+    /// Of the training: by frame, then by joint_set of the group.
     pub(crate) matrices: Vec<Vec<Vec<DAffine3>>>,
 }
 
@@ -46,7 +46,7 @@ impl TrainingSet {
     }
 
     /// Where a part's point lies before joints move it, with its displacements.
-    pub(crate) fn place(
+    pub(crate) fn bind_position(
         &self,
         part: &GroupMesh,
         i: usize,
@@ -54,17 +54,17 @@ impl TrainingSet {
         m: usize,
         d: usize,
     ) -> DVec3 {
-        let place = part.bind(point, &self.frames[m].drawn[d]);
+        let position = part.bind(point, &self.frames[m].instances[d]);
         let (Some((k, b)), Some(w)) = (self.bases.get(i), self.weights[m].get(d)) else {
-            return place;
+            return position;
         };
         match part.active.binary_search(&point) {
-            Ok(a) if w.len() == *k => place + displacement(&b[a * k..(a + 1) * k], w),
-            _ => place,
+            Ok(a) if w.len() == *k => position + displacement(&b[a * k..(a + 1) * k], w),
+            _ => position,
         }
     }
 
-    /// The frames and instances in which a part is seen: (frame, instance, unit of the group).
+    /// The frames and instances in which a part is observations: (frame, instance, joint_set of the group).
     pub(crate) fn of_part(
         &self,
         sampler: &Sampler<'_>,
@@ -72,16 +72,16 @@ impl TrainingSet {
         part: &GroupMesh,
         most: usize,
     ) -> Vec<(usize, usize, usize)> {
-        let unit_of = |d: usize| {
-            let unit = sampler.drawn[d].unit;
+        let joint_set_of = |d: usize| {
+            let joint_set = sampler.instances[d].joint_set;
             group
                 .joint_sets
                 .iter()
-                .position(|&u| u == unit)
+                .position(|&u| u == joint_set)
                 .unwrap_or(0)
         };
         let all = (0..self.frames.len())
-            .flat_map(|m| part.drawn.iter().map(move |&d| (m, d, unit_of(d))));
+            .flat_map(|m| part.instances.iter().map(move |&d| (m, d, joint_set_of(d))));
         let all: Vec<_> = all.collect();
         let step = all.len().div_ceil(most.max(1)).max(1);
         all.into_iter().step_by(step).collect()
@@ -92,17 +92,20 @@ impl TrainingSet {
         &mut self,
         sampler: &Sampler<'_>,
         group: &Group,
-        omega: &WeightRow,
+        blend_weights: &WeightRow,
         point: Option<(usize, u32)>,
     ) {
         for (frame, matrices) in self.frames.iter().zip(&mut self.matrices) {
-            for (&unit, matrices) in group.joint_sets.iter().zip(matrices) {
-                let mut matrix = frame.joint_sets[unit].blend(omega);
+            for (&joint_set, matrices) in group.joint_sets.iter().zip(matrices) {
+                let mut matrix = frame.joint_sets[joint_set].blend(blend_weights);
                 if let Some((i, point)) = point {
                     let part = &group.meshes[i];
-                    let drawn = part.drawn.iter().find(|&&d| sampler.drawn[d].unit == unit);
+                    let drawn = part
+                        .instances
+                        .iter()
+                        .find(|&&d| sampler.instances[d].joint_set == joint_set);
                     if let Some(&d) = drawn {
-                        let drawn = &frame.drawn[d];
+                        let drawn = &frame.instances[d];
                         let at = matrix.transform_point3(part.bind(point, drawn));
                         let shift = drawn.target[point as usize].as_dvec3() - at;
                         if shift.is_finite() {
@@ -133,28 +136,28 @@ pub(crate) fn residual(
     drawn: &InstanceFrame,
 ) -> (DMat3, DVec3) {
     let matrix = blended(row, matrices);
-    let place = matrix.transform_point3(part.bind(point, drawn));
+    let position = matrix.transform_point3(part.bind(point, drawn));
     (
         matrix.matrix3,
-        drawn.target[point as usize].as_dvec3() - place,
+        drawn.target[point as usize].as_dvec3() - position,
     )
 }
 
-/// The residuals of `points` with their rows, in the training `seen` of these frames and their matrices.
+/// The residuals of `points` with their rows, in the training `observations` of these frames and their matrices.
 pub(crate) fn residuals(
     part: &GroupMesh,
     frames: &[Frame],
     matrices: &[Vec<Vec<DAffine3>>],
-    seen: &[(usize, usize, usize)],
+    observations: &[(usize, usize, usize)],
     points: &[(u32, &WeightRow)],
 ) -> Residuals {
-    let t = seen.len();
+    let t = observations.len();
     let mut a = vec![[0.0f32; 9]; t * points.len()];
     let mut r = vec![[0.0f32; 3]; t * points.len()];
     let rows = a.par_chunks_mut(t.max(1)).zip(r.par_chunks_mut(t.max(1)));
     rows.zip(points).for_each(|((a, r), (p, row))| {
-        for ((a, r), &(m, d, u)) in a.iter_mut().zip(r).zip(seen) {
-            let (matrix, rest) = residual(part, *p, row, &matrices[m][u], &frames[m].drawn[d]);
+        for ((a, r), &(m, d, u)) in a.iter_mut().zip(r).zip(observations) {
+            let (matrix, rest) = residual(part, *p, row, &matrices[m][u], &frames[m].instances[d]);
             *a = matrix.to_cols_array().map(|x| x as f32);
             *r = rest.to_array().map(|x| x as f32);
         }

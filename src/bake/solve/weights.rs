@@ -26,9 +26,9 @@ pub(crate) const MOST_VIEWS: usize = 96;
 pub(crate) struct PointObservation<'a> {
     /// Of the joints and of the helpers.
     pub(crate) matrices: &'a [DAffine3],
-    /// Bind place, with morphs.
-    pub(crate) place: DVec3,
-    /// World place.
+    /// Bind position, with morphs.
+    pub(crate) position: DVec3,
+    /// World position.
     pub(crate) target: DVec3,
     /// The linear part of its motion.
     pub(crate) linear: DMat3,
@@ -46,15 +46,15 @@ pub(crate) struct Regularisation {
 /// A point of a part in some training.
 pub(crate) struct WeightFitter<'a> {
     pub(crate) part: &'a GroupMesh,
-    /// Its place in the group.
+    /// Its position in the group.
     pub(crate) index: usize,
     pub(crate) training: &'a TrainingSet,
-    pub(crate) seen: &'a [(usize, usize, usize)],
+    pub(crate) observations: &'a [(usize, usize, usize)],
     pub(crate) regularisation: Regularisation,
     /// Whether points are to come to where the whole stack has them, not the skinning in it.
     pub(crate) whole: bool,
-    /// Points nearer than this are near enough.
-    pub(crate) enough: f64,
+    /// Points nearer than this are near target_error.
+    pub(crate) target_error: f64,
 }
 
 /// Helpers that points may follow.
@@ -65,36 +65,36 @@ pub(crate) struct HelperSet<'a> {
     /// Where they were placed, bind space; empty where only weights tell which are near.
     pub(crate) seeds: &'a [DVec3],
     pub(crate) regularisation: Regularisation,
-    /// Points nearer than this are near enough.
-    pub(crate) enough: f64,
+    /// Points nearer than this are near target_error.
+    pub(crate) target_error: f64,
 }
 
 impl<'a> WeightFitter<'a> {
-    /// A part's points in the training `seen`; `whole`, `regularisation` and `enough` as of [`WeightFitter`].
+    /// A part's points in the training `observations`; `whole`, `regularisation` and `target_error` as of [`WeightFitter`].
     pub(crate) fn new(
         training: &'a TrainingSet,
         group: &'a Group,
         index: usize,
-        seen: &'a [(usize, usize, usize)],
+        observations: &'a [(usize, usize, usize)],
         whole: bool,
         regularisation: Regularisation,
-        enough: f64,
+        target_error: f64,
     ) -> Self {
         Self {
             part: &group.meshes[index],
             index,
             training,
-            seen,
+            observations,
             regularisation,
             whole,
-            enough,
+            target_error,
         }
     }
 
-    fn sight(&self, point: u32, seen: (usize, usize, usize)) -> PointObservation<'_> {
-        let (m, d, u) = seen;
+    fn observation(&self, point: u32, observations: (usize, usize, usize)) -> PointObservation<'_> {
+        let (m, d, u) = observations;
         let frame = &self.training.frames[m];
-        let drawn = &frame.drawn[d];
+        let drawn = &frame.instances[d];
         let target = if self.whole || drawn.uncorrected.is_empty() {
             &drawn.target
         } else {
@@ -102,7 +102,9 @@ impl<'a> WeightFitter<'a> {
         };
         PointObservation {
             matrices: &self.training.matrices[m][u],
-            place: self.training.place(self.part, self.index, point, m, d),
+            position: self
+                .training
+                .bind_position(self.part, self.index, point, m, d),
             target: target[point as usize].as_dvec3(),
             linear: DMat3::ZERO,
         }
@@ -110,10 +112,10 @@ impl<'a> WeightFitter<'a> {
 
     /// How far a row puts a point from where it is to come, at most.
     pub(crate) fn error(&self, point: u32, row: &[(u16, f64)]) -> f64 {
-        let errors = self.seen.iter().map(|&seen| {
-            let sight = self.sight(point, seen);
-            let at = blended(row, sight.matrices).transform_point3(sight.place);
-            at.distance_squared(sight.target)
+        let errors = self.observations.iter().map(|&observations| {
+            let observation = self.observation(point, observations);
+            let at = blended(row, observation.matrices).transform_point3(observation.position);
+            at.distance_squared(observation.target)
         });
         errors.fold(0.0, f64::max).sqrt()
     }
@@ -125,24 +127,24 @@ impl<'a> WeightFitter<'a> {
         n_joints: usize,
         codebook: &[WeightRow],
         seeds: &[DVec3],
-        unit_of: &[usize],
+        joint_set_of: &[usize],
     ) -> WeightRow {
-        let own = &self.part.omega[point as usize];
+        let own = &self.part.weights[point as usize];
         let mut candidates: Vec<(u16, WeightRow)> =
             own.iter().map(|&(j, _)| (j, vec![(j, 1.0)])).collect();
         let mut near: Vec<(f64, usize)> = codebook
             .iter()
             .enumerate()
-            .map(|(h, omega)| (distance(omega, own), h))
+            .map(|(h, blend_weights)| (distance(blend_weights, own), h))
             .filter(|n| n.0 < 1.9)
             .collect();
         near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut around: Vec<(f64, usize)> = Vec::new();
         if !seeds.is_empty() {
-            let place = self.part.geometry.positions[point as usize].as_dvec3();
+            let position = self.part.geometry.positions[point as usize].as_dvec3();
             around = near
                 .iter()
-                .map(|n| (seeds[n.1].distance_squared(place), n.1))
+                .map(|n| (seeds[n.1].distance_squared(position), n.1))
                 .collect();
             around.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             around.truncate(MAX_HELPER_CANDIDATES);
@@ -154,14 +156,21 @@ impl<'a> WeightFitter<'a> {
             near.into_iter()
                 .map(|(_, h)| ((n_joints + h) as u16, codebook[h].clone())),
         );
-        let sights = self.seen.iter().map(|&seen| {
-            let unit = &self.training.frames[seen.0].joint_sets[unit_of[seen.2]];
+        let point_observations = self.observations.iter().map(|&observations| {
+            let joint_set =
+                &self.training.frames[observations.0].joint_sets[joint_set_of[observations.2]];
             PointObservation {
-                linear: unit.blend(own).matrix3,
-                ..self.sight(point, seen)
+                linear: joint_set.blend(own).matrix3,
+                ..self.observation(point, observations)
             }
         });
-        refit(&candidates, own, sights, self.regularisation, self.enough)
+        refit(
+            &candidates,
+            own,
+            point_observations,
+            self.regularisation,
+            self.target_error,
+        )
     }
 }
 
@@ -179,25 +188,33 @@ pub(crate) fn fit_weights(
         codebook,
         seeds,
         regularisation,
-        enough,
+        target_error,
     } = followed;
     let mut rows = Vec::new();
     for (i, part) in group.meshes.iter().enumerate() {
         task.check()?;
-        let base = |p: u32| part.base[p as usize].clone();
+        let base = |p: u32| part.file_weights[p as usize].clone();
         let Some(n_joints) = group.n_joints.filter(|_| !codebook.is_empty()) else {
             rows.push(points[i].iter().map(|&p| base(p)).collect());
             continue;
         };
-        let seen = training.of_part(sampler, group, part, MOST_VIEWS);
-        let looked = |whole: bool| {
-            WeightFitter::new(training, group, i, &seen, whole, regularisation, enough)
+        let observations = training.of_part(sampler, group, part, MOST_VIEWS);
+        let fitter = |whole: bool| {
+            WeightFitter::new(
+                training,
+                group,
+                i,
+                &observations,
+                whole,
+                regularisation,
+                target_error,
+            )
         };
-        let (skinned, whole) = (looked(false), looked(true));
+        let (skinned, whole) = (fitter(false), fitter(true));
         let corrects = training
             .frames
             .iter()
-            .any(|m| m.drawn.iter().any(|d| !d.uncorrected.is_empty()));
+            .any(|m| m.instances.iter().any(|d| !d.uncorrected.is_empty()));
         let refit = |&p: &u32| {
             let mut best = base(p);
             let row = skinned.refit(p, n_joints, codebook, seeds, &group.joint_sets);
@@ -223,26 +240,26 @@ pub(crate) fn fit_weights(
 }
 
 /// The weights over `candidates` - each a slot and the weights over joints that it stands for - of a point of weights
-/// `own`: at most [`MAX_INFLUENCES`], none negative, sum 1. By least squares, and by some that weigh the worst sights more
+/// `own`: at most [`MAX_INFLUENCES`], none negative, sum 1. By least squares, and by some that weigh the max_error point_observations more
 /// where one of these leaves less there than `bound` and than those before it.
 fn refit<'a>(
     candidates: &[(u16, WeightRow)],
     own: &[(u16, f64)],
-    sights: impl Iterator<Item = PointObservation<'a>>,
+    point_observations: impl Iterator<Item = PointObservation<'a>>,
     regularisation: Regularisation,
     bound: f64,
 ) -> WeightRow {
     let n = candidates.len();
-    // Where each candidate puts the point from its target, sight by sight.
-    let mut places: Vec<DVec3> = Vec::new();
+    // Where each candidate puts the point from its target, observation by observation.
+    let mut positions: Vec<DVec3> = Vec::new();
     let mut linears = vec![DMat3::ZERO; n];
     let mut firm = vec![0.0; n * n];
     let care_2 = regularisation.linear * regularisation.linear;
-    for sight in sights {
+    for observation in point_observations {
         for (i, (slot, _)) in candidates.iter().enumerate() {
-            let matrix = &sight.matrices[usize::from(*slot)];
-            places.push(matrix.transform_point3(sight.place) - sight.target);
-            linears[i] = matrix.matrix3 - sight.linear;
+            let matrix = &observation.matrices[usize::from(*slot)];
+            positions.push(matrix.transform_point3(observation.position) - observation.target);
+            linears[i] = matrix.matrix3 - observation.linear;
         }
         for i in 0..n {
             for j in 0..=i {
@@ -253,7 +270,7 @@ fn refit<'a>(
             }
         }
     }
-    let n_sights = places.len().checked_div(n).unwrap_or(0) as f64;
+    let n_sights = positions.len().checked_div(n).unwrap_or(0) as f64;
     // Of weights that do the same, those nearest to the point's own.
     let mut joints: Vec<u16> = own.iter().map(|r| r.0).collect();
     joints.extend(candidates.iter().flat_map(|c| c.1.iter().map(|r| r.0)));
@@ -270,14 +287,14 @@ fn refit<'a>(
                 n_sights * regularisation.weights * regularisation.weights * both.sum::<f64>();
         }
     }
-    let mut om = vec![1.0; n_sights as usize];
+    let mut irls = vec![1.0; n_sights as usize];
     let mut best: Option<(f64, Vec<(usize, f64)>)> = None;
     for _ in 0..FITS {
         let mut g = firm.clone();
-        for (places, om) in places.chunks_exact(n).zip(&om) {
+        for (positions, irls) in positions.chunks_exact(n).zip(&irls) {
             for i in 0..n {
                 for j in 0..=i {
-                    g[i * n + j] += om * places[i].dot(places[j]);
+                    g[i * n + j] += irls * positions[i].dot(positions[j]);
                 }
             }
         }
@@ -287,25 +304,25 @@ fn refit<'a>(
             }
         }
         let found = minimise_sparse(&g, n);
-        let errors = places.chunks_exact(n).map(|places| {
-            let off: DVec3 = found.iter().map(|&(i, x)| places[i] * x).sum();
+        let errors = positions.chunks_exact(n).map(|positions| {
+            let off: DVec3 = found.iter().map(|&(i, x)| positions[i] * x).sum();
             off.length()
         });
         let errors: Vec<f64> = errors.collect();
-        let worst = errors.iter().copied().fold(0.0, f64::max);
-        if best.as_ref().is_none_or(|best| worst < 0.98 * best.0) {
-            best = Some((worst, found));
+        let max_error = errors.iter().copied().fold(0.0, f64::max);
+        if best.as_ref().is_none_or(|best| max_error < 0.98 * best.0) {
+            best = Some((max_error, found));
         }
         let rms = (errors.iter().map(|e| e * e).sum::<f64>() / n_sights.max(1.0)).sqrt();
-        if worst <= bound || rms <= 0.0 {
+        if max_error <= bound || rms <= 0.0 {
             break;
         }
-        for (om, e) in om.iter_mut().zip(&errors) {
-            *om *= (e / rms).powf(0.7) + 0.3;
+        for (irls, e) in irls.iter_mut().zip(&errors) {
+            *irls *= (e / rms).powf(0.7) + 0.3;
         }
-        let mean = om.iter().sum::<f64>() / n_sights.max(1.0);
-        for om in &mut om {
-            *om /= mean;
+        let mean = irls.iter().sum::<f64>() / n_sights.max(1.0);
+        for irls in &mut irls {
+            *irls /= mean;
         }
     }
     let row = best.map_or_else(Vec::new, |best| best.1);
@@ -351,9 +368,9 @@ mod tests {
             DAffine3::from_quat(half * half),
             DAffine3::from_quat(half),
         ];
-        let sight = PointObservation {
+        let observation = PointObservation {
             matrices: &matrices,
-            place: DVec3::X,
+            position: DVec3::X,
             target: half * DVec3::X,
             linear: DMat3::from_quat(half),
         };
@@ -366,7 +383,7 @@ mod tests {
         let row = refit(
             &candidates,
             &own,
-            std::iter::once(sight),
+            std::iter::once(observation),
             regularisation,
             0.0,
         );

@@ -84,6 +84,9 @@ pub enum ProjectError {
     /// The document came from nowhere a project could refer to.
     #[error("The model has no file of its own yet; export it once, then save the project.")]
     NoSource,
+    /// It would replace a file that it is made from.
+    #[error(transparent)]
+    Output(WriteError),
     /// The operating system names no folder for autosaves.
     #[error("There is no folder for autosaves; set SINEW_STATE_DIR to one.")]
     NoStateFolder,
@@ -115,6 +118,7 @@ impl From<WriteError> for ProjectError {
                 path,
                 what: format!("cannot be saved: {what}"),
             },
+            error => Self::Output(error),
         }
     }
 }
