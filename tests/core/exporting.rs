@@ -250,7 +250,7 @@ fn a_save_and_the_checks_end_while_an_export_is_computed() {
     let cells: Vec<_> = row.iter().map(|(joint, _)| (0, joint, 0.1)).collect();
     assert_eq!(h.editor.set_weights(mesh, &cells, "Edit weights"), 0);
     wait_until(&mut h, |h| h.editor.findings().len() > n_found);
-    let project = folder.path().join("mannequin.ron");
+    let project = folder.path().join("arm.ron");
     h.editor.save_as(&project);
     wait_until(&mut h, |h| h.editor.saved_at().is_some());
     assert!(project.is_file() && !h.editor.history().is_modified());
