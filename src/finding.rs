@@ -88,10 +88,27 @@ impl Fix {
     }
 }
 
-/// A number with its noun, as an artist reads it: "1 point", "1,204 points".
+/// A count with its noun, which is given in the singular: "1 vertex", "1,204 vertices".
 pub fn counted(n: usize, noun: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", thousands(n))
+    let noun = if n == 1 {
+        noun.to_owned()
+    } else {
+        plural(noun)
+    };
+    format!("{} {noun}", thousands(n))
+}
+
+/// The plural of an English noun, or of a phrase that ends with one.
+fn plural(noun: &str) -> String {
+    if let Some(stem) = noun.strip_suffix("vertex") {
+        format!("{stem}vertices")
+    } else if noun.ends_with("child") {
+        format!("{noun}ren")
+    } else if noun.ends_with(['s', 'x']) || noun.ends_with("sh") {
+        format!("{noun}es")
+    } else {
+        format!("{noun}s")
+    }
 }
 
 /// A number as it was typed, without the noise of arithmetic: at most four decimals, no zeros at the end.

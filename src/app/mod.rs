@@ -41,6 +41,7 @@ use crate::view::viewport::Viewport;
 use confirm::Pending;
 use crossbeam_channel::{Receiver, bounded};
 use dialogs::export::ExportPage;
+use dialogs::manual::Manual;
 use dialogs::path::PathDialog;
 use dialogs::range_of_motion::RangeDialog;
 use dialogs::weight_range::WeightRange;

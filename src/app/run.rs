@@ -1,6 +1,7 @@
 //! What each command does. One `match`, grouped as the menus are.
 
 use super::SinewApp;
+use super::dialogs::manual::Manual;
 use super::dialogs::path::{PathDialog, PathPurpose};
 use super::dialogs::range_of_motion::RangeDialog;
 use super::dialogs::weight_range::WeightRange;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub enum Axis {
-    /// Red; across a character that looks along Z.
+    /// Red; to the side of a character that faces Z.
     #[default]
     X,
     /// Green; up.
@@ -41,7 +41,7 @@ impl Axis {
         ["YZ", "XZ", "XY"][self.index()]
     }
 
-    /// `place` on the other side of the plane through the origin across this axis.
+    /// The mirror image of `place` across the plane through the origin perpendicular to this axis.
     pub fn reflect(self, place: Vec3) -> Vec3 {
         let mut place = place;
         place[self.index()] = -place[self.index()];

@@ -18,7 +18,7 @@ pub struct ScreenView {
 }
 
 impl ScreenView {
-    /// What `camera` sees in a viewport of `size_px` logical pixels.
+    /// The view of `camera` in a viewport of `size_px` logical pixels.
     pub fn new(camera: &Camera, size_px: Vec2) -> Self {
         let size_px = size_px.max(Vec2::ONE);
         let aspect = size_px.x / size_px.y;
@@ -35,12 +35,12 @@ impl ScreenView {
         self.size_px
     }
 
-    /// The pixel of a place of the viewport, (-1, -1) bottom left to (1, 1) top right.
+    /// The pixel of a viewport position, (-1, -1) bottom left to (1, 1) top right.
     pub fn pixel_of(&self, ndc: Vec2) -> Vec2 {
         (ndc * 0.5 + 0.5) * self.size_px
     }
 
-    /// Pixel and depth (0 near - 1 far) of a world place; `None` outside of near and far plane.
+    /// Pixel and depth (0 near - 1 far) of a world position; `None` outside of near and far plane.
     pub fn project(&self, world: Vec3) -> Option<Vec3> {
         self.on_screen(self.clip(world))
     }
@@ -65,7 +65,8 @@ impl ScreenView {
         self.camera.ray(ndc, self.size_px.x / self.size_px.y)
     }
 
-    /// How much longer a pixel is in the corner of the screen, across the ray, than in the middle: at most.
+    /// The largest ratio of the size of a pixel in a corner of the screen, perpendicular to its ray, to that in the
+    /// centre.
     pub(super) fn widening(&self) -> f32 {
         if self.camera.orthographic {
             return 1.0;
@@ -80,7 +81,7 @@ impl ScreenView {
         self.camera.metres_per_pixel(point, self.size_px.y)
     }
 
-    /// The direction in which the eye sees `point`, of any length.
+    /// The direction from the eye to `point`, of any length.
     pub(super) fn sight(&self, point: Vec3) -> Vec3 {
         if self.camera.orthographic {
             -self.camera.backward()
@@ -134,26 +135,26 @@ pub enum Region {
         /// Its upper right corner.
         high: Vec2,
     },
-    /// What a circle sweeps on its way.
+    /// The area swept by a circle.
     Circle {
-        /// Where its middle was.
+        /// The previous position of its centre.
         from: Vec2,
-        /// Where it is now.
+        /// The present position of its centre.
         to: Vec2,
-        /// Its size.
+        /// Its radius.
         radius: f32,
     },
     /// The inside of a closed loop.
     Lasso(Loop),
 }
 
-/// A closed loop, cut into rows of pixels so that asking for a place takes no time.
+/// A closed loop, rasterised into rows of pixels for fast queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
     outline: Vec<Vec2>,
     low: Vec2,
     high: Vec2,
-    /// For each row from floor(low.y): where its middle crosses the outline, ascending.
+    /// For each row from floor(low.y): the crossings of its centre line with the outline, ascending.
     rows: Vec<Vec<f32>>,
 }
 
@@ -236,7 +237,7 @@ impl Region {
         }
     }
 
-    /// Whether some of the segment lies inside.
+    /// Whether a part of the segment lies inside.
     pub fn meets(&self, a: Vec2, b: Vec2) -> bool {
         if self.contains(a) || self.contains(b) {
             return true;
@@ -269,7 +270,7 @@ impl Region {
     }
 }
 
-/// The points of `surface` inside of `region`: all of them, or with `depth` those that are seen.
+/// The points of `surface` inside of `region`: all of them, or with `depth` the visible ones.
 pub fn points_in(
     region: &Region,
     view: &ScreenView,
@@ -319,7 +320,7 @@ pub fn nearest_point(
         to: at,
         radius: reach_px,
     };
-    // Of those at one place of the screen the one nearest to the eye.
+    // Of points at one pixel the one nearest to the eye.
     points_in(&region, view, surface, depth)
         .iter()
         .filter_map(|p| Some((p, view.project(surface.positions[p as usize])?)))
