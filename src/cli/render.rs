@@ -9,14 +9,15 @@ use crate::evaluate::Gauge;
 use crate::evaluate::gauge::with_stacks;
 use crate::skeleton::{JointId, bones};
 use crate::view::heat_map::figures_of;
-use crate::view::joints::{BoneState, shape_bones};
 use crate::view::scene::{Scene, ViewOptions, frame_bounds};
+use crate::view::{BoneState, shape_bones};
 use glam::Vec3;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     let mut loaded = load::load(&args.file)?;
+    let out = loaded.claim(&args.out, &args.pose)?;
     let own = loaded.document.clone();
     scene::apply_stack(&mut loaded.document, &args.stack)?;
     let pose = scene::pose(&loaded, &args.pose)?;
@@ -112,7 +113,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
         explain(&mut image, heat_maps, args);
     }
     let png = png(&image)?;
-    crate::io::atomic::write_atomically(&args.out, &png).map_err(Failure::input)?;
+    out.write(&png).map_err(Failure::input)?;
     Ok(ExitCode::SUCCESS)
 }
 

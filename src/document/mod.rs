@@ -10,6 +10,7 @@
 pub mod brush;
 pub mod checks;
 pub mod compare;
+pub mod deformation;
 pub mod edit;
 pub mod fixes;
 pub mod history;
@@ -28,6 +29,7 @@ pub mod subject;
 pub mod transfer_source;
 
 pub use compare::{Compare, PaneLayout};
+pub use deformation::{CookedInstance, PosedDocument, SkinnedMesh};
 pub use edit::{Dirty, Edit, EditError, InfluenceEdit, MaskEdit, MaskOf};
 pub use history::History;
 pub use ids::{ClipId, InstanceId, LayerId, MeshId, SkinId};

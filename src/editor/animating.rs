@@ -93,7 +93,7 @@ impl Editor {
                 "Keyed {bones}. {other} {are} posed but not selected, and not keyed."
             ));
         }
-        self.state.stale = true;
+        self.evaluation.stale = true;
     }
 
     /// Takes away the keys that the selected bones have at the present time.
@@ -153,7 +153,7 @@ impl Editor {
         let id = self.free_id();
         if self.set_clip(id, Some(copy), &label) {
             self.playback_mut().clip = Some(id);
-            self.state.stale = true;
+            self.evaluation.stale = true;
         }
     }
 
@@ -220,7 +220,7 @@ impl Editor {
             playback.playing = false;
             playback.unkeyed = false;
             playback.range = None;
-            self.state.stale = true;
+            self.evaluation.stale = true;
         }
     }
 

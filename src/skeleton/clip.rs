@@ -3,11 +3,10 @@
 use super::screw::ScrewTrack;
 use super::{InBetweens, JointId, Pose};
 use glam::{DMat3, DQuat, DVec3};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// What a channel moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Property {
     /// 3 values a key.
     Translation,
@@ -20,7 +19,7 @@ pub enum Property {
 }
 
 /// How values between keys come about (glTF 2.0, appendix C).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Interpolation {
     /// The earlier key's value.
     Step,

@@ -2,13 +2,11 @@
 
 use crate::math::Transform;
 use glam::DVec3;
-use serde::{Deserialize, Serialize};
 
 /// A stable handle of a joint: its slot in [`Skeleton::joints`], which only grows. A slot is never reused or renumbered.
 ///
 /// It is not a node of the file: that is [`Joint::source_node`], and neither follows from the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JointId(pub u32);
 
 impl JointId {
@@ -52,19 +50,15 @@ impl Joint {
 }
 
 /// What the artist overrides of what follows from a joint's place in the tree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JointRule {
     /// Where its bone ends, in the joint's rest space, metres; `None`: at its children, of a leaf past its points.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tail: Option<DVec3>,
     /// Whether the joint takes back the scale of its parent (Maya's *Segment Scale Compensate*): its own scale is then
     /// the only one, while its place still follows the parent's. No glTF file can say so.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compensates_scale: bool,
     /// The joint from whose inflation its place in the inflated bind shape follows, where constraints drive it;
     /// `None`: its parent. Only a joint above it in [`Skeleton::order`] can be one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub inflation_parent: Option<JointId>,
 }
 

@@ -1,10 +1,10 @@
 //! What a skin is at rest: where its joints were bound, in one unit, for bound and unbound joints.
 
-use super::palette::{Motion, SkinPalette, Stretch};
+use super::palette::{Motion, NodeMotion, SkinPalette, Stretch};
 use crate::math::dual_quaternion::quat_from_rotation;
 use crate::math::polar::{orthonormality_error, polar};
 use crate::skeleton::{JointId, Skeleton};
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use glam::{DAffine3, DMat3, DVec3};
 
 /// A skin matrix whose stretch is this close to the identity counts as rigid.
 ///
@@ -51,14 +51,6 @@ struct Slot {
     /// The frame of a bound slot that is not its node's: a joint listed twice with different matrices, or a matrix
     /// without an inverse.
     own: Option<(DAffine3, DVec3)>,
-}
-
-/// What a node does in one pose.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct NodeMotion {
-    rotation: DQuat,
-    stretch: DMat3,
-    inflated_origin: DVec3,
 }
 
 impl SkinBind {

@@ -1,7 +1,8 @@
 //! Metrics of the engine's own results against the printed tables (METHODS 3.3, 6) and closed forms.
 
+use crate::npy::read_npy;
 use crate::reference::cylinder::{Cylinder, pose as cylinder_pose};
-use crate::shared::{read_npy, shared_dir};
+use crate::shared::shared_dir;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use sinew::deform::diagnostics::{
     Enclosure, Metric, PointMap, Summary, Volume, VolumeReport, folds, measure,

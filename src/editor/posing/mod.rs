@@ -289,7 +289,7 @@ impl Editor {
         if self.posing.running.take().is_some() {
             let dirty = self.history.cancel(&mut self.document);
             self.refresh(&dirty);
-            self.state.stale = true;
+            self.evaluation.stale = true;
         }
     }
 
@@ -507,7 +507,7 @@ impl Editor {
         }
         if over_clip && !playback.unkeyed {
             self.document.session_mut().playback.unkeyed = true;
-            self.state.stale = true;
+            self.evaluation.stale = true;
         }
         Ok(())
     }

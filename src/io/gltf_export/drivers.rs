@@ -1,6 +1,6 @@
 //! What moves helper joints in clips that the file does not have: one block in the file's root `extras`, and its reader.
 //!
-//! The format is in the README ("Driving helper joints"). What is read back here is only what was written, so that the
+//! The format is in the manual ("Driving helper joints"). What is read back here is only what was written, so that the
 //! check of an export tells whether an engine can do with the file alone what [`crate::bake`] did.
 
 use super::nodes::{AddedNodes, node_of};

@@ -98,12 +98,6 @@ pub enum ExportError {
         /// The file.
         path: PathBuf,
     },
-    /// The export would replace the file it is made from.
-    #[error("\"{}\" is the model itself; choose another name, so that the original stays.", path.display())]
-    IsSource {
-        /// The file.
-        path: PathBuf,
-    },
     /// A file could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),

@@ -1,6 +1,6 @@
 //! Which bone is which other one's on the other side: found by name, chosen where names do not tell.
 
-use super::fields::about_ui;
+use super::rows::about_ui;
 use crate::editor::Editor;
 use crate::skeleton::JointId;
 use crate::view::theme;
