@@ -1,11 +1,10 @@
 //! The stack that a view shows.
 
 use super::{DeformStack, SkinningMethod, StackPreset};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The stack under which a view shows the meshes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum StackChoice {
     /// Each mesh's own.
     #[default]
@@ -16,7 +15,6 @@ pub enum StackChoice {
     Custom(Arc<DeformStack>),
     /// The exported file as any glTF player shows it. It is not saved: it lasts until the model or the program is
     /// closed.
-    #[serde(skip)]
     Exported,
 }
 
@@ -91,21 +89,6 @@ impl StackChoice {
             Self::Preset(preset) => Some(Arc::new(preset.stack())),
             Self::Custom(stack) => Some(stack.clone()),
             Self::Exported => Some(Arc::new(DeformStack::lbs())),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_choice_comes_back_from_text() {
-        let custom = StackChoice::Custom(Arc::new(DeformStack::lbs()));
-        for choice in StackChoice::offered().chain([custom]) {
-            let text = ron::to_string(&choice).unwrap();
-            assert_eq!(ron::from_str::<StackChoice>(&text).unwrap(), choice);
-            assert_eq!(choice.instead().is_none(), choice == StackChoice::Project);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Painted per-point maps: the strength of a stage at each point.
 
 use crate::skinning::influences::CHUNK;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use std::sync::Arc;
 pub(super) type MaskChunk = Arc<[f32; CHUNK]>;
 
 /// The setting that a painted map multiplies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MaskKind {
     /// The share of dual quaternion skinning in [`super::SkinningMethod::Blend`].
     Blend,

@@ -1,12 +1,9 @@
 //! Stacks by name.
 
 use super::{Compensation, DeformStack, Projection, SkinningMethod};
-use serde::{Deserialize, Serialize};
 
 /// A named stack: lists, commands and comparisons offer it.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StackPreset {
     /// The stack of a new model: [`DeformStack::default`].
     #[default]

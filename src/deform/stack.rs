@@ -1,10 +1,10 @@
 //! The settings of the deformer stack.
 
 use crate::skinning::{Compensation, Polynomial, Projection};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The skinning method: how the transforms of the joints are blended (stage 3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum SkinningMethod {
     /// Linear blend skinning, the method of glTF.
     Lbs,
@@ -38,7 +38,7 @@ impl SkinningMethod {
 }
 
 /// How dual quaternion skinning treats scale and shear (stage 2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum ScaleMode {
     /// Inflate first, then blend rigid motions (Lee et al. 2013); exact for points of one joint.
     #[default]
@@ -48,8 +48,7 @@ pub enum ScaleMode {
 }
 
 /// Smoothing that keeps the detail of the bind shape (delta mush; stage 6).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CorrectiveSmooth {
     /// Whether it is applied.
     pub enabled: bool,
@@ -80,33 +79,20 @@ impl Default for CorrectiveSmooth {
 }
 
 /// The settings of all stages that deform the bind shape of a mesh in a pose.
-///
-/// Stages that a project file does not name are off, so that another default for new models does not change old
-/// projects.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeformStack {
     /// Stage 3.
-    #[serde(default)]
     pub method: SkinningMethod,
     /// Stage 2; not read by [`SkinningMethod::Lbs`].
-    #[serde(default)]
     pub scale: ScaleMode,
     /// The share of dual quaternion skinning in [`SkinningMethod::Blend`], 0 - 1; multiplied by the painted map.
-    #[serde(default = "whole")]
     pub blend: f32,
     /// Stage 4.
-    #[serde(default = "Compensation::off")]
     pub compensation: Compensation,
     /// Stage 5.
-    #[serde(default = "Projection::off")]
     pub projection: Projection,
     /// Stage 6.
-    #[serde(default)]
     pub smooth: CorrectiveSmooth,
-}
-
-fn whole() -> f32 {
-    1.0
 }
 
 impl Default for DeformStack {
@@ -227,23 +213,5 @@ impl DeformStack {
             MaskKind::Projection => self.projection.enabled,
             MaskKind::Smooth => self.smooth.enabled,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_stack_of_a_project_that_names_no_corrections_has_none() {
-        let stack: DeformStack = ron::from_str("(method: Dqs, scale: TwoPhase)").unwrap();
-        assert_eq!(stack, DeformStack::dqs());
-        let stack: DeformStack = ron::from_str("(compensation: ())").unwrap();
-        assert!(stack.compensation.enabled && !stack.projection.enabled);
-        let text = ron::to_string(&DeformStack::default()).unwrap();
-        assert_eq!(
-            ron::from_str::<DeformStack>(&text).unwrap(),
-            DeformStack::default()
-        );
     }
 }

@@ -22,6 +22,7 @@ pub mod mesh_source;
 mod model;
 mod painting;
 pub mod parts;
+pub mod rig;
 pub mod session;
 pub mod source;
 pub mod subject;

@@ -2,8 +2,8 @@
 //!
 //! Data flow: the editor posts a [`Request`] (a clone of the document) into the [`Worker`]'s mailbox -> the
 //! [`Evaluator`] cooks what changed and runs it under the stack of each view -> an [`Evaluated`] comes back on a
-//! channel -> the editor applies its [`InstanceUpdate`]s to the displayed meshes and hands the buffers back. Loads,
-//! saves and exports run on the [`Lane`], one after the other.
+//! channel -> the editor applies its [`InstanceUpdate`]s to the displayed meshes and hands the buffers back. All
+//! other work that takes longer than a frame runs on the [`Lane`], by priority.
 //!
 //! A [`Gauge`] evaluates the shapes that metrics compare: the document's own stacks, plain dual quaternion skinning,
 //! other stacks.
@@ -30,6 +30,6 @@ pub use evaluator::Evaluator;
 pub use exported::ExportedModel;
 pub use gauge::{Comparison, Gauge};
 pub use heat_map::{Difference, HeatFigures, HeatMapRequest, HeatUpdate, HeatValues, views_for};
-pub use lane::{Job, JobError, Lane};
+pub use lane::{JobError, JobHandle, JobKind, JobStatus, Lane, Priority};
 pub use view::{ViewId, ViewRequest};
 pub use worker::{Evaluated, InstanceUpdate, Request, Updated, Worker};

@@ -74,7 +74,7 @@ impl SkinBind {
             Some(w) if w.is_finite() => *w,
             _ => DAffine3::IDENTITY,
         };
-        let is_bound = |k: usize| bound.get(k) == Some(&true) && joints[k].get() < skeleton.len();
+        let is_bound = |k: usize| bound.get(k) == Some(&true) && skeleton.is_live(joints[k]);
         let unit_scale = unit_scale(
             (0..joints.len())
                 .filter(|&k| is_bound(k))

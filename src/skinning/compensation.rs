@@ -6,11 +6,11 @@
 use super::palette::{Row8, SkinPalette};
 use super::skin_bones::SkinBones;
 use glam::DVec3;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::HashMap;
 
 /// The polynomial f of bulge compensation, `f(x) = c1 x + c2 x^2 + c3 x^3` with `f(1/2) = 0`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub enum Polynomial {
     /// (2.2, -8.1, 7.4): tuned by hand, flatter at the outside; better up to 60 degrees.
     #[default]
@@ -45,7 +45,7 @@ impl Polynomial {
 }
 
 /// How compensation treats the twist of a joint.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum TwistDamping {
     /// Remove the component along the rotation axis from the offset (Sulema & Rudenko, eq. 12).
     #[default]
@@ -57,7 +57,7 @@ pub enum TwistDamping {
 }
 
 /// Whether a correction follows its paper to the letter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum Variant {
     /// With the errors of the paper corrected.
     #[default]
@@ -67,8 +67,7 @@ pub enum Variant {
 }
 
 /// Bulge compensation by a polynomial of the weights (Sulema & Rudenko 2020).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(clippy::struct_excessive_bools)] // the artist's switches, each on its own
 pub struct Compensation {
     /// Whether it is applied.

@@ -5,14 +5,13 @@
 
 use super::compensation::Variant;
 use super::skin_bones::SkinBones;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Influences of at most this weight are left out.
 const MIN_WEIGHT: f32 = 1e-6;
 
 /// Bulge projection onto the rest distance from the bones (Kim & Han 2014).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Projection {
     /// Whether it is applied.
     pub enabled: bool,

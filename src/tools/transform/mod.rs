@@ -6,28 +6,14 @@
 mod measure;
 
 use super::typed::TypedNumber;
-use super::{Handle, Screen};
+use super::{Axis, Constraint, Handle, Screen};
 use crate::document::session::{PoseSpace, TransformKind};
-pub use crate::math::Axis;
 use crate::math::Transform;
 use crate::skeleton::orientation::{orientation, parent_world_of};
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DAffine3, DMat3, Vec2, Vec3};
 use measure::{EDGE_ON, PRECISE, tidy};
 use std::collections::BTreeSet;
-
-/// What is left free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Constraint {
-    /// In the plane of the view, about the view's axis, or all axes alike.
-    Free,
-    /// A turn as of a ball under the hand (of rotations only).
-    Trackball,
-    /// One axis.
-    Axis(Axis),
-    /// All but one axis.
-    Plane(Axis),
-}
 
 /// How finely the pointer works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -348,7 +334,7 @@ pub fn topmost<'a>(
     skeleton: &'a Skeleton,
     selected: &'a BTreeSet<JointId>,
 ) -> impl Iterator<Item = JointId> + 'a {
-    let inside = selected.iter().filter(|j| j.get() < skeleton.len());
+    let inside = selected.iter().filter(|&&j| skeleton.is_live(j));
     inside
         .filter(|&&joint| !skeleton.ancestors(joint).any(|a| selected.contains(&a)))
         .copied()
