@@ -119,6 +119,8 @@ impl BakeOptions {
 /// A helper joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HelperJoint {
+    /// Its handle in the clips of [`Baked`], which no joint of the document has.
+    pub id: JointId,
     /// The node's name.
     pub name: String,
     /// The parent joint.
@@ -155,7 +157,7 @@ pub struct BakedMesh {
 /// A bake: what changes in the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Baked {
-    /// New joints; the first has the index after the skeleton's last.
+    /// New joints.
     pub joints: Vec<HelperJoint>,
     /// For each skin with helper joints, their indices in `joints`, in slot order.
     pub skins: BTreeMap<SkinId, Vec<usize>>,
@@ -187,6 +189,11 @@ impl Baked {
     /// Whether nothing needs correction.
     pub fn is_empty(&self) -> bool {
         self.joints.is_empty() && self.meshes.is_empty()
+    }
+
+    /// Whether `joint` is one of the new joints.
+    pub fn is_helper(&self, joint: JointId) -> bool {
+        self.joints.iter().any(|helper| helper.id == joint)
     }
 }
 

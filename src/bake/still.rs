@@ -1,8 +1,8 @@
 //! The shapes of everything at one frame, for a static mesh.
 
 use crate::bake::problem::sampler::Sampler;
-use crate::deform::{CookedMesh, DeformInput, InstancePlan};
-use crate::document::{ClipId, Document, InstanceId};
+use crate::deform::{CookedMesh, InstancePlan};
+use crate::document::{ClipId, CookedInstance, Document, InstanceId, PosedDocument};
 use crate::skeleton::Pose;
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, Vec3};
@@ -55,7 +55,6 @@ pub fn still_shapes(
     let sampler = Sampler::new(document, task)?;
     let played = pose.world_matrices(&sampler.player_skeleton);
     let world = pose.world_matrices(document.skeleton());
-    let rest_world = document.rest_pose().world_matrices(document.skeleton());
     let poses = [pose.clone()];
     let skinned = sampler.sample_poses(&poses, task, |_, plans| {
         let shape = |plan: &InstancePlan| (plan.positions().to_vec(), plan.normals().to_vec());
@@ -73,33 +72,30 @@ pub fn still_shapes(
         };
         shapes.insert(drawn.id, shape);
     }
-    let in_place = vec![DAffine3::IDENTITY; world.len()];
+    // Each in its own space: carried normals are those of the unscaled shape there.
+    let unmoved = PosedDocument {
+        document,
+        pose,
+        rest_world: &sampler.rest_world,
+        world: &vec![DAffine3::IDENTITY; world.len()],
+    };
     for (&id, instance) in document.instances() {
         task.check()?;
-        let Some(item) = document.meshes().get(&instance.mesh) else {
-            continue;
-        };
         if shapes.contains_key(&id) {
             continue;
         }
-        let node = instance.joint;
-        let morph_weights = pose.morph_weights.get(node.get());
-        let morph_weights = morph_weights.map_or(&[][..], Vec::as_slice);
-        // In the space of the node, where normals belong to the unscaled shape.
-        let mut plan = InstancePlan::default();
-        plan.run(&DeformInput {
-            geometry: &item.geometry,
-            cooked: &CookedMesh::default(),
-            stack: &item.stack,
-            masks: &item.masks,
+        let cooked = CookedInstance {
+            stack: None,
+            influences: &CookedMesh::default(),
             centres: None,
-            skeleton: document.skeleton(),
-            node,
-            skin: None,
-            rest_world: &rest_world,
-            world: &in_place,
-            morph_weights,
-        });
+            skin_meshes: &[],
+        };
+        let Some(input) = unmoved.deform_input(instance, cooked) else {
+            continue;
+        };
+        let mut plan = InstancePlan::default();
+        plan.run(&input);
+        let node = instance.joint;
         let place = world[node.get()];
         let back = place.matrix3.inverse().transpose();
         let positions = plan.positions().iter();
@@ -117,7 +113,7 @@ pub fn still_shapes(
             mirrored: place.matrix3.determinant() < 0.0,
             node: played[node.get()],
             as_in_source: played[node.get()] == world[node.get()]
-                && morph_weights.iter().all(|w| *w == 0.0),
+                && input.morph_weights.iter().all(|w| *w == 0.0),
         };
         shapes.insert(id, shape);
     }

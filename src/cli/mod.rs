@@ -3,6 +3,7 @@
 //! The way of the data: arguments ([`args`]) -> a loaded document (`load`) with the stack and pose the flags ask for
 //! (`scene`) -> one subcommand a file.
 //!
+//! Invariant: every output is claimed from [`crate::io::Outputs`], which protects what the call reads, before any is written.
 //! Invariant: exit 0 done, 1 the input is at fault, 2 wrong use; an error is one sentence on stderr.
 
 pub mod args;

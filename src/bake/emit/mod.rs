@@ -10,7 +10,7 @@ use super::problem::Problem;
 use super::problem::group::Group;
 use super::solve::Solution;
 use super::{Baked, BakedMesh, HelperJoint, Jump};
-use crate::skeleton::{Channel, JointId};
+use crate::skeleton::Channel;
 use crate::task::Cancelled;
 use rows::{stored_row, with_rows};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(crate) fn add(
         time: flip.time,
         joints: flip.joints,
     }));
-    let first = problem.sampler.document.skeleton().len();
+    let skeleton = problem.sampler.document.skeleton();
     let mut tracks: Vec<Vec<Channel>> = vec![Vec::new(); problem.clips.ids.len()];
     for (&joint_set, helpers) in group.joint_sets.iter().zip(&solved.helpers) {
         if helpers.is_empty() {
@@ -39,13 +39,13 @@ pub(crate) fn add(
         }
         let joints: Vec<usize> = (0..helpers.len()).map(|h| baked.joints.len() + h).collect();
         for (h, (helper, &joint)) in helpers.iter().zip(&joints).enumerate() {
+            let id = skeleton.free_id(joint);
             baked.joints.push(HelperJoint {
                 driver: drivers::driver(problem, joint_set, &solved.codebook[h]),
-                ..joint_of(helper, joint)
+                ..joint_of(helper, id, joint)
             });
-            let index = JointId((first + joint) as u32);
             for (clip, tracks) in tracks.iter_mut().enumerate() {
-                tracks.extend(channels_of(helper, index, clip));
+                tracks.extend(channels_of(helper, id, clip));
             }
         }
         for &skin in &problem.sampler.joint_sets[joint_set].skins {

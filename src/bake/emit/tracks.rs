@@ -8,8 +8,9 @@ use crate::skeleton::{Channel, Interpolation, JointId, Property};
 use glam::DMat3;
 use std::sync::Arc;
 
-pub(super) fn joint_of(helper: &Helper, number: usize) -> HelperJoint {
+pub(super) fn joint_of(helper: &Helper, id: JointId, number: usize) -> HelperJoint {
     HelperJoint {
+        id,
         name: format!("Helper {}", number + 1),
         parent: helper.parent,
         rest: Transform {

@@ -146,7 +146,7 @@ pub fn frames(
 
 /// The sampled times of each clip, ascending.
 fn times_of(document: &Document, clips: &Clips<'_>) -> Vec<Vec<f64>> {
-    let all: BTreeSet<u32> = (0..document.skeleton().len() as u32).collect();
+    let all: BTreeSet<u32> = document.skeleton().live_joints().map(|j| j.0).collect();
     let pairs = clips.authored.iter().zip(&clips.written);
     pairs
         .map(|(seen, played)| sample_times(seen, played, document, &all))

@@ -1,15 +1,14 @@
 //! Evaluates a document at frames of its clips: the deformer stacks' result, and the joint matrices that a player has.
 
-use crate::deform::cook::joint_order;
-use crate::deform::{
-    CookedMesh, DeformInput, DeformStack, InstancePlan, SkinSource, SkinningMethod,
+use crate::deform::{CookedMesh, DeformStack, InstancePlan, SkinningMethod};
+use crate::document::{
+    ClipId, CookedInstance, Document, InstanceId, MeshId, MeshItem, PosedDocument, SkinId,
+    SkinnedMesh,
 };
-use crate::document::{ClipId, Document, InstanceId, MeshId, MeshItem, SkinId};
 use crate::math::DualQuat;
-use crate::mesh::Mesh;
 use crate::skeleton::{Clip, Joint, JointId, JointRule, Pose, Skeleton};
 
-use crate::skinning::{Centres, Influences, Motion};
+use crate::skinning::{Centres, Motion};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use rayon::prelude::*;
@@ -70,11 +69,8 @@ pub(crate) struct Sampler<'a> {
     pub(crate) player_skeleton: Skeleton,
     cooked: Vec<CookedMesh>,
     centres: BTreeMap<MeshId, Arc<Centres>>,
-    pub(crate) rest_world: Vec<DAffine3>,
+    pub(crate) rest_world: Arc<Vec<DAffine3>>,
 }
-
-/// Meshes bound to a skin, with their influences as imported.
-type SkinMeshes<'a> = Vec<(&'a Arc<Mesh>, &'a Influences)>;
 
 /// The clips by index: as authored in the document, and as written to the file.
 pub(crate) struct Clips<'a> {
@@ -258,11 +254,10 @@ impl<'a> Sampler<'a> {
         }
         let skeleton = document.skeleton();
         let cooked = instances.iter().map(|d: &SkinnedInstance| {
-            let joints = joint_sets[d.joint_set].joints.iter();
-            let order = joint_order(joints.map(|&j| skeleton.rank(j)));
             let mut cooked = CookedMesh::default();
-            if let Some(item) = document.meshes().get(&d.mesh) {
-                cooked.update(&item.influences, &order);
+            let skin = document.skins().get(&d.skin);
+            if let (Some(item), Some(skin)) = (document.meshes().get(&d.mesh), skin) {
+                cooked.update(&item.influences, &document.joint_order(skin));
             }
             cooked
         });
@@ -284,7 +279,7 @@ impl<'a> Sampler<'a> {
         Ok(Self {
             document,
             player_skeleton: without_rules(skeleton),
-            rest_world: document.rest_pose().world_matrices(skeleton),
+            rest_world: Arc::new(document.rest_pose().world_matrices(skeleton)),
             joint_sets,
             instances,
             cooked,
@@ -389,22 +384,13 @@ impl<'a> Sampler<'a> {
             None => Pose::clone(self.document.rest_pose()),
         }
     }
-
-    fn skin_meshes(&self, skin: SkinId) -> SkinMeshes<'a> {
-        let of_skin = self.instances.iter().filter(|d| d.skin == skin);
-        let meshes: BTreeSet<MeshId> = of_skin.map(|d| d.mesh).collect();
-        let items = meshes.iter().filter_map(|&mesh| self.item(mesh));
-        items
-            .map(|item| (&item.geometry, &item.source_influences))
-            .collect()
-    }
 }
 
 /// Evaluates frames one after the other with cooked plans.
 struct FrameEvaluator<'s, 'a> {
     sampler: &'s Sampler<'a>,
     stacks: Vec<Arc<DeformStack>>,
-    skin_meshes: Vec<SkinMeshes<'a>>,
+    skin_meshes: Vec<Vec<SkinnedMesh<'a>>>,
     plans: Vec<InstancePlan>,
     normals: bool,
 }
@@ -428,7 +414,7 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
             skin_meshes: sampler
                 .instances
                 .iter()
-                .map(|d| sampler.skin_meshes(d.skin))
+                .map(|d| sampler.document.meshes_of_skin(d.skin))
                 .collect(),
             plans: sampler.instances.iter().map(|_| plan()).collect(),
             normals,
@@ -438,30 +424,27 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
     fn run(&mut self, pose: &Pose, chosen: &[usize]) {
         let document = self.sampler.document;
         let world = pose.world_matrices(document.skeleton());
+        let posed = PosedDocument {
+            document,
+            pose,
+            rest_world: &self.sampler.rest_world,
+            world: &world,
+        };
         for (i, drawn) in self.sampler.instances.iter().enumerate() {
-            let Some(item) = self.sampler.item(drawn.mesh) else {
-                continue;
-            };
             if !chosen.is_empty() && !chosen.contains(&i) {
                 continue;
             }
-            let joint_set = &self.sampler.joint_sets[drawn.joint_set];
-            let input = DeformInput {
-                geometry: &item.geometry,
-                cooked: &self.sampler.cooked[i],
-                stack: &self.stacks[i],
-                masks: &item.masks,
+            let Some(instance) = document.instances().get(&drawn.id) else {
+                continue;
+            };
+            let cooked = CookedInstance {
+                stack: Some(&self.stacks[i]),
+                influences: &self.sampler.cooked[i],
                 centres: self.sampler.centres.get(&drawn.mesh),
-                skeleton: document.skeleton(),
-                node: drawn.node,
-                skin: Some(SkinSource {
-                    joints: &joint_set.joints,
-                    inverse_bind: &joint_set.inverse_bind,
-                    meshes: &self.skin_meshes[i],
-                }),
-                rest_world: &self.sampler.rest_world,
-                world: &world,
-                morph_weights: morph_weights(pose, drawn.node),
+                skin_meshes: &self.skin_meshes[i],
+            };
+            let Some(input) = posed.deform_input(instance, cooked) else {
+                continue;
             };
             self.plans[i].run(&input);
         }

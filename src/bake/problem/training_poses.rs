@@ -87,17 +87,9 @@ fn driven_already(document: &Document) -> BTreeSet<JointId> {
     let json = document.source().map(|source| &source.json);
     let block = json.and_then(|json| json.get("extras")?.get("sinew_skin")?.get("helpers"));
     let helpers = block.and_then(Value::as_array).into_iter().flatten();
-    let nodes: BTreeSet<u64> = helpers
-        .filter_map(|helper| helper.get("node")?.as_u64())
-        .collect();
-    let joints = document.skeleton().joints().iter().enumerate();
-    joints
-        .filter(|(j, joint)| {
-            let node = joint.source_node.map_or(*j as u64, u64::from);
-            nodes.contains(&node)
-        })
-        .map(|(j, _)| JointId(j as u32))
-        .collect()
+    let nodes = helpers.filter_map(|helper| helper.get("node")?.as_u64());
+    let joint = |node: u64| document.skeleton().joint_of_node(u32::try_from(node).ok()?);
+    nodes.filter_map(joint).collect()
 }
 
 /// Marks the slots of a skin with influence on some point.
