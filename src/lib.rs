@@ -6,7 +6,7 @@
 //! [`evaluate`] on a worker thread: cook what changed ([`deform`]), deform ([`skinning`]), carry normals ([`mesh`]) ->
 //! [`editor::Editor`], which holds what is on screen -> `view` draws. The artist's pointer goes the other way: `view` ->
 //! [`editor`] -> [`tools`], which pick on the deformed surface and ask for [`document::Edit`]s -> [`document::History`]
-//! applies them. Saves and exports ([`io::project`], [`io::gltf_export`]) read a clone on a second thread.
+//! applies them. Saves and exports ([`io::project`], [`mod@export`]) read a clone on a second thread.
 //!
 //! # The house
 //!
@@ -18,6 +18,7 @@
 //! | `app`, [`cli`] | eframe shell and dialogs; info, skin, render, export, check, bench, sample |
 //! | `view` | egui panels, the three-d viewport, offscreen pictures: the only place that knows OpenGL |
 //! | [`editor`] | the app without pixels: commands, poll, what is displayed |
+//! | [`mod@export`] | plan, bake, write, read back once, verify, report |
 //! | [`tools`], [`evaluate`], [`io`] | pointer tools; worker and job lane; glTF, projects, autosave |
 //! | [`bake`], [`sample`] | stacks as linear skinning and morph targets; generated models |
 //! | [`document`] | the document, its edits and history, the session, invariants |
@@ -56,6 +57,7 @@ pub mod deform;
 pub mod document;
 pub mod editor;
 pub mod evaluate;
+pub mod export;
 pub mod finding;
 pub mod io;
 pub mod math;

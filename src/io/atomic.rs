@@ -38,7 +38,7 @@ pub enum WriteError {
 
 impl WriteError {
     /// The refusal of `path`, in words.
-    pub(super) fn of(path: &Path, error: &io::Error) -> Self {
+    pub(crate) fn of(path: &Path, error: &io::Error) -> Self {
         Self::Refused {
             path: path.to_owned(),
             what: reason(error),

@@ -14,6 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["document"],
     &["bake", "sample"],
     &["tools", "evaluate", "io"],
+    &["export"],
     &["editor"],
     &["view"],
     &["app", "cli"],

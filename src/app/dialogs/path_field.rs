@@ -2,8 +2,8 @@
 
 use super::take_enter;
 use crate::editor::Editor;
-use crate::io::gltf_export::Container;
-use crate::io::still::is_obj;
+use crate::export::GltfFormat;
+use crate::export::is_obj;
 use crate::view::theme;
 use crossbeam_channel::{Receiver, bounded};
 use eframe::egui;
@@ -195,7 +195,7 @@ impl PathField {
     /// Gives what is typed the ending of a kind of file.
     pub(super) fn set_ending(&mut self, ending: &str) {
         let path = Path::new(self.path.trim());
-        let known = Container::of_path(path).is_some() || is_obj(path);
+        let known = GltfFormat::of_path(path).is_some() || is_obj(path);
         self.path = if known {
             path.with_extension(ending).display().to_string()
         } else {
@@ -265,10 +265,10 @@ impl PathField {
             Asker::Export if is_obj(&typed) => {
                 Some("An .obj holds one moment; choose Still for it.".to_owned())
             }
-            Asker::Export if Container::of_path(&typed).is_none() => {
+            Asker::Export if GltfFormat::of_path(&typed).is_none() => {
                 Some("A model ends in .glb or .gltf.".to_owned())
             }
-            Asker::ExportStill if Container::of_path(&typed).is_none() && !is_obj(&typed) => {
+            Asker::ExportStill if GltfFormat::of_path(&typed).is_none() && !is_obj(&typed) => {
                 Some("A still ends in .glb, .gltf or .obj.".to_owned())
             }
             Asker::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)

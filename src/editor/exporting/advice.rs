@@ -3,8 +3,8 @@
 use super::Editor;
 use crate::bake::{BakeMode, Estimate};
 use crate::evaluate::{Job, JobError, Lane};
+use crate::export::{ExportError, ExportOptions, estimate, preflight};
 use crate::finding::Finding;
-use crate::io::gltf_export::{ExportError, ExportOptions, estimate, preflight};
 use std::path::Path;
 use std::time::{Duration, Instant};
 

@@ -3,8 +3,8 @@
 use super::Editor;
 use crate::bake::still::Still;
 use crate::editor::files::{FileJob, file_name};
-use crate::io::gltf_export::ExportReport;
-use crate::io::still::export_still_to_file;
+use crate::export::ExportReport;
+use crate::export::export_still_to_file;
 use std::path::{Path, PathBuf};
 
 /// A still that was saved.

@@ -3,8 +3,8 @@
 //! A changed clip is patched channel by channel: channels that are equal to the source's keep their samplers and
 //! accessors, and so do channels Sinew does not read (pointers of extensions, targets without a node).
 
-use super::ExportError;
-use super::corrections::Storage;
+use super::error::GltfWriteError;
+use super::helper_joints::Storage;
 use super::keys::{Keys, fit};
 use super::nodes::{make_animatable, node_of};
 use super::patch::{FLOAT, NewAccessor, Patch, entry_mut, place};
@@ -28,7 +28,7 @@ pub(super) fn patch_clips(
     patch: &mut Patch,
     report: &mut ExportReport,
     task: &Task,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     let before = document.source_clips();
     let mut jobs = Vec::new();
     let mut gone: Vec<usize> = before
@@ -158,7 +158,7 @@ fn prepare(
     patch: &mut Patch,
     report: &mut ExportReport,
     jobs: &mut Vec<Job>,
-) -> Result<Option<usize>, ExportError> {
+) -> Result<Option<usize>, GltfWriteError> {
     let wanted = Targets::of(document, clip);
     let before = source.map_or_else(Targets::default, |(_, source)| {
         Targets::of(document, source)
@@ -171,7 +171,7 @@ fn prepare(
                 i,
                 entry
                     .cloned()
-                    .ok_or(ExportError::AnimationMissing { animation: i })?,
+                    .ok_or(GltfWriteError::AnimationMissing { animation: i })?,
             )
         }
     };

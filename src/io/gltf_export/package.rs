@@ -1,10 +1,13 @@
 //! The container: which buffer takes new bytes, where each buffer is stored, and the files that come of it.
 
 use super::compact::compact;
+use super::destination::Destination;
+use super::error::GltfWriteError;
+use super::format::GltfFormat;
 use super::glb::{Chunks, glb};
 use super::patch::{MESHOPT, Patch, entry_mut};
 use super::uses::{each, index};
-use super::{Container, ExportError, external, text};
+use super::{external, text};
 use crate::document::{Source, SourceKind};
 use crate::finding::Finding;
 use bytes::Bytes;
@@ -30,7 +33,7 @@ pub(super) struct Package {
     /// What that buffer holds.
     bytes: Bytes,
     store: Store,
-    container: Container,
+    format: GltfFormat,
     name: String,
     source_text: String,
     /// Chunks of a .glb that are neither JSON nor BIN, with their headers.
@@ -38,24 +41,27 @@ pub(super) struct Package {
 }
 
 impl Package {
-    /// The source in the form of `container`. New files beside it take names for which `is_free` holds.
+    /// The source in the format of the destination. New files beside it take names that are free there.
     pub(super) fn new(
         source: &Source,
-        container: Container,
-        name: &str,
-        is_free: &dyn Fn(&str) -> bool,
+        destination: &Destination<'_>,
         findings: &mut Vec<Finding>,
     ) -> Self {
+        let &Destination {
+            format,
+            ref name,
+            is_free,
+        } = destination;
         let chunks = Chunks::of(source);
         let mut package = Self {
             json: source.json.clone(),
             buffer: each(&source.json, "buffers").count(),
             bytes: Bytes::new(),
             store: Store::DataUri,
-            container,
-            name: name.to_owned(),
+            format,
+            name: name.clone(),
             source_text: chunks.text,
-            more_chunks: if container == Container::Glb {
+            more_chunks: if format == GltfFormat::Glb {
                 chunks.more
             } else {
                 Vec::new()
@@ -69,10 +75,10 @@ impl Package {
             package.buffer = 0;
             package.bytes = source.buffers[0].clone();
         }
-        match container {
-            Container::Glb if has_bin || package.buffer == 0 => package.store = Store::Bin,
-            Container::Glb => package.merge(source, findings),
-            Container::Gltf => {
+        match format {
+            GltfFormat::Glb if has_bin || package.buffer == 0 => package.store = Store::Bin,
+            GltfFormat::Glb => package.merge(source, findings),
+            GltfFormat::Gltf => {
                 let embedded = |b: &Value| {
                     b.get("uri")
                         .and_then(Value::as_str)
@@ -219,7 +225,7 @@ impl Package {
     }
 
     /// The files: the model first, then what it needs beside it that is new.
-    pub(super) fn finish(self, patch: Patch) -> Result<Vec<(String, Bytes)>, ExportError> {
+    pub(super) fn finish(self, patch: Patch) -> Result<Vec<(String, Bytes)>, GltfWriteError> {
         let (patch, bytes) = self.gather(patch);
         self.store(patch.json, &bytes)
     }
@@ -262,7 +268,7 @@ impl Package {
     pub(super) fn finish_compact(
         self,
         patch: Patch,
-    ) -> Result<(Vec<(String, Bytes)>, Value), ExportError> {
+    ) -> Result<(Vec<(String, Bytes)>, Value), GltfWriteError> {
         let (mut patch, bytes) = self.gather(patch);
         let bytes = compact(&mut patch.json, self.buffer, bytes);
         patch.finish();
@@ -270,7 +276,7 @@ impl Package {
         Ok((self.store(patch.json, &bytes)?, json))
     }
 
-    fn store(self, mut json: Value, bytes: &Bytes) -> Result<Vec<(String, Bytes)>, ExportError> {
+    fn store(self, mut json: Value, bytes: &Bytes) -> Result<Vec<(String, Bytes)>, GltfWriteError> {
         let mut files = Vec::new();
         if !bytes.is_empty() && self.store != Store::Bin {
             let uri = match &self.store {
@@ -285,11 +291,11 @@ impl Package {
             }
         }
         let text = text::write_json(&json, &self.source_text);
-        let main = match self.container {
-            Container::Gltf => Bytes::from(text),
-            Container::Glb => glb(&text, bytes, &self.more_chunks)?,
+        let main = match self.format {
+            GltfFormat::Gltf => Bytes::from(text),
+            GltfFormat::Glb => glb(&text, bytes, &self.more_chunks)?,
         };
-        files.insert(0, (self.container.file_name(&self.name), main));
+        files.insert(0, (self.format.file_name(&self.name), main));
         Ok(files)
     }
 }

@@ -1,6 +1,6 @@
 //! Morph targets that were baked -> displacements of positions and normals in every primitive of a mesh.
 
-use super::ExportError;
+use super::error::GltfWriteError;
 use super::nodes::node_of;
 use super::patch::{
     ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_BYTE, UNSIGNED_INT, UNSIGNED_SHORT,
@@ -32,7 +32,7 @@ pub(super) fn add_targets(
     sparse: bool,
     patch: &mut Patch,
     report: &mut ExportReport,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     let geometry = &item.geometry;
     let n_own = geometry.morphs.len();
     let mut writer = Writer::new(sparse);
@@ -43,7 +43,7 @@ pub(super) fn add_targets(
     for primitive in 0..geometry.primitives.len() {
         uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
         let points = points_of(item, primitive);
-        let missing = || ExportError::PrimitiveMissing {
+        let missing = || GltfWriteError::PrimitiveMissing {
             mesh: mesh.0,
             primitive,
         };
@@ -70,7 +70,7 @@ pub(super) fn add_targets(
             .and_then(|i| index(patch.json.get("accessors")?.get(i)?.get("count")))
             .unwrap_or(0);
         if found != points.len() {
-            return Err(ExportError::VertexCount {
+            return Err(GltfWriteError::VertexCount {
                 mesh: mesh.0,
                 primitive,
                 found,

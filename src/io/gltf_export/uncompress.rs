@@ -3,7 +3,7 @@
 //! Draco stores a primitive as a whole, so that new weights need all the rest of it decoded. Encoding it again would
 //! quantise a second time: the decoded numbers are what every player shows, and they are what is written.
 
-use super::ExportError;
+use super::error::GltfWriteError;
 use super::patch::{
     ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_INT, UNSIGNED_SHORT,
 };
@@ -23,7 +23,7 @@ pub(super) fn uncompress_once(
     mesh: MeshId,
     primitive: usize,
     report: &mut ExportReport,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     let entry = primitive_mut(&mut patch.json, mesh, primitive);
     let is_compressed =
         entry.is_some_and(|e| e.get("extensions").is_some_and(|e| e.get(DRACO).is_some()));
@@ -40,12 +40,12 @@ pub(super) fn uncompress(
     mesh: MeshId,
     primitive: usize,
     report: &mut ExportReport,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     let Some(source) = document.source() else {
         return Ok(());
     };
     let decoded = gltf::uncompress(source, mesh.0 as usize, primitive);
-    let decoded = decoded.map_err(|fault| ExportError::Compressed {
+    let decoded = decoded.map_err(|fault| GltfWriteError::Compressed {
         mesh: mesh.0,
         primitive,
         why: fault.message,

@@ -1,10 +1,11 @@
 //! Edited influences -> JOINTS_n and WEIGHTS_n of the primitives that show them.
 
+use super::error::GltfWriteError;
 use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_BYTE, UNSIGNED_SHORT};
 use super::report::ExportReport;
 use super::rows::{FittedRow, fit};
+use super::uncompress;
 use super::uses::index;
-use super::{ExportError, uncompress};
 use crate::bake::Baked;
 use crate::document::{Document, MeshId, MeshItem};
 use crate::skinning::{CHUNK, Influences};
@@ -40,7 +41,7 @@ pub(super) fn patch_weights(
     patch: &mut Patch,
     report: &mut ExportReport,
     task: &Task,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     let mut jobs = Vec::new();
     for (&mesh, item) in document.meshes() {
         task.check()?;
@@ -186,9 +187,9 @@ fn release(
     item: &MeshItem,
     primitive: usize,
     report: &mut ExportReport,
-) -> Result<Vec<SetAccessors>, ExportError> {
+) -> Result<Vec<SetAccessors>, GltfWriteError> {
     let expected = points_of(item, primitive).len();
-    let missing = ExportError::PrimitiveMissing {
+    let missing = GltfWriteError::PrimitiveMissing {
         mesh: mesh.0,
         primitive,
     };
@@ -208,7 +209,7 @@ fn release(
         .and_then(|accessor| index(accessor.get("count")))
         .unwrap_or(0);
     if found != expected {
-        return Err(ExportError::VertexCount {
+        return Err(GltfWriteError::VertexCount {
             mesh: mesh.0,
             primitive,
             found,

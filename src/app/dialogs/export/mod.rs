@@ -12,8 +12,8 @@ use super::take_enter;
 use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::editor::exporting::{Correction, ExportKind, Standing};
-use crate::io::gltf_export::Container;
-use crate::io::still::is_obj;
+use crate::export::GltfFormat;
+use crate::export::is_obj;
 use crate::view::chord::take_escape;
 use crate::view::theme;
 use eframe::egui;
@@ -203,17 +203,17 @@ impl ExportPage {
         let is_entered = field.field_ui(ui, ui.available_width());
         field.said_ui(ui);
         let path = field.typed();
-        let container = Container::of_path(&path);
+        let format = GltfFormat::of_path(&path);
         let mut formats = vec![
             (
                 "glb",
-                container == Some(Container::Glb),
+                format == Some(GltfFormat::Glb),
                 "Binary (.glb)",
                 "One glTF file with everything in it.",
             ),
             (
                 "gltf",
-                container == Some(Container::Gltf),
+                format == Some(GltfFormat::Gltf),
                 "Text (.gltf)",
                 "A glTF text file, with data and pictures in files beside it.",
             ),

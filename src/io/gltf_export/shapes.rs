@@ -1,19 +1,21 @@
-//! A moment as a model that never moves: the source without skins, clips and morph targets.
+//! A model that never moves: the source with given shapes, without skins, clips and morph targets.
 
 use super::compact::{kept_nodes, prune_nodes};
+use super::destination::{Destination, Written};
 use super::drivers::drop_drivers;
+use super::error::GltfWriteError;
 use super::nodes::{node_of, patch_names, patch_transforms};
 use super::package::Package;
-use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch, entry_mut, place};
-use super::read_back::read_files;
+use super::patch::{ARRAY_BUFFER, FLOAT, MESHOPT, NewAccessor, Patch, entry_mut, place};
+use super::referenced::add_referenced;
 use super::report::ExportReport;
+use super::uncompress;
 use super::uses::{each, index};
 use super::weights::{attributes_mut, points_of, primitive_mut};
-use super::{ExportError, ExportOptions, Exported, add_referenced, name_of, uncompress};
-use crate::bake::frames::place_points;
-use crate::bake::still::{Still, StillShape, into_node, still_shapes};
+use crate::bake::still::{StillShape, into_node};
 use crate::document::{Document, InstanceId, MeshId, MeshItem};
 use crate::finding::{Finding, counted};
+use crate::skeleton::Pose;
 use crate::task::Task;
 use bytes::Bytes;
 use glam::{DAffine3, Vec3};
@@ -21,50 +23,31 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What became of tangents.
-pub(super) const WITHOUT_TANGENTS: &str = "Tangents are not in the file: they belong to the undeformed shape, and viewers make their own.";
-/// The distance from what was meant that is only rounding, as a fraction of the diagonal.
-const ROUNDING: f64 = 1e-6;
+pub const WITHOUT_TANGENTS: &str = "Tangents are not in the file: they belong to the undeformed shape, and viewers make their own.";
 
-/// Writes a moment of the document's model into memory; of `options` the container and the name count.
-pub fn export_still(
+/// Writes the model in `pose`, each instance with its shape of `shapes`.
+///
+/// The report's `instances`: what draws each instance of the document there.
+pub fn write_shapes(
     document: &Document,
-    still: &Still,
-    options: &ExportOptions,
+    pose: &Pose,
+    shapes: &BTreeMap<InstanceId, StillShape>,
+    destination: &Destination<'_>,
     task: &Task,
-) -> Result<Exported, ExportError> {
-    export_still_beside(document, still, options, &|_| true, task)
-}
-
-/// [`export_still`], with new files beside the model only where `is_free` says so.
-pub(in crate::io) fn export_still_beside(
-    document: &Document,
-    still: &Still,
-    options: &ExportOptions,
-    is_free: &dyn Fn(&str) -> bool,
-    task: &Task,
-) -> Result<Exported, ExportError> {
-    let source = document.source().ok_or(ExportError::NoSource)?;
-    let pose = still.pose(document).ok_or(ExportError::NoClip)?;
-    let shapes = still_shapes(document, &pose, task)?;
-    let name = name_of(source, options);
+) -> Result<Written, GltfWriteError> {
+    let source = document.source().ok_or(GltfWriteError::NoSource)?;
     let mut report = ExportReport::default();
-    let mut package = Package::new(
-        source,
-        options.container,
-        &name,
-        is_free,
-        &mut report.findings,
-    );
+    let mut package = Package::new(source, destination, &mut report.findings);
     let mut patch = package.patch();
     patch_names(document, &mut patch.json);
-    patch_transforms(document, &pose, &mut patch.json, &mut report);
+    patch_transforms(document, pose, &mut patch.json, &mut report);
     let mut placed = Placed::default();
     for (done, (&mesh, item)) in document.meshes().iter().enumerate() {
         task.step(
             "Writing the mesh",
             done as f32 / document.meshes().len() as f32,
         )?;
-        let variants = variants_of(document, mesh, item, &shapes);
+        let variants = variants_of(document, mesh, item, shapes);
         let is_written = variants.iter().any(|v| v.shape.is_some());
         strip(document, mesh, item, is_written, &mut patch, &mut report)?;
         write_variants(
@@ -82,7 +65,7 @@ pub(in crate::io) fn export_still_beside(
     free(document, &placed.freed, &mut patch.json);
     let joints = drop_motion(&mut patch.json);
     // What compressed or pointed at what is gone goes with it.
-    patch.dropped_extensions.extend(super::patch::MESHOPT);
+    patch.dropped_extensions.extend(MESHOPT);
     patch.dropped_extensions.insert("KHR_animation_pointer");
     let kept = kept_nodes(&patch.json, &joints);
     let places = kept.map(|kept| prune_nodes(&mut patch.json, &kept));
@@ -91,70 +74,18 @@ pub(in crate::io) fn export_still_beside(
     let (mut files, json) = package.finish_compact(patch)?;
     add_referenced(source, &json, &mut files, &mut report);
 
-    task.step("Reading the written file again", 0.95)?;
-    let read = read_files(&files)?;
-    let there = |id: InstanceId| {
-        let own = node_of(document, document.instances().get(&id)?.joint);
+    let instances = document.instances().iter().filter_map(|(&id, instance)| {
+        let own = node_of(document, instance.joint);
         let freed = placed.freed.iter().position(|(freed, _)| *freed == id);
         let node = freed.map_or(own, |i| n_nodes + i);
         let node = match &places {
             Some(places) => places.get(node).copied().flatten()?,
             None => node,
         };
-        Some(InstanceId(u32::try_from(node).ok()?))
-    };
-    check(document, &shapes, &read, &there, &mut report);
-    Ok(Exported { files, report })
-}
-
-/// Says where `read`, what a reader has of the written file, is not what was meant.
-fn check(
-    document: &Document,
-    shapes: &BTreeMap<InstanceId, StillShape>,
-    read: &Document,
-    there: &dyn Fn(InstanceId) -> Option<InstanceId>,
-    report: &mut ExportReport,
-) {
-    let points = || shapes.values().flat_map(|shape| &shape.positions);
-    let low = points().fold(Vec3::INFINITY, |a, p| a.min(*p));
-    let high = points().fold(Vec3::NEG_INFINITY, |a, p| a.max(*p));
-    let diagonal = f64::from((high - low).length());
-    let pose = read.rest_pose();
-    let world = pose.world_matrices(read.skeleton());
-    for (&id, shape) in shapes {
-        let drawn = document.instances().get(&id);
-        let Some(item) = drawn.and_then(|i| document.meshes().get(&i.mesh)) else {
-            continue;
-        };
-        let name = &item.geometry.name;
-        let at = format!("mesh \"{name}\"");
-        let meant = &item.geometry.point_of_vertex;
-        let found = there(id).and_then(|id| place_points(read, id, &pose.morph_weights, &world));
-        let Some((points, of_vertex)) = found.filter(|(_, of)| of.len() == meant.len()) else {
-            let message = "Reading the written file again did not give all of its vertices.";
-            report.findings.push(Finding::warning(at, message));
-            continue;
-        };
-        let distances = meant.iter().zip(of_vertex).map(|(&p, &q)| {
-            let place = points.get(q as usize).copied().unwrap_or(Vec3::NAN);
-            let distance = f64::from(shape.positions[p as usize].distance(place));
-            if distance.is_nan() {
-                f64::INFINITY
-            } else {
-                distance
-            }
-        });
-        let off = distances.fold(0.0, f64::max);
-        if off > ROUNDING * diagonal {
-            let percent = 100.0 * off / diagonal;
-            report.findings.push(Finding::warning(
-                at,
-                format!(
-                    "Read again from the written file it is up to {off:.3e} m ({percent:.5} % of the diagonal) off."
-                ),
-            ));
-        }
-    }
+        Some((id, InstanceId(u32::try_from(node).ok()?)))
+    });
+    report.instances = Some(instances.collect());
+    Ok(Written { files, report })
 }
 
 /// A shape as one or more instances show it.
@@ -244,7 +175,7 @@ pub(super) fn strip(
     is_written: bool,
     patch: &mut Patch,
     report: &mut ExportReport,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     for primitive in 0..item.geometry.primitives.len() {
         if is_written {
             uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
@@ -314,7 +245,7 @@ fn write_variants(
     patch: &mut Patch,
     placed: &mut Placed,
     report: &mut ExportReport,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     let stripped = entry_mut(&mut patch.json, "meshes", mesh.0 as usize).cloned();
     for (v, variant) in variants.iter().enumerate() {
         let at = match &stripped {
@@ -356,7 +287,7 @@ pub(super) fn write_primitive(
     item: &MeshItem,
     primitive: usize,
     shape: &LocalShape,
-) -> Result<bool, ExportError> {
+) -> Result<bool, GltfWriteError> {
     let n_vertices = points_of(item, primitive).len();
     let Some(range) = item.geometry.primitives.get(primitive) else {
         return Ok(false);
@@ -364,7 +295,7 @@ pub(super) fn write_primitive(
     let range = range.vertices.start as usize..range.vertices.end as usize;
     let id = MeshId(at as u32);
     let Some(attributes) = attributes_mut(&mut patch.json, id, primitive) else {
-        return Err(ExportError::PrimitiveMissing {
+        return Err(GltfWriteError::PrimitiveMissing {
             mesh: mesh.0,
             primitive,
         });
@@ -376,7 +307,7 @@ pub(super) fn write_primitive(
         .and_then(|i| index(patch.json.get("accessors")?.get(i)?.get("count")))
         .unwrap_or(0);
     if found != n_vertices {
-        return Err(ExportError::VertexCount {
+        return Err(GltfWriteError::VertexCount {
             mesh: mesh.0,
             primitive,
             found,
@@ -495,40 +426,4 @@ pub(super) fn drop_skins(json: &mut Value) -> BTreeSet<usize> {
     // What drives helper joints names skins and nodes by their numbers.
     drop_drivers(json);
     joints
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::Path;
-
-    #[test]
-    fn a_file_that_shows_something_else_is_not_passed_over() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/arm.glb");
-        let imported = crate::io::import_file(&path, &Task::new()).unwrap();
-        let document = Document::new(imported.parts).unwrap();
-        let (&id, clip) = document.clips().iter().next().unwrap();
-        let moment = Still {
-            clip: Some(id),
-            time: f64::from(clip.end_secs()) * 0.4,
-        };
-        let shapes = |still: &Still| {
-            let pose = still.pose(&document).unwrap();
-            still_shapes(&document, &pose, &Task::new()).unwrap()
-        };
-        let options = ExportOptions::default();
-        let exported = export_still(&document, &moment, &options, &Task::new()).unwrap();
-        let read = read_files(&exported.files).unwrap();
-        let only = *read.instances().keys().next().unwrap();
-        let findings = |still: &Still, there: Option<InstanceId>| {
-            let mut report = ExportReport::default();
-            check(&document, &shapes(still), &read, &|_| there, &mut report);
-            report.findings
-        };
-        assert!(findings(&moment, Some(only)).is_empty());
-        let off = findings(&Still::default(), Some(only));
-        assert!(off.len() == 1 && off[0].message.contains("of the diagonal) off"));
-        let gone = findings(&moment, None);
-        assert!(gone.len() == 1 && gone[0].message.contains("did not give all"));
-    }
 }

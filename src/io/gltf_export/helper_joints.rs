@@ -1,6 +1,6 @@
 //! What was baked -> nodes, joints of skins, morph targets.
 
-use super::ExportError;
+use super::error::GltfWriteError;
 use super::nodes::node_of;
 use super::patch::{FLOAT, NewAccessor, Patch, UNSIGNED_SHORT, entry_mut, place, short};
 use super::report::ExportReport;
@@ -92,7 +92,7 @@ pub(super) fn patch_corrections(
     patch: &mut Patch,
     report: &mut ExportReport,
     task: &Task,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     add_nodes(document, &baked.joints, patch)?;
     let old: BTreeMap<SkinId, Option<usize>> = baked
         .skins
@@ -116,10 +116,10 @@ fn add_nodes(
     document: &Document,
     joints: &[HelperJoint],
     patch: &mut Patch,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     let n_nodes = each(&patch.json, "nodes").count();
     if !joints.is_empty() && n_nodes != document.skeleton().len() {
-        return Err(ExportError::Nodes {
+        return Err(GltfWriteError::Nodes {
             found: n_nodes,
             expected: document.skeleton().len(),
         });
@@ -168,8 +168,8 @@ fn write_skin(
     joints: &[usize],
     replaces: Option<usize>,
     patch: &mut Patch,
-) -> Result<(), ExportError> {
-    let missing = || ExportError::SkinMissing { skin: skin.0 };
+) -> Result<(), GltfWriteError> {
+    let missing = || GltfWriteError::SkinMissing { skin: skin.0 };
     let own = document.skins().get(&skin).ok_or_else(missing)?;
     let helpers = joints.iter().filter_map(|&j| baked.joints.get(j));
     let matrices = own

@@ -1,9 +1,9 @@
 //! What an export will change, and what it cannot hold exactly and why: told before it is computed.
 
-use super::frames::{NO_CLIP, NO_SKIN, has_keys, is_chosen};
-use super::in_betweens::WrittenClips;
-use super::uses::each;
-use super::{ExportError, ExportOptions};
+use super::clip_keys::{WrittenClips, has_keys};
+use super::error::ExportError;
+use super::options::ExportOptions;
+use super::plan::{NO_CLIP, NO_SKIN, is_chosen};
 use crate::bake::frames::estimate_frames;
 use crate::bake::{self, BakeMode, BakeOptions, Estimate};
 use crate::deform::DeformStack;
@@ -422,7 +422,10 @@ fn is_compressed(document: &Document, mesh: MeshId) -> bool {
     let Some(source) = document.source() else {
         return false;
     };
-    let entry = each(&source.json, "meshes").nth(mesh.0 as usize);
+    let entry = source
+        .json
+        .get("meshes")
+        .and_then(|list| list.get(mesh.0 as usize));
     let primitives = entry
         .and_then(|mesh| mesh.get("primitives"))
         .and_then(Value::as_array);

@@ -1,17 +1,9 @@
-//! The written file read again, and looked at as a player does.
+//! What correcting a file came to, in numbers and in words.
 
-use super::drivers::Drivers;
-use super::read_back::{document_of, read_files, read_parts};
-use super::{ExportError, Exported};
-use crate::bake::compare::{Comparison, compare, uncorrected};
-use crate::bake::{Angles, BakeMode, BakeOptions, Baked, PRACTICE, practice};
+use crate::bake::{Angles, BakeMode, BakeOptions, Baked, Comparison, Jump};
 use crate::document::{ClipId, Document};
-use crate::skeleton::Clip;
-use crate::task::Task;
-use bytes::Bytes;
+use crate::finding::{Finding, trimmed};
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// What correcting a file came to. Errors are in percent of the model's diagonal at rest, over all points of its skinned
 /// meshes, at all keys, midway between them and at moments besides, as read back from the written bytes.
@@ -169,64 +161,25 @@ pub struct WorstPlace {
     pub point: u32,
 }
 
-/// Looks at what was written as a player does.
-pub(super) fn check_files(
-    document: &Document,
-    exported: &Exported,
-    clips: &BTreeMap<ClipId, Arc<Clip>>,
-    options: &BakeOptions,
-    task: &Task,
-) -> Result<Comparison, ExportError> {
-    let written = read_files(&exported.files)?;
-    let is_there = |id: &ClipId| exported.report.clips.contains(id);
-    let there = clips.iter().filter(|(id, _)| is_there(id));
-    let clips = there.map(|(id, clip)| (*id, clip.clone())).collect();
-    Ok(compare(document, &written, &clips, &options.clips, task)?)
-}
-
-/// Drives the helper joints of the written `files` by what they say of them, through poses that no clip has.
-pub(super) fn check_driving(
-    document: &Document,
-    files: &[(String, Bytes)],
-    task: &Task,
-) -> Result<MeasuredErrors, ExportError> {
-    let mut parts = read_parts(files)?;
-    let mut practised = Arc::new(practice(document));
-    // Helpers that the source had are driven there, too.
-    let own = document.source().and_then(|s| Drivers::of(&s.json));
-    if let Some(own) = own {
-        practised = Arc::new(own.driven(document, &practised));
-    }
-    let drivers = parts.source.as_ref().and_then(|s| Drivers::of(&s.json));
-    let written = document_of(parts.clone())?;
-    let driven = match drivers {
-        Some(drivers) => Arc::new(drivers.driven(&written, &practised)),
-        None => practised.clone(),
-    };
-    parts.clips = BTreeMap::from([(ClipId(0), driven)]);
-    let clips = BTreeMap::from([(PRACTICE, practised)]);
-    let found = compare(document, &document_of(parts)?, &clips, &[], task)?;
-    let before = uncorrected(document, &clips, &[], task)?.max;
-    Ok(MeasuredErrors::new(&found, Some(before)))
-}
-
 /// What a file for clips is without one.
 pub(super) const LACKS_CLIP: &str = "There is no clip to correct: the file looks as linear skinning has it. Make a clip, or \
                                      choose others, or make the file retargetable.";
 
 impl CorrectionReport {
     /// The report of a file whose played result compares like `after`, and without correction like `before`.
+    ///
+    /// `needs_correction`: players would show some mesh otherwise than its stack does.
     pub(super) fn new(
         document: &Document,
         options: &BakeOptions,
         baked: Option<&Baked>,
         before: &Comparison,
         after: &Comparison,
+        needs_correction: bool,
     ) -> Self {
         // Having looked at nothing, it cannot promise anything.
-        let lacks_clip = after.n_moments == 0
-            && options.mode != BakeMode::Retarget
-            && super::preflight::needs_correction(document);
+        let lacks_clip =
+            after.n_moments == 0 && options.mode != BakeMode::Retarget && needs_correction;
         let empty = Baked::default();
         let baked_or_none = baked.unwrap_or(&empty);
         let meshes = baked_or_none
@@ -332,5 +285,73 @@ impl CorrectionReport {
             driven.before_max_percent.unwrap_or(0.0),
             self.size_ratio
         )
+    }
+}
+
+/// Puts what correction came to before all other findings; a miss comes first.
+pub(super) fn tell_correction(findings: &mut Vec<Finding>, correction: &CorrectionReport) {
+    if let Some(whole) = &correction.whole_stack {
+        let message = format!(
+            "Helper joints follow the skinning; what the stack does after it (bulges, smoothing) is not in the file. \
+                 Against the whole stack the file is at most {:.4} % of the diagonal off.",
+            whole.max_percent
+        );
+        findings.insert(0, Finding::info("correction", message));
+    }
+    let most = correction.tolerance_percent;
+    let tolerance = trimmed(most);
+    if let Some(driven) = &correction.driven
+        && driven.max_percent > most
+    {
+        let message = format!(
+            "The tolerance of {tolerance} % is missed in poses that no clip of the file has, each bone turned up to 110 \
+                 degrees: at most {:.4} % of the diagonal off, against {:.3} % without correction.",
+            driven.max_percent,
+            driven.before_max_percent.unwrap_or(0.0)
+        );
+        findings.insert(0, Finding::warning("correction", message));
+    }
+    if correction.lacks_clip {
+        findings.insert(0, Finding::warning("correction", LACKS_CLIP));
+    }
+    if correction.max_percent > most {
+        let at = correction.worst.as_ref().map_or_else(String::new, |worst| {
+            format!(
+                " (clip \"{}\" at {:.3} s, vertex {})",
+                worst.clip, worst.time, worst.vertex
+            )
+        });
+        let message = format!(
+            "The tolerance of {tolerance} % is missed: at most {:.4} % of the diagonal off{at}.",
+            correction.max_percent
+        );
+        findings.insert(0, Finding::warning("correction", message));
+    }
+}
+
+/// Says where the skin itself jumps, clip by clip.
+pub(super) fn tell_jumps(findings: &mut Vec<Finding>, document: &Document, jumps: &[Jump]) {
+    for of_clip in jumps.chunk_by(|a, b| a.clip == b.clip) {
+        let [first, rest @ ..] = of_clip else {
+            continue;
+        };
+        let clip = document.clips().get(&first.clip);
+        let name = clip.map_or("", |clip| clip.name.as_str());
+        let label = |joint| document.skeleton().label(joint);
+        let more = match rest.len() {
+            0 => String::new(),
+            1 => " It does so once more.".to_owned(),
+            n => format!(" It does so {n} times more."),
+        };
+        findings.push(Finding::warning(
+                format!("clip \"{name}\""),
+                format!(
+                    "The skin jumps at {:.3} s: {} and {} turn by 180 degrees against each other there, and dual quaternions \
+                     go the other way round. The file jumps with it, within two thousandths of a second.{more}",
+                    first.time,
+                    label(first.joints.0),
+                    label(first.joints.1),
+                ),
+            ));
     }
 }

@@ -1,8 +1,8 @@
 //! Which clips go into the file, and with which keys: a file knows no screws and no preview clips.
 
-use super::report::ExportReport;
 use crate::document::{ClipId, Document};
 use crate::finding::{Finding, counted};
+use crate::io::gltf_export::ExportReport;
 use crate::mesh::Mesh;
 use crate::skeleton::screw::Tolerance;
 use crate::skeleton::{Clip, InBetweens, JointId, Pose};
@@ -71,12 +71,17 @@ impl WrittenClips {
     }
 
     /// Says what was added and left out, after all else.
-    pub(super) fn report(self, report: &mut ExportReport) {
-        report.findings.extend(self.findings);
+    pub(super) fn tell(&self, report: &mut ExportReport) {
+        report.findings.extend(self.findings.iter().cloned());
         report.n_keys_added = self.n_keys_added;
         report.n_clips_densified = self.n_densified;
         report.n_clips_left_out = self.n_left_out;
     }
+}
+
+/// Whether a clip moves anything.
+pub(super) fn has_keys(clip: &Clip) -> bool {
+    clip.channels.iter().any(|c| !c.times.is_empty())
 }
 
 /// How far beside its screw each joint may be put, in its parent's units.
