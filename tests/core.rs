@@ -33,6 +33,8 @@ mod clip_edit;
 mod compensating_joints;
 #[path = "core/corrections.rs"]
 mod corrections;
+#[path = "core/documentation.rs"]
+mod documentation;
 #[path = "core/documents.rs"]
 mod documents;
 #[path = "core/editing.rs"]
@@ -45,10 +47,14 @@ mod export_bytes;
 mod export_models;
 #[path = "core/exporting.rs"]
 mod exporting;
+#[path = "bench/figures.rs"]
+mod figures;
 #[path = "core/gltf_builder.rs"]
 mod gltf_builder;
 #[path = "core/heat_maps.rs"]
 mod heat_maps;
+#[path = "core/import_graph.rs"]
+mod import_graph;
 #[path = "core/import_models.rs"]
 mod import_models;
 #[path = "core/import_traps.rs"]
@@ -73,6 +79,8 @@ mod metrics;
 mod models;
 #[path = "core/normals.rs"]
 mod normals;
+#[path = "core/npy.rs"]
+mod npy;
 #[path = "core/operating.rs"]
 mod operating;
 #[path = "core/oracle.rs"]
@@ -131,6 +139,8 @@ mod stack_quality;
 mod stack_random;
 #[path = "core/stacks.rs"]
 mod stacks;
+#[path = "core/stage_keys.rs"]
+mod stage_keys;
 #[path = "core/still.rs"]
 mod still;
 #[path = "core/views.rs"]

@@ -48,6 +48,8 @@ mod posing;
 mod renderer;
 #[path = "gui/selecting.rs"]
 mod selecting;
+#[path = "core/shared.rs"]
+mod shared;
 #[path = "gui/timeline.rs"]
 mod timeline;
 #[path = "gui/views.rs"]

@@ -28,6 +28,7 @@ impl SinewApp {
             || !self.recoverable.is_empty()
             || self.welcome.is_some()
             || self.shows_about
+            || self.manual.is_some()
             || self.overlay.is_shown()
             || self.pie.is_some()
     }
@@ -44,6 +45,7 @@ impl SinewApp {
     pub(super) fn open(&mut self, request: OpenRequest) {
         self.welcome = None;
         self.shows_about = false;
+        self.manual = None;
         if self.editor.history().is_modified() {
             self.pending = Some(Pending::Open(request));
         } else {
@@ -133,6 +135,8 @@ impl SinewApp {
             self.welcome_ui(ctx);
         } else if is_free && self.shows_about {
             self.shows_about = about::about_ui(ctx);
+        } else if is_free && let Some(mut manual) = self.manual.take() {
+            self.manual = manual.show(ctx).then_some(manual);
         }
     }
 

@@ -149,6 +149,7 @@ pub struct SinewApp {
     pie: Option<Pie>,
     welcome: Option<Welcome>,
     shows_about: bool,
+    manual: Option<Manual>,
     /// What to do once the artist has said what becomes of unsaved changes.
     pending: Option<Pending>,
     /// Waits for the save that was asked for before it.
@@ -232,6 +233,7 @@ impl SinewApp {
             pie: None,
             welcome,
             shows_about: false,
+            manual: None,
             pending: None,
             after_save: None,
             recoverable: Vec::new(),

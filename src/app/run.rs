@@ -318,6 +318,7 @@ impl SinewApp {
                 self.gallery.clear();
                 self.welcome = Some(Welcome::new(&self.settings.settings.recents, ctx));
             }
+            Command::Manual => self.manual = Some(Manual::default()),
             Command::About => self.shows_about = true,
         }
     }

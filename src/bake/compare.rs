@@ -1,9 +1,8 @@
 //! What a player shows of one model, beside what the stacks show of another.
 
-use super::angles::{AngleCounts, Angles, Shading, angle};
-use super::clips_of;
-use super::stage::{Clips, Moment, Stacks, Stage, Time, Wanted};
-use super::times::SHORTEST;
+use crate::bake::normal_angles::{AngleHistogram, Angles, Shading, angle};
+use crate::bake::problem::key_times::SHORTEST;
+use crate::bake::problem::sampler::{Clips, Frame, FrameTime, SampleRequest, Sampler, StackChoice};
 use crate::document::{ClipId, Document, InstanceId, MeshId};
 use crate::skeleton::Clip;
 use crate::task::{Cancelled, Task};
@@ -12,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Moments of a clip between its keys that are looked at besides.
-const BESIDES: usize = 24;
+const EXTRA_TIMES: usize = 24;
 /// Steps of errors that are counted, as fractions of the diagonal: quantiles come in these.
 const STEP: f64 = 2e-6;
 const STEPS: usize = 100_000;
@@ -53,13 +52,13 @@ pub struct InstanceErrors {
     pub error: f64,
 }
 
-/// What one moment adds.
-struct Looked {
+/// What one frame adds.
+struct FrameErrors {
     counts: BTreeMap<usize, u64>,
     square: f64,
     n: u64,
     worst: Option<(f64, usize, u32)>,
-    angles: AngleCounts,
+    angles: AngleHistogram,
 }
 
 /// Compares `seen` by its own stacks with `shown` by linear blend skinning, at all keys of the clips `chosen` (all where
@@ -74,16 +73,16 @@ pub fn compare(
     chosen: &[ClipId],
     task: &Task,
 ) -> Result<Comparison, Cancelled> {
-    let (left, right) = (Stage::new(seen, task)?, Stage::new(shown, task)?);
-    let own = clips_of(seen, clips);
+    let (left, right) = (Sampler::new(seen, task)?, Sampler::new(shown, task)?);
+    let own = Clips::new(seen, clips);
     // A file numbers its clips without gaps.
     let read: Vec<&Clip> = shown.clips().values().map(AsRef::as_ref).collect();
     let theirs = Clips {
         ids: own.ids.clone(),
-        seen: read.clone(),
-        played: read,
+        authored: read.clone(),
+        written: read,
     };
-    if theirs.seen.len() != own.ids.len() {
+    if theirs.authored.len() != own.ids.len() {
         // Not one to one: nothing can be told.
         return Ok(Comparison {
             diagonal: left.diagonal(),
@@ -92,7 +91,7 @@ pub fn compare(
         });
     }
     let times = times_of(&theirs, chosen);
-    let pair = Pair::of((&left, &own), (&right, &theirs));
+    let pair = Comparer::of((&left, &own), (&right, &theirs));
     pair.compare(&times, "Checking what was written", task)
 }
 
@@ -103,21 +102,21 @@ pub fn uncorrected(
     chosen: &[ClipId],
     task: &Task,
 ) -> Result<Comparison, Cancelled> {
-    let stage = Stage::new(document, task)?;
-    let mut own = clips_of(document, clips);
-    own.played.clone_from(&own.seen);
+    let sampler = Sampler::new(document, task)?;
+    let mut own = Clips::new(document, clips);
+    own.written.clone_from(&own.authored);
     let times = times_of(&own, chosen);
-    let pair = Pair::of((&stage, &own), (&stage, &own));
+    let pair = Comparer::of((&sampler, &own), (&sampler, &own));
     pair.compare(&times, "Looking at what it was without", task)
 }
 
 /// The moments of the `chosen` clips that are looked at.
-fn times_of(clips: &Clips<'_>, chosen: &[ClipId]) -> Vec<Time> {
+fn times_of(clips: &Clips<'_>, chosen: &[ClipId]) -> Vec<FrameTime> {
     let mut times = Vec::new();
     for (i, id) in clips.ids.iter().enumerate() {
         if chosen.is_empty() || chosen.contains(id) {
-            let secs = moments(clips.seen[i]);
-            times.extend(secs.into_iter().map(|secs| Time {
+            let secs = moments(clips.authored[i]);
+            times.extend(secs.into_iter().map(|secs| FrameTime {
                 clip: Some(i),
                 secs,
             }));
@@ -127,16 +126,16 @@ fn times_of(clips: &Clips<'_>, chosen: &[ClipId]) -> Vec<Time> {
 }
 
 /// What is compared, and with what: stages and their clips.
-struct Pair<'s, 'a> {
-    left: (&'s Stage<'a>, &'s Clips<'s>),
-    right: (&'s Stage<'a>, &'s Clips<'s>),
+struct Comparer<'s, 'a> {
+    left: (&'s Sampler<'a>, &'s Clips<'s>),
+    right: (&'s Sampler<'a>, &'s Clips<'s>),
     diagonal: f64,
     /// By instance of the first; `None` where the second has none.
-    matches: Vec<Option<Match>>,
+    matches: Vec<Option<MatchedInstance>>,
 }
 
 /// An instance of the first as the second has it.
-struct Match {
+struct MatchedInstance {
     /// The second's instance.
     other: usize,
     /// Its point for each point of the first.
@@ -146,26 +145,29 @@ struct Match {
 }
 
 /// Where a player has the points and normals of an instance.
-struct Shown {
+struct ShownInstance {
     positions: Vec<Vec3>,
     /// One each of those that are compared.
     normals: Vec<DVec3>,
 }
 
-impl<'s, 'a> Pair<'s, 'a> {
+impl<'s, 'a> Comparer<'s, 'a> {
     fn of(
-        (left, left_clips): (&'s Stage<'a>, &'s Clips<'s>),
-        (right, right_clips): (&'s Stage<'a>, &'s Clips<'s>),
+        (left, left_clips): (&'s Sampler<'a>, &'s Clips<'s>),
+        (right, right_clips): (&'s Sampler<'a>, &'s Clips<'s>),
     ) -> Self {
-        let matches = left.drawn.iter().map(|drawn| {
-            let other = right.drawn.iter().position(|d| d.id == drawn.id)?;
-            let (item, theirs) = (left.item(drawn.mesh)?, right.item(right.drawn[other].mesh)?);
+        let matches = left.instances.iter().map(|drawn| {
+            let other = right.instances.iter().position(|d| d.id == drawn.id)?;
+            let (item, theirs) = (
+                left.item(drawn.mesh)?,
+                right.item(right.instances[other].mesh)?,
+            );
             let (a, b) = (&item.geometry, &theirs.geometry);
             if a.n_vertices() != b.n_vertices() {
                 return None;
             }
             let point = |&v: &u32| b.point_of_vertex.get(v as usize).copied().unwrap_or(0);
-            Some(Match {
+            Some(MatchedInstance {
                 other,
                 points: a.first_vertex_of_point().iter().map(point).collect(),
                 shading: Shading::of((a, &item.influences), (b, &theirs.influences)),
@@ -179,7 +181,12 @@ impl<'s, 'a> Pair<'s, 'a> {
         }
     }
 
-    fn compare(&self, times: &[Time], what: &str, task: &Task) -> Result<Comparison, Cancelled> {
+    fn compare(
+        &self,
+        times: &[FrameTime],
+        what: &str,
+        task: &Task,
+    ) -> Result<Comparison, Cancelled> {
         let (left, clips) = self.left;
         let (right, theirs) = self.right;
         let mut comparison = Comparison {
@@ -188,19 +195,25 @@ impl<'s, 'a> Pair<'s, 'a> {
             ..Comparison::default()
         };
         let mut counts = vec![0u64; STEPS + 1];
-        let mut angles = AngleCounts::default();
+        let mut angles = AngleHistogram::default();
         let (mut square, mut n) = (0.0, 0u64);
         // A stretch at a time bounds the memory.
         for (done, stretch) in times.chunks(64).enumerate() {
             task.step(what, (done * 64) as f32 / times.len() as f32)?;
-            let show = |_: usize, moment: Moment| self.show(&moment);
-            let shown = right.map(theirs, stretch, Wanted::all(Stacks::Linear), task, show)?;
-            let wanted = Wanted {
+            let show = |_: usize, frame: Frame| self.show(&frame);
+            let shown = right.sample(
+                theirs,
+                stretch,
+                SampleRequest::all(StackChoice::Linear),
+                task,
+                show,
+            )?;
+            let wanted = SampleRequest {
                 normals: true,
-                ..Wanted::all(Stacks::Own)
+                ..SampleRequest::all(StackChoice::Own)
             };
-            let look = |i: usize, moment: Moment| self.look(&moment, &shown[i]);
-            let looked = left.map(clips, stretch, wanted, task, look)?;
+            let look = |i: usize, frame: Frame| self.look(&frame, &shown[i]);
+            let looked = left.sample(clips, stretch, wanted, task, look)?;
             for (time, looked) in stretch.iter().zip(looked) {
                 square += looked.square;
                 n += looked.n;
@@ -217,8 +230,8 @@ impl<'s, 'a> Pair<'s, 'a> {
                     comparison.worst = Some(InstanceErrors {
                         clip: clips.ids[clip],
                         time: time.secs,
-                        instance: left.drawn[d].id,
-                        mesh: left.drawn[d].mesh,
+                        instance: left.instances[d].id,
+                        mesh: left.instances[d].mesh,
                         point,
                         error,
                     });
@@ -238,14 +251,14 @@ impl<'s, 'a> Pair<'s, 'a> {
         Ok(comparison)
     }
 
-    /// What a player shows at a moment, by instance of the first.
-    fn show(&self, moment: &Moment) -> Vec<Option<Shown>> {
+    /// What a player shows at a frame, by instance of the first.
+    fn show(&self, frame: &Frame) -> Vec<Option<ShownInstance>> {
         let right = self.right.0;
         let matches = self.matches.iter().map(|found| {
             let found = found.as_ref()?;
-            let drawn = moment.drawn.get(found.other)?;
-            let matrices = &moment.units[right.drawn[found.other].unit].matrices;
-            Some(Shown {
+            let drawn = frame.instances.get(found.other)?;
+            let matrices = &frame.joint_sets[right.instances[found.other].joint_set].matrices;
+            Some(ShownInstance {
                 positions: found
                     .points
                     .iter()
@@ -257,16 +270,16 @@ impl<'s, 'a> Pair<'s, 'a> {
         matches.collect()
     }
 
-    fn look(&self, moment: &Moment, shown: &[Option<Shown>]) -> Looked {
-        let mut looked = Looked {
+    fn look(&self, frame: &Frame, shown: &[Option<ShownInstance>]) -> FrameErrors {
+        let mut looked = FrameErrors {
             counts: BTreeMap::new(),
             square: 0.0,
             n: 0,
             worst: None,
-            angles: AngleCounts::default(),
+            angles: AngleHistogram::default(),
         };
-        for (d, (drawn, (shown, found))) in moment
-            .drawn
+        for (d, (drawn, (shown, found))) in frame
+            .instances
             .iter()
             .zip(shown.iter().zip(&self.matches))
             .enumerate()
@@ -323,7 +336,7 @@ pub(super) fn moments(clip: &Clip) -> Vec<f64> {
     }
     if let (Some(first), Some(last)) = (keys.first(), keys.last()) {
         // Steps of the golden ratio keep clear of any rhythm.
-        let besides = (0..BESIDES).map(|i| (0.5 + i as f64 * 0.618_033_988_749_895).fract());
+        let besides = (0..EXTRA_TIMES).map(|i| (0.5 + i as f64 * 0.618_033_988_749_895).fract());
         for share in besides {
             let time = first + share * (last - first);
             let k = keys.partition_point(|&t| t <= time);

@@ -1,8 +1,9 @@
-//! What a bake will come to, told from a few moments of the clips: size and error while options are chosen.
+//! What a bake will come to, told from a few frames of the clips: size and error while options are chosen.
 
-use super::group::Group;
-use super::solve::{Effort, Job, Prepared};
-use super::{BakeOptions, with_job};
+use super::BakeOptions;
+use crate::bake::problem::group::Group;
+use crate::bake::problem::{Budget, Problem, with_problem};
+use crate::bake::solve::Initialisation;
 use crate::document::{ClipId, Document};
 use crate::skeleton::Clip;
 use crate::task::{Cancelled, Task};
@@ -10,9 +11,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What an estimate takes.
-const EFFORT: Effort = Effort {
-    moments: 160,
-    telling: 24,
+const EFFORT: Budget = Budget {
+    frames: 160,
+    training: 24,
     helpers: 32,
 };
 
@@ -56,14 +57,14 @@ pub fn estimate(
     options: &BakeOptions,
     task: &Task,
 ) -> Result<Option<Estimate>, Cancelled> {
-    with_job(document, played, options, task, |job| {
+    with_problem(document, played, options, task, |problem| {
         let mut sum = Estimate {
-            diagonal: job.diagonal,
+            diagonal: problem.diagonal,
             ..Estimate::default()
         };
         let mut is_off = false;
-        for mut group in Group::all(job.stage) {
-            if let Some(found) = job.forecast(&mut group)? {
+        for mut group in Group::all(problem.sampler) {
+            if let Some(found) = problem.forecast(&mut group)? {
                 is_off = true;
                 sum.helper_joints += found.helper_joints;
                 sum.morph_targets = sum.morph_targets.max(found.morph_targets);
@@ -77,36 +78,41 @@ pub fn estimate(
     })
 }
 
-impl Job<'_> {
-    /// What [`Job::solve`] will come to; `None` where no point is off.
+impl Problem<'_> {
+    /// What [`Problem::solve`] will come to; `None` where no point is off.
     fn forecast(&self, group: &mut Group) -> Result<Option<Estimate>, Cancelled> {
-        let Some(prepared) = self.prepare(group, &EFFORT)? else {
+        let Some(initialisation) = self.initialise(group, &EFFORT)? else {
             return Ok(None);
         };
-        let Prepared {
-            survey,
-            views,
+        let Initialisation {
+            sampling,
+            training,
             found,
             ..
-        } = prepared;
-        let choices = self.choices(group, &views, &found, &survey)?;
-        let off = group.meshes.iter().flat_map(|part| &part.off);
+        } = initialisation;
+        let candidates = self.candidates(group, &training, &found, &sampling)?;
+        let off = group.meshes.iter().flat_map(|part| &part.lbs_errors);
         let before = f64::from(off.copied().fold(0.0, f32::max));
         // Weights within 0 - 1 take a target that puts back what the lowest of them take.
         let offset = usize::from(self.options.unipolar);
         let targets = |k: usize| if k > 0 { k + offset } else { 0 };
         let vertices = group.meshes.iter().map(|part| part.geometry.n_vertices());
-        Ok(choices.first().map(|choice| Estimate {
-            helper_joints: choice.helpers * group.units.len(),
-            morph_targets: choice.morphs.iter().map(|&k| targets(k)).max().unwrap_or(0),
-            bytes: if choice.helpers > 0 {
+        Ok(candidates.first().map(|candidate| Estimate {
+            helper_joints: candidate.helpers * group.joint_sets.len(),
+            morph_targets: candidate
+                .morphs
+                .iter()
+                .map(|&k| targets(k))
+                .max()
+                .unwrap_or(0),
+            bytes: if candidate.helpers > 0 {
                 let freed = FREED_BYTES * vertices.sum::<usize>() as f64;
-                (choice.bytes - freed).max(JSON_PART * choice.bytes)
+                (candidate.bytes - freed).max(JSON_PART * candidate.bytes)
             } else {
-                choice.bytes
+                candidate.bytes
             },
             before: Some(before / self.diagonal),
-            error: choice.worst / self.turns(group) / self.diagonal,
+            error: candidate.max_error / self.expected_gain(group) / self.diagonal,
             diagonal: self.diagonal,
         }))
     }

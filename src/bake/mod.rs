@@ -1,6 +1,6 @@
 //! Any deformer stack as plain linear skinning with morph targets: what every glTF player shows.
 //!
-//! The way of the data: a [`Document`] -> `stage` (its stacks and a player's matrices at any moment, over `times`) ->
+//! The way of the data: a [`Document`] -> `sampler` (its stacks and a player's matrices at any frame, over `times`) ->
 //! `group` (what hangs together, which points are off and when) -> `greedy` (`helpers`: joints between joints; `rows`:
 //! weights over them; `refine`: their motions where corrections ask for more) -> `basis` (displacements for what is left
 //! over), by turns (`alternate`) -> `solve` (how much of both) -> `played` (weights at all keys with the matrices of a player, more keys where the
@@ -12,49 +12,33 @@
 //! Invariant: points that need no correction, and clips, channels and joints of the source, stay as they are.
 //! Invariant: an error is measured on what a player shows, rounded as the file has it; a miss is said.
 
-mod alternate;
-mod angles;
-mod basis;
 pub mod compare;
-mod dense;
-mod envelope;
+mod emit;
 mod estimate;
-mod flips;
 pub mod frames;
-mod greedy;
-mod group;
-mod helpers;
-mod morphs;
-mod normals;
-mod played;
-mod practice;
-mod refine;
+mod normal_angles;
+mod problem;
 mod retarget;
-mod rows;
 mod solve;
-mod stage;
 pub mod still;
-mod times;
 
-pub use angles::Angles;
 pub use compare::{Comparison, InstanceErrors};
 pub use estimate::{Estimate, estimate};
-pub use practice::{PRACTICE, practice};
+pub use normal_angles::Angles;
+pub use problem::training_poses::{PRACTICE, practice};
 pub use retarget::{SkinFrames, skinning_only};
 
 use crate::deform::DeformStack;
 use crate::document::{ClipId, Document, Edit, MeshId, SkinId};
 use crate::math::Transform;
-use crate::math::transform::normalize_or_identity;
-use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
-use crate::skinning::{Influences, RowRef, Rows};
+use crate::skeleton::{Clip, JointId};
+use crate::skinning::Influences;
 use crate::task::{Cancelled, Task};
-use glam::{DAffine3, DMat3, Vec3};
-use group::Group;
-use helpers::Helper;
+use glam::{DAffine3, Vec3};
+use problem::group::Group;
+use problem::sampler::Sampler;
+use problem::with_problem;
 use serde::Serialize;
-use solve::{Job, Solved};
-use stage::{Clips, Stage};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -133,6 +117,8 @@ impl BakeOptions {
 /// A joint that goes between joints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HelperJoint {
+    /// Its handle in the clips of [`Baked`], which no joint of the document has.
+    pub id: JointId,
     /// Its label.
     pub name: String,
     /// What it hangs from.
@@ -169,7 +155,7 @@ pub struct BakedMesh {
 /// What a player needs to show what the stacks show.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Baked {
-    /// New joints; the first has the index after the skeleton's last.
+    /// New joints.
     pub joints: Vec<HelperJoint>,
     /// For each skin that gets some, which of `joints` follow its own.
     pub skins: BTreeMap<SkinId, Vec<usize>>,
@@ -185,7 +171,7 @@ pub struct Baked {
     pub expected: f64,
 }
 
-/// A moment at which two joints turn by 180 degrees against each other and dual quaternions go the other way round: the
+/// A frame at which two joints turn by 180 degrees against each other and dual quaternions go the other way round: the
 /// skin jumps there, in the file within two milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jump {
@@ -202,6 +188,11 @@ impl Baked {
     pub fn is_empty(&self) -> bool {
         self.joints.is_empty() && self.meshes.is_empty()
     }
+
+    /// Whether `joint` is one of the new joints.
+    pub fn is_helper(&self, joint: JointId) -> bool {
+        self.joints.iter().any(|helper| helper.id == joint)
+    }
 }
 
 /// The diagonal of the box around everything at rest, metres: what tolerances are fractions of. 1 where there is nothing.
@@ -210,10 +201,10 @@ pub fn diagonal_at_rest(document: &Document, task: &Task) -> Result<f64, Cancell
     let linear = Arc::new(DeformStack::lbs());
     for &mesh in document.meshes().keys() {
         let stack = linear.clone();
-        // Stacks have no part in it, and some take long to prepare.
+        // StackChoice have no part in it, and some take long to prepare.
         let _ = plain.apply(&mut Edit::Stack { mesh, stack });
     }
-    Ok(Stage::new(&plain, task)?.diagonal())
+    Ok(Sampler::new(&plain, task)?.diagonal())
 }
 
 /// Bakes the document's stacks for `played`, its clips as the file will have them. `None` where no point is off.
@@ -225,14 +216,14 @@ pub fn bake(
     options: &BakeOptions,
     task: &Task,
 ) -> Result<Option<Baked>, Cancelled> {
-    with_job(document, played, options, task, |job| {
+    with_problem(document, played, options, task, |problem| {
         let mut baked = Baked {
             clips: played.clone(),
             ..Baked::default()
         };
-        for mut group in Group::all(job.stage) {
-            if let Some(solved) = job.solve(&mut group)? {
-                add(&mut baked, job, &group, &solved)?;
+        for mut group in Group::all(problem.sampler) {
+            if let Some(solved) = problem.solve(&mut group)? {
+                emit::add(&mut baked, problem, &group, &solved)?;
             }
         }
         // The poses for practice are no clip of the file.
@@ -242,204 +233,6 @@ pub fn bake(
             .sort_by(|a, b| a.clip.cmp(&b.clip).then(a.time.total_cmp(&b.time)));
         Ok((!baked.is_empty()).then_some(baked))
     })
-}
-
-/// What `work` makes of the document's stacks and clips.
-fn with_job<T>(
-    document: &Document,
-    played: &BTreeMap<ClipId, Arc<Clip>>,
-    options: &BakeOptions,
-    task: &Task,
-    work: impl FnOnce(&Job<'_>) -> Result<T, Cancelled>,
-) -> Result<T, Cancelled> {
-    let any_clip = options.mode == BakeMode::Retarget;
-    let skinning = any_clip.then(|| skinning_only(document)).flatten();
-    let document = skinning.as_ref().unwrap_or(document);
-    let options = &retarget::options_for(options);
-    let stage = Stage::new(document, task)?;
-    let mut clips = clips_of(document, played);
-    let practised = any_clip.then(|| practice(document));
-    if let Some(practised) = &practised {
-        clips.add(PRACTICE, practised);
-    }
-    let corrected: Vec<bool> = clips
-        .ids
-        .iter()
-        .map(|id| options.clips.is_empty() || options.clips.contains(id) || *id == PRACTICE)
-        .collect();
-    let diagonal = stage.diagonal();
-    let job = Job {
-        stage: &stage,
-        clips: &clips,
-        corrected: &corrected,
-        tolerance: options.tolerance * diagonal,
-        diagonal,
-        options,
-        task,
-    };
-    work(&job)
-}
-
-/// The clips as seen and as played, in the same order.
-fn clips_of<'a>(document: &'a Document, played: &'a BTreeMap<ClipId, Arc<Clip>>) -> Clips<'a> {
-    let mut clips = Clips {
-        ids: Vec::new(),
-        seen: Vec::new(),
-        played: Vec::new(),
-    };
-    for (&id, played) in played {
-        clips.ids.push(id);
-        clips.seen.push(document.clips().get(&id).unwrap_or(played));
-        clips.played.push(played);
-    }
-    clips
-}
-
-/// Adds what was found for a group.
-fn add(baked: &mut Baked, job: &Job<'_>, group: &Group, solved: &Solved) -> Result<(), Cancelled> {
-    baked.expected = baked.expected.max(solved.worst / job.diagonal);
-    baked.jumps.extend(solved.flips.iter().map(|flip| Jump {
-        clip: job.clips.ids[flip.clip],
-        time: flip.time,
-        joints: flip.joints,
-    }));
-    let first = job.stage.document.skeleton().len();
-    let mut tracks: Vec<Vec<Channel>> = vec![Vec::new(); job.clips.ids.len()];
-    for (&unit, helpers) in group.units.iter().zip(&solved.helpers) {
-        if helpers.is_empty() {
-            continue;
-        }
-        let joints: Vec<usize> = (0..helpers.len()).map(|h| baked.joints.len() + h).collect();
-        for (h, (helper, &joint)) in helpers.iter().zip(&joints).enumerate() {
-            baked.joints.push(HelperJoint {
-                driver: retarget::driver(job, unit, &solved.omegas[h]),
-                ..joint_of(helper, joint)
-            });
-            let index = JointId((first + joint) as u32);
-            for (clip, tracks) in tracks.iter_mut().enumerate() {
-                tracks.extend(channels_of(helper, index, clip));
-            }
-        }
-        for &skin in &job.stage.units[unit].skins {
-            baked.skins.insert(skin, joints.clone());
-        }
-        if let Some(frames) = retarget::frames(job, unit, &solved.omegas) {
-            let skins = job.stage.units[unit].skins.iter();
-            baked
-                .frames
-                .extend(skins.map(|&skin| (skin, frames.clone())));
-        }
-    }
-    for (i, (part, mesh)) in group.meshes.iter().zip(&solved.meshes).enumerate() {
-        let Some(item) = job.stage.item(part.mesh) else {
-            continue;
-        };
-        let mut rows: BTreeMap<u32, Vec<(u16, f32)>> = BTreeMap::new();
-        for (&point, row) in part.active.iter().zip(&mesh.rows) {
-            if *row != part.omega[point as usize] {
-                rows.insert(point, stored_row(row));
-            }
-        }
-        let reweighted = !rows.is_empty();
-        let influences = with_rows(&item.influences, &rows);
-        let turns = normals::turns(job, group, solved, i)?;
-        let morphs = morphs::Morphs::of(part, mesh, &turns, solved.unit_scale, job);
-        if reweighted || !morphs.targets.is_empty() {
-            for (instance, &d) in part.drawn.iter().enumerate() {
-                morphs.add_channels(job, d, instance, &solved.keys, &mut tracks);
-            }
-            morphs.widen_others(job, part, &mut tracks);
-            let baked_mesh = BakedMesh {
-                influences,
-                reweighted,
-                targets: morphs.targets,
-            };
-            baked.meshes.insert(part.mesh, baked_mesh);
-        }
-    }
-    for (id, tracks) in job.clips.ids.iter().zip(tracks) {
-        if let Some(clip) = baked.clips.get_mut(id).filter(|_| !tracks.is_empty()) {
-            let clip = Arc::make_mut(clip);
-            for channel in tracks {
-                let same = |c: &Channel| c.joint == channel.joint && c.property == channel.property;
-                match clip.channels.iter().rposition(same) {
-                    Some(at) => clip.channels[at] = channel,
-                    None => clip.channels.push(channel),
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-fn joint_of(helper: &Helper, number: usize) -> HelperJoint {
-    HelperJoint {
-        name: format!("Helper {}", number + 1),
-        parent: helper.parent,
-        rest: Transform {
-            translation: helper.rest.translation,
-            rotation: normalize_or_identity(helper.rest.rotation),
-            stretch: DMat3::from_diagonal(helper.rest.scale),
-        },
-        inverse_bind: helper.inverse_bind,
-        driver: Vec::new(),
-    }
-}
-
-/// The channels that a helper has in a clip.
-fn channels_of(helper: &Helper, joint: JointId, clip: usize) -> Vec<Channel> {
-    let Some(track) = helper.tracks.get(clip) else {
-        return Vec::new();
-    };
-    let times: Arc<[f32]> = track.times.as_slice().into();
-    let channel = |property: Property, values: Vec<f32>| {
-        (!values.is_empty()).then(|| Channel {
-            joint,
-            property,
-            interpolation: Interpolation::Linear,
-            times: times.clone(),
-            values: values.into(),
-        })
-    };
-    let turns = track.rotation.iter().flat_map(|q| q.as_quat().to_array());
-    let places = track
-        .translation
-        .iter()
-        .flat_map(|t| t.as_vec3().to_array());
-    let scales = track.scale.iter().flat_map(|s| s.as_vec3().to_array());
-    [
-        channel(Property::Rotation, turns.collect()),
-        channel(Property::Translation, places.collect()),
-        channel(Property::Scale, scales.collect()),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
-}
-
-/// Weights as f32, summing to 1 as exactly as that allows.
-fn stored_row(row: &[(u16, f64)]) -> Vec<(u16, f32)> {
-    let mut stored: Vec<(u16, f32)> = row.iter().map(|&(j, w)| (j, w as f32)).collect();
-    let rest = 1.0 - stored.iter().map(|r| f64::from(r.1)).sum::<f64>();
-    if let Some(largest) = stored.iter_mut().max_by(|a, b| a.1.total_cmp(&b.1)) {
-        largest.1 = (f64::from(largest.1) + rest) as f32;
-    }
-    stored
-}
-
-/// The influences with other rows at some points.
-fn with_rows(influences: &Influences, rows: &BTreeMap<u32, Vec<(u16, f32)>>) -> Influences {
-    if rows.is_empty() {
-        return influences.clone();
-    }
-    let mut all = Rows::with_capacity(influences.len());
-    for (point, row) in influences.iter().enumerate() {
-        match rows.get(&(point as u32)) {
-            Some(row) => all.push_pairs(row.iter().copied()),
-            None => all.push(row),
-        }
-    }
-    Influences::from_rows((0..all.len()).map(|i| -> RowRef<'_> { all.row(i) }))
 }
 
 #[cfg(test)]
@@ -456,12 +249,5 @@ mod tests {
             };
             assert!(options.check().is_err());
         }
-    }
-
-    #[test]
-    fn stored_weights_sum_to_1() {
-        let row = stored_row(&[(0, 1.0 / 3.0), (4, 1.0 / 3.0), (2, 1.0 / 3.0)]);
-        let sum: f64 = row.iter().map(|r| f64::from(r.1)).sum();
-        assert!((sum - 1.0).abs() < 1e-7);
     }
 }

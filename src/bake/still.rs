@@ -1,15 +1,15 @@
-//! A moment as plain shapes: everything that is drawn, where the stacks put it.
+//! A frame as plain shapes: everything that is drawn, where the stacks put it.
 
-use super::stage::Stage;
-use crate::deform::{CookedMesh, DeformInput, InstancePlan};
-use crate::document::{ClipId, Document, InstanceId};
+use crate::bake::problem::sampler::Sampler;
+use crate::deform::{CookedMesh, InstancePlan};
+use crate::document::{ClipId, CookedInstance, Document, InstanceId, PosedDocument};
 use crate::skeleton::Pose;
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, Vec3};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Which moment.
+/// Which frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Still {
     /// A clip; `None`: the pose on screen.
@@ -19,7 +19,7 @@ pub struct Still {
 }
 
 impl Still {
-    /// The pose of that moment; `None` where the document has no such clip.
+    /// The pose of that frame; `None` where the document has no such clip.
     pub fn pose(&self, document: &Document) -> Option<Arc<Pose>> {
         let Some(clip) = self.clip else {
             return Some(document.shown_pose());
@@ -52,17 +52,17 @@ pub fn still_shapes(
     task: &Task,
 ) -> Result<BTreeMap<InstanceId, StillShape>, Cancelled> {
     task.step("Deforming", 0.0)?;
-    let stage = Stage::new(document, task)?;
-    let played = pose.world_matrices(&stage.player_skeleton);
+    let sampler = Sampler::new(document, task)?;
+    let played = pose.world_matrices(&sampler.player_skeleton);
     let world = pose.world_matrices(document.skeleton());
-    let rest_world = document.rest_pose().world_matrices(document.skeleton());
     let poses = [pose.clone()];
-    let skinned = stage.map_poses(&poses, task, |_, plans| {
+    let skinned = sampler.sample_poses(&poses, task, |_, plans| {
         let shape = |plan: &InstancePlan| (plan.positions().to_vec(), plan.normals().to_vec());
         plans.iter().map(shape).collect::<Vec<_>>()
     })?;
     let mut shapes = BTreeMap::new();
-    for (drawn, (positions, normals)) in stage.drawn.iter().zip(skinned.into_iter().flatten()) {
+    for (drawn, (positions, normals)) in sampler.instances.iter().zip(skinned.into_iter().flatten())
+    {
         let shape = StillShape {
             positions,
             normals,
@@ -72,33 +72,30 @@ pub fn still_shapes(
         };
         shapes.insert(drawn.id, shape);
     }
-    let in_place = vec![DAffine3::IDENTITY; world.len()];
+    // Each in its own space: carried normals are those of the unscaled shape there.
+    let unmoved = PosedDocument {
+        document,
+        pose,
+        rest_world: &sampler.rest_world,
+        world: &vec![DAffine3::IDENTITY; world.len()],
+    };
     for (&id, instance) in document.instances() {
         task.check()?;
-        let Some(item) = document.meshes().get(&instance.mesh) else {
-            continue;
-        };
         if shapes.contains_key(&id) {
             continue;
         }
-        let node = instance.joint;
-        let morph_weights = pose.morph_weights.get(node.get());
-        let morph_weights = morph_weights.map_or(&[][..], Vec::as_slice);
-        // In its own space: carried normals are those of the unscaled shape there.
-        let mut plan = InstancePlan::default();
-        plan.run(&DeformInput {
-            geometry: &item.geometry,
-            cooked: &CookedMesh::default(),
-            stack: &item.stack,
-            masks: &item.masks,
+        let cooked = CookedInstance {
+            stack: None,
+            influences: &CookedMesh::default(),
             centres: None,
-            skeleton: document.skeleton(),
-            node,
-            skin: None,
-            rest_world: &rest_world,
-            world: &in_place,
-            morph_weights,
-        });
+            skin_meshes: &[],
+        };
+        let Some(input) = unmoved.deform_input(instance, cooked) else {
+            continue;
+        };
+        let mut plan = InstancePlan::default();
+        plan.run(&input);
+        let node = instance.joint;
         let place = world[node.get()];
         let back = place.matrix3.inverse().transpose();
         let positions = plan.positions().iter();
@@ -116,7 +113,7 @@ pub fn still_shapes(
             mirrored: place.matrix3.determinant() < 0.0,
             node: played[node.get()],
             as_in_source: played[node.get()] == world[node.get()]
-                && morph_weights.iter().all(|w| *w == 0.0),
+                && input.morph_weights.iter().all(|w| *w == 0.0),
         };
         shapes.insert(id, shape);
     }

@@ -138,22 +138,25 @@ fn explain(image: &mut Image, heat_maps: &HeatMaps, args: &RenderArgs) {
 /// A bone by node number or name.
 fn find_bone(document: &Document, wanted: &str) -> Result<JointId, Failure> {
     let skeleton = document.skeleton();
-    let by_name = || skeleton.joints().iter().position(|j| j.name == wanted);
-    let by_number = || wanted.parse().ok().filter(|&n: &usize| n < skeleton.len());
-    by_name()
-        .or_else(by_number)
-        .map(|j| JointId(j as u32))
-        .ok_or_else(|| {
-            let names: Vec<_> = document
-                .skins()
-                .values()
-                .flat_map(|s| s.joints.iter())
-                .take(12)
-                .map(|&j| format!("\"{}\"", skeleton.label(j)))
-                .collect();
-            Failure::Usage(format!(
-                "The model has no bone \"{wanted}\"; it has {} ...",
-                names.join(", ")
-            ))
-        })
+    let by_name = || {
+        let mut joints = skeleton.live_joints();
+        joints.find(|&j| skeleton.joint(j).name == wanted)
+    };
+    let by_number = || {
+        let joint = skeleton.joint_of_node(wanted.parse().ok()?);
+        joint.filter(|&joint| skeleton.is_live(joint))
+    };
+    by_name().or_else(by_number).ok_or_else(|| {
+        let names: Vec<_> = document
+            .skins()
+            .values()
+            .flat_map(|s| s.joints.iter())
+            .take(12)
+            .map(|&j| format!("\"{}\"", skeleton.label(j)))
+            .collect();
+        Failure::Usage(format!(
+            "The model has no bone \"{wanted}\"; it has {} ...",
+            names.join(", ")
+        ))
+    })
 }

@@ -207,7 +207,7 @@ fn meshes_of(document: &Document, names: &[String]) -> Result<Vec<MeshId>, Failu
 fn bone(document: &Document, flag: &str, name: &str) -> Result<JointId, Failure> {
     let skeleton = document.skeleton();
     let is_bone = document.skin_joint_mask();
-    let mut bones = (0..skeleton.len() as u32).map(JointId);
+    let mut bones = skeleton.live_joints();
     bones
         .find(|&j| is_bone[j.get()] && skeleton.label(j) == name)
         .ok_or_else(|| Failure::Usage(format!("--{flag} {name}: no skin has a bone of that name.")))

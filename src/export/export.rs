@@ -12,7 +12,8 @@ use crate::bake::frames::frames;
 use crate::bake::{BakeMode, BakeOptions, Baked, bake};
 use crate::document::Document;
 use crate::io::gltf_export::{
-    Changes, Destination, Framed, Written, copy_source, size_of_source, write_frames, write_model,
+    Changes, Destination, Framed, Written, copy_source, for_file, size_of_source, write_frames,
+    write_model,
 };
 use crate::task::Task;
 use std::time::Instant;
@@ -40,6 +41,7 @@ pub(super) fn make(
     task: &Task,
 ) -> Result<Made, ExportError> {
     task.step("Preparing the export", 0.0)?;
+    let document = &*for_file(document);
     let plan = Plan::new(document, options, task)?;
     let destination = Destination::new(document, options.format, &options.name, is_free);
     match &options.correct {

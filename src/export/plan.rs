@@ -72,6 +72,7 @@ impl<'a> Plan<'a> {
         let joints = document.skeleton().joints().iter();
         let mut joints = joints.zip(document.source_skeleton().joints());
         joints.any(|(now, before)| now.name != before.name)
+            || document.is_rig_edited()
             || self.clips.clips != *document.source_clips()
             || document
                 .meshes()

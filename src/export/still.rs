@@ -9,7 +9,9 @@ use crate::bake::still::{Still, StillShape, still_shapes};
 use crate::document::{Document, InstanceId};
 use crate::finding::Finding;
 use crate::io::Outputs;
-use crate::io::gltf_export::{Destination, ExportReport, GltfFormat, files_of_model, write_shapes};
+use crate::io::gltf_export::{
+    Destination, ExportReport, GltfFormat, files_of_model, for_file, write_shapes,
+};
 use crate::io::obj::{files_of_obj, write_obj};
 use crate::task::Task;
 use glam::Vec3;
@@ -86,6 +88,7 @@ fn still_beside(
     is_free: &dyn Fn(&str) -> bool,
     task: &Task,
 ) -> Result<Exported, ExportError> {
+    let document = &*for_file(document);
     let pose = still.pose(document).ok_or(ExportError::NoClip)?;
     let shapes = still_shapes(document, &pose, task)?;
     let destination = Destination::new(document, options.format, &options.name, is_free);

@@ -145,6 +145,8 @@ fn cylinder(n_points: usize) -> SampleModel {
             ..Transform::IDENTITY
         },
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     };
     let joints = vec![joint("upper", None, start), joint("lower", Some(0), -start)];

@@ -1,6 +1,7 @@
 //! What each brush does, through the editor: geometry of a touch, semantics of a stroke, both sides at once.
 
 use crate::editing::EditorHarness;
+use crate::reference::larger;
 use glam::{DAffine3, DQuat, DVec3, Vec2, Vec3};
 use proptest::prelude::*;
 use sinew::deform::MaskKind;
@@ -71,6 +72,8 @@ fn fingers() -> SampleModel {
             ..Transform::IDENTITY
         },
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     });
     SampleModel {
@@ -267,7 +270,7 @@ fn a_fast_pointer_leaves_no_gap_and_paints_what_a_slow_one_does() {
     let points = 0..rows(&fast).len() as u32;
     let off = points.map(|p| (row(&fast, p) - row(&slow, p)).abs());
     assert!(
-        off.fold(0.0, f32::max) < 2e-3,
+        off.fold(0.0, larger) < 2e-3,
         "it does not matter how many events there were"
     );
 }
@@ -495,9 +498,10 @@ fn accumulating_goes_on_where_a_plain_stroke_stops() {
         let gains = changed(&before, after)
             .into_iter()
             .map(|p| rows(after).row(p).weight_of(1) - rows(&before).row(p).weight_of(1));
-        gains.fold(0.0, f32::max)
+        gains.fold(0.0, larger)
     };
-    assert!(gained(false) <= 0.1 + 1e-6);
+    let once = gained(false);
+    assert!(once > 0.05 && once <= 0.1 + 1e-6, "{once}");
     assert!(gained(true) > 0.5);
 }
 
@@ -740,7 +744,7 @@ fn a_pen_that_presses_lightly_paints_less() {
         let after = h.editor.document();
         let touched = changed(&before, after);
         let gain = |p: &u32| rows(after).row(*p).weight_of(1) - rows(&before).row(*p).weight_of(1);
-        let most = touched.iter().map(gain).fold(0.0, f32::max);
+        let most = touched.iter().map(gain).fold(0.0, larger);
         (touched.len(), most)
     };
     let (n_plain, plain) = gained(None, Pressure::Both);
@@ -772,7 +776,7 @@ fn maps_have_brushes_of_their_own() {
     *brush.kind_mut() = BrushKind::Add;
     brush.strength = 1.0;
     stroke(&mut h, event(PointerKind::Press, at), &[]);
-    assert_eq!(values(&h).into_iter().fold(0.0, f32::max), 1.5);
+    assert_eq!(values(&h).into_iter().fold(0.0, larger), 1.5);
     let first = PointerEvent {
         invert: true,
         ..event(PointerKind::Press, at)
@@ -786,7 +790,7 @@ fn maps_have_brushes_of_their_own() {
         ..event(PointerKind::Press, at)
     };
     stroke(&mut h, first, &[]);
-    let most = |values: Vec<f32>| values.into_iter().fold(0.0, f32::max);
+    let most = |values: Vec<f32>| values.into_iter().fold(0.0, larger);
     assert!(most(values(&h)) < most(rough));
     assert_eq!(
         h.editor.document().session().brush.kind(),
@@ -901,7 +905,7 @@ fn a_long_way_is_painted_after_the_button_came_up_as_one_step() {
     let points = 0..rows(&alone).len() as u32;
     let off = points
         .map(|p| (rows(&alone).row(p).weight_of(1) - rows(&pressed).row(p).weight_of(1)).abs());
-    assert!(off.fold(0.0, f32::max) < 1e-6);
+    assert!(off.fold(0.0, larger) < 1e-6);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::editing::EditorHarness;
 use crate::reference::centres::{Patch, centre, dense, patches, skin as skin_about};
 use crate::reference::cylinder::{Cylinder, pose, row_at};
 use crate::reference::fixture::Fixture;
+use crate::reference::larger;
 use crate::reference::{Rigid, Row, dqs_rotation, metrics};
 use crate::skinning::Random;
 use crate::skins::{assert_close, bind_all, cook, influences, palette_of, skeleton, to_f32};
@@ -141,7 +142,7 @@ fn errors(
         if let (Some(exact), Some(found)) = (exact, found)
             && second > 1e-4
         {
-            apart = apart.max(exact.distance(found));
+            apart = larger(apart, exact.distance(found));
         }
     }
     (apart, skinned_apart)
@@ -248,7 +249,7 @@ fn the_tables_of_centres_are_reproduced() {
         let posed: Vec<DVec3> = point_of.iter().map(|&p| out[p].as_dvec3()).collect();
         let metrics::Metrics(found) = metrics::measure(&shape, &posed, &matrices);
         for ((name, found), expected) in metrics::COLUMNS.iter().zip(found).zip(expected) {
-            worst = worst.max((found - expected).abs());
+            worst = larger(worst, (found - expected).abs());
             assert!(
                 (found - expected).abs() < 2e-4,
                 "{bend} {name}: {found} {expected}"

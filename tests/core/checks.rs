@@ -177,7 +177,8 @@ fn a_cancelled_fix_changes_nothing() {
     let document = with_rows(&[(0, &[])]);
     let task = Task::new();
     task.cancel();
-    assert!(fix(&document, MESH, &[0], Fix::GiveToNearest, &task).is_err());
+    let stopped = fix(&document, MESH, &[0], Fix::GiveToNearest, &task).unwrap_err();
+    assert!(stopped.to_string().contains("cancelled"), "{stopped}");
     let gone = fix(&document, MeshId(9), &[0], Fix::Normalise, &Task::new()).unwrap();
     assert!(gone.edit.is_none());
 }

@@ -1,6 +1,8 @@
 //! The program as a pipeline uses it: outputs, exit codes, sentences.
 
-use crate::shared::{read_npy, shared_dir};
+use crate::npy::read_npy;
+use crate::reference::larger;
+use crate::shared::shared_dir;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -178,7 +180,7 @@ fn skin_agrees_with_the_oracle_on_the_fox() {
             .iter()
             .zip(&theirs)
             .map(|(a, b)| (a - b).abs())
-            .fold(0.0, f64::max);
+            .fold(0.0, larger);
         assert!(worst < 1e-5 * 175.0, "{method}: {worst}");
     }
 }

@@ -1,5 +1,6 @@
 //! Keys put into clips, moved and taken out: what must stay as it was does.
 
+use crate::reference::larger;
 use glam::DQuat;
 use proptest::prelude::*;
 use sinew::document::invariants::check_clip;
@@ -102,7 +103,7 @@ fn sampled(channel: &Channel, time_secs: f64) -> Vec<f64> {
 fn difference(property: Property, a: &[f64], b: &[f64]) -> f64 {
     let largest = |sign: f64| {
         let pairs = a.iter().zip(b);
-        pairs.map(|(a, b)| (a - sign * b).abs()).fold(0.0, f64::max)
+        pairs.map(|(a, b)| (a - sign * b).abs()).fold(0.0, larger)
     };
     if property == Property::Rotation {
         largest(1.0).min(largest(-1.0))

@@ -2,10 +2,12 @@
 
 use crate::cli::{asset, done, text};
 use crate::editing::EditorHarness;
+use crate::reference::larger;
 use crate::shared::shared_dir;
 use glam::{DQuat, Vec2};
 use sinew::bake::BakeOptions;
 use sinew::deform::{StackChoice, StackPreset};
+use sinew::document::session::Normalising;
 use sinew::document::{Edit, PaneLayout};
 use sinew::editor::OpenRequest;
 use sinew::editor::exporting::{Correction, Standing};
@@ -232,6 +234,47 @@ fn the_project_is_saved_while_an_export_is_computed_and_a_pose_keeps_it_current(
 }
 
 #[test]
+fn a_save_and_the_checks_end_while_an_export_is_computed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut h = EditorHarness::on(OpenRequest::Sample("mannequin".into()));
+    h.editor.export_settings_mut().bake.tolerance = 1e-6;
+    h.editor
+        .compute_export(&folder.path().join("mannequin.glb"));
+    let step = |h: &EditorHarness| h.editor.computing_export().unwrap().label();
+    wait_until(&mut h, |h| !["", "Waiting"].contains(&step(h).as_str()));
+
+    let n_found = h.editor.findings().len();
+    let mesh = *h.editor.document().meshes().keys().next().unwrap();
+    h.editor.brush_mut().normalise = Normalising::Off;
+    let row = h.editor.document().meshes()[&mesh].influences.row(0);
+    let cells: Vec<_> = row.iter().map(|(joint, _)| (0, joint, 0.1)).collect();
+    assert_eq!(h.editor.set_weights(mesh, &cells, "Edit weights"), 0);
+    wait_until(&mut h, |h| h.editor.findings().len() > n_found);
+    let project = folder.path().join("mannequin.ron");
+    h.editor.save_as(&project);
+    wait_until(&mut h, |h| h.editor.saved_at().is_some());
+    assert!(project.is_file() && !h.editor.history().is_modified());
+
+    let task = h.editor.computing_export().expect("it is still computed");
+    assert!(!h.editor.is_idle() && !task.is_cancelled());
+    h.editor.stop_computing();
+    h.settle();
+    assert_eq!(
+        h.last_notice(),
+        "The export was cancelled; nothing was written."
+    );
+}
+
+fn wait_until(h: &mut EditorHarness, is_so: impl Fn(&EditorHarness) -> bool) {
+    let deadline = Instant::now() + Duration::from_mins(2);
+    while !is_so(h) {
+        assert!(Instant::now() < deadline, "it does not come to that");
+        h.editor.poll(0.0);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
 fn computing_can_be_cancelled_and_a_bad_option_is_a_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("arm.glb");
@@ -319,7 +362,9 @@ fn farthest(h: &EditorHarness, view: ViewId) -> (f32, u32) {
     for (id, own) in h.editor.displayed() {
         let file = &h.editor.displayed_in(view)[id];
         assert_eq!(file.normals.len(), own.normals.len());
+        assert_eq!(file.positions.len(), own.positions.len());
         for (point, (a, b)) in own.positions.iter().zip(&*file.positions).enumerate() {
+            assert!(a.is_finite() && b.is_finite(), "{point}: {a} {b}");
             if a.distance(*b) > largest.0 {
                 largest = (a.distance(*b), point as u32);
             }
@@ -358,7 +403,10 @@ fn frames_of_many_parts_are_seen_where_they_are() {
                 .set_time(start + (end - start) * f64::from(i) / 4.0);
             h.settle();
             let view = h.editor.view_of(&StackChoice::Exported).unwrap();
-            most = most.max(100.0 * f64::from(farthest(&h, view).0) / report.diagonal);
+            most = larger(
+                most,
+                100.0 * f64::from(farthest(&h, view).0) / report.diagonal,
+            );
         }
         println!("{model}: {most} of {}", report.max_percent);
         assert!(most <= report.max_percent + 1e-3, "{model}: {most}");

@@ -1,6 +1,8 @@
 //! The shared models load as their manifest and oracles say.
 
-use crate::shared::{read_npy, shared_dir};
+use crate::npy::read_npy;
+use crate::reference::larger;
+use crate::shared::shared_dir;
 use glam::{DVec3, Vec3};
 use sinew::document::{ClipId, Parts};
 use sinew::io::{Imported, import_file};
@@ -253,7 +255,7 @@ fn what_was_imported_skins_as_three_js_and_the_specification_do() {
                 .iter()
                 .zip(wanted.chunks_exact(3))
                 .map(|(p, w)| p.distance(DVec3::from_slice(w)))
-                .fold(0.0, f64::max);
+                .fold(0.0, larger);
             println!("{file} {array}: {:.1e} of the diagonal", worst / diagonal);
             // Its keys are not unit: the oracle slerps them as they are, Sinew normalises first.
             let tolerance = if file.starts_with("simple_skin") {
@@ -313,6 +315,10 @@ fn quantised_and_plain_files_of_one_model_agree() {
             pose.morph_weights = vec![Vec::new(); parts.skeleton.len()];
             pose
         });
+        assert!(
+            points.iter().all(|p| p.is_finite()) && !points.is_empty(),
+            "{file}"
+        );
         points
             .iter()
             .map(|p| p.as_vec3())

@@ -12,6 +12,7 @@ fn positions_triangles_and_weights_are_those_of_the_gltf_crate() {
     let Some(shared) = shared_dir("the comparison of readers") else {
         return;
     };
+    let (mut n_positions, mut n_weights) = (0, 0);
     for name in [
         "cesium_man",
         "fox",
@@ -42,6 +43,7 @@ fn positions_triangles_and_weights_are_those_of_the_gltf_crate() {
                 assert_eq!(points.len(), positions.len(), "{place}");
                 for (&point, position) in points.iter().zip(&positions) {
                     assert_eq!(geometry.positions[point as usize], *position, "{place}");
+                    n_positions += 1;
                 }
                 let n_corners = reader
                     .read_indices()
@@ -69,6 +71,7 @@ fn positions_triangles_and_weights_are_those_of_the_gltf_crate() {
                     for (joint, weight) in joints.into_iter().zip(weights).filter(|(_, w)| *w > 0.0)
                     {
                         let ours = row.weight_of(joint);
+                        n_weights += 1;
                         assert!(
                             (ours - weight / sum).abs() < 1e-5,
                             "{place}: {ours} {weight}"
@@ -78,4 +81,8 @@ fn positions_triangles_and_weights_are_those_of_the_gltf_crate() {
             }
         }
     }
+    assert!(
+        n_positions > 10_000 && n_weights > 10_000,
+        "{n_positions} {n_weights}"
+    );
 }

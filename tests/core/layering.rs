@@ -1,6 +1,7 @@
 //! The house: a file may use only what lies below it.
 
-use std::collections::BTreeMap;
+use crate::import_graph::ImportGraph;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// From the bottom to the top; names on one line are strangers to each other.
@@ -32,6 +33,20 @@ const FACE_CRATES: &[&str] = &[
     "egui_glow",
     "glutin",
     "cgmath",
+];
+
+/// Folders whose circles of files are not resolved yet.
+const CIRCLES: &[&str] = &[
+    "cli/",
+    "document/",
+    "editor/",
+    "io/",
+    "mesh/",
+    "sample/",
+    "skeleton/",
+    "tools/",
+    "view/",
+    "weights/",
 ];
 
 #[test]
@@ -82,6 +97,28 @@ fn files_use_only_what_lies_below_them() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The layers order the folders; this orders the files inside each.
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let files = sources(Path::new("src")).into_iter().map(|path| {
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path));
+        (path.strip_prefix("src").unwrap().to_owned(), text.unwrap())
+    });
+    let graph = ImportGraph::new(&files.collect::<Vec<_>>());
+    let in_work = |circle: &BTreeSet<usize>| {
+        let mut names = circle.iter().map(|&i| &graph.names[i]);
+        names.all(|name| CIRCLES.iter().any(|folder| name.starts_with(folder)))
+    };
+    let circles = graph.circles().into_iter().filter(|c| !in_work(c));
+    let circles: Vec<String> = circles.map(|c| graph.describe(&c)).collect();
+    assert!(
+        circles.is_empty(),
+        "{} circles of imports:\n{}",
+        circles.len(),
+        circles.join("\n\n")
+    );
 }
 
 #[test]

@@ -211,10 +211,12 @@ fn a_whole_map_is_filled_inverted_and_cleared() {
 fn a_part_that_does_not_read_its_map_is_turned_on_in_one_step() {
     let mut h = on_map(MaskKind::Smooth);
     let before = h.editor.document().clone();
-    for kind in MaskKind::ALL {
-        if h.editor.reads_mask(kind) {
-            continue;
-        }
+    let unread = MaskKind::ALL
+        .into_iter()
+        .filter(|kind| !h.editor.reads_mask(*kind));
+    let unread: Vec<_> = unread.collect();
+    assert!(unread.contains(&MaskKind::Smooth), "{unread:?}");
+    for kind in unread {
         let n_steps = h.editor.history().n_undo();
         h.editor.turn_on_part_of(kind);
         h.settle();
@@ -315,15 +317,13 @@ fn a_bone_whose_end_was_set_is_drawn_to_there() {
         .children(forearm)
         .first()
         .copied();
-    if let Some(hand) = hand {
-        let impossible = JointRule {
-            inflation_parent: Some(hand),
-            ..rule
-        };
-        h.editor.set_joint_rule(forearm, impossible, "Follow");
-        h.settle();
-        assert!(h.last_notice().contains("which comes after it"));
-    }
+    let impossible = JointRule {
+        inflation_parent: Some(hand.expect("the forearm has a hand")),
+        ..rule
+    };
+    h.editor.set_joint_rule(forearm, impossible, "Follow");
+    h.settle();
+    assert!(h.last_notice().contains("which comes after it"));
     assert_eq!(h.editor.history().n_undo(), 1);
     h.editor.undo();
     h.settle();

@@ -1,7 +1,8 @@
 //! Metrics of the engine's own results against the printed tables (METHODS 3.3, 6) and closed forms.
 
+use crate::npy::read_npy;
 use crate::reference::cylinder::{Cylinder, pose as cylinder_pose};
-use crate::shared::{read_npy, shared_dir};
+use crate::shared::shared_dir;
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use sinew::deform::diagnostics::{
     Enclosure, Metric, PointMap, Summary, Volume, VolumeReport, folds, measure,
@@ -45,6 +46,8 @@ impl Model {
                 place - parent.map_or(DVec3::ZERO, head),
             ),
             source_node: None,
+            content_of: None,
+            removed: false,
             rule: JointRule {
                 tail: tail.map(|t| t - place),
                 ..JointRule::default()
@@ -56,6 +59,8 @@ impl Model {
             parent: None,
             rest: Transform::IDENTITY,
             source_node: None,
+            content_of: None,
+            removed: false,
             rule: JointRule::default(),
         };
         let skeleton = Skeleton::new(joints.chain([node]).collect()).unwrap();

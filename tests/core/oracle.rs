@@ -1,6 +1,8 @@
 //! Every shared model, clip time and pose against independent software.
 
-use crate::shared::{read_npy, shared_dir};
+use crate::npy::read_npy;
+use crate::reference::larger;
+use crate::shared::shared_dir;
 use glam::{DQuat, DVec3};
 use sinew::deform::DeformStack;
 use sinew::document::{Document, Edit};
@@ -79,11 +81,12 @@ fn check_model(folder: &Path, faults: &mut Vec<String>) {
                 }
                 let error = ours.distance(DVec3::from_slice(&theirs[3 * v..])) / diagonal;
                 assert!(error.is_finite(), "{name} {id}: vertex {v} is at {ours}");
-                worst = worst.max(error);
+                worst = larger(worst, error);
                 sum += error * error;
                 n += 1;
             }
-            let rms = (sum / f64::from(n.max(1))).sqrt();
+            assert!(n > 0, "{name} {id}: nothing is compared");
+            let rms = (sum / f64::from(n)).sqrt();
             let method = &reference[..3];
             println!("{name:22} {id:5} {method:4} {worst:9.2e} {rms:9.2e}");
             if worst > TOLERANCE {

@@ -1,9 +1,10 @@
 //! Files for any clip: what the file says of its helper joints is enough to move them in clips that it never saw.
 //!
-//! The engine here knows glTF, the README's section on driving helper joints, and nothing of `sinew::bake`.
+//! The engine here knows glTF, the manual's page on driving helper joints, and nothing of `sinew::bake`.
 
 use crate::cli::{asset, done, fails, text};
 use crate::export_models::{open, reopen};
+use crate::reference::larger;
 use crate::shared::shared_dir;
 use glam::{DMat3, DMat4, DQuat, DVec3, DVec4};
 use serde_json::{Value, json};
@@ -117,7 +118,7 @@ impl Engine {
         }
     }
 
-    /// Moves the helpers: README, "Driving helper joints".
+    /// Moves the helpers: manual, "Driving helper joints".
     fn drive(&self, locals: &mut [DMat4]) {
         for helper in self.block["helpers"].as_array().unwrap() {
             let skin = whole(&helper["skins"][0]);
@@ -261,7 +262,7 @@ fn wanted(document: &Document, pose: &Pose) -> Vec<DVec3> {
 fn worst(a: &[DVec3], b: &[DVec3]) -> f64 {
     assert_eq!(a.len(), b.len());
     let distances = a.iter().zip(b).map(|(a, b)| a.distance(*b));
-    distances.fold(0.0, |worst, d| if d > worst { d } else { worst })
+    distances.fold(0.0, larger)
 }
 
 fn diagonal(places: &[DVec3]) -> f64 {
@@ -280,8 +281,8 @@ fn errors(document: &Document, glb: &[u8], poses: &[Pose]) -> (f64, f64) {
         let target = wanted(document, pose);
         let mut locals = engine.locals(pose);
         engine.drive(&mut locals);
-        driven = driven.max(worst(&engine.skinned(&locals), &target));
-        plain = plain.max(worst(&wanted(&linear, pose), &target));
+        driven = larger(driven, worst(&engine.skinned(&locals), &target));
+        plain = larger(plain, worst(&wanted(&linear, pose), &target));
     }
     (100.0 * driven / size, 100.0 * plain / size)
 }
@@ -432,13 +433,14 @@ fn the_block_is_kept_and_other_extras_stay() {
 }
 
 #[test]
-fn the_readme_quotes_the_driver_that_is_tested() {
+fn the_manual_quotes_the_driver_that_is_tested() {
     let read = |name: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
         std::fs::read_to_string(path).unwrap()
     };
     let driver = read("tests/fixtures/drive_helpers.js");
-    assert!(read("README.md").contains(&format!("```js\n{driver}```\n")));
+    let page = read("assets/manual/helper-joints.md");
+    assert!(page.contains(&format!("```js\n{driver}```\n")));
 }
 
 #[test]
@@ -481,7 +483,7 @@ fn the_command_line_knows_the_mode() {
     assert_eq!(json_of(&file)["extras"]["sinew_skin"]["tolerance"], 0.005);
 }
 
-/// Runs the README's driver in three.js on a clip that the file does not have.
+/// Runs the manual's driver in three.js on a clip that the file does not have.
 #[cfg(unix)]
 #[test]
 fn three_js_drives_the_arm_through_a_clip_that_the_file_never_saw() {
@@ -528,10 +530,10 @@ fn three_js_drives_the_arm_through_a_clip_that_the_file_never_saw() {
     let (mut off, mut apart) = (0.0f64, 0.0f64);
     for (played, (_, _, pose)) in played.iter().zip(&keys) {
         let places: Vec<DVec3> = played.chunks_exact(3).map(DVec3::from_slice).collect();
-        off = off.max(worst(&places, &wanted(&document, pose)) / size);
+        off = larger(off, worst(&places, &wanted(&document, pose)) / size);
         let mut locals = engine.locals(pose);
         engine.drive(&mut locals);
-        apart = apart.max(worst(&places, &engine.skinned(&locals)) / size);
+        apart = larger(apart, worst(&places, &engine.skinned(&locals)) / size);
     }
     assert_eq!(played.len(), keys.len());
     println!(

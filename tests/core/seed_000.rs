@@ -7,6 +7,7 @@ use crate::reference::compensation::{
 };
 use crate::reference::cylinder::{Cylinder, N_SIDES, SIGMA, bones, pose, row_at};
 use crate::reference::fixture::Fixture;
+use crate::reference::larger;
 use crate::reference::metrics::{Metrics, measure};
 use crate::reference::{Rigid, Row, distance_to_segment, dqs, quality};
 use glam::{DAffine3, DQuat, DVec3};
@@ -318,10 +319,11 @@ fn seed_000_eq_12_takes_the_twist_out() {
 }
 
 fn largest_distance(a: &[DVec3], b: &[DVec3]) -> f64 {
+    assert_eq!(a.len(), b.len());
     a.iter()
         .zip(b)
         .map(|(a, b)| a.distance(*b))
-        .fold(0.0, f64::max)
+        .fold(0.0, larger)
 }
 
 #[test]
@@ -333,7 +335,7 @@ fn seed_000_fold_guard_keeps_the_penetration_of_dqs() {
         let deepest = |posed: &[DVec3]| {
             let zone = (0..posed.len()).filter(|&v| shape.positions[v].x.abs() <= 2.51);
             zone.map(|v| penetration(posed[v], &shape.rows[v], pair))
-                .fold(0.0, f64::max)
+                .fold(0.0, larger)
         };
         let (posed, free) = bent(&shape, &motions, unguarded(F_MANUAL));
         let (_, guarded) = bent(&shape, &motions, Compensation::default());

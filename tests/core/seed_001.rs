@@ -6,6 +6,7 @@ use crate::reference::bones::moved;
 use crate::reference::compensation::{Compensation, F_MANUAL};
 use crate::reference::cylinder::{Cylinder, N_SIDES, SIGMA, bones, pose, row_at};
 use crate::reference::fixture::Fixture;
+use crate::reference::larger;
 use crate::reference::metrics::measure;
 use crate::reference::projection::{Blended, published, pull_in, sibling_fade};
 use crate::reference::{Rigid, Row, distance_to_segment, dqs};
@@ -186,7 +187,7 @@ fn seed_001_off_plane_the_published_form_jumps_and_the_blended_one_does_not() {
             };
             let largest = (0..400)
                 .map(|i| correction(i).distance(correction(i + 1)))
-                .fold(0.0, f64::max);
+                .fold(0.0, larger);
             close(
                 "step",
                 largest,
@@ -273,7 +274,7 @@ fn seed_001_variants_on_the_cylinder_and_the_fork() {
             let main = dominant(row);
             let weight = |keep: &dyn Fn(usize) -> bool| {
                 let kept = row.iter().filter(|r| keep(r.0));
-                kept.map(|r| r.1).fold(0.0, f64::max)
+                kept.map(|r| r.1).fold(0.0, larger)
             };
             let fade = 1.0 - weight(&|j| !bones.on_one_chain(main, j)) / weight(&|_| true);
             d.lerp(published(q, row, d, bones, motions), fade)

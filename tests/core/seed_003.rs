@@ -2,6 +2,7 @@
 
 use crate::reference::Rigid;
 use crate::reference::dual::Dual;
+use crate::reference::larger;
 use crate::skinning::Random;
 use glam::{DQuat, DVec3};
 use sinew::math::DualQuat;
@@ -29,7 +30,7 @@ fn difference(a: Dual, b: Dual) -> f64 {
     let numbers = |q: Dual| q.real.into_iter().chain(q.dual);
     let worst = |sign: f64| {
         let pairs = numbers(a).zip(numbers(b));
-        pairs.map(|(x, y)| (x - sign * y).abs()).fold(0.0, f64::max)
+        pairs.map(|(x, y)| (x - sign * y).abs()).fold(0.0, larger)
     };
     worst(1.0).min(worst(-1.0))
 }
@@ -107,7 +108,7 @@ fn seed_003_eqs_9_to_11_invariance_of_the_reference() {
         .into_iter()
         .enumerate()
         {
-            worst[k] = worst[k].max(difference(actual, expected));
+            worst[k] = larger(worst[k], difference(actual, expected));
         }
     }
     println!("left, right, conjugation: {worst:?}");

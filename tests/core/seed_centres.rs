@@ -4,6 +4,7 @@
 use crate::reference::centres::{binned, binned_by, centre, dense, patches, similarity, skin};
 use crate::reference::cylinder::{Cylinder, pose, row_at};
 use crate::reference::fixture::Fixture;
+use crate::reference::larger;
 use crate::reference::{Rigid, metrics};
 use glam::DVec3;
 
@@ -92,11 +93,11 @@ fn le_hodgins_2016_bins_do_not_grow_with_the_mesh_and_cost_little() {
                 assert_eq!(fast.is_some(), exact.is_some());
                 let place = |c| skin(p, row, c, &fixture.motions);
                 let error = place(fast).distance(place(*exact));
-                posed = posed.max(error);
+                posed = larger(posed, error);
                 let mut sorted = weights[v].clone();
                 sorted.sort_by(|a, b| b.total_cmp(a));
                 if sorted[1] > 0.2 {
-                    clear = clear.max(error);
+                    clear = larger(clear, error);
                 }
             }
             println!(

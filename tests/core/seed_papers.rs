@@ -4,6 +4,7 @@
 //! metrics to 1e-6 (f64) and 1e-4 (f32).
 
 use crate::reference::cylinder::{Cylinder, pose, row_at};
+use crate::reference::larger;
 use crate::reference::metrics::{COLUMNS, measure};
 use crate::reference::{self, Rigid, Row};
 use crate::skinning::Random;
@@ -232,8 +233,8 @@ fn seed_003_eqs_16_and_17_dlb_follows_the_same_screw_at_another_speed() {
             let t = f64::from(i) / 10_000.0;
             let q = DualQuat::blend(&[1.0 - t, t], &[DualQuat::IDENTITY, b], 0).normalized();
             let x = q.rotation() * DVec3::X;
-            worst_angle = worst_angle.max((x.y.atan2(x.x) - t * angle).abs().to_degrees());
-            worst_fraction = worst_fraction.max((q.translation().z - t).abs());
+            worst_angle = larger(worst_angle, (x.y.atan2(x.x) - t * angle).abs().to_degrees());
+            worst_fraction = larger(worst_fraction, (q.translation().z - t).abs());
             let half = 0.5 * angle;
             let closed = 2.0 * (t * half.sin()).atan2(1.0 - t + t * half.cos());
             assert!((x.y.atan2(x.x).rem_euclid(2.0 * PI) - closed).abs() < 1e-12);

@@ -4,6 +4,7 @@ use crate::reference::bones::{Bones, moved};
 use crate::reference::compensation::{Compensation, F_MANUAL};
 use crate::reference::cylinder::{Cylinder, N_SIDES, bones, pose};
 use crate::reference::delta_mush::normals as face_normals;
+use crate::reference::larger;
 use crate::reference::normals::transport;
 use crate::reference::projection::{Blended, published};
 use crate::reference::two_phase::{Local, Tree};
@@ -20,7 +21,7 @@ fn worst_angle(shape: &Cylinder, posed: &[DVec3], normals: &[DVec3]) -> f64 {
     outer
         .filter(|&v| shape.positions[v].x.abs() <= 2.51)
         .map(|v| normals[v].angle_between(geometric[v]).to_degrees())
-        .fold(0.0, f64::max)
+        .fold(0.0, larger)
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn corrections_follow_the_inflated_shape() {
         (0..posed.len())
             .filter(|&v| shape.positions[v].x.abs() <= 2.51)
             .map(|v| distance(posed[v], true) - distance(inflated[v], false))
-            .fold(f64::MIN, f64::max)
+            .fold(f64::MIN, larger)
     };
     let compensated = unguarded(F_MANUAL).apply(&inflated, &shape.rows, &posed, &bones, &motions);
     let project = |from: &[DVec3]| -> Vec<DVec3> {
@@ -178,7 +179,7 @@ fn measures_of_quality_on_a_bent_cylinder() {
     let worst = (0..posed.len() - 2)
         .filter(side)
         .map(|v| bulge(&posed, v))
-        .fold(0.0, f64::max);
+        .fold(0.0, larger);
     assert!((worst - 0.118846).abs() < 1e-6, "{worst}");
     // A rigid motion changes nothing.
     let whole = Rigid {

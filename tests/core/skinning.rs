@@ -1,8 +1,9 @@
 //! The kernels against the f64 reference, and the promises of `skinning`: same bits, no panics, finite palettes.
 
+use crate::npy::read_npy;
 use crate::reference::cylinder::{Cylinder, pose};
 use crate::reference::{self, Rigid, Row};
-use crate::shared::{read_npy, shared_dir};
+use crate::shared::shared_dir;
 use crate::skins::{assert_close, cook, influences, palette_of, skeleton, skin, to_f32};
 use glam::{DAffine3, DMat3, DQuat, DVec3, Mat3, Quat, Vec3};
 use rayon::prelude::*;
@@ -537,6 +538,8 @@ fn check_fixture(
     expected_dqs: &[DVec3],
 ) {
     let motions = rigid(matrices);
+    assert!(!positions.is_empty(), "{name}");
+    assert_eq!([rows.len(), expected_dqs.len()], [positions.len(); 2]);
     for ((p, row), e) in positions.iter().zip(rows).zip(expected_dqs) {
         assert!(
             reference::dqs(*p, row, &motions).abs_diff_eq(*e, 1e-9),

@@ -3,6 +3,7 @@
 
 use crate::models::tube;
 use crate::reference::cylinder::{Cylinder, pose};
+use crate::reference::larger;
 use crate::stacks::Rig;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use proptest::prelude::*;
@@ -82,7 +83,7 @@ fn assert_scaled(scaled: &[DVec3], plain: &[DVec3], scale: f64, about: DVec3) {
         .iter()
         .zip(plain)
         .map(|(a, b)| a.distance(about + (*b - about) * scale))
-        .fold(0.0, f64::max);
+        .fold(0.0, larger);
     assert!(worst <= 1e-5 * scale.max(1.0), "{scale}: {worst:e}");
 }
 
@@ -395,6 +396,8 @@ fn a_bone_stretched_by_a_joint_without_points_is_measured_again() {
         parent: Some(JointId(1)),
         rest: Transform::IDENTITY,
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     });
     joints[2].parent = Some(JointId(5));

@@ -2,6 +2,7 @@
 
 use crate::reference::bones::Bones;
 use crate::reference::compensation as reference;
+use crate::reference::larger;
 use crate::reference::projection::Blended;
 use crate::reference::two_phase::{Local, Tree};
 use crate::reference::{Rigid, Row, dqs, lbs};
@@ -242,7 +243,7 @@ fn random_models_equal_the_reference_under_the_whole_stack() {
         for (v, (a, e)) in actual.iter().zip(&expected).enumerate() {
             let row = &sample.rows[v];
             let error = a.distance(*e);
-            let largest = row.iter().map(|r| r.1).fold(0.0, f64::max);
+            let largest = row.iter().map(|r| r.1).fold(0.0, larger);
             worst = (worst.0.max(error), worst.1.max(error * largest));
             // Blends of nearly opposed rotations lose digits.
             assert!(

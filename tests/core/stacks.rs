@@ -4,6 +4,7 @@ use crate::reference::bones::Bones;
 use crate::reference::compensation::{self as reference_compensation, F_MANUAL};
 use crate::reference::cylinder::{Cylinder, N_SIDES, SIGMA, bones, pose, row_at};
 use crate::reference::fixture::Fixture;
+use crate::reference::larger;
 use crate::reference::metrics::measure;
 use crate::reference::projection::Blended;
 use crate::reference::{Rigid, Row, dqs};
@@ -64,6 +65,8 @@ impl Rig {
                     ..Transform::IDENTITY
                 },
                 source_node: None,
+                content_of: None,
+                removed: false,
                 rule: JointRule {
                     tail: bones.tails[j].map(|tail| tail - bones.origins[j]),
                     ..JointRule::default()
@@ -75,6 +78,8 @@ impl Rig {
             parent: None,
             rest: Transform::IDENTITY,
             source_node: None,
+            content_of: None,
+            removed: false,
             rule: JointRule::default(),
         });
         let skin = Skin {
@@ -273,6 +278,7 @@ fn every_method_of_the_tables_by_the_library() {
 
 /// Asserts that points are the expected ones to `tolerance` (1 + largest coordinate).
 fn assert_near(what: &str, actual: &[DVec3], expected: &[DVec3], tolerance: f64) {
+    assert_eq!(actual.len(), expected.len(), "{what}");
     let largest = expected
         .iter()
         .fold(0.0f64, |m, p| m.max(p.abs().max_element()));
@@ -491,7 +497,7 @@ fn off_plane_steps_by_the_library() {
             };
             (0..400)
                 .map(|i| correction(i).distance(correction(i + 1)))
-                .fold(0.0, f64::max)
+                .fold(0.0, larger)
         };
         let soft = rig.run(stack_of("Kim-Han blended p=2"), &skin_matrices);
         let free = rig.run(compensated(Polynomial::Manual), &skin_matrices);

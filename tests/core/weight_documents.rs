@@ -164,7 +164,7 @@ fn the_samples_sides_match_and_mirroring_them_twice_is_once() {
         "upperarm_l",
         "arm.L",
     ];
-    let joint = arm.iter().find_map(|name| left(name)).unwrap_or(1);
+    let joint = arm.iter().find_map(|name| left(name)).expect("a left arm");
     let points: sinew::mesh::PointSet = (0..n_points as u32).step_by(3).collect();
     let scope = SubjectScope {
         points: PointScope::These(Arc::new(points)),
@@ -176,11 +176,10 @@ fn the_samples_sides_match_and_mirroring_them_twice_is_once() {
         how: Flood::Add,
     };
     let parts = document.subject(MESH, scope).unwrap();
-    if let Ok(outcome) = flood.run(&parts.view(), &Task::new()) {
-        drop(parts);
-        let mut edit = document.paint_edit(MESH, outcome.points, outcome.rows);
-        document.apply(&mut edit).unwrap();
-    }
+    let outcome = flood.run(&parts.view(), &Task::new()).unwrap();
+    drop(parts);
+    let mut edit = document.paint_edit(MESH, outcome.points, outcome.rows);
+    document.apply(&mut edit).unwrap();
     let mirror = Operation::Mirror(Mirroring::default());
     let first = apply(&mut document, &mut history, &mirror);
     assert!(first.report.changed > 0);

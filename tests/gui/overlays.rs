@@ -239,10 +239,15 @@ fn every_command_runs_by_its_label_and_leaves_a_working_window() {
 #[test]
 fn the_menu_is_about_the_bone_it_is_opened_on() {
     let mut window = Window::on("arm.glb");
-    let place = window.on_model();
-    window.harness.state_mut().editor_mut().select_joint(None);
-    window.settle();
-    window.right_click(place);
-    assert!(window.document().session().active_joint.is_some());
-    assert!(window.says("Rename bone"));
+    for bone in window.bones() {
+        let place = window.on_bone(bone);
+        window.harness.state_mut().editor_mut().select_joint(None);
+        window.settle();
+        window.right_click(place);
+        let label = window.document().skeleton().label(bone);
+        let active = window.document().session().active_joint;
+        assert_eq!(active, Some(bone), "the menu is opened on {label}");
+        assert!(window.says("Rename bone"), "{label}");
+        window.key(Modifiers::NONE, Key::Escape);
+    }
 }

@@ -418,9 +418,42 @@ fn the_falloff_is_drawn_by_hand() {
     assert_eq!(curve(&window).points().len(), 5);
     window.click(Role::Button, "Start the curve from Linear");
     assert_eq!(curve(&window), Curve::like(Falloff::Linear));
+
+    // What a stroke adds to each point; it is taken back.
     let at = window.on_bone(window.bones()[1]);
-    window.drag(PointerButton::Primary, Modifiers::NONE, at, vec2(8.0, 0.0));
-    assert_eq!(window.editor().history().n_undo(), 1);
+    let gains = |window: &mut Window| -> Vec<f32> {
+        let before = window.heat();
+        window.drag(PointerButton::Primary, Modifiers::NONE, at, vec2(8.0, 0.0));
+        assert_eq!(window.editor().history().n_undo(), 1);
+        let after = window.heat();
+        window.key(CTRL, Key::Z);
+        assert_eq!(window.heat(), before);
+        after.iter().zip(before).map(|(a, b)| a - b).collect()
+    };
+    let by_hand = gains(&mut window);
+    let n_painted = by_hand.iter().filter(|g| **g > 0.05).count();
+    assert!(n_painted > 20, "{n_painted}");
+    let mut with = |falloff: Falloff, curve: Option<Curve>| {
+        let brush = window.harness.state_mut().editor_mut().brush_mut();
+        brush.falloff = falloff;
+        brush.curve = curve.unwrap_or(brush.curve);
+        gains(&mut window)
+    };
+    let largest_gap = |a: &[f32], b: &[f32]| {
+        let gaps = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+        gaps.max_by(f32::total_cmp).unwrap_or(f32::NAN)
+    };
+    // The straight line is the linear falloff, and no other.
+    let linear = with(Falloff::Linear, None);
+    assert!(largest_gap(&by_hand, &linear) < 1e-4);
+    assert!(largest_gap(&by_hand, &with(Falloff::Sharp, None)) > 0.05);
+    // The curve whose middle was pulled up adds more where it is higher, and nowhere less.
+    let fuller = with(Falloff::Custom, Some(dragged));
+    let smooth = with(Falloff::Smooth, None);
+    assert!(largest_gap(&fuller, &smooth) > 0.03);
+    for (fuller, smooth) in fuller.iter().zip(&smooth) {
+        assert!(*fuller >= smooth - 1e-3, "{fuller} {smooth}");
+    }
 }
 
 #[test]

@@ -303,12 +303,31 @@ fn a_pinned_end_bends_its_chain_and_a_plain_bone_turns_alone() {
 fn a_click_in_the_skin_picks_the_bone_that_moves_it() {
     let (mut window, _) = posing("mannequin.glb", &root_of("mannequin.glb"), View::Front);
     let place = window.on_model();
+    // The point there, and the bone with its largest weight.
+    let toward_eye = window.document().session().camera.backward();
+    let (mesh, skin) = {
+        let instance = window.document().instances().values().next();
+        let instance = instance.expect("an instance");
+        (instance.mesh, instance.skin.expect("it has a skin"))
+    };
+    let shown = window.editor().displayed().values().next();
+    let positions = &shown.expect("it is on screen").positions;
+    let nearest = (0..positions.len()).max_by(|&a, &b| {
+        let depth = |p: usize| positions[p].dot(toward_eye);
+        depth(a).total_cmp(&depth(b))
+    });
+    let row = window.document().meshes()[&mesh]
+        .influences
+        .row(nearest.expect("a point") as u32);
+    let strongest = row.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let slot = strongest.expect("it has weights").0;
+    let mover = window.document().skins()[&skin].joints[usize::from(slot)];
     editor(&mut window).select_joint(None);
     window.settle();
     window.press(place);
     window.release(place);
     window.settle();
-    assert!(window.document().session().active_joint.is_some());
+    assert_eq!(window.document().session().active_joint, Some(mover));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Clips, time and keys, by pressing and dragging.
 
+use crate::shared::shared_dir;
 use crate::window::{CTRL, Window};
 use egui::{Key, Modifiers, PointerButton, Pos2, Rect, Role, Vec2, pos2, vec2};
 use egui_kittest::kittest::Queryable as _;
@@ -419,15 +420,10 @@ fn painting_goes_on_while_the_clip_plays() {
 
 #[test]
 fn one_of_many_clips_is_found() {
-    let shared = std::env::var_os("SINEW_SHARED").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
-        Into::into,
-    );
-    let knight = shared.join("models/kaykit_knight/kaykit_knight.glb");
-    if !knight.exists() {
-        println!("skipped: needs the shared test data (set SINEW_SHARED)");
+    let Some(shared) = shared_dir("one_of_many_clips_is_found") else {
         return;
-    }
+    };
+    let knight = shared.join("models/kaykit_knight/kaykit_knight.glb");
     let mut window = Window::on("arm.glb");
     window.drop_file(knight);
     window.click(Role::ComboBox, "Clip");

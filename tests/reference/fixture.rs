@@ -2,7 +2,8 @@
 
 use super::bones::Bones;
 use super::{Rigid, Row, dqs};
-use crate::shared::{read_npy, shared_dir};
+use crate::npy::read_npy;
+use crate::shared::shared_dir;
 use glam::{DAffine3, DMat4, DVec3};
 use std::path::PathBuf;
 

@@ -2,6 +2,7 @@
 
 use super::cylinder::{Cylinder, N_SIDES};
 use super::distance_to_segment;
+use super::larger;
 use glam::{DAffine3, DVec3};
 use std::collections::BTreeSet;
 
@@ -42,7 +43,7 @@ pub(crate) fn measure(shape: &Cylinder, posed: &[DVec3], pose: &[DAffine3; 2]) -
         zone.iter().filter(on_it).map(|&v| error(v)).collect()
     };
     let (outer, side) = (generatrix(32), generatrix(16));
-    let max = |e: &[f64]| e.iter().copied().fold(f64::MIN, f64::max);
+    let max = |e: &[f64]| e.iter().copied().fold(f64::MIN, larger);
     let min = |e: &[f64]| e.iter().copied().fold(f64::MAX, f64::min);
 
     let mut edges = BTreeSet::new();

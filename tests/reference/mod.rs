@@ -136,3 +136,10 @@ pub(crate) fn erf(x: f64) -> f64 {
     }
     sum * 2.0 / std::f64::consts::PI.sqrt() * (-x * x).exp()
 }
+
+/// The larger of two numbers, to fold over with; unlike `f64::max` it does not pass over what is not a number.
+#[track_caller]
+pub(crate) fn larger<T: PartialOrd + Copy + std::fmt::Debug>(a: T, b: T) -> T {
+    assert!(a <= b || b < a, "{a:?} and {b:?} cannot be compared");
+    if a <= b { b } else { a }
+}

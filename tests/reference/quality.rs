@@ -1,6 +1,7 @@
 //! How good a deformation is, point by point: bulge, volume, strain, area, jumps, folds and normals.
 
 use super::bones::{Bones, moved, nearest};
+use super::larger;
 use super::normals::face_map;
 use super::{Rigid, Row, dqs_rotation};
 use glam::{DMat3, DVec3};
@@ -123,7 +124,7 @@ pub(crate) fn map_jump(bind: &[DVec3], posed: &[DVec3], triangles: &[[usize; 3]]
         .values()
         .filter(|maps| maps.len() == 2)
         .map(|maps| frobenius(maps[0] - maps[1]))
-        .fold(0.0, f64::max)
+        .fold(0.0, larger)
 }
 
 /// Number and posed area of the faces that look the other way than the blended rotation of their points says.

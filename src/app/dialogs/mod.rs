@@ -4,6 +4,7 @@
 
 pub(super) mod about;
 pub(super) mod export;
+pub(super) mod manual;
 pub(super) mod path;
 mod path_field;
 pub(super) mod range_of_motion;

@@ -1,8 +1,7 @@
 //! A file of frames as a player shows it, beside what the stacks show.
 
-use crate::bake::clips_of;
 use crate::bake::compare::{Comparison, InstanceErrors, moments};
-use crate::bake::stage::Stage;
+use crate::bake::problem::sampler::{Clips, Sampler};
 use crate::document::{ClipId, Document, InstanceId, MeshId};
 use crate::skeleton::Clip;
 use crate::task::{Cancelled, Task};
@@ -25,9 +24,9 @@ pub fn compare_frames(
     nodes: &BTreeMap<InstanceId, InstanceId>,
     task: &Task,
 ) -> Result<Comparison, Cancelled> {
-    let stage = Stage::new(seen, task)?;
-    let own = clips_of(seen, clips);
-    let diagonal = stage.diagonal();
+    let sampler = Sampler::new(seen, task)?;
+    let own = Clips::new(seen, clips);
+    let diagonal = sampler.diagonal();
     let mut comparison = Comparison {
         diagonal,
         ..Comparison::default()
@@ -43,23 +42,23 @@ pub fn compare_frames(
     for (c, &id) in own.ids.iter().enumerate() {
         task.step("Checking what was written", c as f32 / read.len() as f32)?;
         let mut times = moments(read[c]);
-        times.extend(moments(own.played[c]));
+        times.extend(moments(own.written[c]));
         times.sort_by(f64::total_cmp);
         times.dedup();
         for stretch in times.chunks(64) {
             let poses: Vec<_> = stretch
                 .iter()
-                .map(|&t| seen.pose_of_clip(own.seen[c], t))
+                .map(|&t| seen.pose_of_clip(own.authored[c], t))
                 .collect();
-            let errors = stage.map_poses(&poses, task, |t, plans| {
+            let errors = sampler.sample_poses(&poses, task, |t, plans| {
                 let pose = shown.pose_of_clip(read[c], stretch[t]);
                 let world = pose.world_matrices(shown.skeleton());
-                let errors = stage.drawn.iter().zip(plans).map(|(drawn, plan)| {
+                let errors = sampler.instances.iter().zip(plans).map(|(drawn, plan)| {
                     let there = nodes.get(&drawn.id);
                     let there =
                         there.and_then(|id| place_points(shown, *id, &pose.morph_weights, &world));
                     errors_of(
-                        &stage,
+                        &sampler,
                         drawn.mesh,
                         plan.positions(),
                         there.as_ref(),
@@ -79,8 +78,8 @@ pub fn compare_frames(
                             comparison.worst = Some(InstanceErrors {
                                 clip: id,
                                 time,
-                                instance: stage.drawn[d].id,
-                                mesh: stage.drawn[d].mesh,
+                                instance: sampler.instances[d].id,
+                                mesh: sampler.instances[d].mesh,
                                 point: point as u32,
                                 error,
                             });
@@ -132,13 +131,13 @@ pub(crate) fn place_points<'a>(
 
 /// By point of the first, as fractions of the diagonal.
 fn errors_of(
-    stage: &Stage<'_>,
+    sampler: &Sampler<'_>,
     mesh: MeshId,
     target: &[Vec3],
     there: Option<&(Vec<Vec3>, &[u32])>,
     diagonal: f64,
 ) -> Vec<f64> {
-    let Some((item, (points, of_vertex))) = stage.item(mesh).zip(there) else {
+    let Some((item, (points, of_vertex))) = sampler.item(mesh).zip(there) else {
         // What is not there is as far off as can be.
         return vec![f64::INFINITY; target.len().max(1)];
     };

@@ -1,8 +1,8 @@
 //! What frames will come to, told from a few stretches of the clips while options are chosen.
 
 use super::{Finder, FramedInstance, FramesError, times_of};
-use crate::bake::stage::Stage;
-use crate::bake::{BakeOptions, Estimate, clips_of};
+use crate::bake::problem::sampler::{Clips, Sampler};
+use crate::bake::{BakeOptions, Estimate};
 use crate::document::{ClipId, Document};
 use crate::skeleton::Clip;
 use crate::task::Task;
@@ -29,11 +29,11 @@ pub fn estimate_frames(
     options: &BakeOptions,
     task: &Task,
 ) -> Result<Option<Estimate>, FramesError> {
-    let stage = Stage::new(document, task)?;
-    let clips = clips_of(document, played);
+    let sampler = Sampler::new(document, task)?;
+    let clips = Clips::new(document, played);
     let all = times_of(document, &clips);
     let n_moments: Vec<usize> = all.iter().map(Vec::len).collect();
-    if stage.drawn.is_empty() || n_moments.iter().all(|n| *n == 0) {
+    if sampler.instances.is_empty() || n_moments.iter().all(|n| *n == 0) {
         return Ok(None);
     }
     let stretches = stretches(&n_moments);
@@ -45,9 +45,9 @@ pub fn estimate_frames(
                 .collect()
         })
         .collect();
-    let diagonal = stage.diagonal();
+    let diagonal = sampler.diagonal();
     let finder = Finder {
-        stage: &stage,
+        sampler: &sampler,
         clips: &clips,
         times: &looked_at,
         tolerance: options.tolerance * diagonal,
@@ -72,7 +72,7 @@ pub fn estimate_frames(
         diagonal,
         ..Estimate::default()
     };
-    for ((instance, drawn), found) in framed.iter().zip(&stage.drawn).zip(&found) {
+    for ((instance, drawn), found) in framed.iter().zip(&sampler.instances).zip(&found) {
         let steps = n_steps as f64 * found.steps as f64 / found.moments.max(1) as f64;
         let keys = steps + n_clips as f64;
         // Of the keys some show what others show, or the rest pose.
@@ -80,7 +80,7 @@ pub fn estimate_frames(
         sum.morph_targets = sum.morph_targets.max(targets as usize);
         sum.error = sum.error.max(instance.off / diagonal);
         let a_vertex = 12.0 * moved(instance, options.sparse);
-        let parts = stage.item(drawn.mesh).into_iter();
+        let parts = sampler.item(drawn.mesh).into_iter();
         for part in parts.flat_map(|item| &item.geometry.primitives) {
             let vertices = part.vertices.len() as f64;
             let turns = options.normals && part.has_normals;
@@ -92,7 +92,7 @@ pub fn estimate_frames(
         sum.bytes += 4.0 * keys * (targets + 1.0);
     }
     // What moved the bones goes.
-    let channels = clips.played.iter().flat_map(|clip| &clip.channels);
+    let channels = clips.written.iter().flat_map(|clip| &clip.channels);
     let values: usize = channels.map(|channel| channel.values.len()).sum();
     sum.bytes -= 4.0 * values as f64;
     Ok(Some(sum))
@@ -122,7 +122,7 @@ impl Stretch {
 #[derive(Clone, Default)]
 struct Found {
     keys: usize,
-    /// From key to key, and from moment to moment.
+    /// From key to key, and from frame to frame.
     steps: usize,
     moments: usize,
 }

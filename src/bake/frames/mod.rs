@@ -1,4 +1,4 @@
-//! Clips as shapes: one morph target for each moment that is needed, one after the other, straight in between.
+//! Clips as shapes: one morph target for each frame that is needed, one after the other, straight in between.
 //!
 //! The way of the data: each clip's keys and the middles between them -> the shape of every skinned instance there, in
 //! the space of its node -> the fewest moments between which straight lines stay within the tolerance (greedily the
@@ -11,10 +11,9 @@ pub use compare::compare_frames;
 pub(crate) use compare::place_points;
 pub use estimate::estimate_frames;
 
-use super::stage::Stage;
-use super::still::into_node;
-use super::times::key_times;
-use super::{clips_of, stage::Clips};
+use crate::bake::problem::key_times::key_times;
+use crate::bake::problem::sampler::{Clips, Sampler};
+use crate::bake::still::into_node;
 use crate::deform::InstancePlan;
 use crate::document::{ClipId, Document, InstanceId};
 use crate::skeleton::{Channel, Clip, JointId, Pose};
@@ -53,7 +52,7 @@ pub enum FramesError {
 /// A shape in the space of a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
-    /// The moment, in words.
+    /// The frame, in words.
     pub name: String,
     /// n_points.
     pub positions: Vec<Vec3>,
@@ -67,7 +66,7 @@ pub type FrameKeys = Vec<(f32, Option<usize>)>;
 /// A skinned instance as shapes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FramedInstance {
-    /// Its node is flat or mirrors at some moment: the shapes are in the world's space.
+    /// Its node is flat or mirrors at some frame: the shapes are in the world's space.
     pub freed: bool,
     /// The rest pose.
     pub base: Frame,
@@ -104,7 +103,7 @@ struct Samples {
 
 /// What frames are found of, and how near they come.
 struct Finder<'s, 'a> {
-    stage: &'s Stage<'a>,
+    sampler: &'s Sampler<'a>,
     clips: &'s Clips<'s>,
     /// By clip, the moments that are looked at.
     times: &'s [Vec<f64>],
@@ -123,12 +122,12 @@ pub fn frames(
     task: &Task,
 ) -> Result<BTreeMap<InstanceId, FramedInstance>, FramesError> {
     task.step("Finding frames", 0.0)?;
-    let stage = Stage::new(document, task)?;
-    let clips = clips_of(document, played);
+    let sampler = Sampler::new(document, task)?;
+    let clips = Clips::new(document, played);
     let times = times_of(document, &clips);
-    let diagonal = stage.diagonal();
+    let diagonal = sampler.diagonal();
     let finder = Finder {
-        stage: &stage,
+        sampler: &sampler,
         clips: &clips,
         times: &times,
         tolerance: tolerance * diagonal,
@@ -142,14 +141,14 @@ pub fn frames(
     for instance in &mut framed {
         instance.off /= diagonal;
     }
-    let ids = stage.drawn.iter().map(|d| d.id);
+    let ids = sampler.instances.iter().map(|d| d.id);
     Ok(ids.zip(framed).collect())
 }
 
 /// The moments of each clip, ascending.
 fn times_of(document: &Document, clips: &Clips<'_>) -> Vec<Vec<f64>> {
-    let all: BTreeSet<u32> = (0..document.skeleton().len() as u32).collect();
-    let pairs = clips.seen.iter().zip(&clips.played);
+    let all: BTreeSet<u32> = document.skeleton().live_joints().map(|j| j.0).collect();
+    let pairs = clips.authored.iter().zip(&clips.written);
     pairs
         .map(|(seen, played)| sample_times(seen, played, document, &all))
         .collect()
@@ -179,30 +178,34 @@ fn sample_times(seen: &Clip, played: &Clip, document: &Document, all: &BTreeSet<
 }
 
 /// Where a node is that holds the shapes of a drawn instance: itself, or the world for one that is freed.
-fn space(stage: &Stage<'_>, freed: bool, d: usize, world: &[DAffine3]) -> DAffine3 {
+fn space(sampler: &Sampler<'_>, freed: bool, d: usize, world: &[DAffine3]) -> DAffine3 {
     if freed {
         DAffine3::IDENTITY
     } else {
-        world[stage.drawn[d].node.get()]
+        world[sampler.instances[d].node.get()]
     }
 }
 
 impl Finder<'_, '_> {
-    /// Which drawn instances have nodes that cannot hold their shapes at every moment.
+    /// Which drawn instances have nodes that cannot hold their shapes at every frame.
     fn freed(&self) -> Result<Vec<bool>, Cancelled> {
-        let (stage, document) = (self.stage, self.stage.document);
-        let mut freed = vec![false; stage.drawn.len()];
+        let (sampler, document) = (self.sampler, self.sampler.document);
+        let mut freed = vec![false; sampler.instances.len()];
         let mut look = |world: &[DAffine3]| {
-            for (freed, drawn) in freed.iter_mut().zip(&stage.drawn) {
+            for (freed, drawn) in freed.iter_mut().zip(&sampler.instances) {
                 *freed |= into_node(world[drawn.node.get()]).is_none();
             }
         };
-        look(&document.rest_pose().world_matrices(&stage.player_skeleton));
-        for (clip, times) in self.clips.played.iter().zip(self.times) {
+        look(
+            &document
+                .rest_pose()
+                .world_matrices(&sampler.player_skeleton),
+        );
+        for (clip, times) in self.clips.written.iter().zip(self.times) {
             self.task.check()?;
             for &time in times {
                 let pose = document.pose_of_clip(clip, time);
-                look(&pose.world_matrices(&stage.player_skeleton));
+                look(&pose.world_matrices(&sampler.player_skeleton));
             }
         }
         Ok(freed)
@@ -211,12 +214,12 @@ impl Finder<'_, '_> {
     /// The drawn instances at rest, without targets.
     fn bases(&self) -> Result<Vec<FramedInstance>, Cancelled> {
         let freed = self.freed()?;
-        let stage = self.stage;
-        let rest = [stage.document.rest_pose().as_ref().clone()];
-        let rest_world = rest[0].world_matrices(&stage.player_skeleton);
-        let base = stage.map_poses(&rest, self.task, |_, plans| {
+        let sampler = self.sampler;
+        let rest = [sampler.document.rest_pose().as_ref().clone()];
+        let rest_world = rest[0].world_matrices(&sampler.player_skeleton);
+        let base = sampler.sample_poses(&rest, self.task, |_, plans| {
             let frame = |(d, plan): (usize, &InstancePlan)| {
-                let into = space(stage, freed[d], d, &rest_world);
+                let into = space(sampler, freed[d], d, &rest_world);
                 local_frame(String::new(), plan.positions(), plan.normals(), into)
             };
             plans.iter().enumerate().map(frame).collect::<Vec<_>>()
@@ -232,14 +235,21 @@ impl Finder<'_, '_> {
 
     /// The artist's poses of a clip at `times`.
     fn poses(&self, c: usize, times: &[f64]) -> Vec<Pose> {
-        let pose = |&t: &f64| self.stage.document.pose_of_clip(self.clips.seen[c], t);
+        let pose = |&t: &f64| {
+            self.sampler
+                .document
+                .pose_of_clip(self.clips.authored[c], t)
+        };
         times.iter().map(pose).collect()
     }
 
-    /// Where a player has the nodes at a moment of a clip.
+    /// Where a player has the nodes at a frame of a clip.
     fn world_at(&self, c: usize, time: f64) -> Vec<DAffine3> {
-        let pose = self.stage.document.pose_of_clip(self.clips.played[c], time);
-        pose.world_matrices(&self.stage.player_skeleton)
+        let pose = self
+            .sampler
+            .document
+            .pose_of_clip(self.clips.written[c], time);
+        pose.world_matrices(&self.sampler.player_skeleton)
     }
 
     /// The shapes of each instance at `times` of a clip.
@@ -250,11 +260,11 @@ impl Finder<'_, '_> {
         framed: &[FramedInstance],
     ) -> Result<Vec<Samples>, Cancelled> {
         let shapes = self
-            .stage
-            .map_poses(&self.poses(c, times), self.task, |t, plans| {
+            .sampler
+            .sample_poses(&self.poses(c, times), self.task, |t, plans| {
                 let world = self.world_at(c, times[t]);
                 let local = |(d, plan): (usize, &InstancePlan)| {
-                    let node = space(self.stage, framed[d].freed, d, &world);
+                    let node = space(self.sampler, framed[d].freed, d, &world);
                     let into = node.inverse();
                     let local = plan.positions().iter();
                     let local = local.map(|p| into.transform_point3(p.as_dvec3()).as_vec3());
@@ -270,8 +280,8 @@ impl Finder<'_, '_> {
                 node: Vec::with_capacity(times.len()),
             })
             .collect();
-        for moment in shapes {
-            for (sample, (positions, node)) in samples.iter_mut().zip(moment) {
+        for frame in shapes {
+            for (sample, (positions, node)) in samples.iter_mut().zip(frame) {
                 sample.positions.push(positions);
                 sample.node.push(node);
             }
@@ -333,13 +343,13 @@ impl Finder<'_, '_> {
         afford(held + 2 * n_normals * size_of::<Vec3>())?;
         let wanted_times: Vec<f64> = wanted.iter().map(|&s| times[s]).collect();
         let poses = self.poses(c, &wanted_times);
-        let normals = self.stage.map_poses(&poses, self.task, |w, plans| {
+        let normals = self.sampler.sample_poses(&poses, self.task, |w, plans| {
             let world = self.world_at(c, wanted_times[w]);
             let local = |(d, plan): (usize, &InstancePlan)| {
                 if new[d].binary_search(&wanted[w]).is_err() {
                     return Vec::new();
                 }
-                let node = space(self.stage, framed[d].freed, d, &world);
+                let node = space(self.sampler, framed[d].freed, d, &world);
                 local_frame(String::new(), &[], plan.normals(), node).normals
             };
             plans.iter().enumerate().map(local).collect::<Vec<_>>()
@@ -351,7 +361,7 @@ impl Finder<'_, '_> {
                 if let Ok(w) = wanted.binary_search(s) {
                     target.normals.clone_from(&normals[w][d]);
                 }
-                target.name = format!("{} {:.3} s", self.clips.played[c].name, times[*s]);
+                target.name = format!("{} {:.3} s", self.clips.written[c].name, times[*s]);
             }
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! What moves helper joints in clips that the file does not have: one block in the file's root `extras`.
 //!
-//! The format is in the README ("Driving helper joints").
+//! The format is in the manual ("Driving helper joints").
 
-use super::nodes::node_of;
+use super::nodes::{AddedNodes, node_of};
 use super::patch::{Patch, number};
 use super::report::ExportReport;
 use crate::bake::{BakeOptions, Baked, SkinFrames};
@@ -36,6 +36,7 @@ pub(super) fn drop_drivers(json: &mut Value) {
 pub(super) fn patch_drivers(
     document: &Document,
     baked: &Baked,
+    added: &AddedNodes,
     options: &BakeOptions,
     patch: &mut Patch,
     report: &mut ExportReport,
@@ -65,7 +66,7 @@ pub(super) fn patch_drivers(
     let skins = baked.frames.iter();
     let skins = skins.map(|(&skin, frames)| skin_of(document, skin, frames));
     block.insert("skins".into(), skins.collect());
-    let helpers = (0..baked.joints.len()).map(|helper| helper_of(document, baked, helper));
+    let helpers = (0..baked.joints.len()).map(|helper| helper_of(document, baked, added, helper));
     block.insert("helpers".into(), helpers.collect());
     block.insert("fallback".into(), FALLBACK.into());
     match extras.get_mut(DRIVERS) {
@@ -108,7 +109,7 @@ fn skin_of(document: &Document, skin: SkinId, frames: &SkinFrames) -> Value {
     Value::Object(entry)
 }
 
-fn helper_of(document: &Document, baked: &Baked, helper: usize) -> Value {
+fn helper_of(document: &Document, baked: &Baked, added: &AddedNodes, helper: usize) -> Value {
     let joint = &baked.joints[helper];
     let skins = baked
         .skins
@@ -122,7 +123,7 @@ fn helper_of(document: &Document, baked: &Baked, helper: usize) -> Value {
     let pivot = joint.inverse_bind.inverse().translation.to_array();
     let pivot: Value = pivot.iter().map(|&x| short(x)).collect();
     json!({
-        "node": document.skeleton().len() + helper,
+        "node": added.get(&joint.id),
         "parent": node_of(document, joint.parent),
         "skins": skins,
         "dlb": { "joints": joints, "weights": weights },

@@ -45,16 +45,6 @@ pub enum GltfWriteError {
         /// Its index.
         skin: u32,
     },
-    /// The source has another number of nodes than the document.
-    #[error(
-        "The source has {found} nodes, but the document {expected}; helper joints cannot be added to it."
-    )]
-    Nodes {
-        /// In the source.
-        found: usize,
-        /// In the document.
-        expected: usize,
-    },
     /// Compressed data of an edited primitive could not be read again.
     #[error(
         "The compressed data of primitive {primitive} of mesh {mesh} cannot be written uncompressed: {why}"

@@ -4,7 +4,8 @@ use super::clips::patch_clips;
 use super::compact::{kept_nodes, prune_nodes};
 use super::destination::{Destination, Written};
 use super::error::GltfWriteError;
-use super::nodes::{node_of, patch_names};
+use super::joints::patch_joints;
+use super::nodes::{AddedNodes, node_of, patch_names};
 use super::package::Package;
 use super::patch::{MESHOPT, Patch, entry_mut, place};
 use super::referenced::add_referenced;
@@ -53,6 +54,7 @@ pub fn write_frames(
     let mut report = ExportReport::default();
     let mut package = Package::new(source, destination, &mut report.findings);
     let mut patch = package.patch();
+    patch_joints(document, &mut patch, &mut report);
     patch_names(document, &mut patch.json);
     let WrittenMeshes {
         freed,
@@ -66,8 +68,21 @@ pub fn write_frames(
         let kept = kept.as_ref().and_then(|kept| kept.get(node));
         kept.copied().unwrap_or(true)
     };
-    let with_frames = clips_with_frames(document, clips, framed, &nodes, &is_kept);
-    patch_clips(document, None, &with_frames, &mut patch, &mut report, task)?;
+    let tracks = track_joints(document, framed, &freed);
+    let with_frames = clips_with_frames(document, clips, framed, &tracks, &is_kept);
+    let added: AddedNodes = freed
+        .iter()
+        .filter_map(|(id, _)| Some((*tracks.get(id)?, *nodes.get(id)?)))
+        .collect();
+    patch_clips(
+        document,
+        None,
+        &added,
+        &with_frames,
+        &mut patch,
+        &mut report,
+        task,
+    )?;
     // A clip in which nothing moves is not in the file.
     let moves = |id: &ClipId| {
         let clip = with_frames.get(id);
@@ -121,12 +136,6 @@ fn write_meshes(
     task: &Task,
 ) -> Result<WrittenMeshes, GltfWriteError> {
     let n_nodes = each(&patch.json, "nodes").count();
-    if n_nodes != document.skeleton().len() {
-        return Err(GltfWriteError::Nodes {
-            found: n_nodes,
-            expected: document.skeleton().len(),
-        });
-    }
     let mut written = WrittenMeshes::default();
     for (&mesh, item) in document.meshes() {
         let drawn = || document.instances().iter().filter(|(_, i)| i.mesh == mesh);
@@ -249,7 +258,7 @@ fn clips_with_frames(
     document: &Document,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
     framed: &Framed,
-    nodes: &BTreeMap<InstanceId, usize>,
+    tracks: &BTreeMap<InstanceId, JointId>,
     is_kept: &dyn Fn(usize) -> bool,
 ) -> BTreeMap<ClipId, Arc<Clip>> {
     let baked: BTreeSet<JointId> = framed
@@ -264,10 +273,9 @@ fn clips_with_frames(
             !is_old && is_kept(node_of(document, channel.joint))
         });
         for (instance, framed) in framed {
-            if let (Some(keys), Some(&node)) = (framed.tracks.get(&id), nodes.get(instance)) {
-                let node = joint_at(document, node);
+            if let (Some(keys), Some(&joint)) = (framed.tracks.get(&id), tracks.get(instance)) {
                 clip.channels
-                    .push(frame_channel(keys, framed.targets.len(), node));
+                    .push(frame_channel(keys, framed.targets.len(), joint));
             }
         }
         (id, Arc::new(clip))
@@ -275,9 +283,18 @@ fn clips_with_frames(
     with_frames.collect()
 }
 
-/// The joint of a node; a new node's index stands for itself.
-fn joint_at(document: &Document, node: usize) -> JointId {
-    let n = document.skeleton().len();
-    let found = (0..n).find(|&j| node_of(document, JointId(j as u32)) == node);
-    JointId(found.unwrap_or(node) as u32)
+/// What the tracks of each framed instance move: its joint, or where it has a node of its own a handle that no joint has.
+fn track_joints(
+    document: &Document,
+    framed: &Framed,
+    freed: &[(InstanceId, usize)],
+) -> BTreeMap<InstanceId, JointId> {
+    let joint = |id: &InstanceId| match freed.iter().position(|(other, _)| other == id) {
+        Some(nth) => Some(document.skeleton().free_id(nth)),
+        None => Some(document.instances().get(id)?.joint),
+    };
+    framed
+        .keys()
+        .filter_map(|id| Some((*id, joint(id)?)))
+        .collect()
 }

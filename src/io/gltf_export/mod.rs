@@ -1,7 +1,7 @@
 //! Writing glTF: the source model with what the artist changed, and nothing else.
 //!
 //! The data flow: [`crate::document::Document`], the clips of the file and what was baked -> `package` (the source's JSON
-//! and buffers in the wanted format) -> `patch` (what changed, in place, beside or in a `pool`: `weights` and their `rows`,
+//! and buffers in the wanted format) -> `patch` (what changed, in place, beside or in a `pool`: edited `joints`, `weights` and their `rows`,
 //! `clips` and their `keys`, `nodes`, what was baked: `helper_joints` and `targets`, and what moves these joints in other
 //! clips: `drivers`) -> `text` (JSON that keeps the source's own text where nothing changed) -> files in memory
 //! ([`Written`]). [`write_model`], [`write_frames`] and [`write_shapes`] write the three kinds of files.
@@ -23,6 +23,7 @@ mod format;
 mod frames;
 mod glb;
 mod helper_joints;
+mod joints;
 mod keys;
 mod nodes;
 mod package;
@@ -47,6 +48,7 @@ pub use drivers::{DRIVERS, DRIVERS_VERSION};
 pub use error::GltfWriteError;
 pub use format::GltfFormat;
 pub use frames::{Framed, WrittenFrames, write_frames};
+pub use joints::for_file;
 pub(super) use pictures::picture_of;
 pub use referenced::{files_of_model, is_beside_source, size_of_source};
 pub use report::ExportReport;

@@ -4,6 +4,7 @@ use super::compact::{kept_nodes, prune_nodes};
 use super::destination::{Destination, Written};
 use super::drivers::drop_drivers;
 use super::error::GltfWriteError;
+use super::joints::patch_joints;
 use super::nodes::{node_of, patch_names, patch_transforms};
 use super::package::Package;
 use super::patch::{ARRAY_BUFFER, FLOAT, MESHOPT, NewAccessor, Patch, entry_mut, place};
@@ -39,6 +40,7 @@ pub fn write_shapes(
     let mut report = ExportReport::default();
     let mut package = Package::new(source, destination, &mut report.findings);
     let mut patch = package.patch();
+    patch_joints(document, &mut patch, &mut report);
     patch_names(document, &mut patch.json);
     patch_transforms(document, pose, &mut patch.json, &mut report);
     let mut placed = Placed::default();

@@ -2,10 +2,11 @@
 
 use super::destination::{Destination, Written};
 use super::error::GltfWriteError;
+use super::nodes::AddedNodes;
 use super::package::Package;
 use super::referenced::add_referenced;
 use super::report::ExportReport;
-use super::{clips, drivers, helper_joints, nodes, weights};
+use super::{clips, drivers, helper_joints, joints, nodes, weights};
 use crate::bake::{BakeMode, BakeOptions, Baked};
 use crate::document::{ClipId, Document};
 use crate::skeleton::Clip;
@@ -60,17 +61,21 @@ pub fn write_model(
     };
     let limit = changes.influences.clamp(1, 8);
     let baked = changes.baked.map(|(baked, _)| baked);
+    joints::patch_joints(document, &mut patch, &mut report);
     weights::patch_weights(document, baked, limit, &mut patch, &mut report, task)?;
+    let mut added = AddedNodes::new();
     if let Some((baked, options)) = changes.baked {
         let (patch, report) = (&mut patch, &mut report);
-        helper_joints::patch_corrections(document, baked, options.sparse, patch, report, task)?;
+        let sparse = options.sparse;
+        added = helper_joints::patch_corrections(document, baked, sparse, patch, report, task)?;
         if options.mode == BakeMode::Retarget {
-            drivers::patch_drivers(document, baked, options, patch, report);
+            drivers::patch_drivers(document, baked, &added, options, patch, report);
         }
     }
     clips::patch_clips(
         document,
         baked,
+        &added,
         changes.clips,
         &mut patch,
         &mut report,

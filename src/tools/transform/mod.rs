@@ -348,7 +348,7 @@ pub fn topmost<'a>(
     skeleton: &'a Skeleton,
     selected: &'a BTreeSet<JointId>,
 ) -> impl Iterator<Item = JointId> + 'a {
-    let inside = selected.iter().filter(|j| j.get() < skeleton.len());
+    let inside = selected.iter().filter(|&&j| skeleton.is_live(j));
     inside
         .filter(|&&joint| !skeleton.ancestors(joint).any(|a| selected.contains(&a)))
         .copied()

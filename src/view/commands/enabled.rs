@@ -32,6 +32,7 @@ impl Command {
             | Self::FindCommand
             | Self::ShowKeys
             | Self::Welcome
+            | Self::Manual
             | Self::About => true,
             Self::Save | Self::SaveAs | Self::Export | Self::ExportStill => {
                 has_model && document.source().is_some()

@@ -363,6 +363,8 @@ pub enum Command {
     ShowKeys,
     /// Recent files, samples, key map, theme.
     Welcome,
+    /// The manual.
+    Manual,
     /// Version and licences.
     About,
 }

@@ -399,6 +399,7 @@ pub const TABLE: &[Row] = &[
     row(Group::Window, Command::NormalInterface, "window.normal", "Normal interface", "Text and icons at their normal size.").keys(&[Chord::key(Key::Num0).ctrl().alt()]).under("Interface size"),
     row(Group::Help, Command::FindCommand, "help.find", "Find command…", "Find any command by its name and run it.").keys(&[Chord::key(Key::F3)]),
     row(Group::Help, Command::ShowKeys, "help.keys", "Keys and mouse", "Show what the mouse and the keys do in this mode.").keys(&[Chord::key(Key::F1)]),
+    row(Group::Help, Command::Manual, "help.manual", "Manual", "Open the manual: keys, command line, formats, export, figures. It needs no network."),
     row(Group::Help, Command::Welcome, "help.welcome", "Welcome", "Recent projects, samples, key map and theme.").part(),
     row(Group::Help, Command::About, "help.about", "About Sinew", "Version and licences."),
 ];

@@ -172,7 +172,7 @@ impl Tree {
             })
             .collect();
         let slot = |joint: JointId| subject.joints[..n].iter().position(|&j| j == joint);
-        let is_node = |k: usize| subject.joints[k].get() < subject.skeleton.len();
+        let is_node = |k: usize| subject.skeleton.is_live(subject.joints[k]);
         let above: Vec<Option<usize>> = (0..n)
             .map(|k| {
                 let joint = Some(subject.joints[k]).filter(|_| is_node(k))?;

@@ -1,0 +1,479 @@
+//! Normals that morph targets turn, with the weights that their displacements have.
+//!
+//! Displacements alone do not turn normals: a player shows `normalise(A (n + sum_k w_k d_k))` with A the blended matrix
+//! and n the bind normal. The d of each normal solve `min sum_t |target_t - shown_t|^2` over representative_keys frames, linearised:
+//! the part of `A (n + sum d w)` across the target, by its length, is to vanish, and its length hardly to change.
+
+use crate::bake::normal_angles::{BindNormals, angle, compared_normals, first_vertex_of_normal};
+use crate::bake::problem::Problem;
+use crate::bake::problem::group::{Group, GroupMesh};
+use crate::bake::problem::rows::{WeightRow, blended};
+use crate::bake::problem::sampler::{Frame, FrameTime, SampleRequest};
+use crate::bake::solve::Solution;
+use crate::bake::solve::linear::solve_in_place;
+use crate::task::Cancelled;
+use glam::{DAffine3, DMat3, DVec3, Vec3};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Moments, times instances, that normal_deltas are found on.
+const VIEWS: usize = 56;
+/// 99 % of the angles are to stay below this where that takes few normal_deltas, degrees.
+const GOAL: f64 = 0.7;
+/// Normals whose worst angle is below these, tried in turn, stay as they are, degrees.
+const IDLE: [f64; 6] = [3.0, 2.0, 1.4, 1.0, 0.7, 0.4];
+/// A part of a turn that is less than this share of such an angle is left out.
+const PART: f64 = 0.12;
+/// NormalDeltas that gain less of the angle which 99 % stay below are not select_deltas their bytes, degrees.
+const GAIN: f64 = 0.25;
+/// How much the length of a normal counts beside its direction.
+const LENGTH: f64 = 0.2;
+/// How much of a turn at full weight it takes to outweigh a frame.
+const RIDGE: f64 = 1e-3;
+
+/// What displacements of a mesh do to its normals.
+#[derive(Default)]
+pub(crate) struct NormalDeltas {
+    /// Entries of [`crate::mesh::Mesh::normals`], ascending.
+    pub(crate) normals: Vec<u32>,
+    /// What each displacement adds to each of them: n x k, bind space.
+    pub(crate) d: Vec<DVec3>,
+}
+
+/// One instance at one frame.
+struct InstanceObservation {
+    /// Linear parts of the matrices of joints and helpers.
+    linear: Vec<DAffine3>,
+    /// Of the source's targets.
+    morph_weights: Vec<f32>,
+    /// The stack's normals, one each of those to turn.
+    targets: Vec<Vec3>,
+    /// Weights of the displacements as shares of their largest, k.
+    weights: Vec<f64>,
+}
+
+/// A normal seen in all observations.
+struct NormalFit {
+    /// As shares of the largest weights, k.
+    d: Vec<DVec3>,
+    /// By view, degrees, without and with.
+    before: Vec<f32>,
+    after: Vec<f32>,
+}
+
+/// What the displacements of mesh `i` of the group do to its normals; nothing where that is not asked for or gains
+/// little.
+pub(crate) fn normal_deltas(
+    problem: &Problem<'_>,
+    group: &Group,
+    solved: &Solution,
+    i: usize,
+) -> Result<NormalDeltas, Cancelled> {
+    let (part, mesh) = (&group.meshes[i], &solved.meshes[i]);
+    let k = mesh.k;
+    let Some(item) = problem
+        .sampler
+        .item(part.mesh)
+        .filter(|_| problem.options.normals)
+    else {
+        return Ok(NormalDeltas::default());
+    };
+    let normals = compared_normals(&part.geometry, &item.influences);
+    let reach = largest_weights(k, mesh.weights.iter().flatten().flatten());
+    if k == 0 || normals.is_empty() || reach.iter().all(|r| *r <= 0.0) {
+        return Ok(NormalDeltas::default());
+    }
+    problem.task.step("Turning normals", 0.95)?;
+    let observations = observations(problem, group, solved, i, &normals, &reach)?;
+    let first = first_vertex_of_normal(&part.geometry);
+    let vertices: Vec<u32> = normals.iter().map(|&n| first[n as usize]).collect();
+    let bind = BindNormals::of(&part.geometry, &vertices);
+    let rows = rows_of(part, &mesh.rows);
+    let fits: Vec<NormalFit> = normals
+        .par_iter()
+        .enumerate()
+        .map(|(i, &normal)| {
+            let point = part.geometry.point_of_normal[normal as usize];
+            let row = rows
+                .get(&point)
+                .map_or(&part.file_weights[point as usize], |r| *r);
+            NormalFit::new(k, i, row, &bind, &observations)
+        })
+        .collect();
+    problem.task.check()?;
+    Ok(select_deltas(k, &normals, &fits, &reach))
+}
+
+/// The largest weight of each displacement, either way.
+fn largest_weights<'a>(k: usize, all: impl Iterator<Item = &'a Vec<f64>>) -> Vec<f64> {
+    let mut largest = vec![0.0f64; k];
+    for weights in all {
+        for (largest, w) in largest.iter_mut().zip(weights) {
+            *largest = largest.max(w.abs());
+        }
+    }
+    largest
+}
+
+/// New rows by point.
+fn rows_of<'a>(part: &GroupMesh, rows: &'a [WeightRow]) -> BTreeMap<u32, &'a WeightRow> {
+    part.active.iter().copied().zip(rows).collect()
+}
+
+/// Keys that tell most: half of them spread over time, the others far from each other in their weights.
+fn representative_keys(keys: &[(FrameTime, Vec<f64>)], most: usize) -> Vec<usize> {
+    let step = keys.len().div_ceil((most / 2).max(1)).max(1);
+    let mut chosen: Vec<usize> = (0..keys.len()).step_by(step).collect();
+    let gap = |i: usize, j: usize| -> f64 {
+        let pairs = keys[i].1.iter().zip(&keys[j].1);
+        pairs.map(|(a, b)| (a - b) * (a - b)).sum()
+    };
+    let nearest = |i: usize| {
+        chosen
+            .iter()
+            .map(|&j| gap(i, j))
+            .fold(f64::INFINITY, f64::min)
+    };
+    let mut gaps: Vec<f64> = (0..keys.len()).map(nearest).collect();
+    while chosen.len() < most {
+        let far = (0..keys.len()).reduce(|a, b| if gaps[b] > gaps[a] { b } else { a });
+        let Some(far) = far.filter(|&i| gaps[i] > 0.0) else {
+            break;
+        };
+        chosen.push(far);
+        for (i, nearest) in gaps.iter_mut().enumerate() {
+            *nearest = nearest.min(gap(i, far));
+        }
+    }
+    chosen.sort_unstable();
+    chosen
+}
+
+/// Mesh `i` at representative_keys frames, in all its instances.
+fn observations(
+    problem: &Problem<'_>,
+    group: &Group,
+    solved: &Solution,
+    i: usize,
+    normals: &[u32],
+    reach: &[f64],
+) -> Result<Vec<InstanceObservation>, Cancelled> {
+    let (part, mesh) = (&group.meshes[i], &solved.meshes[i]);
+    let mut keys: Vec<(FrameTime, Vec<f64>)> = Vec::new();
+    for (clip, times) in solved.keys.iter().enumerate() {
+        for (key, &time) in times.iter().enumerate() {
+            let instances = mesh.weights.iter().map(|clips| clips[clip].get(key));
+            let Some(weights) = instances.collect::<Option<Vec<_>>>() else {
+                continue;
+            };
+            let shares = weights.iter().flat_map(|w| w.iter().zip(reach));
+            let time = FrameTime {
+                clip: Some(clip),
+                secs: f64::from(time),
+            };
+            keys.push((time, shares.map(|(w, r)| w / r.max(1e-300)).collect()));
+        }
+    }
+    let chosen = representative_keys(&keys, (VIEWS / part.instances.len().max(1)).max(8));
+    let chosen: Vec<&(FrameTime, Vec<f64>)> = chosen.into_iter().map(|c| &keys[c]).collect();
+    let times: Vec<FrameTime> = chosen.iter().map(|c| c.0).collect();
+    let look = |m: usize, frame: Frame| -> Vec<InstanceObservation> {
+        let of = |(instance, &d): (usize, &usize)| {
+            let drawn = &frame.instances[d];
+            let k = mesh.k;
+            InstanceObservation {
+                linear: matrices(
+                    group,
+                    solved,
+                    problem.sampler.instances[d].joint_set,
+                    &frame,
+                ),
+                morph_weights: drawn.morph_weights.clone(),
+                targets: normals.iter().map(|&n| drawn.normals[n as usize]).collect(),
+                weights: chosen[m].1[instance * k..(instance + 1) * k].to_vec(),
+            }
+        };
+        part.instances.iter().enumerate().map(of).collect()
+    };
+    let wanted = SampleRequest {
+        normals: true,
+        ..SampleRequest::own(&part.instances)
+    };
+    let observations = problem
+        .sampler
+        .sample(problem.clips, &times, wanted, problem.task, look)?;
+    Ok(observations.into_iter().flatten().collect())
+}
+
+/// Matrices of a joint_set's joints and helpers as a player has them.
+fn matrices(group: &Group, solved: &Solution, joint_set: usize, frame: &Frame) -> Vec<DAffine3> {
+    let own = &frame.joint_sets[joint_set].matrices;
+    let index = group.joint_sets.iter().position(|&u| u == joint_set);
+    let helpers = index.and_then(|i| solved.helpers.get(i));
+    let helpers = helpers.into_iter().flatten();
+    let helpers = helpers.map(|helper| helper.matrix(&frame.world, frame.time));
+    own.iter().copied().chain(helpers).collect()
+}
+
+/// A normal of bind direction `n` in one view.
+struct NormalObservation<'a> {
+    /// Its matrix, and what that makes of it without normal_deltas.
+    matrix: DMat3,
+    position: DVec3,
+    target: DVec3,
+    /// The length that is not to be fallen short of: what a matrix that collapses leaves has no direction.
+    least: f64,
+    /// Of the displacements as fractions of their largest, k.
+    weights: &'a [f64],
+}
+
+impl NormalFit {
+    fn new(
+        k: usize,
+        i: usize,
+        row: &WeightRow,
+        bind: &BindNormals,
+        observations: &[InstanceObservation],
+    ) -> Self {
+        let observations: Vec<NormalObservation<'_>> = observations
+            .iter()
+            .map(|view| {
+                let matrix = blended(row, &view.linear).matrix3;
+                let columns = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
+                let square: f64 = columns.iter().map(|c| c.length_squared()).sum();
+                NormalObservation {
+                    matrix,
+                    position: matrix * bind.at(i, &view.morph_weights),
+                    target: view.targets[i].as_dvec3(),
+                    least: 0.15 * (square / 3.0).sqrt() + 1e-30,
+                    weights: &view.weights,
+                }
+            })
+            .collect();
+        let shown = |d: &[DVec3]| -> Vec<f32> {
+            let angles = observations.iter();
+            angles
+                .map(|o| angle(o.position + o.matrix * sum(d, o.weights), o.target) as f32)
+                .collect()
+        };
+        let score = |angles: &[f32]| -> f64 { angles.iter().map(|a| f64::from(*a).powi(4)).sum() };
+        let before = shown(&[]);
+        let mut best = Self {
+            d: vec![DVec3::ZERO; k],
+            after: before.clone(),
+            before,
+        };
+        if best
+            .before
+            .iter()
+            .all(|a| f64::from(*a) < IDLE[IDLE.len() - 1])
+        {
+            return best;
+        }
+        let mut d = best.d.clone();
+        let mut irls = vec![1.0; observations.len()];
+        for _ in 0..2 {
+            if !solve(k, &observations, &irls, &mut d) {
+                break;
+            }
+            let angles = shown(&d);
+            let mean = angles.iter().map(|a| f64::from(a * a)).sum::<f64>() / angles.len() as f64;
+            for (irls, angle) in irls.iter_mut().zip(&angles) {
+                *irls *= (f64::from(*angle) / mean.sqrt().max(1e-9)).powf(0.7) + 0.3;
+            }
+            if score(&angles) < score(&best.after) {
+                best.d.clone_from(&d);
+                best.after = angles;
+            }
+        }
+        best
+    }
+}
+
+/// What the normal_deltas come to at some weights.
+fn sum(d: &[DVec3], weights: &[f64]) -> DVec3 {
+    d.iter().zip(weights).map(|(d, w)| *d * *w).sum()
+}
+
+/// Solves the normal_deltas of a normal, linearised at `d`; `false` where there is no answer.
+fn solve(k: usize, observations: &[NormalObservation<'_>], irls: &[f64], d: &mut [DVec3]) -> bool {
+    let n = 3 * k;
+    let mut g = vec![0.0; n * n];
+    let mut h = vec![0.0; n];
+    for (observation, irls) in observations.iter().zip(irls) {
+        let (a, t) = (observation.matrix, observation.target);
+        let shown = observation.position + a * sum(d, observation.weights);
+        let length = shown.dot(t).max(observation.least);
+        // Across the target, and a little along it.
+        let across = |v: DVec3| v - t * (v.dot(t) * (1.0 - LENGTH * LENGTH));
+        let scale = irls / (length * length);
+        let m =
+            a.transpose() * DMat3::from_cols(across(a.x_axis), across(a.y_axis), across(a.z_axis));
+        let m = (m * scale).to_cols_array();
+        let b = a.transpose() * across(t * length - observation.position) * scale;
+        for (i, &w) in observation.weights.iter().enumerate() {
+            for (x, b) in b.to_array().into_iter().enumerate() {
+                h[3 * i + x] += w * b;
+            }
+            for (j, &v) in observation.weights[..=i].iter().enumerate() {
+                let wv = w * v;
+                if wv == 0.0 {
+                    continue;
+                }
+                for x in 0..3 {
+                    for y in 0..3 {
+                        g[(3 * i + x) * n + 3 * j + y] += wv * m[3 * x + y];
+                    }
+                }
+            }
+        }
+    }
+    let ridge = RIDGE * irls.iter().sum::<f64>();
+    for i in 0..n {
+        g[i * n + i] += ridge;
+    }
+    if !solve_in_place(&mut g, &mut h) {
+        return false;
+    }
+    for (d, h) in d.iter_mut().zip(h.as_chunks::<3>().0) {
+        *d = DVec3::from_array(*h);
+    }
+    true
+}
+
+/// The fewest normal_deltas that bring the angles about as far down as all of them do, or to the goal.
+fn select_deltas(k: usize, normals: &[u32], fits: &[NormalFit], reach: &[f64]) -> NormalDeltas {
+    let worst = |angles: &[f32]| f64::from(angles.iter().copied().fold(0.0, f32::max));
+    let p99 = |turned: &dyn Fn(&NormalFit) -> bool| -> f64 {
+        let mut all: Vec<f32> = Vec::new();
+        for fit in fits {
+            all.extend_from_slice(if turned(fit) { &fit.after } else { &fit.before });
+        }
+        let at = (0.99 * (all.len() - 1) as f64) as usize;
+        f64::from(*all.select_nth_unstable_by(at, f32::total_cmp).1)
+    };
+    if fits.iter().all(|fit| fit.before.is_empty()) {
+        return NormalDeltas::default();
+    }
+    let before = p99(&|_| false);
+    let full = p99(&|_| true);
+    if before - full < GAIN {
+        return NormalDeltas::default();
+    }
+    let limit = GOAL.max(full + 0.1 * (before - full));
+    let idle = IDLE
+        .into_iter()
+        .find(|&idle| p99(&|fit| worst(&fit.before) > idle) <= limit);
+    let idle = idle.unwrap_or(IDLE[IDLE.len() - 1]);
+    let least = PART * idle.to_radians();
+    let mut normal_deltas = NormalDeltas::default();
+    for (&normal, fit) in normals.iter().zip(fits) {
+        if worst(&fit.before) > idle && fit.d.iter().any(|d| d.length() >= least) {
+            normal_deltas.normals.push(normal);
+            let shares = fit.d.iter().zip(reach);
+            normal_deltas.d.extend(shares.map(|(d, reach)| {
+                if d.length() < least || *reach <= 0.0 {
+                    DVec3::ZERO
+                } else {
+                    *d / *reach
+                }
+            }));
+        }
+    }
+    debug_assert_eq!(normal_deltas.d.len(), k * normal_deltas.normals.len());
+    normal_deltas
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// TrainingSet of a normal Z that the stack normal_deltas about X by an angle that grows with the only weight.
+    fn observations(matrix: impl Fn(f64) -> DMat3) -> Vec<InstanceObservation> {
+        let weights = (0..9).map(|i| f64::from(i) / 8.0);
+        weights
+            .map(|w| InstanceObservation {
+                linear: vec![DAffine3::from_mat3(matrix(w))],
+                morph_weights: Vec::new(),
+                targets: vec![(DMat3::from_rotation_x(0.6 * w) * DVec3::Z).as_vec3()],
+                weights: vec![w],
+            })
+            .collect()
+    }
+
+    fn z() -> BindNormals {
+        let mesh = crate::mesh::Mesh {
+            normals: vec![Vec3::Z],
+            normal_of_vertex: vec![0],
+            ..Default::default()
+        };
+        BindNormals::of(&mesh, &[0])
+    }
+
+    #[test]
+    fn a_normal_follows_its_weight() {
+        let observations = observations(|w| DMat3::from_rotation_y(2.0 * w) * 0.01);
+        let row = vec![(0, 1.0)];
+        // What stands still while the matrix normal_deltas is no answer that one weight can give exactly; it still helps.
+        let fit = NormalFit::new(1, 0, &row, &z(), &observations);
+        let largest = |angles: &[f32]| angles.iter().copied().fold(0.0, f32::max);
+        assert!(largest(&fit.after) < 0.7 * largest(&fit.before));
+        // Under a matrix that stays it is nearly exact: the tangent of the angle against the weight.
+        let observations = self::observations(|_| DMat3::from_diagonal(DVec3::splat(3.0)));
+        let fit = NormalFit::new(1, 0, &row, &z(), &observations);
+        assert!(
+            largest(&fit.before) > 34.0 && largest(&fit.after) < 1.5,
+            "{:?}",
+            fit.after
+        );
+    }
+
+    #[test]
+    fn a_collapsed_matrix_does_no_harm() {
+        let observations = observations(|w| {
+            if w > 0.9 {
+                DMat3::ZERO
+            } else {
+                DMat3::IDENTITY
+            }
+        });
+        let fit = NormalFit::new(1, 0, &vec![(0, 1.0)], &z(), &observations);
+        assert!(fit.d[0].is_finite() && fit.after[..8].iter().all(|a| *a < 2.0));
+    }
+
+    #[test]
+    fn what_gains_little_is_left_out() {
+        let fit = |before: f32, after: f32| NormalFit {
+            d: vec![DVec3::X],
+            before: vec![before; 4],
+            after: vec![after; 4],
+        };
+        let none = select_deltas(1, &[3, 7], &[fit(0.2, 0.1), fit(0.3, 0.1)], &[2.0]);
+        assert!(none.normals.is_empty());
+        let some = select_deltas(1, &[3, 7], &[fit(0.2, 0.1), fit(9.0, 0.1)], &[2.0]);
+        assert_eq!(
+            (&some.normals[..], &some.d[..]),
+            (&[7][..], &[DVec3::X * 0.5][..])
+        );
+    }
+
+    #[test]
+    fn telling_keys_are_spread_and_far() {
+        let key = |secs: f64, w: f64| {
+            (
+                FrameTime {
+                    clip: Some(0),
+                    secs,
+                },
+                vec![w],
+            )
+        };
+        let mut keys: Vec<_> = (0..20).map(|i| key(f64::from(i), 0.0)).collect();
+        keys[7].1[0] = 1.0;
+        let chosen = representative_keys(&keys, 8);
+        assert!(
+            chosen.contains(&0) && chosen.contains(&7) && chosen.len() == 5,
+            "{chosen:?}"
+        );
+    }
+}

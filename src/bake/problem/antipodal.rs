@@ -1,0 +1,214 @@
+//! Moments at which dual quaternion blends change sides: there the skin jumps, and no smooth bake follows.
+//!
+//! A blend takes every quaternion on the side of the heaviest joint's. Where two joints turn by 180 degrees against each
+//! other the side changes, and with it the way round (Kavan et al. 2008, section 4.1).
+
+use super::group::Group;
+use super::key_times::SHORTEST;
+use super::sampler::{Clips, Frame, FrameTime, SampleRequest, Sampler};
+use crate::skeleton::JointId;
+use crate::task::{Cancelled, Task};
+use glam::DQuat;
+use std::collections::BTreeSet;
+
+/// A joint that has less of a point does not make it jump far.
+const LEAST: f64 = 0.02;
+/// A jump is found to within this, seconds.
+const EXACT: f64 = 1e-4;
+
+/// A jump of the skin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Flip {
+    pub(crate) clip: usize,
+    /// Seconds, the middle of the two milliseconds that it takes in a file.
+    pub(crate) time: f64,
+    pub(crate) joints: (JointId, JointId),
+}
+
+/// Two joints of a joint_set that share points.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Pair {
+    joint_set: usize,
+    slots: (u16, u16),
+}
+
+/// How the joints of each pair are turned at a frame.
+pub(crate) type PairRotations = Vec<(DQuat, DQuat)>;
+
+/// The pairs of a group whose turns against each other tell where it jumps.
+pub(crate) fn pairs(sampler: &Sampler<'_>, group: &Group) -> Vec<Pair> {
+    let mut found = BTreeSet::new();
+    for part in &group.meshes {
+        let joint_sets: BTreeSet<usize> = part
+            .instances
+            .iter()
+            .map(|&d| sampler.instances[d].joint_set)
+            .collect();
+        for row in &part.weights {
+            let heaviest = row.iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
+            let Some(&(first, _)) = heaviest else {
+                continue;
+            };
+            let others = row.iter().filter(|r| r.0 != first && r.1 >= LEAST);
+            for &(other, _) in others {
+                let slots = (first.min(other), first.max(other));
+                found.extend(
+                    joint_sets
+                        .iter()
+                        .map(|&joint_set| Pair { joint_set, slots }),
+                );
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// How they are turned.
+pub(crate) fn pair_rotations(pairs: &[Pair], frame: &Frame) -> PairRotations {
+    let pairs = pairs.iter().map(|pair| {
+        let motions = &frame.joint_sets[pair.joint_set].motions;
+        let of = |slot: u16| {
+            let motion = motions.get(usize::from(slot));
+            motion.map_or(DQuat::IDENTITY, |motion| motion.rotation)
+        };
+        (of(pair.slots.0), of(pair.slots.1))
+    });
+    pairs.collect()
+}
+
+/// Whether the side changes on the way from one to the other, both turning the short way.
+fn flips(from: (DQuat, DQuat), to: (DQuat, DQuat)) -> bool {
+    let way = |a: DQuat, b: DQuat| if a.dot(b) < 0.0 { -b } else { b };
+    let (first, second) = (way(from.0, to.0), way(from.1, to.1));
+    from.0.dot(from.1) * first.dot(second) < 0.0
+}
+
+/// The jumps between the frames `times`, each next to the one before where both are of one clip.
+pub(crate) fn find(
+    sampler: &Sampler<'_>,
+    clips: &Clips<'_>,
+    chosen: &[usize],
+    pairs: &[Pair],
+    times: &[FrameTime],
+    seen: &[PairRotations],
+    task: &Task,
+) -> Result<Vec<Flip>, Cancelled> {
+    let mut open: Vec<Open> = Vec::new();
+    for ((a, b), pair) in seen.iter().zip(seen.iter().skip(1)).zip(times.windows(2)) {
+        let (Some(clip), true) = (pair[0].clip, pair[0].clip == pair[1].clip) else {
+            continue;
+        };
+        for (i, (&from, &to)) in a.iter().zip(b).enumerate() {
+            if flips(from, to) {
+                open.push(Open {
+                    clip,
+                    pair: i,
+                    start: pair[0].secs,
+                    end: pair[1].secs,
+                    from,
+                });
+            }
+        }
+    }
+    while let Some(widest) = open.iter().map(|o| o.end - o.start).reduce(f64::max)
+        && widest > EXACT
+    {
+        let middles = open.iter().map(|open| FrameTime {
+            clip: Some(open.clip),
+            secs: 0.5 * (open.start + open.end),
+        });
+        let middles: Vec<FrameTime> = middles.collect();
+        let look = |_: usize, frame: Frame| pair_rotations(pairs, &frame);
+        let found = sampler.sample(clips, &middles, SampleRequest::own(chosen), task, look)?;
+        for ((open, middle), found) in open.iter_mut().zip(&middles).zip(found) {
+            let at = found[open.pair];
+            if flips(open.from, at) {
+                open.end = middle.secs;
+            } else {
+                (open.start, open.from) = (middle.secs, at);
+            }
+        }
+    }
+    let found = open.iter().map(|open| {
+        let pair = pairs[open.pair];
+        let joint = |slot: u16| sampler.joint_sets[pair.joint_set].joints[usize::from(slot)];
+        Flip {
+            clip: open.clip,
+            time: 0.5 * (open.start + open.end),
+            joints: (joint(pair.slots.0), joint(pair.slots.1)),
+        }
+    });
+    let mut found: Vec<Flip> = found.collect();
+    found.sort_by(|a, b| {
+        (a.clip, a.time)
+            .partial_cmp(&(b.clip, b.time))
+            .unwrap_or(std::cmp::Ordering::Equal)
+    });
+    found.dedup_by(|a, b| a.clip == b.clip && (a.time - b.time).abs() < SHORTEST);
+    Ok(found)
+}
+
+/// A jump that is looked for.
+struct Open {
+    clip: usize,
+    pair: usize,
+    start: f64,
+    end: f64,
+    /// At `start`.
+    from: (DQuat, DQuat),
+}
+
+/// Keys both sides of a jump; keys that are too near to them give way, but for the first and the last.
+pub(crate) fn key_both_sides(keys: &mut Vec<f32>, time: f64) {
+    let (Some(&start), Some(&end)) = (keys.first(), keys.last()) else {
+        return;
+    };
+    let half = 0.5 * SHORTEST;
+    let sides = [(time - half) as f32, (time + half) as f32];
+    let room = |t: f32, other: f32| f64::from((t - other).abs()) >= 0.95 * SHORTEST;
+    if sides[0] <= start || sides[1] >= end {
+        return;
+    }
+    keys.retain(|&t| t == start || t == end || sides.iter().all(|&side| room(t, side)));
+    for side in sides {
+        let at = keys.partition_point(|&t| t < side);
+        let free = |i: Option<usize>| {
+            let other = i.and_then(|i| keys.get(i));
+            other.is_none_or(|&other| sides.contains(&other) || room(side, other))
+        };
+        if free(at.checked_sub(1)) && free(Some(at)) {
+            keys.insert(at, side);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turning_past_the_far_side_flips() {
+        let at = |degrees: f64| {
+            (
+                DQuat::IDENTITY,
+                DQuat::from_rotation_z(degrees.to_radians()),
+            )
+        };
+        assert!(!flips(at(160.0), at(175.0)));
+        assert!(flips(at(175.0), at(185.0)));
+        // Signs mean nothing.
+        let (a, b) = at(185.0);
+        assert!(flips(at(175.0), (-a, b)) && flips(at(175.0), (a, -b)));
+        assert!(!flips(at(185.0), (a, -b)));
+    }
+
+    #[test]
+    fn keys_make_room_for_a_jump() {
+        let mut keys = vec![0.0, 0.4995, 1.0];
+        key_both_sides(&mut keys, 0.5);
+        assert_eq!(keys.len(), 4, "{keys:?}");
+        assert!((keys[1] - 0.499).abs() < 1e-6 && (keys[2] - 0.501).abs() < 1e-6);
+        key_both_sides(&mut keys, 0.0005);
+        assert_eq!(keys.len(), 4);
+    }
+}

@@ -1,0 +1,543 @@
+//! What is drawn, evaluated both ways: as the artist's stacks deform it, and with the matrices that a player has.
+
+use crate::deform::{CookedMesh, DeformStack, InstancePlan, SkinningMethod};
+use crate::document::{
+    ClipId, CookedInstance, Document, InstanceId, MeshId, MeshItem, PosedDocument, SkinId,
+    SkinnedMesh,
+};
+use crate::math::DualQuat;
+use crate::skeleton::{Clip, Joint, JointId, JointRule, Pose, Skeleton};
+
+use crate::skinning::{Centres, Motion};
+use crate::task::{Cancelled, Task};
+use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Moments that one thread evaluates one after the other: what is cooked for the first serves the others.
+const FRAMES_PER_CHUNK: usize = 12;
+
+/// Which stack deforms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StackChoice {
+    /// The meshes' own.
+    Own,
+    /// Their skinning without what corrects it.
+    Uncorrected,
+    /// Linear blend skinning, as every player has it.
+    Linear,
+}
+
+impl StackChoice {
+    pub(crate) fn of(self, own: &Arc<DeformStack>) -> Arc<DeformStack> {
+        match self {
+            Self::Own => own.clone(),
+            Self::Uncorrected => Arc::new(DeformStack {
+                scale: own.scale,
+                blend: own.blend,
+                ..DeformStack::bare(own.method)
+            }),
+            Self::Linear => Arc::new(DeformStack::lbs()),
+        }
+    }
+}
+
+/// Skins that list the same joints with the same inverse bind matrices.
+pub(crate) struct JointSet {
+    pub(crate) skins: Vec<SkinId>,
+    pub(crate) joints: Vec<JointId>,
+    pub(crate) inverse_bind: Vec<DAffine3>,
+}
+
+/// A skinned instance.
+pub(crate) struct SkinnedInstance {
+    pub(crate) id: InstanceId,
+    pub(crate) mesh: MeshId,
+    pub(crate) skin: SkinId,
+    pub(crate) joint_set: usize,
+    pub(crate) node: JointId,
+}
+
+/// A document with what its evaluations share.
+pub(crate) struct Sampler<'a> {
+    pub(crate) document: &'a Document,
+    pub(crate) joint_sets: Vec<JointSet>,
+    pub(crate) instances: Vec<SkinnedInstance>,
+    /// Without the rules that no file can hold: how a player walks it.
+    pub(crate) player_skeleton: Skeleton,
+    cooked: Vec<CookedMesh>,
+    centres: BTreeMap<MeshId, Arc<Centres>>,
+    pub(crate) rest_world: Arc<Vec<DAffine3>>,
+}
+
+/// Clips by their position in a list: as the artist sees them, and as the file has them.
+pub(crate) struct Clips<'a> {
+    pub(crate) ids: Vec<ClipId>,
+    pub(crate) authored: Vec<&'a Clip>,
+    pub(crate) written: Vec<&'a Clip>,
+}
+
+impl<'a> Clips<'a> {
+    /// The clips of `document` and those `written`, in the same order.
+    pub(crate) fn new(document: &'a Document, written: &'a BTreeMap<ClipId, Arc<Clip>>) -> Self {
+        let mut clips = Self {
+            ids: Vec::new(),
+            authored: Vec::new(),
+            written: Vec::new(),
+        };
+        for (&id, written) in written {
+            clips.ids.push(id);
+            clips
+                .authored
+                .push(document.clips().get(&id).unwrap_or(written));
+            clips.written.push(written);
+        }
+        clips
+    }
+
+    /// Adds a clip that is authored as it is written.
+    pub(crate) fn add(&mut self, id: ClipId, clip: &'a Clip) {
+        self.ids.push(id);
+        self.authored.push(clip);
+        self.written.push(clip);
+    }
+}
+
+/// A frame of a clip; `None`: the rest pose.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct FrameTime {
+    pub(crate) clip: Option<usize>,
+    pub(crate) secs: f64,
+}
+
+/// A frame evaluated.
+pub(crate) struct Frame {
+    pub(crate) time: FrameTime,
+    /// World transforms of the joints in a player.
+    pub(crate) world: Vec<DAffine3>,
+    /// By joint_set.
+    pub(crate) joint_sets: Vec<JointSetFrame>,
+    /// By drawn instance.
+    pub(crate) instances: Vec<InstanceFrame>,
+}
+
+/// How a joint_set's joints move.
+pub(crate) struct JointSetFrame {
+    /// Bind -> world in a player, one a joint.
+    pub(crate) matrices: Vec<DAffine3>,
+    /// What dual quaternions are blended of, one a joint.
+    pub(crate) motions: Vec<Motion>,
+    pub(crate) unit_scale: f64,
+}
+
+/// An instance deformed by the artist's stack.
+pub(crate) struct InstanceFrame {
+    /// Morph weights, one a target of the source.
+    pub(crate) morph_weights: Vec<f32>,
+    /// n_points, world.
+    pub(crate) target: Vec<Vec3>,
+    /// The same without corrections; empty where there are none.
+    pub(crate) uncorrected: Vec<Vec3>,
+    /// n_normals, world, joint_set; empty where they are not wanted.
+    pub(crate) normals: Vec<Vec3>,
+}
+
+/// What to evaluate.
+#[derive(Clone, Copy)]
+pub(crate) struct SampleRequest<'a> {
+    pub(crate) stacks: StackChoice,
+    /// Also without corrections.
+    pub(crate) uncorrected: bool,
+    /// Also normals.
+    pub(crate) normals: bool,
+    /// Instances; all where it is empty.
+    pub(crate) chosen: &'a [usize],
+}
+
+impl<'a> SampleRequest<'a> {
+    /// All instances by some stacks.
+    pub(crate) fn all(stacks: StackChoice) -> Self {
+        Self {
+            stacks,
+            uncorrected: false,
+            normals: false,
+            chosen: &[],
+        }
+    }
+
+    /// Some instances by their own stacks.
+    pub(crate) fn own(chosen: &'a [usize]) -> Self {
+        Self {
+            chosen,
+            ..Self::all(StackChoice::Own)
+        }
+    }
+}
+
+impl JointSetFrame {
+    /// Matrices of the joints and then of helpers.
+    pub(crate) fn with_helpers(&self, helpers: &[DAffine3]) -> Vec<DAffine3> {
+        self.matrices.iter().chain(helpers).copied().collect()
+    }
+
+    /// The motion of a joint that does what dual quaternion skinning does to a point of weights `blend_weights`: the blended
+    /// rigid motion after the blended stretch (Kavan et al. 2008; Lee et al. 2013). Bind -> world.
+    pub(crate) fn blend(&self, blend_weights: &[(u16, f64)]) -> DAffine3 {
+        let motion = |joint: u16| {
+            let motion = self.motions.get(usize::from(joint));
+            motion.copied().unwrap_or(Motion::IDENTITY)
+        };
+        let heaviest = blend_weights
+            .iter()
+            .reduce(|a, b| if b.1 > a.1 { b } else { a });
+        let Some(pivot) = heaviest.map(|&(joint, _)| motion(joint).rotation) else {
+            return DAffine3::IDENTITY;
+        };
+        let zero = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0);
+        let mut sum = DualQuat {
+            real: zero,
+            dual: zero,
+        };
+        let mut stretch = DAffine3::from_mat3(DMat3::ZERO);
+        for &(joint, weight) in blend_weights {
+            let motion = motion(joint);
+            let q = DualQuat::from_rotation_translation(motion.rotation, motion.translation);
+            let signed = if q.real.dot(pivot) < 0.0 {
+                -weight
+            } else {
+                weight
+            };
+            sum.real += q.real * signed;
+            sum.dual += q.dual * signed;
+            let inflation = motion.inflation();
+            stretch.matrix3 += inflation.matrix3 * weight;
+            stretch.translation += inflation.translation * weight;
+        }
+        sum.normalized().to_affine() * stretch * DAffine3::from_scale(DVec3::splat(self.unit_scale))
+    }
+}
+
+impl<'a> Sampler<'a> {
+    /// What `document` draws with skins. Finds centres of rotation where a stack asks for them.
+    pub(crate) fn new(document: &'a Document, task: &Task) -> Result<Self, Cancelled> {
+        let mut joint_sets: Vec<JointSet> = Vec::new();
+        let mut drawn = Vec::new();
+        for (&id, instance) in document.instances() {
+            let Some((skin_id, skin)) = instance
+                .skin
+                .and_then(|s| Some((s, document.skins().get(&s)?)))
+            else {
+                continue;
+            };
+            let same =
+                |u: &JointSet| u.joints == skin.joints && u.inverse_bind == skin.inverse_bind;
+            let joint_set = joint_sets.iter().position(same).unwrap_or_else(|| {
+                joint_sets.push(JointSet {
+                    skins: Vec::new(),
+                    joints: skin.joints.clone(),
+                    inverse_bind: skin.inverse_bind.clone(),
+                });
+                joint_sets.len() - 1
+            });
+            if !joint_sets[joint_set].skins.contains(&skin_id) {
+                joint_sets[joint_set].skins.push(skin_id);
+            }
+            drawn.push(SkinnedInstance {
+                id,
+                mesh: instance.mesh,
+                skin: skin_id,
+                joint_set,
+                node: instance.joint,
+            });
+        }
+        let skeleton = document.skeleton();
+        let cooked = drawn.iter().map(|d: &SkinnedInstance| {
+            let mut cooked = CookedMesh::default();
+            let skin = document.skins().get(&d.skin);
+            if let (Some(item), Some(skin)) = (document.meshes().get(&d.mesh), skin) {
+                cooked.update(&item.influences, &document.joint_order(skin));
+            }
+            cooked
+        });
+        let cooked = cooked.collect();
+        let mut centres = BTreeMap::new();
+        for mesh in drawn
+            .iter()
+            .map(|d: &SkinnedInstance| d.mesh)
+            .collect::<BTreeSet<_>>()
+        {
+            let Some(item) = document.meshes().get(&mesh) else {
+                continue;
+            };
+            if item.stack.method == SkinningMethod::CentresOfRotation {
+                let found = Centres::compute(&item.geometry, &item.influences, task)?;
+                centres.insert(mesh, Arc::new(found));
+            }
+        }
+        Ok(Self {
+            document,
+            player_skeleton: without_rules(skeleton),
+            rest_world: Arc::new(document.rest_pose().world_matrices(skeleton)),
+            joint_sets,
+            drawn,
+            cooked,
+            centres,
+        })
+    }
+
+    /// The mesh of a drawn instance.
+    pub(crate) fn item(&self, mesh: MeshId) -> Option<&'a Arc<MeshItem>> {
+        self.document.meshes().get(&mesh)
+    }
+
+    /// What `work` makes of each frame, in order.
+    pub(crate) fn sample<R: Send>(
+        &self,
+        clips: &Clips<'_>,
+        times: &[FrameTime],
+        wanted: SampleRequest<'_>,
+        task: &Task,
+        work: impl Fn(usize, Frame) -> R + Sync,
+    ) -> Result<Vec<R>, Cancelled> {
+        let rows: Vec<Vec<R>> = times
+            .par_chunks(FRAMES_PER_CHUNK)
+            .enumerate()
+            .map(|(row, times)| {
+                let mut runner = FrameEvaluator::new(self, wanted.stacks, wanted.normals);
+                let mut bare = wanted
+                    .uncorrected
+                    .then(|| FrameEvaluator::new(self, StackChoice::Uncorrected, false));
+                let mut results = Vec::with_capacity(times.len());
+                for (i, &time) in times.iter().enumerate() {
+                    task.check()?;
+                    let frame = runner.frame(clips, time, wanted.chosen, bare.as_mut());
+                    results.push(work(row * FRAMES_PER_CHUNK + i, frame));
+                }
+                Ok(results)
+            })
+            .collect::<Result<_, Cancelled>>()?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+
+    /// What `work` makes of the instances, in the order of `drawn`, deformed by their own stacks in each pose, in order.
+    pub(crate) fn sample_poses<R: Send>(
+        &self,
+        poses: &[Pose],
+        task: &Task,
+        work: impl Fn(usize, &[InstancePlan]) -> R + Sync,
+    ) -> Result<Vec<R>, Cancelled> {
+        let rows: Vec<Vec<R>> = poses
+            .par_chunks(FRAMES_PER_CHUNK)
+            .enumerate()
+            .map(|(row, poses)| {
+                let mut runner = FrameEvaluator::new(self, StackChoice::Own, true);
+                let mut results = Vec::with_capacity(poses.len());
+                for (i, pose) in poses.iter().enumerate() {
+                    task.check()?;
+                    runner.run(pose, &[]);
+                    results.push(work(row * FRAMES_PER_CHUNK + i, &runner.plans));
+                }
+                Ok(results)
+            })
+            .collect::<Result<_, Cancelled>>()?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+
+    /// The diagonal of the box around everything at rest, metres; 1 where there is nothing.
+    pub(crate) fn diagonal(&self) -> f64 {
+        let mut runner = FrameEvaluator::new(self, StackChoice::Linear, false);
+        runner.run(self.document.rest_pose(), &[]);
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        let mut extend = |p: Vec3| {
+            if p.is_finite() {
+                low = low.min(p);
+                high = high.max(p);
+            }
+        };
+        for plan in &runner.plans {
+            plan.positions().iter().copied().for_each(&mut extend);
+        }
+        let rigid = self.document.instances().values();
+        for instance in rigid.filter(|i| i.skin.is_none()) {
+            let position = self.rest_world[instance.joint.get()];
+            if let Some(item) = self.item(instance.mesh) {
+                for p in &item.geometry.positions {
+                    extend(position.transform_point3(p.as_dvec3()).as_vec3());
+                }
+            }
+        }
+        let size = f64::from((high - low).length());
+        if size.is_finite() && size > 0.0 {
+            size
+        } else {
+            1.0
+        }
+    }
+
+    /// The pose of a frame, by clips as the artist sees them or as they are written.
+    pub(crate) fn pose(&self, clips: &[&Clip], time: FrameTime) -> Pose {
+        match time.clip {
+            Some(clip) => self.document.pose_of_clip(clips[clip], time.secs),
+            None => Pose::clone(self.document.rest_pose()),
+        }
+    }
+}
+
+/// Evaluates one frame after the other.
+struct FrameEvaluator<'s, 'a> {
+    sampler: &'s Sampler<'a>,
+    stacks: Vec<Arc<DeformStack>>,
+    skin_meshes: Vec<Vec<SkinnedMesh<'a>>>,
+    plans: Vec<InstancePlan>,
+    normals: bool,
+}
+
+impl<'s, 'a> FrameEvaluator<'s, 'a> {
+    fn new(sampler: &'s Sampler<'a>, stacks: StackChoice, normals: bool) -> Self {
+        let plan = || {
+            if normals {
+                InstancePlan::default()
+            } else {
+                InstancePlan::without_normals()
+            }
+        };
+        let own = |d: &SkinnedInstance| {
+            let item = sampler.item(d.mesh);
+            item.map_or_else(Arc::default, |item| stacks.of(&item.stack))
+        };
+        Self {
+            sampler,
+            stacks: sampler.instances.iter().map(own).collect(),
+            skin_meshes: sampler
+                .instances
+                .iter()
+                .map(|d| sampler.document.meshes_of_skin(d.skin))
+                .collect(),
+            plans: sampler.instances.iter().map(|_| plan()).collect(),
+            normals,
+        }
+    }
+
+    fn run(&mut self, pose: &Pose, chosen: &[usize]) {
+        let document = self.sampler.document;
+        let world = pose.world_matrices(document.skeleton());
+        let posed = PosedDocument {
+            document,
+            pose,
+            rest_world: &self.sampler.rest_world,
+            world: &world,
+        };
+        for (i, drawn) in self.sampler.instances.iter().enumerate() {
+            if !chosen.is_empty() && !chosen.contains(&i) {
+                continue;
+            }
+            let Some(instance) = document.instances().get(&drawn.id) else {
+                continue;
+            };
+            let cooked = CookedInstance {
+                stack: Some(&self.stacks[i]),
+                influences: &self.sampler.cooked[i],
+                centres: self.sampler.centres.get(&drawn.mesh),
+                skin_meshes: &self.skin_meshes[i],
+            };
+            let Some(input) = posed.deform_input(instance, cooked) else {
+                continue;
+            };
+            self.plans[i].run(&input);
+        }
+    }
+
+    fn frame(
+        &mut self,
+        clips: &Clips<'_>,
+        time: FrameTime,
+        chosen: &[usize],
+        bare: Option<&mut Self>,
+    ) -> Frame {
+        let sampler = self.sampler;
+        let pose = sampler.pose(&clips.authored, time);
+        self.run(&pose, chosen);
+        let written = sampler.pose(&clips.written, time);
+        let world = written.world_matrices(&sampler.player_skeleton);
+        let joint_sets = sampler.joint_sets.iter().enumerate();
+        let joint_sets = joint_sets.map(|(u, joint_set)| {
+            let joints = joint_set.joints.iter().zip(&joint_set.inverse_bind);
+            JointSetFrame {
+                matrices: joints.map(|(j, ibm)| world[j.get()] * *ibm).collect(),
+                motions: self.motions(u),
+                unit_scale: self.plan_of(u).map_or(1.0, |p| p.palette().unit_scale()),
+            }
+        });
+        let joint_sets = joint_sets.collect();
+        let uncorrected: Vec<Vec<Vec3>> = match bare {
+            Some(bare) => {
+                bare.run(&pose, chosen);
+                let plans = bare.plans.iter();
+                plans.map(|plan| plan.positions().to_vec()).collect()
+            }
+            None => vec![Vec::new(); self.plans.len()],
+        };
+        let drawn = sampler.instances.iter().zip(&self.plans).zip(uncorrected);
+        let drawn = drawn.map(|((drawn, plan), uncorrected)| InstanceFrame {
+            morph_weights: morph_weights(&written, drawn.node).to_vec(),
+            target: plan.positions().to_vec(),
+            uncorrected,
+            normals: if self.normals {
+                plan.normals().to_vec()
+            } else {
+                Vec::new()
+            },
+        });
+        Frame {
+            time,
+            instances: drawn.collect(),
+            world,
+            joint_sets,
+        }
+    }
+
+    fn plan_of(&self, joint_set: usize) -> Option<&InstancePlan> {
+        let of_unit = |(d, plan): &(&SkinnedInstance, &InstancePlan)| {
+            d.joint_set == joint_set
+                && plan.palette().n_joints() == self.sampler.joint_sets[joint_set].joints.len()
+        };
+        let mut plans = self.sampler.instances.iter().zip(&self.plans);
+        plans.find(of_unit).map(|(_, plan)| plan)
+    }
+
+    /// The motions of a joint_set's joints, each from an instance whose points it moves.
+    fn motions(&self, joint_set: usize) -> Vec<Motion> {
+        let n = self.sampler.joint_sets[joint_set].joints.len();
+        let mut motions = vec![Motion::IDENTITY; n];
+        let mut known = vec![false; n];
+        for (i, (drawn, plan)) in self.sampler.instances.iter().zip(&self.plans).enumerate() {
+            if drawn.joint_set != joint_set || plan.palette().n_joints() != n {
+                continue;
+            }
+            let bound = self.sampler.cooked[i].bound(n);
+            for (j, motion) in plan.palette().motions().iter().enumerate() {
+                if bound[j] && !known[j] {
+                    motions[j] = *motion;
+                    known[j] = true;
+                }
+            }
+        }
+        motions
+    }
+}
+
+fn morph_weights(pose: &Pose, node: JointId) -> &[f32] {
+    let weights = pose.morph_weights.get(node.get());
+    weights.map_or(&[], Vec::as_slice)
+}
+
+/// The node tree as any player walks it.
+fn without_rules(skeleton: &Skeleton) -> Skeleton {
+    let joints = skeleton.joints().iter().map(|joint| Joint {
+        rule: JointRule::default(),
+        ..joint.clone()
+    });
+    // The tree is a forest already.
+    Skeleton::new(joints.collect()).unwrap_or_else(|_| skeleton.clone())
+}

@@ -1,0 +1,193 @@
+//! Which frames of the clips are looked at.
+
+use super::Budget;
+use super::antipodal::{self, Flip};
+use super::group::{Group, GroupMesh};
+use super::key_times::key_times;
+use super::rows::blended;
+use super::sampler::{
+    Clips, Frame, FrameTime, InstanceFrame, JointSetFrame, SampleRequest, Sampler,
+};
+use crate::task::{Cancelled, Task};
+use glam::Vec3;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Points off by less than this share of the tolerance are left as they are.
+const IDLE: f64 = 0.4;
+
+/// Points whose errors tell frames apart.
+const WITNESSES: usize = 150;
+
+/// Keys and frames of a group, found by looking at all of them once.
+pub(crate) struct Sampling {
+    /// By clip.
+    pub(crate) keys: Vec<Vec<f32>>,
+    /// The frames that differ most from each other in what linear skinning leaves over, most training first.
+    pub(crate) training: Vec<FrameTime>,
+    /// Where the skin itself jumps, keyed on both sides.
+    pub(crate) flips: Vec<Flip>,
+}
+
+impl GroupMesh {
+    /// How far a file without correction is off.
+    fn error(&self, point: u32, instances: &InstanceFrame, joint_set: &JointSetFrame) -> Vec3 {
+        let matrix = blended(&self.file_weights[point as usize], &joint_set.matrices);
+        let position = matrix.transform_point3(self.bind(point, drawn));
+        (drawn.target[point as usize].as_dvec3() - position).as_vec3()
+    }
+
+    /// Points that tell frames apart.
+    fn witnesses(&self, most: usize) -> Vec<u32> {
+        let blended =
+            (0..self.weights.len() as u32).filter(|&p| self.weights[p as usize].len() > 1);
+        let blended: Vec<u32> = blended.collect();
+        let step = blended.len().div_ceil(most.max(1)).max(1);
+        blended.into_iter().step_by(step).collect()
+    }
+}
+
+impl Group {
+    /// Looks at all keys of the `corrected` clips: which points need correction at all, and when.
+    pub(crate) fn sampling(
+        &mut self,
+        sampler: &Sampler<'_>,
+        clips: &Clips<'_>,
+        corrected: &[bool],
+        tolerance: f64,
+        budget: &Budget,
+        task: &Task,
+    ) -> Result<Sampling, Cancelled> {
+        let movers = self.movers(sampler);
+        let rest = sampler.document.rest_pose();
+        let keys = clips
+            .played
+            .iter()
+            .map(|clip| key_times(clip, rest, &movers));
+        let mut keys: Vec<Vec<f32>> = keys.collect();
+        let times = times_of(&keys, corrected);
+        let step = times.len().div_ceil(budget.frames).max(1);
+        let times: Vec<FrameTime> = times.into_iter().step_by(step).collect();
+        let worst: Vec<Vec<AtomicU32>> = self
+            .meshes
+            .iter()
+            .map(|part| {
+                part.file_weights
+                    .iter()
+                    .map(|_| AtomicU32::new(0))
+                    .collect()
+            })
+            .collect();
+        let n_parts = self.meshes.len();
+        let witnesses: Vec<Vec<u32>> = self
+            .meshes
+            .iter()
+            .map(|part| part.witnesses(WITNESSES / n_parts.max(1)))
+            .collect();
+        let chosen = self.instances();
+        // Where frames are left out, what happens between them cannot be told.
+        let pairs = if step == 1 {
+            antipodal::pairs(sampler, self)
+        } else {
+            Vec::new()
+        };
+        let look = |_: usize, frame: Frame| {
+            let mut signature: Vec<Vec3> = Vec::new();
+            for ((part, worst), witnesses) in self.meshes.iter().zip(&worst).zip(&witnesses) {
+                for &d in &part.instances {
+                    let joint_set = &frame.joint_sets[sampler.instances[d].joint_set];
+                    let drawn = &frame.instances[d];
+                    let error = |p: u32| part.error(p, drawn, joint_set);
+                    let lengths = worst.par_iter().enumerate().with_min_len(2048);
+                    lengths.for_each(|(p, worst)| {
+                        // Bits of floats that are not negative stand in the order of the floats.
+                        let length = error(p as u32).length();
+                        worst.fetch_max(length.max(0.0).to_bits(), Ordering::Relaxed);
+                    });
+                    signature.extend(witnesses.iter().map(|&p| error(p)));
+                }
+            }
+            (signature, antipodal::pair_rotations(&pairs, &frame))
+        };
+        let looked = sampler.sample(clips, &times, SampleRequest::own(&chosen), task, look)?;
+        let (signatures, turned): (Vec<_>, Vec<_>) = looked.into_iter().unzip();
+        for (part, worst) in self.meshes.iter_mut().zip(&worst) {
+            for (p, bits) in worst.iter().enumerate() {
+                let off = f32::from_bits(bits.load(Ordering::Relaxed));
+                if f64::from(off) > IDLE * tolerance {
+                    part.active.push(p as u32);
+                    part.lbs_errors.push(off);
+                }
+            }
+        }
+        let order = farthest(&signatures, budget.training);
+        let training = order.into_iter().map(|i| times[i]).collect();
+        let flips = if self.is_off() {
+            antipodal::find(sampler, clips, &chosen, &pairs, &times, &turned, task)?
+        } else {
+            Vec::new()
+        };
+        for flip in &flips {
+            antipodal::key_both_sides(&mut keys[flip.clip], flip.time);
+        }
+        Ok(Sampling {
+            keys,
+            training,
+            flips,
+        })
+    }
+}
+
+/// All keys of the chosen clips.
+pub(crate) fn times_of(keys: &[Vec<f32>], chosen: &[bool]) -> Vec<FrameTime> {
+    let clips = keys
+        .iter()
+        .zip(chosen)
+        .enumerate()
+        .filter(|(_, (_, c))| **c);
+    let times = clips.flat_map(|(clip, (keys, _))| {
+        keys.iter().map(move |&t| FrameTime {
+            clip: Some(clip),
+            secs: f64::from(t),
+        })
+    });
+    times.collect()
+}
+
+/// Indices of at most `most` signatures, each the farthest from those before it; the first is the longest.
+fn farthest(signatures: &[Vec<Vec3>], most: usize) -> Vec<usize> {
+    let square = |a: &[Vec3], b: Option<&[Vec3]>| -> f32 {
+        let of = |i: usize| b.map_or(Vec3::ZERO, |b| b[i]);
+        a.iter()
+            .enumerate()
+            .map(|(i, a)| a.distance_squared(of(i)))
+            .sum()
+    };
+    let mut gap: Vec<f32> = signatures.iter().map(|s| square(s, None)).collect();
+    let mut chosen = Vec::new();
+    while chosen.len() < most.min(signatures.len()) {
+        let next = (0..gap.len()).reduce(|a, b| if gap[b] > gap[a] { b } else { a });
+        let Some(next) = next.filter(|&i| gap[i] > 0.0) else {
+            break;
+        };
+        chosen.push(next);
+        gap.par_iter_mut().zip(signatures).for_each(|(gap, s)| {
+            *gap = gap.min(square(s, Some(&signatures[next])));
+        });
+        gap[next] = 0.0;
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_farthest_come_first() {
+        let at = |x: f32| vec![Vec3::new(x, 0.0, 0.0)];
+        let signatures = [at(1.0), at(1.1), at(5.0), at(3.0), at(0.0)];
+        assert_eq!(farthest(&signatures, 3), [2, 3, 1]);
+        assert_eq!(farthest(&signatures[4..], 3), Vec::<usize>::new());
+    }
+}

@@ -1,0 +1,391 @@
+//! Few displacements with a weight at each frame, which make up for what matrices leave over.
+//!
+//! For points p and frames t, `min sum |r_tp - A_tp sum_k B_pk W_kt|^2` by turns over B (bind space) and W. A is never
+//! inverted but to begin with: where skin matrices are singular (a twisted wrist), the displacements come from the other
+//! frames. A few rounds then weigh what is max_error more, since the largest error counts.
+
+use super::linear::{add_ridge, eigenvectors, solve_in_place};
+use crate::task::{Cancelled, Task};
+use glam::{DMat3, DVec3};
+use rayon::prelude::*;
+
+/// Rounds of plain least squares, and of those that weigh the max_error more.
+const ROUNDS: (usize, usize) = (2, 4);
+
+/// Points that one task takes.
+const POINTS: usize = 256;
+
+/// n points in t frames, point by point.
+pub(crate) struct Residuals {
+    pub(crate) t: usize,
+    /// n x t columns of A.
+    pub(crate) a: Vec<[f32; 9]>,
+    /// n x t.
+    pub(crate) r: Vec<[f32; 3]>,
+}
+
+/// The displacements and their weights.
+#[derive(Clone)]
+pub(crate) struct Basis {
+    pub(crate) k: usize,
+    /// n x k, bind space.
+    pub(crate) b: Vec<DVec3>,
+    /// t x k.
+    pub(crate) w: Vec<f64>,
+    /// The largest distance left over, world.
+    pub(crate) max_error: f64,
+}
+
+impl Basis {
+    /// No displacements.
+    pub(crate) fn none(residuals: &Residuals) -> Self {
+        Self {
+            k: 0,
+            b: Vec::new(),
+            w: Vec::new(),
+            max_error: residuals.max_norm(),
+        }
+    }
+}
+
+impl Residuals {
+    pub(crate) fn n(&self) -> usize {
+        self.r.len().checked_div(self.t).unwrap_or(0)
+    }
+
+    fn a(&self, i: usize) -> DMat3 {
+        DMat3::from_cols_array(&self.a[i].map(f64::from))
+    }
+
+    fn r(&self, i: usize) -> DVec3 {
+        DVec3::from_array(self.r[i].map(f64::from))
+    }
+
+    /// The largest residual without any displacement.
+    pub(crate) fn max_norm(&self) -> f64 {
+        let length = |r: &[f32; 3]| r.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
+        self.r.iter().map(length).fold(0.0, f64::max).sqrt()
+    }
+
+    /// The weights over time (t long) that explain most of the residuals observations from the bind pose, most important first.
+    fn principal(&self) -> Vec<Vec<f64>> {
+        let t = self.t;
+        let trace: f64 = (0..self.a.len())
+            .step_by(7)
+            .map(|i| self.a[i].iter().map(|x| f64::from(*x).powi(2)).sum::<f64>())
+            .sum();
+        let n = self.a.len().div_ceil(7).max(1);
+        let damping = 0.03f64.powi(2) * trace / (3 * n) as f64 + 1e-300;
+        let partial: Vec<Vec<f64>> = (0..self.n())
+            .collect::<Vec<_>>()
+            .par_chunks(POINTS)
+            .map(|points| {
+                let mut gram = vec![0.0; t * t];
+                let mut d = vec![DVec3::ZERO; t];
+                for &p in points {
+                    for (f, d) in d.iter_mut().enumerate() {
+                        let a = self.a(p * t + f);
+                        let normal =
+                            a.transpose() * a + DMat3::from_diagonal(DVec3::splat(damping));
+                        *d = normal.inverse() * (a.transpose() * self.r(p * t + f));
+                    }
+                    for f in 0..t {
+                        for g in 0..=f {
+                            gram[f * t + g] += d[f].dot(d[g]);
+                        }
+                    }
+                }
+                gram
+            })
+            .collect();
+        let mut gram = vec![0.0; t * t];
+        for part in partial {
+            gram.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+        }
+        for f in 0..t {
+            for g in 0..f {
+                gram[g * t + f] = gram[f * t + g];
+            }
+        }
+        if gram.iter().any(|x| !x.is_finite()) {
+            return Vec::new();
+        }
+        eigenvectors(gram, t)
+    }
+
+    /// The best displacements found for each number of them up to `most`, until one leaves at most `target_error`.
+    ///
+    /// `first`: the number to begin with.
+    pub(crate) fn bases(
+        &self,
+        first: usize,
+        most: usize,
+        target_error: f64,
+        task: &Task,
+    ) -> Result<Vec<Basis>, Cancelled> {
+        let principal = self.principal();
+        let most = most.min(principal.len());
+        let mut found: Vec<Basis> = Vec::new();
+        for k in first.min(most).max(1)..=most {
+            let basis = self.fit(&principal[..k], task)?;
+            let done = basis.max_error <= target_error;
+            found.push(basis);
+            if done {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Displacements whose weights begin with `start` (k rows of t).
+    fn fit(&self, start: &[Vec<f64>], task: &Task) -> Result<Basis, Cancelled> {
+        let (k, t) = (start.len(), self.t);
+        let mut w = vec![0.0; t * k];
+        for (i, row) in start.iter().enumerate() {
+            for (f, &x) in row.iter().enumerate() {
+                w[f * k + i] = x * (t as f64).sqrt();
+            }
+        }
+        self.fit_from(k, w, task)
+    }
+
+    /// Displacements whose weights begin with `w` (t x k).
+    pub(crate) fn fit_from(
+        &self,
+        k: usize,
+        mut w: Vec<f64>,
+        task: &Task,
+    ) -> Result<Basis, Cancelled> {
+        let mut irls = vec![1.0f32; self.r.len()];
+        let mut best: Option<Basis> = None;
+        for round in 0..ROUNDS.0 + ROUNDS.1 {
+            task.check()?;
+            let b = self.solve_displacements(k, &w, &irls);
+            w = self.solve_weights(k, &b, &irls, &w);
+            let errors = self.errors(k, &b, &w);
+            let max_error = f64::from(errors.iter().copied().fold(0.0, f32::max));
+            if best.as_ref().is_none_or(|best| max_error < best.max_error) {
+                let w = w.clone();
+                best = Some(Basis { k, b, w, max_error });
+            }
+            if round + 1 >= ROUNDS.0 {
+                let square: f64 = errors.iter().map(|e| f64::from(*e).powi(2)).sum();
+                let rms = (square / errors.len().max(1) as f64).sqrt() as f32;
+                if rms <= 0.0 {
+                    break;
+                }
+                for (irls, e) in irls.iter_mut().zip(errors) {
+                    *irls *= (e / rms).powf(0.7) + 0.3;
+                }
+                let mean =
+                    irls.iter().map(|irls| f64::from(*irls)).sum::<f64>() / irls.len() as f64;
+                for irls in &mut irls {
+                    *irls /= mean as f32;
+                }
+            }
+        }
+        Ok(best.unwrap_or(Basis {
+            k,
+            b: vec![DVec3::ZERO; self.n() * k],
+            w,
+            max_error: self.max_norm(),
+        }))
+    }
+
+    /// B for given W.
+    fn solve_displacements(&self, k: usize, w: &[f64], irls: &[f32]) -> Vec<DVec3> {
+        let (t, size) = (self.t, 3 * k);
+        let mut b = vec![DVec3::ZERO; self.n() * k];
+        b.par_chunks_mut(POINTS * k).enumerate().for_each(|(c, b)| {
+            let mut normal = vec![0.0; size * size];
+            let mut right = vec![0.0; size];
+            for (i, b) in b.chunks_exact_mut(k).enumerate() {
+                let p = c * POINTS + i;
+                normal.fill(0.0);
+                right.fill(0.0);
+                for f in 0..t {
+                    let at = p * t + f;
+                    let (a, irls) = (self.a(at), f64::from(irls[at]));
+                    let (square, r) = (a.transpose() * a * irls, a.transpose() * self.r(at) * irls);
+                    let w = &w[f * k..(f + 1) * k];
+                    for x in 0..k {
+                        for y in 0..=x {
+                            let both = w[x] * w[y];
+                            for row in 0..3 {
+                                for column in 0..3 {
+                                    normal[(3 * x + row) * size + 3 * y + column] +=
+                                        both * square.col(column)[row];
+                                }
+                            }
+                        }
+                        for row in 0..3 {
+                            right[3 * x + row] += w[x] * r[row];
+                        }
+                    }
+                }
+                add_ridge(&mut normal, size, 1e-9);
+                if solve_in_place(&mut normal, &mut right) {
+                    for (b, x) in b.iter_mut().zip(right.chunks_exact(3)) {
+                        *b = DVec3::from_slice(x);
+                    }
+                }
+            }
+        });
+        b
+    }
+
+    /// W for given B; a frame whose system cannot be solved keeps what it has.
+    fn solve_weights(&self, k: usize, b: &[DVec3], irls: &[f32], before: &[f64]) -> Vec<f64> {
+        let mut w = before.to_vec();
+        w.par_chunks_mut(k).enumerate().for_each(|(f, w)| {
+            let mut system = NormalEquations::new(k);
+            for p in 0..self.n() {
+                let at = p * self.t + f;
+                system.add(
+                    self.a(at),
+                    &b[p * k..(p + 1) * k],
+                    self.r(at),
+                    f64::from(irls[at]),
+                );
+            }
+            system.solve(w);
+        });
+        w
+    }
+
+    /// The largest distance that these displacements and weights leave over.
+    pub(crate) fn max_error_with(&self, k: usize, b: &[DVec3], w: &[f64]) -> f64 {
+        let errors = self.errors(k, b, w);
+        f64::from(errors.into_iter().fold(0.0, f32::max))
+    }
+
+    /// The largest distance that these displacements and weights leave over, point by point.
+    pub(crate) fn max_error_of_points(&self, basis: &Basis) -> Vec<f64> {
+        let errors = self.errors(basis.k, &basis.b, &basis.w);
+        let points = errors.chunks(self.t.max(1));
+        let max_error = points.map(|e| f64::from(e.iter().copied().fold(0.0, f32::max)));
+        max_error.collect()
+    }
+
+    fn errors(&self, k: usize, b: &[DVec3], w: &[f64]) -> Vec<f32> {
+        let t = self.t;
+        let mut errors = vec![0.0f32; self.r.len()];
+        errors
+            .par_chunks_mut(POINTS * t)
+            .enumerate()
+            .for_each(|(c, errors)| {
+                for (i, error) in errors.iter_mut().enumerate() {
+                    let (p, f) = (c * POINTS + i / t, i % t);
+                    let at = p * t + f;
+                    let d = displacement(&b[p * k..(p + 1) * k], &w[f * k..(f + 1) * k]);
+                    *error = (self.r(at) - self.a(at) * d).length() as f32;
+                }
+            });
+        errors
+    }
+}
+
+/// The displacement of a point at some weights, bind space.
+pub(crate) fn displacement(b: &[DVec3], w: &[f64]) -> DVec3 {
+    b.iter().zip(w).map(|(b, w)| *b * *w).sum()
+}
+
+/// The least squares for the weights of one frame.
+pub(crate) struct NormalEquations {
+    k: usize,
+    normal: Vec<f64>,
+    right: Vec<f64>,
+    columns: Vec<DVec3>,
+}
+
+impl NormalEquations {
+    pub(crate) fn new(k: usize) -> Self {
+        Self {
+            k,
+            normal: vec![0.0; k * k],
+            right: vec![0.0; k],
+            columns: vec![DVec3::ZERO; k],
+        }
+    }
+
+    /// Adds a point of displacements `b` and residual `r` at matrix `a`.
+    pub(crate) fn add(&mut self, a: DMat3, b: &[DVec3], r: DVec3, irls: f64) {
+        for (column, b) in self.columns.iter_mut().zip(b) {
+            *column = a * *b;
+        }
+        for x in 0..self.k {
+            for y in 0..=x {
+                self.normal[x * self.k + y] += irls * self.columns[x].dot(self.columns[y]);
+            }
+            self.right[x] += irls * self.columns[x].dot(r);
+        }
+    }
+
+    /// Writes the weights; leaves `w` alone where there is no answer.
+    pub(crate) fn solve(mut self, w: &mut [f64]) {
+        add_ridge(&mut self.normal, self.k, 1e-10);
+        if solve_in_place(&mut self.normal, &mut self.right) {
+            w.copy_from_slice(&self.right);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two displacements of random points under turning matrices, one of them singular.
+    fn made(n: usize, t: usize) -> Residuals {
+        let noise = |i: usize| (((i * 7919 + 13) % 1000) as f64 / 500.0) - 1.0;
+        let mut residuals = Residuals {
+            t,
+            a: Vec::new(),
+            r: Vec::new(),
+        };
+        for p in 0..n {
+            let (b0, b1) = (
+                DVec3::new(noise(p), noise(p + 31), noise(p + 77)),
+                DVec3::new(noise(p + 5), noise(p + 91), noise(p + 3)),
+            );
+            for f in 0..t {
+                let mut a = DMat3::from_rotation_y(0.2 * f as f64);
+                if f == 3 {
+                    a.x_axis = DVec3::ZERO;
+                }
+                let d = b0 * (0.5 * f as f64).sin() + b1 * (0.2 * f as f64);
+                residuals.a.push(a.to_cols_array().map(|x| x as f32));
+                residuals.r.push((a * d).to_array().map(|x| x as f32));
+            }
+        }
+        residuals
+    }
+
+    #[test]
+    fn displacements_are_found_again() {
+        let residuals = made(40, 12);
+        let bases = residuals.bases(1, 4, 1e-4, &Task::new()).unwrap();
+        assert!(
+            bases[0].max_error > 1e-2 && bases.len() == 2,
+            "{}",
+            bases.len()
+        );
+        assert!(bases[1].max_error < 1e-4, "{}", bases[1].max_error);
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits() {
+        let residuals = made(700, 9);
+        let run = |n| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(n)
+                .build()
+                .unwrap();
+            pool.install(|| {
+                residuals.bases(2, 2, 0.0, &Task::new()).unwrap()[0]
+                    .b
+                    .clone()
+            })
+        };
+        assert_eq!(run(1), run(3));
+    }
+}

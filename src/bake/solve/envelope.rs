@@ -1,0 +1,267 @@
+//! Symmetric systems of blocks, most of them empty: only what lies between the first block of a row and the diagonal is
+//! kept, and solved. What meets every block stands in a border behind them. Always in the same order: the same bits for
+//! any number of threads.
+
+use glam::DVec3;
+
+/// Which blocks of a system may hold something.
+#[derive(Clone)]
+pub(crate) struct Envelope {
+    block: usize,
+    /// Of each block its position in the system.
+    rank: Vec<usize>,
+    /// By position: the first position that it meets.
+    first: Vec<usize>,
+}
+
+/// Least squares in the making: the lower half row by row, each from its first block on.
+pub(crate) struct EnvelopeSystem<'a> {
+    envelope: &'a Envelope,
+    /// Where each row begins in `lower`.
+    start: Vec<usize>,
+    lower: Vec<f64>,
+    right: Vec<f64>,
+}
+
+impl Envelope {
+    /// Blocks of `block` numbers each; those of like `keys` stand next to each other.
+    pub(crate) fn new(keys: &[u16], block: usize) -> Self {
+        let mut order: Vec<usize> = (0..keys.len()).collect();
+        order.sort_by_key(|&i| (keys[i], i));
+        let mut rank = vec![0; keys.len()];
+        for (position, &i) in order.iter().enumerate() {
+            rank[i] = position;
+        }
+        Self {
+            block,
+            rank,
+            first: (0..keys.len()).collect(),
+        }
+    }
+
+    /// Says that these blocks meet in an equation.
+    pub(crate) fn join(&mut self, blocks: impl Iterator<Item = usize> + Clone) {
+        let ranks = blocks.map(|b| self.rank[b]);
+        let Some(least) = ranks.clone().min() else {
+            return;
+        };
+        for rank in ranks {
+            self.first[rank] = self.first[rank].min(least);
+        }
+    }
+
+    /// An empty system with `border` numbers behind the blocks.
+    pub(crate) fn system(&self, border: usize) -> EnvelopeSystem<'_> {
+        let size = self.rank.len() * self.block + border;
+        let mut start = Vec::with_capacity(size);
+        let mut n = 0;
+        for row in 0..size {
+            start.push(n);
+            n += row + 1 - self.first_column(row);
+        }
+        EnvelopeSystem {
+            envelope: self,
+            start,
+            lower: vec![0.0; n],
+            right: vec![0.0; size],
+        }
+    }
+
+    fn first_column(&self, row: usize) -> usize {
+        // The border meets everything.
+        self.first
+            .get(row / self.block)
+            .map_or(0, |first| first * self.block)
+    }
+}
+
+impl EnvelopeSystem<'_> {
+    /// Adds three equations: `columns`, by block, times what is fitter for is `right`.
+    pub(crate) fn add<const N: usize>(&mut self, columns: &[(usize, [DVec3; N])], right: DVec3) {
+        for (a, of_a) in columns {
+            let at = self.envelope.rank[*a];
+            for (i, x) in of_a.iter().enumerate() {
+                self.right[at * N + i] += x.dot(right);
+            }
+            for (b, of_b) in columns {
+                let to = self.envelope.rank[*b];
+                if to > at {
+                    continue;
+                }
+                for (i, x) in of_a.iter().enumerate() {
+                    let row = at * N + i;
+                    let from = self.start[row] + to * N - self.envelope.first_column(row);
+                    let most = if to == at { i + 1 } else { N };
+                    let entries = &mut self.lower[from..from + most];
+                    for (entry, y) in entries.iter_mut().zip(of_b) {
+                        *entry += x.dot(*y);
+                    }
+                }
+            }
+        }
+    }
+
+    /// As [`Self::add`], with what numbers `first` on of the border add to the same three equations.
+    pub(crate) fn add_bordered<const N: usize>(
+        &mut self,
+        columns: &[(usize, [DVec3; N])],
+        first: usize,
+        border: &[DVec3],
+        right: DVec3,
+    ) {
+        self.add(columns, right);
+        let blocks = self.envelope.rank.len() * N;
+        for (i, x) in border.iter().enumerate() {
+            let row = blocks + first + i;
+            self.right[row] += x.dot(right);
+            let start = self.start[row];
+            for (block, of_block) in columns {
+                let to = start + self.envelope.rank[*block] * N;
+                for (entry, y) in self.lower[to..to + N].iter_mut().zip(of_block) {
+                    *entry += x.dot(*y);
+                }
+            }
+            let own = start + blocks + first;
+            for (entry, y) in self.lower[own..=own + i].iter_mut().zip(border) {
+                *entry += x.dot(*y);
+            }
+        }
+    }
+
+    /// Keeps numbers of the border that nothing asks for at 0: `share` of the mean of what is asked, and a little.
+    pub(crate) fn hold_border(&mut self, share: f64) {
+        let blocks = self.envelope.rank.len() * self.envelope.block;
+        let rows = blocks..self.right.len();
+        let diagonal = |row: usize| self.start[row] + row;
+        let mean = rows
+            .clone()
+            .map(|row| self.lower[diagonal(row)])
+            .sum::<f64>()
+            / rows.len().max(1) as f64;
+        for row in rows {
+            let at = self.start[row] + row;
+            self.lower[at] += share * mean + 1e-30;
+        }
+    }
+
+    /// Holds number `i` of a block near to `-so_far`, as firmly as `ridge` says.
+    pub(crate) fn hold(&mut self, block: usize, i: usize, ridge: f64, so_far: f64) {
+        let row = self.envelope.rank[block] * self.envelope.block + i;
+        let diagonal = self.start[row] + row - self.envelope.first_column(row);
+        self.lower[diagonal] += ridge;
+        self.right[row] -= ridge * so_far;
+    }
+
+    /// What solves it, by block, then the border; `None` where it is not positive definite. Source: Cholesky within the envelope, which
+    /// stays as it is.
+    pub(crate) fn solve(mut self) -> Option<Vec<f64>> {
+        let size = self.right.len();
+        for i in 0..size {
+            let first = self.envelope.first_column(i);
+            for j in first..=i {
+                let from = first.max(self.envelope.first_column(j));
+                let (here, there) = (
+                    self.start[i] + from - first,
+                    self.start[j] + from - self.envelope.first_column(j),
+                );
+                let n = j - from;
+                let (a, b) = (&self.lower[here..here + n], &self.lower[there..there + n]);
+                let dot = dot(a, b);
+                let at = self.start[i] + j - first;
+                let rest = self.lower[at] - dot;
+                if i == j {
+                    if rest <= 0.0 || !rest.is_finite() {
+                        return None;
+                    }
+                    self.lower[at] = rest.sqrt();
+                } else {
+                    let diagonal = self.start[j] + j - self.envelope.first_column(j);
+                    self.lower[at] = rest / self.lower[diagonal];
+                }
+            }
+        }
+        for i in 0..size {
+            let first = self.envelope.first_column(i);
+            let row = &self.lower[self.start[i]..=self.start[i] + i - first];
+            let known = dot(&row[..i - first], &self.right[first..i]);
+            self.right[i] = (self.right[i] - known) / row[i - first];
+        }
+        for i in (0..size).rev() {
+            let first = self.envelope.first_column(i);
+            let row = &self.lower[self.start[i]..=self.start[i] + i - first];
+            let x = self.right[i] / row[i - first];
+            self.right[i] = x;
+            for (right, a) in self.right[first..i].iter_mut().zip(row) {
+                *right -= a * x;
+            }
+        }
+        let n = self.envelope.block;
+        let blocks = self.envelope.rank.iter();
+        let blocks = blocks.flat_map(|&rank| &self.right[rank * n..(rank + 1) * n]);
+        let border = &self.right[self.envelope.rank.len() * n..];
+        let solution: Vec<f64> = blocks.chain(border).copied().collect();
+        solution.iter().all(|x| x.is_finite()).then_some(solution)
+    }
+}
+
+/// The sum of products, in eight sums that do not wait for each other.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (a, rest_a) = a.as_chunks::<8>();
+    let (b, rest_b) = b.as_chunks::<8>();
+    for (a, b) in a.iter().zip(b) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    let rest: f64 = rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_far_apart_are_solved_too() {
+        // Three blocks of one number: 0 meets 2, 1 stands alone.
+        let mut envelope = Envelope::new(&[0, 5, 0], 1);
+        envelope.join([0, 2].into_iter());
+        let mut system = envelope.system(0);
+        let column = |b, x: f64, y: f64, z: f64| (b, [DVec3::new(x, y, z)]);
+        system.add(
+            &[column(0, 1.0, 0.0, 1.0), column(2, 0.0, 1.0, 1.0)],
+            DVec3::new(2.0, -1.0, 1.0),
+        );
+        system.add(&[column(1, 0.0, 0.0, 4.0)], DVec3::new(9.0, 9.0, 2.0));
+        let x = system.solve().unwrap();
+        for (x, expected) in x.iter().zip([2.0, 0.5, -1.0]) {
+            assert!((x - expected).abs() < 1e-12, "{x}");
+        }
+    }
+
+    #[test]
+    fn a_border_meets_all_blocks() {
+        // x0 + b = 3, x1 + 2 b = 4, b = 1 and x0 = 2 by themselves: all of it holds.
+        let envelope = Envelope::new(&[0, 1], 1);
+        let mut system = envelope.system(1);
+        let x = |b| (b, [DVec3::X]);
+        system.add_bordered(&[x(0)], 0, &[DVec3::X], DVec3::X * 3.0);
+        system.add_bordered(&[x(1)], 0, &[DVec3::X * 2.0], DVec3::X * 4.0);
+        system.add_bordered::<1>(&[], 0, &[DVec3::Y], DVec3::Y);
+        let x = system.solve().unwrap();
+        for (x, expected) in x.iter().zip([2.0, 2.0, 1.0]) {
+            assert!((x - expected).abs() < 1e-12, "{x}");
+        }
+    }
+
+    #[test]
+    fn what_is_held_stays() {
+        let envelope = Envelope::new(&[0], 2);
+        let mut system = envelope.system(0);
+        system.hold(0, 0, 4.0, 0.5);
+        system.hold(0, 1, 1.0, 0.0);
+        assert_eq!(system.solve().unwrap(), [-0.5, 0.0]);
+        assert!(envelope.system(0).solve().is_none());
+    }
+}

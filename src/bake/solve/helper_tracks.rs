@@ -1,0 +1,382 @@
+//! Helper joints: each goes the way of a point between joints.
+//!
+//! Where two joints pull a point apart, linear blending cuts the corner; a joint that moves as dual quaternion skinning
+//! moves a point of these weights is half-way round it. Its motion is a track relative to one of the joints.
+
+use crate::bake::problem::rows::WeightRow;
+use crate::bake::problem::sampler::{Frame, FrameTime, Sampler};
+use crate::math::{polar, transform::normalize_or_identity};
+use crate::skeleton::JointId;
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+
+/// The steps of a rotation that a file stores in 16 bits a number.
+const SNORM16_MAX: f64 = 32767.0;
+
+/// What an accessor of times takes in a file besides its keys.
+const TIMES_BYTES: usize = 110;
+
+/// How exactly tracks of a helper are kept.
+pub(crate) struct TrackTolerance<'a> {
+    /// How far it may be off in the parent's joint_sets before it takes a track.
+    pub(crate) still: f64,
+    /// How far it may be off between fewer keys, the parent's joint_sets.
+    pub(crate) thin: f64,
+    /// How far the points reach that follow it, by its bind -> own space.
+    pub(crate) reach: &'a dyn Fn(&DAffine3) -> f64,
+}
+
+/// A helper joint of one joint_set: where it hangs, and how it moves.
+#[derive(Clone)]
+pub(crate) struct Helper {
+    pub(crate) parent: JointId,
+    /// Bind -> the helper's space.
+    pub(crate) inverse_bind: DAffine3,
+    /// Relative to the parent without a clip.
+    pub(crate) rest: LocalTransform,
+    /// By clip.
+    pub(crate) tracks: Vec<Track>,
+}
+
+/// A local transform as a player has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LocalTransform {
+    pub(crate) rotation: DQuat,
+    pub(crate) translation: DVec3,
+    pub(crate) scale: DVec3,
+}
+
+/// How a helper moves in a clip: one entry a key; what is empty stays as at rest.
+#[derive(Clone, Default)]
+pub(crate) struct Track {
+    pub(crate) times: Vec<f32>,
+    pub(crate) rotation: Vec<DQuat>,
+    pub(crate) translation: Vec<DVec3>,
+    pub(crate) scale: Vec<DVec3>,
+}
+
+/// The joint that a helper of weights `blend_weights` hangs from: of its two heaviest joints the one nearer to the root, and
+/// its slot.
+pub(crate) fn parent_slot(
+    sampler: &Sampler<'_>,
+    joint_set: usize,
+    blend_weights: &WeightRow,
+) -> u16 {
+    let mut heaviest = blend_weights.clone();
+    heaviest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let skeleton = sampler.document.skeleton();
+    let depth = |slot: u16| {
+        let joint = sampler.joint_sets[joint_set].joints[usize::from(slot)];
+        skeleton.ancestors(joint).count()
+    };
+    let two = heaviest.iter().take(2).map(|r| r.0);
+    two.min_by_key(|&slot| depth(slot)).unwrap_or(0)
+}
+
+/// The motion of a helper relative to its parent, from the parent's bind position: parent <- parent.
+pub(crate) fn relative(
+    sampler: &Sampler<'_>,
+    joint_set: usize,
+    parent: u16,
+    frame: &Frame,
+    blend_weights: &WeightRow,
+) -> DAffine3 {
+    let joint_set_of = &sampler.joint_sets[joint_set];
+    let slot = usize::from(parent);
+    let world = frame.world[joint_set_of.joints[slot].get()];
+    let d = frame.joint_sets[joint_set].blend(blend_weights);
+    let local = world.inverse() * d * joint_set_of.inverse_bind[slot].inverse();
+    if local.is_finite() {
+        local
+    } else {
+        DAffine3::IDENTITY
+    }
+}
+
+impl Helper {
+    /// A helper from its motions relative to the parent ([`relative`]): at rest, and for each clip at its keys.
+    pub(crate) fn new(
+        sampler: &Sampler<'_>,
+        joint_set: usize,
+        parent: u16,
+        rest: DAffine3,
+        clips: &[Vec<DAffine3>],
+        keys: &[Vec<f32>],
+        regularisation: &TrackTolerance<'_>,
+    ) -> Self {
+        let joint_set_of = &sampler.joint_sets[joint_set];
+        let slot = usize::from(parent);
+        let pivot = pivot(clips.iter().flatten().chain([&rest]));
+        let inverse_bind = DAffine3::from_translation(-pivot) * joint_set_of.inverse_bind[slot];
+        let still = regularisation.still;
+        let reach = (regularisation.reach)(&inverse_bind);
+        let local = |motion: &DAffine3| {
+            let (rotation, stretch) = polar(motion.matrix3);
+            LocalTransform {
+                rotation: quantised(crate::math::dual_quaternion::quat_from_rotation(rotation)),
+                translation: motion.transform_point3(pivot).as_vec3().as_dvec3(),
+                scale: DVec3::new(stretch.x_axis.x, stretch.y_axis.y, stretch.z_axis.z)
+                    .as_vec3()
+                    .as_dvec3(),
+            }
+        };
+        let mut at_rest = local(&rest);
+        // In the middle of all its positions it needs a track least often.
+        let positions = clips.iter().flatten().chain([&rest]);
+        let positions = positions.map(|motion| motion.transform_point3(pivot));
+        let (low, high) = positions
+            .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| {
+                (low.min(p), high.max(p))
+            });
+        if (high - low).length() <= 2.0 * still {
+            at_rest.translation = ((low + high) * 0.5).as_vec3().as_dvec3();
+        }
+        // Without scale but for rounding there is none.
+        if (at_rest.scale - DVec3::ONE).abs().max_element() < 1e-4 {
+            at_rest.scale = DVec3::ONE;
+        }
+        let tracks = clips.iter().zip(keys).map(|(motions, times)| {
+            let locals: Vec<LocalTransform> = motions.iter().map(local).collect();
+            Track::new(times, &locals, &at_rest, still, reach).reduced(regularisation.thin, reach)
+        });
+        let tracks = tracks.collect();
+        Self {
+            parent: joint_set_of.joints[slot],
+            inverse_bind,
+            rest: at_rest,
+            tracks,
+        }
+    }
+
+    /// Where a player has it at a time, bind -> world.
+    pub(crate) fn matrix(&self, world: &[DAffine3], time: FrameTime) -> DAffine3 {
+        let track = time.clip.and_then(|clip| self.tracks.get(clip));
+        let local = track.map_or(self.rest, |track| track.at(time, &self.rest));
+        let affine = DAffine3::from_scale_rotation_translation(
+            local.scale,
+            local.rotation,
+            local.translation,
+        );
+        world[self.parent.get()] * affine * self.inverse_bind
+    }
+}
+
+impl Track {
+    fn new(
+        times: &[f32],
+        locals: &[LocalTransform],
+        rest: &LocalTransform,
+        still: f64,
+        reach: f64,
+    ) -> Self {
+        let mut track = Self {
+            times: times.to_vec(),
+            ..Self::default()
+        };
+        let turns = |l: &LocalTransform| angle(l.rotation, rest.rotation) * reach > still;
+        if locals.iter().any(turns) {
+            // One hemisphere from key to key.
+            let mut last = rest.rotation;
+            track.rotation = locals
+                .iter()
+                .map(|l| {
+                    last = if l.rotation.dot(last) < 0.0 {
+                        -l.rotation
+                    } else {
+                        l.rotation
+                    };
+                    last
+                })
+                .collect();
+        }
+        if locals
+            .iter()
+            .any(|l| l.translation.distance(rest.translation) > still)
+        {
+            track.translation = locals.iter().map(|l| l.translation).collect();
+        }
+        if locals
+            .iter()
+            .any(|l| (l.scale - rest.scale).abs().max_element() * reach > still)
+        {
+            track.scale = locals.iter().map(|l| l.scale).collect();
+        }
+        track
+    }
+
+    /// Where a player has it, `rest` where there are no keys.
+    fn at(&self, time: FrameTime, rest: &LocalTransform) -> LocalTransform {
+        let Some((_, k, share)) = key_interval(&self.times, time) else {
+            return *rest;
+        };
+        let mut local = *rest;
+        if let Some(&from) = self.rotation.get(k) {
+            let to = self.rotation.get(k + 1).copied().unwrap_or(from);
+            local.rotation = normalize_or_identity(from.slerp(to, share));
+        }
+        let between = |keys: &[DVec3], rest: DVec3| match keys.get(k) {
+            Some(&from) => from.lerp(keys.get(k + 1).copied().unwrap_or(from), share),
+            None => rest,
+        };
+        local.translation = between(&self.translation, local.translation);
+        local.scale = between(&self.scale, local.scale);
+        local
+    }
+
+    /// How many bytes its keys take.
+    fn bytes(&self) -> usize {
+        let of = |n: usize, size: usize| n * size;
+        of(self.rotation.len(), 8) + of(self.translation.len(), 12) + of(self.scale.len(), 12)
+    }
+
+    /// Without keys that the others tell to within `most`, at `reach` from the middle; itself where that is not smaller.
+    fn reduced(self, most: f64, reach: f64) -> Self {
+        let n = self.times.len();
+        if most <= 0.0 || n < 3 || self.bytes() == 0 {
+            return self;
+        }
+        let none = LocalTransform {
+            rotation: DQuat::IDENTITY,
+            translation: DVec3::ZERO,
+            scale: DVec3::ONE,
+        };
+        let key = |k: usize| LocalTransform {
+            rotation: self.rotation.get(k).copied().unwrap_or(none.rotation),
+            translation: self.translation.get(k).copied().unwrap_or_default(),
+            scale: self.scale.get(k).copied().unwrap_or(none.scale),
+        };
+        let apart = |a: &LocalTransform, b: &LocalTransform| {
+            a.translation.distance(b.translation)
+                + reach * (angle(a.rotation, b.rotation) + (a.scale - b.scale).abs().max_element())
+        };
+        let keys: Vec<LocalTransform> = (0..n).map(key).collect();
+        let interpolates = |from: usize, to: usize| {
+            let (a, b) = (&keys[from], &keys[to]);
+            let (start, end) = (f64::from(self.times[from]), f64::from(self.times[to]));
+            (from + 1..to).all(|k| {
+                let share = (f64::from(self.times[k]) - start) / (end - start);
+                let between = LocalTransform {
+                    rotation: normalize_or_identity(a.rotation.slerp(b.rotation, share)),
+                    translation: a.translation.lerp(b.translation, share),
+                    scale: a.scale.lerp(b.scale, share),
+                };
+                apart(&between, &keys[k]) <= most
+            })
+        };
+        let mut kept = vec![0];
+        let mut last = 0;
+        while last + 1 < n {
+            let mut to = last + 1;
+            while to + 1 < n && interpolates(last, to + 1) {
+                to += 1;
+            }
+            kept.push(to);
+            last = to;
+        }
+        if kept.len() == 2 && apart(&keys[0], &keys[n - 1]) <= most {
+            kept.pop();
+        }
+        let few = |all: &[DVec3]| -> Vec<DVec3> {
+            let kept = kept.iter();
+            kept.filter_map(|&k| all.get(k).copied()).collect()
+        };
+        let thin = Self {
+            times: kept.iter().map(|&k| self.times[k]).collect(),
+            rotation: kept
+                .iter()
+                .filter_map(|&k| self.rotation.get(k).copied())
+                .collect(),
+            translation: few(&self.translation),
+            scale: few(&self.scale),
+        };
+        // Times of its own take 4 bytes a key and an accessor.
+        if thin.bytes() + 4 * thin.times.len() + TIMES_BYTES < self.bytes() {
+            thin
+        } else {
+            self
+        }
+    }
+}
+
+/// The angle between two orientations, radians.
+fn angle(a: DQuat, b: DQuat) -> f64 {
+    // Numbers of 16 bits leave lengths a little off 1.
+    let dot = normalize_or_identity(a).dot(normalize_or_identity(b)).abs();
+    2.0 * (2.0 * (1.0 - dot.min(1.0))).sqrt().min(1.6)
+}
+
+/// Where a key is: its clip, the key at or before the frame, and the share of the way to the next.
+pub(crate) fn key_interval(times: &[f32], time: FrameTime) -> Option<(usize, usize, f64)> {
+    let clip = time.clip?;
+    let after = times.partition_point(|&t| f64::from(t) <= time.secs);
+    let k = after.saturating_sub(1);
+    let (Some(&from), Some(&to)) = (times.get(k), times.get(k + 1)) else {
+        return (!times.is_empty()).then_some((clip, k, 0.0));
+    };
+    let (from, to) = (f64::from(from), f64::from(to));
+    Some((clip, k, ((time.secs - from) / (to - from)).clamp(0.0, 1.0)))
+}
+
+/// The quaternion that a file gives back.
+fn quantised(q: DQuat) -> DQuat {
+    let short = |x: f64| f64::from(((x * SNORM16_MAX).round() / SNORM16_MAX) as f32);
+    DQuat::from_xyzw(short(q.x), short(q.y), short(q.z), short(q.w))
+}
+
+/// The point of the parent's space that the motions move least: `min sum |(A_t - mean A) c + b_t - mean b|^2`.
+fn pivot<'a>(motions: impl Iterator<Item = &'a DAffine3> + Clone) -> DVec3 {
+    let n = motions.clone().count().max(1) as f64;
+    let mut mean = DAffine3::from_mat3(DMat3::ZERO);
+    for m in motions.clone() {
+        mean.matrix3 += m.matrix3 * (1.0 / n);
+        mean.translation += m.translation / n;
+    }
+    let (mut normal, mut right) = (DMat3::ZERO, DVec3::ZERO);
+    for m in motions {
+        let (a, b) = (m.matrix3 - mean.matrix3, m.translation - mean.translation);
+        normal += a.transpose() * a;
+        right -= a.transpose() * b;
+    }
+    // Along an axis that it only turns about, any position will do: the one next to the parent.
+    let trace = normal.x_axis.x + normal.y_axis.y + normal.z_axis.z;
+    normal += DMat3::from_diagonal(DVec3::splat(1e-5 * trace + 1e-12));
+    let c = normal.inverse() * right;
+    if c.is_finite() {
+        c.as_vec3().as_dvec3()
+    } else {
+        DVec3::ZERO
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_about_a_point_finds_it() {
+        let c = DVec3::new(0.5, 0.25, 0.0);
+        let turn = |a: f64| {
+            DAffine3::from_translation(c)
+                * DAffine3::from_rotation_z(a)
+                * DAffine3::from_translation(-c)
+        };
+        let motions: Vec<DAffine3> = (0..9).map(|i| turn(0.1 * f64::from(i))).collect();
+        assert!(
+            pivot(motions.iter()).abs_diff_eq(c, 1e-3),
+            "{}",
+            pivot(motions.iter())
+        );
+    }
+
+    #[test]
+    fn moments_lie_between_keys() {
+        let time = |secs| FrameTime {
+            clip: Some(2),
+            secs,
+        };
+        let times = [1.0, 2.0, 4.0];
+        assert_eq!(key_interval(&times, time(0.0)), Some((2, 0, 0.0)));
+        assert_eq!(key_interval(&times, time(3.0)), Some((2, 1, 0.5)));
+        assert_eq!(key_interval(&times, time(9.0)), Some((2, 2, 0.0)));
+        assert_eq!(key_interval(&[], time(9.0)), None);
+    }
+}

@@ -1,0 +1,166 @@
+//! The frames that helpers and displacements are found on.
+
+use super::displacements::{Residuals, displacement};
+use crate::bake::problem::group::{Group, GroupMesh};
+use crate::bake::problem::rows::{WeightRow, blended};
+use crate::bake::problem::sampler::{Frame, InstanceFrame, Sampler};
+use glam::{DAffine3, DMat3, DVec3};
+use rayon::prelude::*;
+
+/// Moments with the matrices of joints and helpers in them.
+pub(crate) struct TrainingSet {
+    pub(crate) frames: Vec<Frame>,
+    /// By frame, then by joint_set of the group.
+    pub(crate) matrices: Vec<Vec<Vec<DAffine3>>>,
+    /// By part: displacements of its active points, n x k.
+    pub(crate) bases: Vec<(usize, Vec<DVec3>)>,
+    /// By frame, then by instance of the sampler: their weights; empty where there are none.
+    pub(crate) weights: Vec<Vec<Vec<f64>>>,
+}
+
+/// Rows that some helpers allow.
+#[derive(Clone)]
+pub(crate) struct Snapshot {
+    /// The first so many helpers.
+    pub(crate) helpers: usize,
+    /// By part, for the points the search fitter at.
+    pub(crate) rows: Vec<Vec<WeightRow>>,
+    /// Of the training: by frame, then by joint_set of the group.
+    pub(crate) matrices: Vec<Vec<Vec<DAffine3>>>,
+}
+
+impl TrainingSet {
+    pub(crate) fn new(frames: Vec<Frame>, group: &Group) -> Self {
+        let of = |frame: &Frame| {
+            let joint_sets = group.joint_sets.iter();
+            joint_sets
+                .map(|&u| frame.joint_sets[u].with_helpers(&[]))
+                .collect()
+        };
+        Self {
+            matrices: frames.iter().map(of).collect(),
+            bases: Vec::new(),
+            weights: vec![Vec::new(); frames.len()],
+            frames,
+        }
+    }
+
+    /// Where a part's point lies before joints move it, with its displacements.
+    pub(crate) fn bind_position(
+        &self,
+        part: &GroupMesh,
+        i: usize,
+        point: u32,
+        m: usize,
+        d: usize,
+    ) -> DVec3 {
+        let position = part.bind(point, &self.frames[m].instances[d]);
+        let (Some((k, b)), Some(w)) = (self.bases.get(i), self.weights[m].get(d)) else {
+            return position;
+        };
+        match part.active.binary_search(&point) {
+            Ok(a) if w.len() == *k => position + displacement(&b[a * k..(a + 1) * k], w),
+            _ => position,
+        }
+    }
+
+    /// The frames and instances in which a part is observations: (frame, instance, joint_set of the group).
+    pub(crate) fn of_part(
+        &self,
+        sampler: &Sampler<'_>,
+        group: &Group,
+        part: &GroupMesh,
+        most: usize,
+    ) -> Vec<(usize, usize, usize)> {
+        let joint_set_of = |d: usize| {
+            let joint_set = sampler.instances[d].joint_set;
+            group
+                .joint_sets
+                .iter()
+                .position(|&u| u == joint_set)
+                .unwrap_or(0)
+        };
+        let all = (0..self.frames.len())
+            .flat_map(|m| part.instances.iter().map(move |&d| (m, d, joint_set_of(d))));
+        let all: Vec<_> = all.collect();
+        let step = all.len().div_ceil(most.max(1)).max(1);
+        all.into_iter().step_by(step).collect()
+    }
+
+    /// Adds a helper; for a point of a part it also goes where that point goes.
+    pub(crate) fn add(
+        &mut self,
+        sampler: &Sampler<'_>,
+        group: &Group,
+        blend_weights: &WeightRow,
+        point: Option<(usize, u32)>,
+    ) {
+        for (frame, matrices) in self.frames.iter().zip(&mut self.matrices) {
+            for (&joint_set, matrices) in group.joint_sets.iter().zip(matrices) {
+                let mut matrix = frame.joint_sets[joint_set].blend(blend_weights);
+                if let Some((i, point)) = point {
+                    let part = &group.meshes[i];
+                    let drawn = part
+                        .instances
+                        .iter()
+                        .find(|&&d| sampler.instances[d].joint_set == joint_set);
+                    if let Some(&d) = drawn {
+                        let drawn = &frame.instances[d];
+                        let at = matrix.transform_point3(part.bind(point, drawn));
+                        let shift = drawn.target[point as usize].as_dvec3() - at;
+                        if shift.is_finite() {
+                            matrix.translation += shift;
+                        }
+                    }
+                }
+                matrices.push(matrix);
+            }
+        }
+    }
+
+    /// Has the helpers of a snapshot again, in the frames that it knows.
+    pub(crate) fn restore(&mut self, snapshot: &Snapshot) {
+        self.frames.truncate(snapshot.matrices.len());
+        self.bases.clear();
+        self.weights = vec![Vec::new(); self.frames.len()];
+        self.matrices.clone_from(&snapshot.matrices);
+    }
+}
+
+/// What is left to a morph of a point: its matrix, and the way to its target.
+pub(crate) fn residual(
+    part: &GroupMesh,
+    point: u32,
+    row: &[(u16, f64)],
+    matrices: &[DAffine3],
+    drawn: &InstanceFrame,
+) -> (DMat3, DVec3) {
+    let matrix = blended(row, matrices);
+    let position = matrix.transform_point3(part.bind(point, drawn));
+    (
+        matrix.matrix3,
+        drawn.target[point as usize].as_dvec3() - position,
+    )
+}
+
+/// The residuals of `points` with their rows, in the training `observations` of these frames and their matrices.
+pub(crate) fn residuals(
+    part: &GroupMesh,
+    frames: &[Frame],
+    matrices: &[Vec<Vec<DAffine3>>],
+    observations: &[(usize, usize, usize)],
+    points: &[(u32, &WeightRow)],
+) -> Residuals {
+    let t = observations.len();
+    let mut a = vec![[0.0f32; 9]; t * points.len()];
+    let mut r = vec![[0.0f32; 3]; t * points.len()];
+    let rows = a.par_chunks_mut(t.max(1)).zip(r.par_chunks_mut(t.max(1)));
+    rows.zip(points).for_each(|((a, r), (p, row))| {
+        for ((a, r), &(m, d, u)) in a.iter_mut().zip(r).zip(observations) {
+            let (matrix, rest) = residual(part, *p, row, &matrices[m][u], &frames[m].instances[d]);
+            *a = matrix.to_cols_array().map(|x| x as f32);
+            *r = rest.to_array().map(|x| x as f32);
+        }
+    });
+    Residuals { t, a, r }
+}

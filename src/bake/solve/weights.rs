@@ -1,0 +1,392 @@
+//! Weights of points over joints and helper joints, fitted.
+
+use super::simplex::minimise_on_simplex;
+use super::training::TrainingSet;
+use crate::bake::problem::group::{Group, GroupMesh};
+use crate::bake::problem::rows::{MAX_INFLUENCES, WeightRow, blended, distance, normalised};
+use crate::bake::problem::sampler::Sampler;
+use crate::task::{Cancelled, Task};
+use glam::{DAffine3, DMat3, DVec3};
+use rayon::prelude::*;
+
+/// Fits of weights, the first of plain least squares.
+const FITS: usize = 4;
+
+/// Helpers that a point may choose from: of the most similar weights, and where they follow corrections as many of the
+/// nearest.
+const MAX_HELPER_CANDIDATES: usize = 6;
+
+/// Points that one task takes.
+const POINTS: usize = 256;
+
+/// TrainingSet of a point: instances times frames.
+pub(crate) const MOST_VIEWS: usize = 96;
+
+/// A point in one pose that its weights are to reproduce.
+pub(crate) struct PointObservation<'a> {
+    /// Of the joints and of the helpers.
+    pub(crate) matrices: &'a [DAffine3],
+    /// Bind position, with morphs.
+    pub(crate) position: DVec3,
+    /// World position.
+    pub(crate) target: DVec3,
+    /// The linear part of its motion.
+    pub(crate) linear: DMat3,
+}
+
+/// How a refit weighs what it reproduces.
+#[derive(Clone, Copy)]
+pub(crate) struct Regularisation {
+    /// What a linear part that is wrong by 1 counts for, metres.
+    pub(crate) linear: f64,
+    /// What weights over the joints that are wrong by 1 count for, metres.
+    pub(crate) weights: f64,
+}
+
+/// A point of a part in some training.
+pub(crate) struct WeightFitter<'a> {
+    pub(crate) part: &'a GroupMesh,
+    /// Its position in the group.
+    pub(crate) index: usize,
+    pub(crate) training: &'a TrainingSet,
+    pub(crate) observations: &'a [(usize, usize, usize)],
+    pub(crate) regularisation: Regularisation,
+    /// Whether points are to come to where the whole stack has them, not the skinning in it.
+    pub(crate) whole: bool,
+    /// Points nearer than this are near target_error.
+    pub(crate) target_error: f64,
+}
+
+/// Helpers that points may follow.
+#[derive(Clone, Copy)]
+pub(crate) struct HelperSet<'a> {
+    /// Their weights over the joints.
+    pub(crate) codebook: &'a [WeightRow],
+    /// Where they were placed, bind space; empty where only weights tell which are near.
+    pub(crate) seeds: &'a [DVec3],
+    pub(crate) regularisation: Regularisation,
+    /// Points nearer than this are near target_error.
+    pub(crate) target_error: f64,
+}
+
+impl<'a> WeightFitter<'a> {
+    /// A part's points in the training `observations`; `whole`, `regularisation` and `target_error` as of [`WeightFitter`].
+    pub(crate) fn new(
+        training: &'a TrainingSet,
+        group: &'a Group,
+        index: usize,
+        observations: &'a [(usize, usize, usize)],
+        whole: bool,
+        regularisation: Regularisation,
+        target_error: f64,
+    ) -> Self {
+        Self {
+            part: &group.meshes[index],
+            index,
+            training,
+            observations,
+            regularisation,
+            whole,
+            target_error,
+        }
+    }
+
+    fn observation(&self, point: u32, observations: (usize, usize, usize)) -> PointObservation<'_> {
+        let (m, d, u) = observations;
+        let frame = &self.training.frames[m];
+        let drawn = &frame.instances[d];
+        let target = if self.whole || drawn.uncorrected.is_empty() {
+            &drawn.target
+        } else {
+            &drawn.uncorrected
+        };
+        PointObservation {
+            matrices: &self.training.matrices[m][u],
+            position: self
+                .training
+                .bind_position(self.part, self.index, point, m, d),
+            target: target[point as usize].as_dvec3(),
+            linear: DMat3::ZERO,
+        }
+    }
+
+    /// How far a row puts a point from where it is to come, at most.
+    pub(crate) fn error(&self, point: u32, row: &[(u16, f64)]) -> f64 {
+        let errors = self.observations.iter().map(|&observations| {
+            let observation = self.observation(point, observations);
+            let at = blended(row, observation.matrices).transform_point3(observation.position);
+            at.distance_squared(observation.target)
+        });
+        errors.fold(0.0, f64::max).sqrt()
+    }
+
+    /// The best row over the point's joints and the helpers near to it.
+    pub(crate) fn refit(
+        &self,
+        point: u32,
+        n_joints: usize,
+        codebook: &[WeightRow],
+        seeds: &[DVec3],
+        joint_set_of: &[usize],
+    ) -> WeightRow {
+        let own = &self.part.weights[point as usize];
+        let mut candidates: Vec<(u16, WeightRow)> =
+            own.iter().map(|&(j, _)| (j, vec![(j, 1.0)])).collect();
+        let mut near: Vec<(f64, usize)> = codebook
+            .iter()
+            .enumerate()
+            .map(|(h, blend_weights)| (distance(blend_weights, own), h))
+            .filter(|n| n.0 < 1.9)
+            .collect();
+        near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut around: Vec<(f64, usize)> = Vec::new();
+        if !seeds.is_empty() {
+            let position = self.part.geometry.positions[point as usize].as_dvec3();
+            around = near
+                .iter()
+                .map(|n| (seeds[n.1].distance_squared(position), n.1))
+                .collect();
+            around.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            around.truncate(MAX_HELPER_CANDIDATES);
+        }
+        near.truncate(MAX_HELPER_CANDIDATES);
+        around.retain(|a| near.iter().all(|n| n.1 != a.1));
+        near.extend(around);
+        candidates.extend(
+            near.into_iter()
+                .map(|(_, h)| ((n_joints + h) as u16, codebook[h].clone())),
+        );
+        let point_observations = self.observations.iter().map(|&observations| {
+            let joint_set =
+                &self.training.frames[observations.0].joint_sets[joint_set_of[observations.2]];
+            PointObservation {
+                linear: joint_set.blend(own).matrix3,
+                ..self.observation(point, observations)
+            }
+        });
+        refit(
+            &candidates,
+            own,
+            point_observations,
+            self.regularisation,
+            self.target_error,
+        )
+    }
+}
+
+/// Rows of `points` with these helpers, by part: fitted to the skinning, or to the whole stack where that leaves less to
+/// displacements; as they were where neither brings a point nearer.
+pub(crate) fn fit_weights(
+    sampler: &Sampler<'_>,
+    group: &Group,
+    training: &TrainingSet,
+    points: &[Vec<u32>],
+    followed: HelperSet<'_>,
+    task: &Task,
+) -> Result<Vec<Vec<WeightRow>>, Cancelled> {
+    let HelperSet {
+        codebook,
+        seeds,
+        regularisation,
+        target_error,
+    } = followed;
+    let mut rows = Vec::new();
+    for (i, part) in group.meshes.iter().enumerate() {
+        task.check()?;
+        let base = |p: u32| part.file_weights[p as usize].clone();
+        let Some(n_joints) = group.n_joints.filter(|_| !codebook.is_empty()) else {
+            rows.push(points[i].iter().map(|&p| base(p)).collect());
+            continue;
+        };
+        let observations = training.of_part(sampler, group, part, MOST_VIEWS);
+        let fitter = |whole: bool| {
+            WeightFitter::new(
+                training,
+                group,
+                i,
+                &observations,
+                whole,
+                regularisation,
+                target_error,
+            )
+        };
+        let (skinned, whole) = (fitter(false), fitter(true));
+        let corrects = training
+            .frames
+            .iter()
+            .any(|m| m.instances.iter().any(|d| !d.uncorrected.is_empty()));
+        let refit = |&p: &u32| {
+            let mut best = base(p);
+            let row = skinned.refit(p, n_joints, codebook, seeds, &group.joint_sets);
+            if skinned.error(p, &row) < skinned.error(p, &best) {
+                best = row;
+            }
+            if corrects {
+                let row = whole.refit(p, n_joints, codebook, seeds, &group.joint_sets);
+                if whole.error(p, &row) < whole.error(p, &best) {
+                    best = row;
+                }
+            }
+            best
+        };
+        let chunks = points[i].par_chunks(POINTS).map(|points| {
+            task.check()?;
+            Ok(points.iter().map(refit).collect())
+        });
+        let chunks: Vec<Vec<WeightRow>> = chunks.collect::<Result<_, Cancelled>>()?;
+        rows.push(chunks.concat());
+    }
+    Ok(rows)
+}
+
+/// The weights over `candidates` - each a slot and the weights over joints that it stands for - of a point of weights
+/// `own`: at most [`MAX_INFLUENCES`], none negative, sum 1. By least squares, and by some that weigh the max_error point_observations more
+/// where one of these leaves less there than `bound` and than those before it.
+fn refit<'a>(
+    candidates: &[(u16, WeightRow)],
+    own: &[(u16, f64)],
+    point_observations: impl Iterator<Item = PointObservation<'a>>,
+    regularisation: Regularisation,
+    bound: f64,
+) -> WeightRow {
+    let n = candidates.len();
+    // Where each candidate puts the point from its target, observation by observation.
+    let mut positions: Vec<DVec3> = Vec::new();
+    let mut linears = vec![DMat3::ZERO; n];
+    let mut firm = vec![0.0; n * n];
+    let care_2 = regularisation.linear * regularisation.linear;
+    for observation in point_observations {
+        for (i, (slot, _)) in candidates.iter().enumerate() {
+            let matrix = &observation.matrices[usize::from(*slot)];
+            positions.push(matrix.transform_point3(observation.position) - observation.target);
+            linears[i] = matrix.matrix3 - observation.linear;
+        }
+        for i in 0..n {
+            for j in 0..=i {
+                let (a, b) = (&linears[i], &linears[j]);
+                let linear =
+                    a.x_axis.dot(b.x_axis) + a.y_axis.dot(b.y_axis) + a.z_axis.dot(b.z_axis);
+                firm[i * n + j] += care_2 * linear;
+            }
+        }
+    }
+    let n_sights = positions.len().checked_div(n).unwrap_or(0) as f64;
+    // Of weights that do the same, those nearest to the point's own.
+    let mut joints: Vec<u16> = own.iter().map(|r| r.0).collect();
+    joints.extend(candidates.iter().flat_map(|c| c.1.iter().map(|r| r.0)));
+    joints.sort_unstable();
+    joints.dedup();
+    let of = |row: &[(u16, f64)], j: u16| row.iter().find(|r| r.0 == j).map_or(0.0, |r| r.1);
+    for i in 0..n {
+        for j in 0..=i {
+            let both = joints.iter().map(|&joint| {
+                let own = of(own, joint);
+                (of(&candidates[i].1, joint) - own) * (of(&candidates[j].1, joint) - own)
+            });
+            firm[i * n + j] +=
+                n_sights * regularisation.weights * regularisation.weights * both.sum::<f64>();
+        }
+    }
+    let mut irls = vec![1.0; n_sights as usize];
+    let mut best: Option<(f64, Vec<(usize, f64)>)> = None;
+    for _ in 0..FITS {
+        let mut g = firm.clone();
+        for (positions, irls) in positions.chunks_exact(n).zip(&irls) {
+            for i in 0..n {
+                for j in 0..=i {
+                    g[i * n + j] += irls * positions[i].dot(positions[j]);
+                }
+            }
+        }
+        for i in 0..n {
+            for j in 0..i {
+                g[j * n + i] = g[i * n + j];
+            }
+        }
+        let found = minimise_sparse(&g, n);
+        let errors = positions.chunks_exact(n).map(|positions| {
+            let off: DVec3 = found.iter().map(|&(i, x)| positions[i] * x).sum();
+            off.length()
+        });
+        let errors: Vec<f64> = errors.collect();
+        let max_error = errors.iter().copied().fold(0.0, f64::max);
+        if best.as_ref().is_none_or(|best| max_error < 0.98 * best.0) {
+            best = Some((max_error, found));
+        }
+        let rms = (errors.iter().map(|e| e * e).sum::<f64>() / n_sights.max(1.0)).sqrt();
+        if max_error <= bound || rms <= 0.0 {
+            break;
+        }
+        for (irls, e) in irls.iter_mut().zip(&errors) {
+            *irls *= (e / rms).powf(0.7) + 0.3;
+        }
+        let mean = irls.iter().sum::<f64>() / n_sights.max(1.0);
+        for irls in &mut irls {
+            *irls /= mean;
+        }
+    }
+    let row = best.map_or_else(Vec::new, |best| best.1);
+    let row = row.into_iter().map(|(i, x)| (candidates[i].0, x));
+    normalised(row.collect())
+}
+
+/// The smallest `x' g x` on the simplex with at most [`MAX_INFLUENCES`] entries: entries and their x.
+fn minimise_sparse(g: &[f64], n: usize) -> Vec<(usize, f64)> {
+    let mut chosen: Vec<usize> = (0..n).collect();
+    loop {
+        let m = chosen.len();
+        let part: Vec<f64> = (0..m * m)
+            .map(|e| g[chosen[e / m] * n + chosen[e % m]])
+            .collect();
+        let x = minimise_on_simplex(&part, m);
+        let found = chosen.iter().copied().zip(x);
+        let mut kept: Vec<(usize, f64)> = found.filter(|k| k.1 > 1e-4).collect();
+        if kept.len() <= MAX_INFLUENCES {
+            return kept;
+        }
+        let least = kept
+            .iter()
+            .enumerate()
+            .min_by(|a, b| a.1.1.total_cmp(&b.1.1));
+        if let Some(least) = least.map(|l| l.0) {
+            kept.remove(least);
+        }
+        chosen = kept.into_iter().map(|k| k.0).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DQuat;
+
+    #[test]
+    fn a_helper_that_does_it_takes_the_point() {
+        let half = DQuat::from_rotation_z(0.8);
+        let matrices = [
+            DAffine3::IDENTITY,
+            DAffine3::from_quat(half * half),
+            DAffine3::from_quat(half),
+        ];
+        let observation = PointObservation {
+            matrices: &matrices,
+            position: DVec3::X,
+            target: half * DVec3::X,
+            linear: DMat3::from_quat(half),
+        };
+        let own = vec![(0, 0.5), (1, 0.5)];
+        let candidates = [(0, vec![(0, 1.0)]), (1, vec![(1, 1.0)]), (2, own.clone())];
+        let regularisation = Regularisation {
+            linear: 0.02,
+            weights: 0.02,
+        };
+        let row = refit(
+            &candidates,
+            &own,
+            std::iter::once(observation),
+            regularisation,
+            0.0,
+        );
+        assert_eq!((row.len(), row[0].0), (1, 2), "{row:?}");
+    }
+}

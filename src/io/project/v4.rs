@@ -1,0 +1,407 @@
+//! Version 4 of the format, the one that is written: the words of a project file and nothing else.
+//!
+//! The types of the format belong to this folder. No live type is read or written, so that a change of the editor
+//! changes no file. Joints are named by [`JointKey`], which also names joints that the source does not have.
+
+use super::joints::{JointKey, JointRef};
+use super::session::Session;
+use super::stack::Stack;
+use super::words::{Axis, InBetweens, Interpolation, PaintedMap, Property, is_default};
+use serde::{Deserialize, Serialize};
+
+/// The number of this version.
+pub(super) const VERSION: u32 = 4;
+
+/// What the artist made of a model. `version` comes first in the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Project {
+    /// The version of the format.
+    pub version: u32,
+    /// The version of Sinew that wrote the file; for people, never used.
+    pub app: String,
+    /// The model that everything else edits.
+    pub model: ModelRef,
+    /// In an autosave: the artist's own project file, absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovers: Option<String>,
+    /// In an autosave: steps since the artist last saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsaved_steps: Option<u64>,
+    /// Influences that differ from the source's, one entry a mesh.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) weights: Vec<MeshWeights>,
+    /// Layers of weights, one entry a layer, of each mesh from the bottom to the top. The first one is the base, whose
+    /// rows are those in `weights`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) layers: Vec<LayerEntry>,
+    /// Every mesh's stack, also an untouched one: a project must look the same when defaults have changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) stacks: Vec<StackEntry>,
+    /// Painted maps, one entry a map.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) masks: Vec<MeshMask>,
+    /// The artist's pose where it differs from rest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) pose: Vec<JointPose>,
+    /// Joints that the artist renamed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) renamed: Vec<Renamed>,
+    /// What the artist overrides of joints.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) rules: Vec<RuleEntry>,
+    /// Joints whose weights no tool may change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) locked: Vec<JointRef>,
+    /// Clips added or changed, whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) clips: Vec<ClipEntry>,
+    /// Clips of the source that the artist removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) removed_clips: Vec<Named>,
+    /// Selected and hidden points.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) points: Vec<MeshPoints>,
+    /// View, selection and tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) session: Option<Session>,
+}
+
+/// The model that a project edits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum ModelRef {
+    /// A file.
+    File {
+        /// Relative to the folder of the project file, with `/` separators; absolute in an autosave.
+        path: String,
+        /// xxh3-64 of the file and its buffers, 16 hex digits.
+        fingerprint: String,
+        /// The name for the artist.
+        name: String,
+    },
+    /// A built-in sample.
+    Sample {
+        /// Its name, "arm".
+        name: String,
+        /// xxh3-64 of the model as it was generated, 16 hex digits; empty in the first projects.
+        #[serde(default)]
+        fingerprint: String,
+    },
+}
+
+impl ModelRef {
+    /// The model's name for the artist.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::File { name, .. } | Self::Sample { name, .. } => name,
+        }
+    }
+}
+
+/// The index of a mesh or clip of the source and its name there, as a check: `(3, "Walk")`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Named(pub(super) u32, pub(super) String);
+
+/// A joint of a skin: its index in the skin's list (what rows use), its key and its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SkinJoint(pub(super) u16, pub(super) JointKey, pub(super) String);
+
+/// Influences of one mesh.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MeshWeights {
+    pub(super) mesh: u32,
+    pub(super) name: String,
+    /// The joints that the rows use, by skin index.
+    pub(super) joints: Vec<SkinJoint>,
+    /// Rows in text, ascending by primitive and vertex.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) rows: Vec<Row>,
+    /// Rows encoded, where they are too many for text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) blocks: Vec<RowBlock>,
+}
+
+/// A layer of weights of one mesh.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LayerEntry {
+    pub(super) mesh: u32,
+    pub(super) name: String,
+    /// Its number, which the session uses.
+    pub(super) layer: u32,
+    /// Its name.
+    pub(super) title: String,
+    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    pub(super) opacity: f32,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) muted: bool,
+    /// Whether only this one is shown over the base.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) alone: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mirror: Option<MirrorEntry>,
+    /// The joints that the rows and the mirror effect use, by skin index.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) joints: Vec<SkinJoint>,
+    /// Rows in text, ascending by primitive and vertex.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) rows: Vec<Row>,
+    /// Rows encoded, where they are too many for text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) blocks: Vec<RowBlock>,
+    /// Painted values of its mask in text, ascending by primitive and vertex.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) mask_values: Vec<MaskValue>,
+    /// The same encoded, where they are too many for text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) mask_blocks: Vec<MaskBlock>,
+}
+
+fn whole() -> f32 {
+    1.0
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde expects"
+)]
+fn is_whole(opacity: &f32) -> bool {
+    opacity.to_bits() == 1f32.to_bits()
+}
+
+/// The mirror effect of a layer: one side also shows on the other. The mirror images of points follow from the model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MirrorEntry {
+    /// The mirror plane is where this coordinate of the bind pose is `centre`.
+    pub(super) axis: Axis,
+    /// Metres; left out where it is 0.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) centre: f32,
+    pub(super) from_positive: bool,
+    /// The largest distance between mirror images, as a fraction of the diagonal of the bounds.
+    pub(super) tolerance: f32,
+    /// Skin joints and the joints that take their weight on the other side; a joint that is not listed keeps its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) pairs: Vec<(u16, u16)>,
+    /// Skin joints that have no partner.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) unpaired: Vec<u16>,
+}
+
+/// The influences of one point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Row {
+    /// The primitive; left out where it is the first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) p: u32,
+    /// The point's lowest vertex, counted within the primitive.
+    pub(super) v: u32,
+    /// (skin joint index, weight) in the order of the row.
+    pub(super) w: Vec<(u16, f32)>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde expects"
+)]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+/// The encoded rows of one primitive whose vertex numbers fall into one span (see `rows`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RowBlock {
+    pub(super) primitive: u32,
+    pub(super) n_rows: u32,
+    pub(super) n_influences: u32,
+    pub(super) data: String,
+}
+
+/// A painted map of one mesh.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MeshMask {
+    pub(super) mesh: u32,
+    pub(super) name: String,
+    /// Which map.
+    pub(super) map: PaintedMap,
+    /// Painted values in text, ascending by primitive and vertex.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) values: Vec<MaskValue>,
+    /// Painted values encoded, where they are too many for text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) blocks: Vec<MaskBlock>,
+}
+
+/// The painted value of one point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MaskValue {
+    /// The primitive; left out where it is the first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) p: u32,
+    /// The point's lowest vertex, counted within the primitive.
+    pub(super) v: u32,
+    /// The value.
+    pub(super) x: f32,
+}
+
+/// The encoded values of one primitive whose vertex numbers fall into one span (see `masks`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MaskBlock {
+    pub(super) primitive: u32,
+    pub(super) n_values: u32,
+    pub(super) data: String,
+}
+
+/// Selected and hidden points of one mesh.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MeshPoints {
+    pub(super) mesh: u32,
+    pub(super) name: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) selected: Vec<PointRuns>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) hidden: Vec<PointRuns>,
+}
+
+/// Points of one primitive, by their vertices.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PointRuns {
+    /// The primitive; left out where it is the first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) primitive: u32,
+    /// (first vertex, number of vertices), counted within the primitive.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) runs: Vec<(u32, u32)>,
+    /// A bit for each vertex, where there would be too many runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) bits: Option<PointBits>,
+}
+
+/// A bit for each vertex, lowest first, encoded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PointBits {
+    pub(super) n_vertices: u32,
+    pub(super) data: String,
+}
+
+/// A stack and the meshes that have it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StackEntry {
+    pub(super) meshes: Vec<Named>,
+    pub(super) stack: Stack,
+}
+
+/// What differs from rest in the pose of one joint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JointPose {
+    pub(super) joint: JointKey,
+    pub(super) name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) translation: Option<(f64, f64, f64)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) rotation: Option<(f64, f64, f64, f64)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) scale: Option<(f64, f64, f64)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) stretch: Option<[(f64, f64, f64); 3]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) morph_weights: Option<Vec<f32>>,
+}
+
+/// The components in which a local transform differs from another; numbers as in [`crate::math::Transform`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct TransformEntry {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) translation: Option<(f64, f64, f64)>,
+    /// x, y, z, w.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rotation: Option<(f64, f64, f64, f64)>,
+    /// A stretch without shear.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scale: Option<(f64, f64, f64)>,
+    /// A stretch with shear: three columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stretch: Option<[(f64, f64, f64); 3]>,
+}
+
+/// What the artist overrides of a joint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RuleEntry {
+    pub(super) joint: JointKey,
+    pub(super) name: String,
+    /// Where its bone ends, in the joint's rest space.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tail: Option<(f64, f64, f64)>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) compensates_scale: bool,
+    /// The joint whose inflation moves it, instead of its parent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) inflation_parent: Option<JointRef>,
+}
+
+/// A joint's new name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Renamed {
+    pub(super) joint: JointKey,
+    pub(super) was: String,
+    pub(super) name: String,
+}
+
+/// A clip, whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ClipEntry {
+    pub(super) clip: u32,
+    pub(super) name: String,
+    /// The name of the source's clip that it replaces; left out for an added clip.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) replaces: Option<String>,
+    /// The interpolation of rotation and translation; left out where it is component by component.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) in_betweens: InBetweens,
+    /// Whether it is a preview, which is not exported.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) preview: bool,
+    pub(super) channels: Vec<ChannelEntry>,
+}
+
+/// A channel; keys in text or encoded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChannelEntry {
+    pub(super) joint: JointKey,
+    pub(super) name: String,
+    pub(super) property: Property,
+    pub(super) interpolation: Interpolation,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) times: Vec<f32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) values: Vec<f32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) keys: Option<KeyBlock>,
+}
+
+/// Encoded keys: times, then values.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KeyBlock {
+    pub(super) n_times: u32,
+    pub(super) n_values: u32,
+    pub(super) data: String,
+}

@@ -1,0 +1,127 @@
+//! The tables of `assets/manual/figures.md`: which exports and measurements they show, and how their rows are written.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The page, below the repository's root.
+pub(crate) const PAGE: &str = "assets/manual/figures.md";
+
+/// Where the model of a row is.
+#[derive(Clone, Copy)]
+pub(crate) enum Model {
+    /// A file in `assets`.
+    Asset(&'static str),
+    /// A file in the `models` folder of the shared test data.
+    Shared(&'static str),
+}
+
+/// An export whose report is a row.
+pub(crate) struct Export {
+    /// What the first two columns say.
+    pub(crate) label: &'static str,
+    pub(crate) model: Model,
+    pub(crate) flags: &'static [&'static str],
+    /// Whether the tests export it too; the others take minutes.
+    pub(crate) is_tested: bool,
+}
+
+/// The exports of the table, in its order.
+pub(crate) const EXPORTS: [Export; 8] = [
+    export("arm | DQS", Model::Asset("arm.glb"), DQS, true),
+    export("arm | default", Model::Asset("arm.glb"), &[], true),
+    export("hand | DQS", Model::Asset("hand.glb"), DQS, true),
+    export("hand | default", Model::Asset("hand.glb"), &[], false),
+    export("mannequin | DQS", Model::Asset("mannequin.glb"), DQS, false),
+    export(
+        "mannequin | default",
+        Model::Asset("mannequin.glb"),
+        &[],
+        false,
+    ),
+    export("Fox | DQS", Model::Shared("fox/fox.glb"), DQS, true),
+    export("Fox | default", Model::Shared("fox/fox.glb"), &[], true),
+];
+
+const DQS: &[&str] = &["--method", "dqs"];
+
+const fn export(
+    label: &'static str,
+    model: Model,
+    flags: &'static [&'static str],
+    is_tested: bool,
+) -> Export {
+    Export {
+        label,
+        model,
+        flags,
+        is_tested,
+    }
+}
+
+/// The header of the table of exports.
+pub(crate) const EXPORTS_HEADER: &str = "\
+| model | deformer stack | helper joints | morph targets | largest error | 99.9th percentile | RMS | not corrected | size | 0.1 % |
+|---|---|---|---|---|---|---|---|---|---|";
+
+/// The row of an export, as the command line at `sinew` writes and reports it. `shared`: the folder of shared test data.
+pub(crate) fn export_row(sinew: &Path, export: &Export, shared: &Path) -> String {
+    let model = match export.model {
+        Model::Asset(name) => root().join("assets").join(name),
+        Model::Shared(name) => shared.join("models").join(name),
+    };
+    let folder = tempfile::tempdir().expect("a folder for the export");
+    let report = folder.path().join("report.json");
+    let output = Command::new(sinew)
+        .arg("export")
+        .arg(&model)
+        .arg("--out")
+        .arg(folder.path().join("out.glb"))
+        .args(["--correct", "clips", "--report"])
+        .arg(&report)
+        .args(export.flags)
+        .output()
+        .expect("the program runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {said}", export.label);
+    let text = std::fs::read(&report).expect("the report is written");
+    let report: Value = serde_json::from_slice(&text).expect("the report is JSON");
+    let number = |key: &str| {
+        let value = report[key].as_f64();
+        value.unwrap_or_else(|| panic!("{}: the report has no {key}", export.label))
+    };
+    let is_met = report["met"].as_bool().expect("met");
+    let verdict = if is_met { "met" } else { "missed" };
+    format!(
+        "| {} | {} | {} | {:.3} % | {:.3} % | {:.3} % | {:.1} % | × {:.2} | {verdict} |",
+        export.label,
+        report["helper_joints"],
+        report["morph_targets"],
+        number("max_percent"),
+        number("p999_percent"),
+        number("rms_percent"),
+        number("before_max_percent"),
+        number("size_ratio"),
+    )
+}
+
+/// The repository's root.
+pub(crate) fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The marks before and after what is written under `name`.
+pub(crate) fn marks(name: &str) -> [String; 2] {
+    [
+        format!("<!-- {name}: written by tests/bench/report.rs -->\n"),
+        format!("<!-- end of {name} -->\n"),
+    ]
+}
+
+/// What stands in `page` under `name`.
+pub(crate) fn section<'a>(page: &'a str, name: &str) -> &'a str {
+    let [start, end] = marks(name);
+    let parts = page.split_once(&start);
+    let inside = parts.and_then(|(_, rest)| rest.split_once(&end));
+    inside.unwrap_or_else(|| panic!("{PAGE} has no {name}")).0
+}

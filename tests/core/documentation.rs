@@ -1,0 +1,132 @@
+//! The README and the manual: their figures are those of the program, their links lead somewhere, every flag is explained.
+
+use crate::figures::{EXPORTS, Export, Model, PAGE, export_row, root, section};
+use crate::shared::shared_dir;
+use std::path::{Path, PathBuf};
+
+fn rows() -> Vec<String> {
+    let page = std::fs::read_to_string(root().join(PAGE)).unwrap();
+    let rows = section(&page, "exports").lines();
+    let rows = rows.filter(|line| line.starts_with('|')).skip(2);
+    rows.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_table_of_exports_has_every_row() {
+    let rows = rows();
+    assert_eq!(rows.len(), EXPORTS.len(), "{rows:#?}");
+    for (row, export) in rows.iter().zip(&EXPORTS) {
+        let start = format!("| {} |", export.label);
+        assert!(row.starts_with(&start), "{row} is not of {}", export.label);
+    }
+}
+
+/// `cargo bench --bench report -- exports` writes the table anew.
+#[test]
+fn the_table_of_exports_is_what_the_program_reports() {
+    let is_shared = |export: &Export| matches!(export.model, Model::Shared(_));
+    let shared = shared_dir("the_table_of_exports_is_what_the_program_reports");
+    let mut wrong = Vec::new();
+    for (export, row) in EXPORTS.iter().zip(rows()) {
+        if !export.is_tested || (is_shared(export) && shared.is_none()) {
+            continue;
+        }
+        let folder = shared.clone().unwrap_or_default();
+        let now = export_row(Path::new(env!("CARGO_BIN_EXE_sinew")), export, &folder);
+        if now != row {
+            wrong.push(format!("the page has {row}\nthe program {now}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The README and the pages of the manual.
+fn documents() -> Vec<PathBuf> {
+    let mut documents = vec![root().join("README.md"), root().join("src/ARCHITECTURE.md")];
+    let pages = std::fs::read_dir(root().join("assets/manual")).unwrap();
+    documents.extend(pages.map(|entry| entry.unwrap().path()));
+    assert!(documents.len() >= 8, "{documents:?}");
+    documents
+}
+
+#[test]
+fn links_and_pictures_of_the_documents_are_there() {
+    let mut n_links = 0;
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        let targets = text.split("](").skip(1);
+        for target in targets.filter_map(|rest| rest.split(')').next()) {
+            if target.starts_with("https://") {
+                continue;
+            }
+            let path = document.parent().unwrap().join(target);
+            assert!(path.is_file(), "{}: {target}", document.display());
+            n_links += 1;
+        }
+    }
+    assert!(n_links > 15, "{n_links}");
+}
+
+#[test]
+fn the_readme_is_short() {
+    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(text.lines().count() <= 120);
+}
+
+/// Every long flag of every subcommand stands in the manual's page on the command line, and no other.
+#[test]
+fn the_manual_knows_every_flag() {
+    let page = std::fs::read_to_string(root().join("assets/manual/command-line.md")).unwrap();
+    let formats = std::fs::read_to_string(root().join("assets/manual/formats.md")).unwrap();
+    let help = |args: &[&str]| {
+        let program = std::process::Command::new(env!("CARGO_BIN_EXE_sinew"));
+        let mut program = program;
+        let output = program.args(args).arg("--help").output().unwrap();
+        assert!(output.status.success(), "{args:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let mut known = std::collections::BTreeSet::new();
+    let commands = [
+        "info", "check", "skin", "weights", "measure", "compare", "export", "sample", "bench",
+    ];
+    for command in commands {
+        assert!(page.contains(&format!("sinew {command} ")), "{command}");
+        let text = help(&[command]);
+        let flags = text.lines().filter_map(|line| {
+            let line = line.trim_start();
+            let line = line.strip_prefix("-o, ").unwrap_or(line);
+            let name = line.strip_prefix("--")?;
+            let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            Some(format!("--{}", &name[..end.unwrap_or(name.len())]))
+        });
+        known.extend(flags);
+    }
+    known.remove("--help");
+    assert!(known.len() > 40, "{known:?}");
+    for flag in &known {
+        assert!(page.contains(flag.as_str()), "{flag} is not in the manual");
+    }
+    // Flags of `render`, which this build may lack.
+    let of_render = [
+        "--size",
+        "--view",
+        "--show",
+        "--no-legend",
+        "--ramp",
+        "--theme",
+        "--bones",
+        "--wire",
+    ];
+    for word in [&page, &formats]
+        .into_iter()
+        .flat_map(|t| t.split(['`', ' ', '[', ']', '\n', ';', ',']))
+    {
+        if word.starts_with("--") && word.len() > 2 {
+            let flag = word.split('=').next().unwrap();
+            assert!(
+                known.contains(flag) || of_render.contains(&flag),
+                "the manual has {flag}, the program has not"
+            );
+        }
+    }
+}
