@@ -5,11 +5,11 @@
 
 use super::error::GltfWriteError;
 use super::helper_joints::Storage;
+use super::json::{each, entry_mut, index, place};
 use super::keys::{Keys, fit};
 use super::nodes::{AddedNodes, make_animatable, node_of};
-use super::patch::{FLOAT, NewAccessor, Patch, entry_mut, place};
+use super::patch::{FLOAT, NewAccessor, Patch};
 use super::report::ExportReport;
-use super::uses::{each, index};
 use crate::bake::Baked;
 use crate::document::{ClipId, Document};
 use crate::finding::Finding;

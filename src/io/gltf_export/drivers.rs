@@ -2,8 +2,9 @@
 //!
 //! The format is in the manual ("Driving helper joints").
 
+use super::json::number;
 use super::nodes::{AddedNodes, node_of};
-use super::patch::{Patch, number};
+use super::patch::Patch;
 use super::report::ExportReport;
 use crate::bake::{BakeOptions, Baked, SkinFrames};
 use crate::document::{Document, SkinId};

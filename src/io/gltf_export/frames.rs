@@ -1,19 +1,20 @@
 //! Clips as morph targets, for players without skinning: skins and joints go, each skinned mesh gets a target a frame.
 
+use super::allocator::Policy;
 use super::clips::patch_clips;
-use super::compact::{kept_nodes, prune_nodes};
 use super::destination::{Destination, Written};
 use super::error::GltfWriteError;
 use super::joints::patch_joints;
+use super::json::{MESHOPT, each, entry_mut, place};
 use super::nodes::{AddedNodes, node_of, patch_names};
-use super::package::Package;
-use super::patch::{MESHOPT, Patch, entry_mut, place};
+use super::package::{Package, Packed};
+use super::patch::Patch;
+use super::prune::{kept_nodes, prune_nodes};
 use super::referenced::add_referenced;
 use super::report::ExportReport;
 use super::shapes::{LocalShape, drop_skins, drop_weights, free, strip, write_primitive};
 use super::targets::Writer;
 use super::uncompress::uncompress_once;
-use super::uses::each;
 use crate::bake::BakeOptions;
 use crate::bake::frames::{Frame, FramedInstance, frame_channel};
 use crate::document::{ClipId, Document, InstanceId, MeshId, MeshItem};
@@ -53,7 +54,7 @@ pub fn write_frames(
     let source = document.source().ok_or(GltfWriteError::NoSource)?;
     let mut report = ExportReport::default();
     let mut package = Package::new(source, destination, &mut report.findings);
-    let mut patch = package.patch();
+    let mut patch = package.patch(Policy::Compact);
     patch_joints(document, &mut patch, &mut report);
     patch_names(document, &mut patch.json);
     let WrittenMeshes {
@@ -93,8 +94,9 @@ pub fn write_frames(
     patch.dropped_extensions.extend(MESHOPT);
     let places = kept.map(|kept| prune_nodes(&mut patch.json, &kept));
     task.step("Writing the model", 0.9)?;
-    report.n_bytes_added = patch.n_bytes_appended();
-    let (mut files, json) = package.finish_compact(patch)?;
+    let patched = patch.finish();
+    report.n_bytes_added = patched.n_bytes_added;
+    let Packed { mut files, json } = package.finish(patched)?;
     add_referenced(source, &json, &mut files, &mut report);
     let place_of = |node: usize| match &places {
         Some(places) => places.get(node).copied().flatten(),

@@ -1,11 +1,11 @@
 //! What was baked -> nodes, joints of skins, morph targets.
 
 use super::error::GltfWriteError;
+use super::json::{entry_mut, index, place, short};
 use super::nodes::{AddedNodes, node_of};
-use super::patch::{FLOAT, NewAccessor, Patch, UNSIGNED_SHORT, entry_mut, place, short};
+use super::patch::{FLOAT, NewAccessor, Patch, UNSIGNED_SHORT};
 use super::report::ExportReport;
 use super::targets::add_targets;
-use super::uses::index;
 use crate::bake::{Baked, HelperJoint};
 use crate::document::{Document, SkinId};
 use crate::skeleton::{Channel, Property};

@@ -4,10 +4,10 @@
 //! writes those nodes and skins over the source's. Nodes of removed joints stay in the list, where nothing refers to them:
 //! extensions address nodes by index.
 
+use super::json::{each, entry_mut, index, number, place};
 use super::nodes::{node_of, write_transform};
-use super::patch::{FLOAT, NewAccessor, Patch, entry_mut, number, place};
+use super::patch::{FLOAT, NewAccessor, Patch};
 use super::report::ExportReport;
-use super::uses::{each, index};
 use crate::document::{Document, Skin};
 use crate::finding::{Finding, counted};
 use crate::math::Transform;

@@ -13,8 +13,8 @@
 //! anybody else reads is never changed.
 //! Invariant: the pose on screen stays out of the file unless asked for.
 
+mod allocator;
 mod clips;
-mod compact;
 mod destination;
 mod drivers;
 mod error;
@@ -24,18 +24,20 @@ mod frames;
 mod glb;
 mod helper_joints;
 mod joints;
+mod json;
 mod keys;
 mod nodes;
 mod package;
 mod patch;
 mod pictures;
 mod pool;
+mod primitives;
+mod prune;
 mod ranges;
 mod referenced;
 mod report;
 mod rows;
 mod shapes;
-mod space;
 mod targets;
 mod text;
 mod uncompress;

@@ -1,7 +1,6 @@
 //! Which bytes of a buffer nothing refers to any more.
 
-use super::patch::MESHOPT;
-use super::uses::{each, index};
+use super::json::{DRACO, MESHOPT, each, index};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -90,7 +89,7 @@ impl Ranges {
         }
         for primitive in each(json, "meshes").flat_map(|mesh| each(mesh, "primitives")) {
             let extensions = primitive.get("extensions");
-            let draco = extensions.and_then(|e| e.get("KHR_draco_mesh_compression"));
+            let draco = extensions.and_then(|e| e.get(DRACO));
             hold_all(draco.and_then(|draco| draco.get("bufferView")));
         }
         for (v, view) in views.iter().enumerate() {

@@ -1,8 +1,9 @@
 //! The files that a model refers to.
 
 use super::format::GltfFormat;
+use super::json::each;
 use super::report::ExportReport;
-use super::{external, package, uses};
+use super::{external, package};
 use crate::document::{Document, Source};
 use crate::finding::Finding;
 use bytes::Bytes;
@@ -17,7 +18,7 @@ pub(super) fn add_referenced(
     report: &mut ExportReport,
 ) {
     for uri in external::uris(json) {
-        let buffer = uses::each(json, "buffers")
+        let buffer = each(json, "buffers")
             .position(|b| b.get("uri").and_then(serde_json::Value::as_str) == Some(uri));
         let name = external::relative(uri);
         if name
@@ -28,7 +29,7 @@ pub(super) fn add_referenced(
         }
         // Import read the buffers; pictures and the like are read now.
         let same = |&i: &usize| {
-            uses::each(&source.json, "buffers")
+            each(&source.json, "buffers")
                 .nth(i)
                 .and_then(|b| b.get("uri"))
                 .and_then(serde_json::Value::as_str)

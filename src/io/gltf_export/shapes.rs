@@ -1,18 +1,19 @@
 //! A model that never moves: the source with given shapes, without skins, clips and morph targets.
 
-use super::compact::{kept_nodes, prune_nodes};
+use super::allocator::Policy;
 use super::destination::{Destination, Written};
 use super::drivers::drop_drivers;
 use super::error::GltfWriteError;
 use super::joints::patch_joints;
+use super::json::{MESHOPT, each, entry_mut, index, place};
 use super::nodes::{node_of, patch_names, patch_transforms};
-use super::package::Package;
-use super::patch::{ARRAY_BUFFER, FLOAT, MESHOPT, NewAccessor, Patch, entry_mut, place};
+use super::package::{Package, Packed};
+use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch};
+use super::primitives::{attributes_mut, points_of, primitive_mut};
+use super::prune::{kept_nodes, prune_nodes};
 use super::referenced::add_referenced;
 use super::report::ExportReport;
 use super::uncompress;
-use super::uses::{each, index};
-use super::weights::{attributes_mut, points_of, primitive_mut};
 use crate::bake::still::{StillShape, into_node};
 use crate::document::{Document, InstanceId, MeshId, MeshItem};
 use crate::finding::{Finding, counted};
@@ -39,7 +40,7 @@ pub fn write_shapes(
     let source = document.source().ok_or(GltfWriteError::NoSource)?;
     let mut report = ExportReport::default();
     let mut package = Package::new(source, destination, &mut report.findings);
-    let mut patch = package.patch();
+    let mut patch = package.patch(Policy::Compact);
     patch_joints(document, &mut patch, &mut report);
     patch_names(document, &mut patch.json);
     patch_transforms(document, pose, &mut patch.json, &mut report);
@@ -72,8 +73,9 @@ pub fn write_shapes(
     let kept = kept_nodes(&patch.json, &joints);
     let places = kept.map(|kept| prune_nodes(&mut patch.json, &kept));
     task.step("Writing the model", 0.9)?;
-    report.n_bytes_added = patch.n_bytes_appended();
-    let (mut files, json) = package.finish_compact(patch)?;
+    let patched = patch.finish();
+    report.n_bytes_added = patched.n_bytes_added;
+    let Packed { mut files, json } = package.finish(patched)?;
     add_referenced(source, &json, &mut files, &mut report);
 
     let instances = document.instances().iter().filter_map(|(&id, instance)| {

@@ -1,15 +1,14 @@
 //! Morph targets that were baked -> displacements of positions and normals in every primitive of a mesh.
 
 use super::error::GltfWriteError;
+use super::json::{entry_mut, index, place, short};
 use super::nodes::node_of;
 use super::patch::{
     ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_BYTE, UNSIGNED_INT, UNSIGNED_SHORT,
-    entry_mut, place, short,
 };
+use super::primitives::{points_of, primitive_mut};
 use super::report::ExportReport;
 use super::uncompress;
-use super::uses::index;
-use super::weights::{points_of, primitive_mut};
 use crate::bake::BakedMesh;
 use crate::document::{Document, MeshId, MeshItem};
 use bytes::Bytes;

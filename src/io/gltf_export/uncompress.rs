@@ -4,17 +4,15 @@
 //! quantise a second time: the decoded numbers are what every player shows, and they are what is written.
 
 use super::error::GltfWriteError;
+use super::json::{DRACO, index};
 use super::patch::{
     ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_INT, UNSIGNED_SHORT,
 };
+use super::primitives::{attributes_mut, primitive_mut};
 use super::report::ExportReport;
-use super::uses::index;
-use super::weights::{attributes_mut, primitive_mut};
 use crate::document::{Document, MeshId};
 use crate::io::gltf;
 use bytes::Bytes;
-
-const DRACO: &str = "KHR_draco_mesh_compression";
 
 /// [`uncompress`], where that was not done yet.
 pub(super) fn uncompress_once(

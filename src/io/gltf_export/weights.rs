@@ -1,18 +1,18 @@
 //! Edited influences -> JOINTS_n and WEIGHTS_n of the primitives that show them.
 
 use super::error::GltfWriteError;
+use super::json::index;
 use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_BYTE, UNSIGNED_SHORT};
+use super::primitives::{attributes_mut, points_of};
 use super::report::ExportReport;
 use super::rows::{FittedRow, fit};
 use super::uncompress;
-use super::uses::index;
 use crate::bake::Baked;
 use crate::document::{Document, MeshId, MeshItem};
 use crate::skinning::{CHUNK, Influences};
 use crate::task::Task;
 use bytes::Bytes;
 use rayon::prelude::*;
-use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// The accessors of JOINTS_n and WEIGHTS_n.
@@ -143,41 +143,6 @@ fn edited_primitives(item: &MeshItem, edited: &[bool]) -> Vec<usize> {
     (0..item.geometry.primitives.len())
         .filter(|&p| points_of(item, p).iter().any(is_edited))
         .collect()
-}
-
-/// The points of a primitive's vertices, in the order of the file.
-pub(super) fn points_of(item: &MeshItem, primitive: usize) -> &[u32] {
-    let primitive = item.geometry.primitives.get(primitive);
-    primitive
-        .and_then(|p| {
-            let range = p.vertices.start as usize..p.vertices.end as usize;
-            item.geometry.point_of_vertex.get(range)
-        })
-        .unwrap_or_default()
-}
-
-/// The attributes of a primitive in the file.
-pub(super) fn attributes_mut(
-    json: &mut Value,
-    mesh: MeshId,
-    primitive: usize,
-) -> Option<&mut Map<String, Value>> {
-    primitive_mut(json, mesh, primitive)?
-        .get_mut("attributes")?
-        .as_object_mut()
-}
-
-/// A primitive in the file.
-pub(super) fn primitive_mut(
-    json: &mut Value,
-    mesh: MeshId,
-    primitive: usize,
-) -> Option<&mut Map<String, Value>> {
-    json.get_mut("meshes")?
-        .get_mut(mesh.0 as usize)?
-        .get_mut("primitives")?
-        .get_mut(primitive)?
-        .as_object_mut()
 }
 
 /// Gives up the accessors of a primitive's influences.

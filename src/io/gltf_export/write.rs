@@ -1,9 +1,10 @@
 //! The source model with changed weights, clips and names, and with what was baked.
 
+use super::allocator::Policy;
 use super::destination::{Destination, Written};
 use super::error::GltfWriteError;
 use super::nodes::AddedNodes;
-use super::package::Package;
+use super::package::{Package, Packed};
 use super::referenced::add_referenced;
 use super::report::ExportReport;
 use super::{clips, drivers, helper_joints, joints, nodes, weights};
@@ -55,10 +56,10 @@ pub fn write_model(
     let mut report = ExportReport::default();
     let mut package = Package::new(source, destination, &mut report.findings);
     // With an edit alone all of the source's bytes stay, so that files are easily compared.
-    let mut patch = match changes.baked {
-        Some(_) => package.patch_over(),
-        None => package.patch(),
-    };
+    let mut patch = package.patch(match changes.baked {
+        Some(_) => Policy::Reuse,
+        None => Policy::Append,
+    });
     let limit = changes.influences.clamp(1, 8);
     let baked = changes.baked.map(|(baked, _)| baked);
     joints::patch_joints(document, &mut patch, &mut report);
@@ -85,11 +86,10 @@ pub fn write_model(
     if changes.write_pose_as_rest {
         nodes::patch_rest(document, &mut patch.json, &mut report);
     }
-    patch.finish();
     task.step("Writing the model", 0.9)?;
-    report.n_bytes_added = patch.n_bytes_appended();
-    let json = patch.json.clone();
-    let mut files = package.finish(patch)?;
+    let patched = patch.finish();
+    report.n_bytes_added = patched.n_bytes_added;
+    let Packed { mut files, json } = package.finish(patched)?;
     add_referenced(source, &json, &mut files, &mut report);
     Ok(Written { files, report })
 }
