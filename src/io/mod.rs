@@ -1,6 +1,6 @@
 //! Files in and out: models, projects, exports.
 //!
-//! The way of the data: the bytes of a .gltf or .glb file (and its folder) -> [`gltf::import_file`] -> `Parts` for a
+//! The data flow: the bytes of a .gltf or .glb file (and its folder) -> [`gltf::import_file`] -> `Parts` for a
 //! document, and findings for the Problems panel. A project ([`project`]) holds only what the artist made and is laid
 //! over its freshly imported model. [`gltf_export`] patches the source's own JSON with what changed and appends what is new;
 //! [`obj`] writes shapes as Wavefront OBJ.
@@ -15,6 +15,7 @@ pub mod atomic;
 pub mod gltf;
 pub mod gltf_build;
 pub mod gltf_export;
+mod gltf_json;
 pub mod obj;
 mod open;
 mod outputs;

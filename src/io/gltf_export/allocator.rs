@@ -5,6 +5,7 @@ use super::pool::Purpose;
 use super::prune::prune_data;
 use super::ranges::{Gone, Ranges, range_of, span};
 use super::uses::is_known_throughout;
+use crate::io::gltf_json::{buffer, value};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::ops::Range;
@@ -208,7 +209,7 @@ impl Allocator {
         } else if let Some(root) = json.as_object_mut() {
             let buffers = root.entry("buffers").or_insert_with(|| json!([]));
             if let Some(buffers) = buffers.as_array_mut() {
-                buffers.push(json!({"byteLength": all.len()}));
+                buffers.push(value(&buffer(all.len())));
             }
         }
         Bytes::from(all)

@@ -8,13 +8,15 @@ use super::helper_joints::Storage;
 use super::json::{each, entry_mut, index, place};
 use super::keys::{Keys, fit};
 use super::nodes::{AddedNodes, make_animatable, node_of};
-use super::patch::{FLOAT, NewAccessor, Patch};
+use super::patch::{NewAccessor, Patch};
 use super::report::ExportReport;
 use crate::bake::Baked;
 use crate::document::{ClipId, Document};
 use crate::finding::Finding;
+use crate::io::gltf_json::{ComponentType, channel as channel_object, path_of, value};
 use crate::skeleton::{Channel, Clip, Interpolation, Property};
 use crate::task::Task;
+use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -229,10 +231,8 @@ fn prepare(
             own_sampler(&mut channels, c, &mut samplers)
         } else {
             samplers.push(json!({}));
-            channels.push(json!({
-                "sampler": samplers.len() - 1,
-                "target": {"node": node, "path": property.gltf_path()}
-            }));
+            let path = path_of(property);
+            channels.push(value(&channel_object(samplers.len() - 1, node, path)));
             samplers.len() - 1
         };
         let Some(Value::Object(entry)) = samplers.get_mut(sampler) else {
@@ -288,8 +288,8 @@ impl Job {
             let bound = |t: Option<&f32>| vec![f64::from(t.copied().unwrap_or(0.0)).to_bits()];
             patch.put_shared(NewAccessor {
                 replaces: self.old_input,
-                component: FLOAT,
-                kind: "SCALAR".into(),
+                component: ComponentType::F32,
+                kind: Type::Scalar,
                 normalized: false,
                 count: n_keys,
                 bytes: Bytes::copy_from_slice(bytemuck::cast_slice(&self.keys.times)),
@@ -301,15 +301,15 @@ impl Job {
             })
         });
         let (kind, width) = match self.keys.property {
-            Property::Translation | Property::Scale => ("VEC3", 3),
-            Property::Rotation => ("VEC4", 4),
-            Property::MorphWeights => ("SCALAR", 1),
+            Property::Translation | Property::Scale => (Type::Vec3, 3),
+            Property::Rotation => (Type::Vec4, 4),
+            Property::MorphWeights => (Type::Scalar, 1),
         };
         let (component, normalized, bytes) = self.storage.encode(&self.keys.values);
         let output = patch.put_shared(NewAccessor {
             replaces: self.old_output,
             component,
-            kind: kind.into(),
+            kind,
             normalized,
             count: self.keys.values.len() / width,
             bytes,

@@ -6,12 +6,14 @@
 
 use super::json::{each, entry_mut, index, number, place};
 use super::nodes::{node_of, write_transform};
-use super::patch::{FLOAT, NewAccessor, Patch};
+use super::patch::{NewAccessor, Patch};
 use super::report::ExportReport;
 use crate::document::{Document, Skin};
 use crate::finding::{Finding, counted};
+use crate::io::gltf_json::ComponentType;
 use crate::math::Transform;
 use crate::skeleton::{JointId, Skeleton};
+use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 use glam::DAffine3;
 use serde_json::{Map, Value};
@@ -267,8 +269,8 @@ fn put_matrices(skin: &Skin, replaces: Option<usize>, patch: &mut Patch) -> usiz
         .collect();
     patch.put(NewAccessor {
         replaces,
-        component: FLOAT,
-        kind: "MAT4".into(),
+        component: ComponentType::F32,
+        kind: Type::Mat4,
         normalized: false,
         count: skin.inverse_bind.len(),
         bytes: Bytes::from(bytes),

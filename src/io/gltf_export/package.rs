@@ -10,6 +10,7 @@ use super::patch::{Patch, Patched};
 use super::{external, text};
 use crate::document::{Source, SourceKind};
 use crate::finding::Finding;
+use crate::io::gltf_json::{value, view};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -190,7 +191,7 @@ impl Package {
             image.insert("bufferView".into(), n_views.into());
             image.insert("mimeType".into(), mime.into());
             merged.resize(merged.len().next_multiple_of(4), 0);
-            let view = json!({"buffer": 0, "byteOffset": merged.len(), "byteLength": bytes.len()});
+            let view = value(&view(0, merged.len(), bytes.len(), None));
             merged.extend_from_slice(&bytes);
             n_views += 1;
             if let Some(root) = self.json.as_object_mut() {

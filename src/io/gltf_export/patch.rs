@@ -6,22 +6,12 @@ use super::json::{MESHOPT, entry_mut, index, is_used, place, short};
 use super::pool::{Piece, Pool, Purpose, Reader, fill, join, tell};
 use super::ranges::Gone;
 use super::uses::Uses;
+use crate::io::gltf_json::{ComponentType, Target, accessor, members, target_code, type_name};
+use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap};
-
-/// glTF's number for f32.
-pub(super) const FLOAT: u32 = 5126;
-/// glTF's number for u8.
-pub(super) const UNSIGNED_BYTE: u32 = 5121;
-/// glTF's number for u16.
-pub(super) const UNSIGNED_SHORT: u32 = 5123;
-/// glTF's number for u32.
-pub(super) const UNSIGNED_INT: u32 = 5125;
-/// glTF's target for vertex attributes.
-pub(super) const ARRAY_BUFFER: u32 = 34962;
-/// glTF's target for indices.
-pub(super) const ELEMENT_ARRAY_BUFFER: u32 = 34963;
+use std::hash::{Hash, Hasher};
 
 /// Freed bytes in a row that are worth a buffer view of their own: its JSON takes some 60.
 const LEAST_SHARED: usize = 96;
@@ -50,19 +40,18 @@ pub(super) struct Patch {
 }
 
 /// Content for an accessor.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct NewAccessor {
     /// The accessor that it replaces, rewritten in place if nobody else refers to it.
     pub(super) replaces: Option<usize>,
-    pub(super) component: u32,
-    /// "SCALAR", "VEC4" ...
-    pub(super) kind: String,
+    pub(super) component: ComponentType,
+    pub(super) kind: Type,
     pub(super) normalized: bool,
     pub(super) count: usize,
     /// Tightly packed elements; each a multiple of 4 bytes for vertex attributes.
     pub(super) bytes: Bytes,
     /// What the buffer view is for; vertex attributes also state their stride.
-    pub(super) target: Option<u32>,
+    pub(super) target: Option<Target>,
     /// Smallest and largest value of each component, as bits of f64.
     pub(super) bounds: Option<(Vec<u64>, Vec<u64>)>,
 }
@@ -181,7 +170,7 @@ impl Patch {
         let i = place(&mut self.json, "accessors", free, entry);
         if view.is_none() {
             let purpose = Purpose {
-                target: new.target,
+                target: new.target.map(target_code),
                 stride: new.stride(),
             };
             self.pool
@@ -193,18 +182,20 @@ impl Patch {
 
     /// Stores a sparse accessor and gives its index. `entry`: the accessor without what it lists, of which it has
     /// `count`: indices of `component` and their values, tightly packed.
+    ///
+    /// The crate's sparse types need the views, which have no place yet, and would write each `byteOffset` of 0.
     pub(super) fn put_sparse(
         &mut self,
         mut entry: Map<String, Value>,
         count: usize,
-        (component, indices): (u32, Bytes),
+        (component, indices): (ComponentType, Bytes),
         values: Bytes,
     ) -> usize {
         entry.insert(
             "sparse".into(),
             json!({
                 "count": count,
-                "indices": {"bufferView": null, "componentType": component},
+                "indices": {"bufferView": null, "componentType": component.as_gl_enum()},
                 "values": {"bufferView": null}
             }),
         );
@@ -241,7 +232,7 @@ impl Patch {
         }
         let at = self.store(new.bytes.clone());
         let purpose = Purpose {
-            target: new.target,
+            target: new.target.map(target_code),
             stride: new.stride(),
         };
         self.allocator
@@ -335,10 +326,7 @@ impl Patch {
                 self.free_views.contains(&view) || self.uses.views.get(view).is_some_and(|n| *n > 0)
             });
             if self.allocator.reuses() || !is_there {
-                *entry = Map::new();
-                entry.insert("componentType".into(), UNSIGNED_BYTE.into());
-                entry.insert("count".into(), 1.into());
-                entry.insert("type".into(), "SCALAR".into());
+                *entry = members(&accessor(None, ComponentType::U8, Type::Scalar, 1));
             }
         }
     }
@@ -388,10 +376,20 @@ fn drop_names(json: &mut Value, extensions: &BTreeSet<&'static str>) {
     }
 }
 
+/// The crate's enums have no hash of their own.
+impl Hash for NewAccessor {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let target = self.target.map(target_code);
+        let kind = type_name(self.kind);
+        (self.replaces, self.component.as_gl_enum(), kind, target).hash(state);
+        (self.normalized, self.count, &self.bytes, &self.bounds).hash(state);
+    }
+}
+
 impl NewAccessor {
     /// Bytes from one element to the next, which only vertex attributes state.
     fn stride(&self) -> Option<usize> {
-        let is_vertices = self.target == Some(ARRAY_BUFFER) && self.count > 0;
+        let is_vertices = self.target == Some(Target::ArrayBuffer) && self.count > 0;
         is_vertices.then(|| self.bytes.len() / self.count)
     }
 }
@@ -402,14 +400,14 @@ fn describe(entry: &mut Map<String, Value>, new: &NewAccessor, view: Option<usiz
         entry.shift_remove(key);
     }
     entry.insert("bufferView".into(), view.into());
-    entry.insert("componentType".into(), new.component.into());
+    entry.insert("componentType".into(), new.component.as_gl_enum().into());
     if new.normalized {
         entry.insert("normalized".into(), true.into());
     } else {
         entry.shift_remove("normalized");
     }
     entry.insert("count".into(), new.count.into());
-    entry.insert("type".into(), new.kind.as_str().into());
+    entry.insert("type".into(), type_name(new.kind).into());
     if let Some((min, max)) = &new.bounds {
         let numbers = |bits: &Vec<u64>| -> Value {
             let values = bits.iter().map(|&b| f64::from_bits(b));
@@ -438,8 +436,8 @@ mod tests {
     fn floats(replaces: Option<usize>, values: &[f32]) -> NewAccessor {
         NewAccessor {
             replaces,
-            component: FLOAT,
-            kind: "SCALAR".into(),
+            component: ComponentType::F32,
+            kind: Type::Scalar,
             normalized: false,
             count: values.len(),
             bytes: Bytes::copy_from_slice(bytemuck::cast_slice(values)),
@@ -513,7 +511,7 @@ mod tests {
     /// Two vertices whose weights lie, with a stride, in a view with something else; joints in a view of their own; a
     /// picture at the end.
     fn skinned() -> Value {
-        let accessor = |view: usize, at: usize, component: u32, kind: &str| json!({"bufferView": view, "byteOffset": at, "componentType": component, "count": 2, "type": kind});
+        let accessor = |view: usize, at: usize, component: ComponentType, kind: &str| json!({"bufferView": view, "byteOffset": at, "componentType": component, "count": 2, "type": kind});
         json!({
             "buffers": [{"byteLength": 300}],
             "bufferViews": [
@@ -623,7 +621,7 @@ mod tests {
         let sparse = patch.put_sparse(
             Map::new(),
             2,
-            (UNSIGNED_BYTE, Bytes::from_static(&[0, 1])),
+            (ComponentType::U8, Bytes::from_static(&[0, 1])),
             Bytes::from_static(&[7; 24]),
         );
         assert_eq!((large, small, sparse), (2, 3, 4));

@@ -1,6 +1,7 @@
 //! Which bytes of a buffer nothing refers to any more.
 
 use super::json::{DRACO, MESHOPT, each, index};
+use crate::io::gltf_json::component_type;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -157,12 +158,8 @@ pub(super) fn span(json: &Value, accessor: &Value, buffer: usize) -> Option<Rang
 
 /// Bytes of one element; columns of matrices begin at multiples of 4.
 fn element_size(accessor: &Value) -> Option<usize> {
-    let size = match index(accessor.get("componentType"))? {
-        5120 | 5121 => 1,
-        5122 | 5123 => 2,
-        5125 | 5126 => 4,
-        _ => return None,
-    };
+    let code = index(accessor.get("componentType"))?;
+    let size = component_type(code as u64)?.size();
     Some(match accessor.get("type")?.as_str()? {
         "SCALAR" => size,
         "VEC2" => 2 * size,

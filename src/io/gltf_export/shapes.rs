@@ -8,7 +8,7 @@ use super::joints::patch_joints;
 use super::json::{MESHOPT, each, entry_mut, index, place};
 use super::nodes::{node_of, patch_names, patch_transforms};
 use super::package::{Package, Packed};
-use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch};
+use super::patch::{NewAccessor, Patch};
 use super::primitives::{attributes_mut, points_of, primitive_mut};
 use super::prune::{kept_nodes, prune_nodes};
 use super::referenced::add_referenced;
@@ -17,11 +17,14 @@ use super::uncompress;
 use crate::bake::still::{StillShape, into_node};
 use crate::document::{Document, InstanceId, MeshId, MeshItem};
 use crate::finding::{Finding, counted};
+use crate::io::gltf_json::{ComponentType, Target, at, members};
 use crate::skeleton::Pose;
 use crate::task::Task;
+use ::gltf::json::Node;
+use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 use glam::{DAffine3, Vec3};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What became of tangents.
@@ -342,12 +345,12 @@ pub(super) fn put_vectors(patch: &mut Patch, vectors: &[Vec3], bounded: bool) ->
     });
     patch.put(NewAccessor {
         replaces: None,
-        component: FLOAT,
-        kind: "VEC3".into(),
+        component: ComponentType::F32,
+        kind: Type::Vec3,
         normalized: false,
         count: vectors.len(),
         bytes: Bytes::copy_from_slice(bytemuck::cast_slice(vectors)),
-        target: Some(ARRAY_BUFFER),
+        target: Some(Target::ArrayBuffer),
         bounds,
     })
 }
@@ -359,15 +362,16 @@ pub(super) fn free(document: &Document, freed: &[(InstanceId, usize)], json: &mu
             continue;
         };
         let node = node_of(document, instance.joint);
-        let mut entry = Map::new();
+        let mut new = Node {
+            mesh: Some(at(*mesh)),
+            ..Node::default()
+        };
         if let Some(old) = entry_mut(json, "nodes", node) {
             old.shift_remove("mesh");
-            if let Some(name) = old.get("name") {
-                entry.insert("name".into(), name.clone());
-            }
+            let name = old.get("name").and_then(Value::as_str);
+            new.name = name.map(str::to_owned);
         }
-        entry.insert("mesh".into(), (*mesh).into());
-        let new = place(json, "nodes", None, entry);
+        let new = place(json, "nodes", None, members(&new));
         let nodes: Vec<Value> = each(json, "nodes").cloned().collect();
         for scene in 0..each(json, "scenes").count() {
             let Some(roots) = entry_mut(json, "scenes", scene)

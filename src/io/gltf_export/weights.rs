@@ -2,15 +2,17 @@
 
 use super::error::GltfWriteError;
 use super::json::index;
-use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_BYTE, UNSIGNED_SHORT};
+use super::patch::{NewAccessor, Patch};
 use super::primitives::{attributes_mut, points_of};
 use super::report::ExportReport;
 use super::rows::{FittedRow, fit};
 use super::uncompress;
 use crate::bake::Baked;
 use crate::document::{Document, MeshId, MeshItem};
+use crate::io::gltf_json::{ComponentType, Target};
 use crate::skinning::{CHUNK, Influences};
 use crate::task::Task;
+use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -251,9 +253,9 @@ fn encode_joints(rows: &[FittedRow], set: usize, replaces: Option<usize>) -> New
             .flat_map(|row| quad(row, set).map(|(joint, _)| joint))
     };
     let (component, bytes) = match joints().map(u8::try_from).collect::<Result<Vec<u8>, _>>() {
-        Ok(bytes) => (UNSIGNED_BYTE, bytes),
+        Ok(bytes) => (ComponentType::U8, bytes),
         Err(_) => (
-            UNSIGNED_SHORT,
+            ComponentType::U16,
             joints().flat_map(u16::to_le_bytes).collect(),
         ),
     };
@@ -266,7 +268,7 @@ fn encode_weights(rows: &[FittedRow], set: usize, replaces: Option<usize>) -> Ne
         .flat_map(|row| quad(row, set).map(|(_, weight)| weight.to_le_bytes()))
         .flatten()
         .collect();
-    vec4(rows.len(), FLOAT, bytes, replaces)
+    vec4(rows.len(), ComponentType::F32, bytes, replaces)
 }
 
 /// Weights of one set as normalised u16 that sum to 65535: the largest takes up the rounding.
@@ -284,19 +286,24 @@ fn encode_short_weights(rows: &[FittedRow], replaces: Option<usize>) -> NewAcces
     }
     NewAccessor {
         normalized: true,
-        ..vec4(rows.len(), UNSIGNED_SHORT, bytes, replaces)
+        ..vec4(rows.len(), ComponentType::U16, bytes, replaces)
     }
 }
 
-fn vec4(count: usize, component: u32, bytes: Vec<u8>, replaces: Option<usize>) -> NewAccessor {
+fn vec4(
+    count: usize,
+    component: ComponentType,
+    bytes: Vec<u8>,
+    replaces: Option<usize>,
+) -> NewAccessor {
     NewAccessor {
         replaces,
         component,
-        kind: "VEC4".into(),
+        kind: Type::Vec4,
         normalized: false,
         count,
         bytes: Bytes::from(bytes),
-        target: Some(ARRAY_BUFFER),
+        target: Some(Target::ArrayBuffer),
         bounds: None,
     }
 }
@@ -344,7 +351,7 @@ mod tests {
         let joints = encode_joints(&[row], 0, None);
         assert_eq!(
             (joints.component, &joints.bytes[..2]),
-            (UNSIGNED_SHORT, &[0, 1][..])
+            (ComponentType::U16, &[0, 1][..])
         );
     }
 }
