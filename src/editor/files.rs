@@ -5,6 +5,7 @@ use super::jobs::EditorJob;
 use crate::document::MeshId;
 use crate::document::fixes::Fixed;
 use crate::evaluate::{JobError, JobHandle};
+use crate::export::{ExportError, ExportReport};
 use crate::finding::{Fix, Severity};
 use crate::io::project::{self, ProjectError};
 use crate::io::{OpenError, OpenedModel, open_any, open_autosave, open_relinked, open_sample};

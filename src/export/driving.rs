@@ -1,7 +1,7 @@
-//! Driving helper joints by what a written file says of them, as an engine does.
+//! Driving helper joints by the driver block of a written file, as an engine does.
 //!
 //! The format is in the manual ("Driving helper joints"). Only what was written is read here, so that the check of an
-//! export tells whether an engine can do with the file alone what [`crate::bake`] did.
+//! export shows whether the file alone is enough for an engine.
 
 use crate::document::{Document, Skin, SkinId};
 use crate::io::gltf_export::{DRIVERS, DRIVERS_VERSION};
@@ -170,7 +170,7 @@ impl SkinEntry {
         node: u32,
         world: &[DAffine3],
     ) -> Option<Motion> {
-        // From the node up through what it goes with.
+        // From the node up through the nodes that it follows.
         let mut chain = vec![(node, self.frame(document, skin, node, world)?)];
         while self.stretch == "blend"
             && let Some(&(below, _)) = chain.last()

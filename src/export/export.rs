@@ -1,12 +1,12 @@
 //! The road of an export: plan, bake, write, read back once, verify, report.
 
 use super::error::ExportError;
-use super::frames::{corrected_meshes, n_targets, tell_frames};
+use super::frames::{add_frame_findings, corrected_meshes, n_targets};
 use super::options::{ExportOptions, Exported};
 use super::plan::Plan;
 use super::preflight::needs_correction;
 use super::read_back::{document_of, read_parts};
-use super::report::{CorrectionReport, tell_correction, tell_jumps};
+use super::report::{CorrectionReport, add_correction_findings, add_jump_findings};
 use super::verify::{Verified, verify_frames, verify_skin};
 use crate::bake::frames::frames;
 use crate::bake::{BakeMode, BakeOptions, Baked, bake};
@@ -47,7 +47,7 @@ pub(super) fn make(
     match &options.correct {
         None => {
             let mut written = write(document, &plan, None, &destination, task)?;
-            plan.clips.tell(&mut written.report);
+            plan.clips.add_findings(&mut written.report);
             let exported = Exported::uncorrected(written);
             Ok(Made {
                 exported,
@@ -74,7 +74,7 @@ fn skinned(
     let bake_seconds = start.elapsed().as_secs_f64();
     let with = baked.as_ref().map(|baked| (baked, correct));
     let mut written = write(document, plan, with, destination, task)?;
-    plan.clips.tell(&mut written.report);
+    plan.clips.add_findings(&mut written.report);
     let start = Instant::now();
     let parts = read_parts(&written.files)?;
     let read = document_of(parts.clone())?;
@@ -92,7 +92,7 @@ fn skinned(
     correction.bake_seconds = bake_seconds;
     let findings = &mut written.report.findings;
     let jumps = baked.as_ref().map_or(&[][..], |baked| &baked.jumps);
-    tell_jumps(findings, document, jumps);
+    add_jump_findings(findings, document, jumps);
     Ok(finish(document, written, correction, read))
 }
 
@@ -109,7 +109,7 @@ fn framed(
     let framed: Framed = frames(document, clips, correct.tolerance, task)?;
     let bake_seconds = start.elapsed().as_secs_f64();
     let mut frames = write_frames(document, clips, &framed, correct, destination, task)?;
-    plan.clips.tell(&mut frames.written.report);
+    plan.clips.add_findings(&mut frames.written.report);
     let start = Instant::now();
     let read = document_of(read_parts(&frames.written.files)?)?;
     let verified = verify_frames(document, clips, &frames, &read, task)?;
@@ -122,7 +122,7 @@ fn framed(
     correction.bake_seconds = bake_seconds;
     correction.check_seconds = start.elapsed().as_secs_f64();
     let mut findings = std::mem::take(&mut frames.written.report.findings);
-    tell_frames(&mut findings, plan, &framed, &frames);
+    add_frame_findings(&mut findings, plan, &framed, &frames);
     frames.written.report.findings = findings;
     Ok(finish(document, frames.written, correction, read))
 }
@@ -160,13 +160,13 @@ fn report(
     let needs = needs_correction(document);
     let mut report = CorrectionReport::new(document, correct, baked, before, after, needs);
     if let Some(driven) = verified.driven {
-        report.tell_driven(driven);
+        report.add_driven(driven);
     }
     report.whole_stack = verified.whole_stack;
     report
 }
 
-/// Adds the sizes of the files, and says first what correction came to.
+/// Adds the sizes of the files and the findings of the correction.
 fn finish(
     document: &Document,
     written: Written,
@@ -177,7 +177,7 @@ fn finish(
     correction.bytes = files.iter().map(|(_, bytes)| bytes.len()).sum();
     correction.source_bytes = document.source().map_or(0, |source| size_of_source(source));
     correction.size_ratio = correction.bytes as f64 / correction.source_bytes.max(1) as f64;
-    tell_correction(&mut report.findings, &correction);
+    add_correction_findings(&mut report.findings, &correction);
     let exported = Exported {
         files,
         report,

@@ -1,4 +1,4 @@
-//! What a file of frames came to: numbers and findings.
+//! The report of a file of frames: what each mesh got, and findings.
 
 use super::plan::Plan;
 use super::report::CorrectedMesh;
@@ -16,8 +16,8 @@ pub(super) fn n_targets(framed: &Framed) -> usize {
     framed.values().map(|f| f.targets.len()).max().unwrap_or(0)
 }
 
-/// Puts what was left out and what players may refuse before all other findings.
-pub(super) fn tell_frames(
+/// Inserts what was left out and what players may refuse before all other findings.
+pub(super) fn add_frame_findings(
     findings: &mut Vec<Finding>,
     plan: &Plan<'_>,
     framed: &Framed,
@@ -66,7 +66,7 @@ pub(super) fn tell_frames(
     findings.splice(0..0, first);
 }
 
-/// What each mesh got.
+/// The targets of each mesh.
 pub(super) fn corrected_meshes(
     document: &Document,
     framed: &Framed,

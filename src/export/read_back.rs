@@ -1,4 +1,4 @@
-//! Written files as a reader has them.
+//! Reading exported files back from their bytes.
 
 use super::error::ExportError;
 use super::options::Exported;
@@ -13,7 +13,7 @@ pub struct ReadBack {
     /// What is in the files.
     pub document: Document,
     /// For each clip of the document that was exported, the one that the files hold. Empty where they hold another
-    /// number of clips: then nothing can be told.
+    /// number of clips: then they cannot be matched.
     pub clips: BTreeMap<ClipId, ClipId>,
     /// What draws each instance of the exported document there; `None`: the one of the same id.
     pub instances: Option<BTreeMap<InstanceId, InstanceId>>,

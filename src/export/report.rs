@@ -1,31 +1,31 @@
-//! What correcting a file came to, in numbers and in words.
+//! The report of a corrected file: measured errors, sizes and findings.
 
 use crate::bake::{Angles, BakeMode, BakeOptions, Baked, Comparison, Jump};
 use crate::document::{ClipId, Document};
 use crate::finding::{Finding, trimmed};
 use serde::Serialize;
 
-/// What correcting a file came to. Errors are in percent of the model's diagonal at rest, over all points of its skinned
-/// meshes, at all keys, midway between them and at moments besides, as read back from the written bytes.
+/// The measured result of a correction. Errors are distances in percent of the model's diagonal at rest, over all points of
+/// its skinned meshes, at all keys, midway between them and at further times, measured on the file as read back.
 ///
-/// In a file for any clip they are against the stacks' skinning alone, since helper joints can follow no more.
+/// A file for any clip is compared with the stacks' skinning alone: helper joints cannot do what comes after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CorrectionReport {
-    /// What the file is made for.
+    /// The kind of correction.
     pub mode: BakeMode,
-    /// What was asked for, percent.
+    /// The tolerance, percent.
     pub tolerance_percent: f64,
     /// Whether the largest error is within it.
     pub met: bool,
     /// Whether the file needed no correction.
     pub nothing_to_do: bool,
-    /// Whether the file needs correction, but no clip that was to be corrected has a key: nothing was looked at.
+    /// Whether the file needs correction, but no chosen clip has a key: nothing was measured.
     pub lacks_clip: bool,
     /// Helper joints added.
     pub helper_joints: usize,
     /// The most morph targets added to a mesh.
     pub morph_targets: usize,
-    /// What each changed mesh got.
+    /// What was added to each changed mesh.
     pub meshes: Vec<CorrectedMesh>,
     /// The model's diagonal at rest, metres.
     pub diagonal: f64,
@@ -33,36 +33,36 @@ pub struct CorrectionReport {
     pub before_max_percent: f64,
     /// The largest error.
     pub max_percent: f64,
-    /// The largest error that the bake itself found, at keys and between them.
+    /// The largest error that the solver expects, at keys and between them.
     pub expected_max_percent: f64,
-    /// What 99.9 % stay below.
+    /// The 99.9th percentile.
     pub p999_percent: f64,
-    /// The root of the mean square.
+    /// The root mean square.
     pub rms_percent: f64,
-    /// Angles of normals without correction. Nothing but zeros, and not in a report, where no normals were looked at.
+    /// Normal error without correction. All zero, and left out of the JSON, where no normals were measured.
     #[serde(skip_serializing_if = "NormalAngles::is_empty")]
     pub normals_before: NormalAngles,
-    /// The same with it.
+    /// Normal error with correction.
     #[serde(skip_serializing_if = "NormalAngles::is_empty")]
     pub normals: NormalAngles,
     /// Where the largest error is.
     pub worst: Option<WorstPlace>,
-    /// Moments looked at.
+    /// Number of times at which the error was measured.
     pub moments: usize,
-    /// A file for any clip, its helpers driven by what it says of them, in poses that none of its clips has: each bone
-    /// turned up to 110 degrees about each axis, and all at once.
+    /// Errors of a file for any clip whose helper joints are driven by its driver block, in poses that none of its clips
+    /// has: each bone rotated up to 110 degrees about each axis, and all at once.
     pub driven: Option<MeasuredErrors>,
-    /// A file for any clip against the whole stacks, where these do more than skinning.
+    /// Errors of a file for any clip against the whole stacks, where these do more than skinning.
     pub whole_stack: Option<MeasuredErrors>,
-    /// Bytes of the source and of all files of the export.
+    /// Size of the source and the files it refers to, bytes.
     pub source_bytes: usize,
-    /// Of these.
+    /// Size of all exported files, bytes.
     pub bytes: usize,
-    /// The second by the first.
+    /// `bytes` divided by `source_bytes`.
     pub size_ratio: f64,
-    /// Time taken to bake.
+    /// Time of the bake, seconds.
     pub bake_seconds: f64,
-    /// And to check.
+    /// Time of the verification, seconds.
     pub check_seconds: f64,
 }
 
@@ -72,14 +72,14 @@ pub struct CorrectionReport {
 pub struct NormalAngles {
     /// The mean.
     pub mean_degrees: f64,
-    /// What 99 % stay below.
+    /// The 99th percentile.
     pub p99_degrees: f64,
     /// The largest.
     pub max_degrees: f64,
 }
 
 impl NormalAngles {
-    /// Whether there is no angle.
+    /// Whether all angles are 0.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -98,20 +98,20 @@ impl From<Angles> for NormalAngles {
 /// Errors in percent of the model's diagonal at rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct MeasuredErrors {
-    /// The largest without correction, where that was measured too.
+    /// The largest error without correction, where it was measured too.
     pub before_max_percent: Option<f64>,
     /// The largest.
     pub max_percent: f64,
-    /// What 99.9 % stay below.
+    /// The 99.9th percentile.
     pub p999_percent: f64,
-    /// The root of the mean square.
+    /// The root mean square.
     pub rms_percent: f64,
-    /// Moments looked at.
+    /// Number of times at which the error was measured.
     pub moments: usize,
 }
 
 impl MeasuredErrors {
-    /// A comparison, and the largest error without correction.
+    /// The errors of a comparison; `before`: the largest error without correction.
     pub(super) fn new(found: &Comparison, before: Option<f64>) -> Self {
         Self {
             before_max_percent: before.map(|x| 100.0 * x),
@@ -123,7 +123,7 @@ impl MeasuredErrors {
     }
 }
 
-/// What a mesh got.
+/// What was added to a mesh.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CorrectedMesh {
     /// Its index in the file.
@@ -136,7 +136,7 @@ pub struct CorrectedMesh {
     pub morph_targets: usize,
     /// Displacements that are not zero, of points, over all targets.
     pub displacements: usize,
-    /// Normals turned, over all targets.
+    /// Normals rotated, over all targets.
     pub turned_normals: usize,
 }
 
@@ -161,12 +161,12 @@ pub struct WorstPlace {
     pub point: u32,
 }
 
-/// What a file for clips is without one.
+/// The message of a file for clips without any clip.
 pub(super) const LACKS_CLIP: &str = "There is no clip to correct: the file looks as linear skinning has it. Make a clip, or \
                                      choose others, or make the file retargetable.";
 
 impl CorrectionReport {
-    /// The report of a file whose played result compares like `after`, and without correction like `before`.
+    /// The report of a file with the comparison `after`, and `before` without correction.
     ///
     /// `needs_correction`: players would show some mesh otherwise than its stack does.
     pub(super) fn new(
@@ -177,7 +177,7 @@ impl CorrectionReport {
         after: &Comparison,
         needs_correction: bool,
     ) -> Self {
-        // Having looked at nothing, it cannot promise anything.
+        // Without a measured time the tolerance cannot be met.
         let lacks_clip =
             after.n_moments == 0 && options.mode != BakeMode::Retarget && needs_correction;
         let empty = Baked::default();
@@ -238,13 +238,13 @@ impl CorrectionReport {
         }
     }
 
-    /// Keeps how far driven helper joints are off.
-    pub(super) fn tell_driven(&mut self, driven: MeasuredErrors) {
+    /// Adds the errors of driven helper joints.
+    pub(super) fn add_driven(&mut self, driven: MeasuredErrors) {
         self.met &= driven.max_percent <= self.tolerance_percent;
         self.driven = Some(driven);
     }
 
-    /// What it came to, a line.
+    /// The result as one line of text.
     pub fn summary(&self) -> String {
         if self.lacks_clip {
             return LACKS_CLIP.into();
@@ -288,8 +288,8 @@ impl CorrectionReport {
     }
 }
 
-/// Puts what correction came to before all other findings; a miss comes first.
-pub(super) fn tell_correction(findings: &mut Vec<Finding>, correction: &CorrectionReport) {
+/// Inserts the result of the correction before all other findings; a missed tolerance comes first.
+pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &CorrectionReport) {
     if let Some(whole) = &correction.whole_stack {
         let message = format!(
             "Helper joints follow the skinning; what the stack does after it (bulges, smoothing) is not in the file. \
@@ -329,8 +329,8 @@ pub(super) fn tell_correction(findings: &mut Vec<Finding>, correction: &Correcti
     }
 }
 
-/// Says where the skin itself jumps, clip by clip.
-pub(super) fn tell_jumps(findings: &mut Vec<Finding>, document: &Document, jumps: &[Jump]) {
+/// Adds a finding for each clip in which the skin itself jumps.
+pub(super) fn add_jump_findings(findings: &mut Vec<Finding>, document: &Document, jumps: &[Jump]) {
     for of_clip in jumps.chunk_by(|a, b| a.clip == b.clip) {
         let [first, rest @ ..] = of_clip else {
             continue;

@@ -18,7 +18,7 @@ use glam::Vec3;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The distance from what was meant that is only rounding, as a fraction of the diagonal.
+/// Largest distance that rounding explains, as a fraction of the diagonal.
 const ROUNDING: f64 = 1e-6;
 
 /// Whether a path ends in .obj.
@@ -101,7 +101,7 @@ fn still_beside(
     Ok(Exported::uncorrected(written))
 }
 
-/// Says where `read`, what a reader has of the written file, is not what was meant.
+/// Adds a finding for each mesh that `read`, the file read back, shows elsewhere than `shapes`.
 fn check(
     document: &Document,
     shapes: &BTreeMap<InstanceId, StillShape>,

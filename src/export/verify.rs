@@ -77,7 +77,7 @@ pub(super) fn verify_frames(
     let after = compare_frames(document, read, &frames.clips, &instances, task)?;
     let chosen: Vec<ClipId> = clips.keys().copied().collect();
     let mut before = uncorrected(document, clips, &chosen, task)?;
-    // The normals of frames are not looked at, so that nothing is said of any.
+    // Normals of frames are not compared.
     before.normals = after.normals;
     Ok(Verified {
         before,
@@ -87,7 +87,7 @@ pub(super) fn verify_frames(
     })
 }
 
-/// Drives the helper joints of a file by what it says of them, through poses that no clip has.
+/// Compares a file whose helper joints are driven by its driver block in poses that no clip has.
 fn verify_driving(
     document: &Document,
     parts: &Parts,

@@ -39,9 +39,9 @@ pub(super) struct Allocator {
     next_byte: usize,
     /// This many of the first bytes may be written over where nothing refers to them.
     n_reusable: usize,
-    /// Bytes of accessors and views that went away; others may hold some of them too.
+    /// Bytes of released accessors and views; others may still refer to some of them.
     left: Ranges,
-    /// Those of them that nothing holds; `None` where that is to be looked up again.
+    /// The free ranges among them; `None`: out of date.
     free: Option<Ranges>,
 }
 
@@ -76,7 +76,7 @@ impl Allocator {
         self.appended.iter().map(Bytes::len).sum()
     }
 
-    /// Remembers the bytes of an accessor that nothing refers to any more.
+    /// Adds the bytes of an accessor that nothing refers to any more to the candidates.
     pub(super) fn leave_accessor(&mut self, json: &Value, accessor: &Value) {
         if let Some(span) = span(json, accessor, self.buffer) {
             self.left.add(span);
@@ -84,7 +84,7 @@ impl Allocator {
         self.look_again();
     }
 
-    /// Remembers the bytes of a view that nothing refers to any more; compressed ones are left alone.
+    /// Adds the bytes of a view that nothing refers to any more to the candidates; compressed ones are left alone.
     pub(super) fn leave_view(&mut self, json: &Value, view: usize) {
         self.look_again();
         let Some(entry) = json.get("bufferViews").and_then(|list| list.get(view)) else {
@@ -99,12 +99,12 @@ impl Allocator {
         }
     }
 
-    /// Says that more or less is held than before.
+    /// Marks the free ranges as out of date: references changed.
     pub(super) fn look_again(&mut self) {
         self.free = None;
     }
 
-    /// Looks up which bytes nothing in the file holds any more, where that may have changed.
+    /// Updates the free ranges where references changed.
     pub(super) fn find_free(&mut self, json: &Value, gone: &Gone<'_>) {
         if self.free.is_some() || self.n_reusable == 0 {
             return;
@@ -249,7 +249,7 @@ fn pack(entry: &mut Map<String, Value>, buffer: usize, bytes: &Bytes, packed: &m
     entry.insert("byteOffset".into(), packed.len().into());
     let held = bytes.get(start..end).unwrap_or_default();
     packed.extend_from_slice(held);
-    // A view that reaches beyond its buffer is none the less as long as it says.
+    // A view that reaches beyond its buffer keeps its declared length.
     packed.resize(packed.len() + (length - held.len()).min(1 << 20), 0);
     packed.resize(packed.len().next_multiple_of(4), 0);
 }

@@ -1,4 +1,4 @@
-//! What moves helper joints in clips that the file does not have: one block in the file's root `extras`.
+//! The driver block in the file's root `extras`: how engines move helper joints in clips that the file does not have.
 //!
 //! The format is in the manual ("Driving helper joints").
 
@@ -16,11 +16,11 @@ use serde_json::{Map, Value, json};
 pub const DRIVERS: &str = "sinew_skin";
 /// The format that this writes and reads.
 pub const DRIVERS_VERSION: u64 = 1;
-/// What a player without a driver shows.
+/// The note for players without a driver.
 const FALLBACK: &str = "Helpers that nothing drives and no clip moves stay with their parents: the skin bends wrongly \
                         around them. Drive them, or play the clips that have tracks for them.";
 
-/// Takes the block out, for files without the skins that it speaks of.
+/// Removes the block from files without the skins that it names.
 pub(super) fn drop_drivers(json: &mut Value) {
     let Some(extras) = json.get_mut("extras").and_then(Value::as_object_mut) else {
         return;

@@ -117,7 +117,7 @@ pub fn write_frames(
     })
 }
 
-/// What came of the meshes.
+/// What was written for the meshes.
 #[derive(Default)]
 struct WrittenMeshes {
     /// Instances that got nodes of their own, with the meshes that these draw.

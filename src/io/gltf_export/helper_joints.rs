@@ -1,4 +1,4 @@
-//! What was baked -> nodes, joints of skins, morph targets.
+//! Baked helper joints and morph targets -> nodes, joint lists of skins, targets of primitives.
 
 use super::error::GltfWriteError;
 use super::json::{entry_mut, index, place, short};

@@ -3,7 +3,7 @@
 
 use super::allocator::Allocator;
 use super::json::{MESHOPT, entry_mut, index, is_used, place, short};
-use super::pool::{Piece, Pool, Purpose, Reader, fill, join, tell};
+use super::pool::{Piece, Pool, Purpose, Reader, fill, join, set_view};
 use super::ranges::Gone;
 use super::uses::Uses;
 use crate::io::gltf_json::{ComponentType, Target, accessor, members, target_code, type_name};
@@ -19,12 +19,11 @@ const LEAST_SHARED: usize = 96;
 /// A file in the making.
 ///
 /// The order of work: [`Patch::release`] everything that will be replaced, then [`Patch::put`] what replaces it. An
-/// accessor that nobody refers to any more is rewritten in its place; one that somebody still refers to is left alone
-/// and the new one appended. The [`Allocator`] decides where its bytes lie.
+/// accessor without references is rewritten in place; one that is still referred to is left alone and the new one appended. The [`Allocator`] decides where its bytes lie.
 pub(super) struct Patch {
     pub(super) json: Value,
     allocator: Allocator,
-    /// Extensions of which an entry went away, to be taken off the lists of extensions if it was the last.
+    /// Extensions of which an entry was removed; their names leave the lists of extensions with the last entry.
     pub(super) dropped_extensions: BTreeSet<&'static str>,
     uses: Uses,
     free_accessors: BTreeSet<usize>,
@@ -73,7 +72,7 @@ impl Patch {
         }
     }
 
-    /// Says that all that replaces what was released is put: what is left over is a place for anything.
+    /// Ends a group of replacements: released accessors that nothing replaced may take any new data.
     pub(super) fn settle(&mut self) {
         if self.allocator.reuses() {
             self.spare_accessors.append(&mut self.free_accessors);
@@ -119,7 +118,7 @@ impl Patch {
         }
     }
 
-    /// Adds a reference to an accessor that somebody refers to already.
+    /// Adds a reference to an accessor.
     pub(super) fn retain(&mut self, accessor: usize) {
         if let Some(count) = self.uses.accessors.get_mut(accessor) {
             *count += 1;
@@ -285,7 +284,7 @@ impl Patch {
         self.empty_leftovers();
     }
 
-    /// Writes a view of pieces that begin at `starts` in it, and tells those who read them.
+    /// Writes a view of pieces that begin at `starts` in it, and updates the accessors that read them.
     fn place_view(
         &mut self,
         at: usize,
@@ -307,7 +306,7 @@ impl Patch {
         };
         for (piece, &start) in pieces.iter().zip(starts) {
             for &reader in &piece.readers {
-                tell(accessors, reader, view, start);
+                set_view(accessors, reader, view, start);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What an export did besides writing what the artist sees, in plain words.
+//! The report of a written file, with findings for the artist.
 
 use crate::document::{ClipId, InstanceId, MeshId};
 use crate::finding::{Finding, counted};

@@ -27,7 +27,7 @@ use glam::{DAffine3, Vec3};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What became of tangents.
+/// The finding about tangents.
 pub const WITHOUT_TANGENTS: &str = "Tangents are not in the file: they belong to the undeformed shape, and viewers make their own.";
 
 /// Writes the model in `pose`, each instance with its shape of `shapes`.
@@ -66,11 +66,11 @@ pub fn write_shapes(
             &mut report,
         )?;
     }
-    placed.tell(document, &mut report);
+    placed.add_findings(document, &mut report);
     let n_nodes = each(&patch.json, "nodes").count();
     free(document, &placed.freed, &mut patch.json);
     let joints = drop_motion(&mut patch.json);
-    // What compressed or pointed at what is gone goes with it.
+    // Extensions of removed data are removed too.
     patch.dropped_extensions.extend(MESHOPT);
     patch.dropped_extensions.insert("KHR_animation_pointer");
     let kept = kept_nodes(&patch.json, &joints);
@@ -119,7 +119,7 @@ impl LocalShape {
         let mesh = &item.geometry;
         let local = |p: &Vec3| into.transform_point3(p.as_dvec3()).as_vec3();
         let positions: Vec<Vec3> = shape.positions.iter().map(local).collect();
-        // A normal goes the other way by the transposed matrix; into is the inverse of the node.
+        // Normals transform by the inverse transpose; `into` is the inverse of the node.
         let back = into.matrix3.inverse().transpose();
         let local = |n: &Vec3| {
             let turned = back * n.as_dvec3();
@@ -137,7 +137,7 @@ impl LocalShape {
     }
 }
 
-/// What the instances of a mesh show, each shape once.
+/// The distinct shapes of the instances of a mesh.
 fn variants_of(
     document: &Document,
     mesh: MeshId,
@@ -153,7 +153,7 @@ fn variants_of(
         let into = if instance.skin.is_some() {
             into_node(shape.node)
         } else {
-            // Players turn triangles over where a node mirrors, as they did in the source.
+            // Players flip the winding where a node mirrors, as in the source.
             let volume = shape.node.matrix3.determinant();
             (volume.is_finite() && volume != 0.0).then(|| shape.node.inverse())
         };
@@ -211,7 +211,7 @@ pub(super) fn drop_weights(json: &mut Value, mesh: MeshId, primitive: usize) {
     }
 }
 
-/// What came of the shapes.
+/// What was written for the shapes.
 #[derive(Default)]
 struct Placed {
     /// Instances whose nodes cannot hold their shape, and the mesh that they draw.
@@ -221,7 +221,7 @@ struct Placed {
 }
 
 impl Placed {
-    fn tell(&self, document: &Document, report: &mut ExportReport) {
+    fn add_findings(&self, document: &Document, report: &mut ExportReport) {
         if self.copies > 0 {
             let message = format!(
                 "{} written: instances of one mesh show different ones.",

@@ -68,13 +68,13 @@ pub(super) fn patch_weights(
         }
     }
     let n_jobs = jobs.len();
-    // What reductions cost, a mesh at a time: a point that several primitives show counts once.
+    // Counted per mesh: a point that several primitives show counts once.
     let mut cost: Option<(MeshId, Cost)> = None;
     for (done, job) in jobs.iter().enumerate() {
         task.step("Writing weights", done as f32 / n_jobs as f32)?;
         if cost.as_ref().is_none_or(|(mesh, _)| *mesh != job.mesh) {
             if let Some((mesh, cost)) = cost.take() {
-                cost.tell(document, mesh, limit, report);
+                cost.add_findings(document, mesh, limit, report);
             }
             cost = Some((job.mesh, Cost::default()));
         }
@@ -83,7 +83,7 @@ pub(super) fn patch_weights(
         }
     }
     if let Some((mesh, cost)) = cost {
-        cost.tell(document, mesh, limit, report);
+        cost.add_findings(document, mesh, limit, report);
     }
     // Second sets that the new weights do not need.
     patch.settle();
@@ -91,7 +91,7 @@ pub(super) fn patch_weights(
     Ok(())
 }
 
-/// What fitting the rows of a mesh changed.
+/// Changes to the rows of a mesh that had to fit the format.
 #[derive(Default)]
 struct Cost {
     /// Points in the order of their first vertex, may repeat.
@@ -107,7 +107,13 @@ impl Cost {
         points.len()
     }
 
-    fn tell(mut self, document: &Document, mesh: MeshId, limit: usize, report: &mut ExportReport) {
+    fn add_findings(
+        mut self,
+        document: &Document,
+        mesh: MeshId,
+        limit: usize,
+        report: &mut ExportReport,
+    ) {
         let name = document
             .meshes()
             .get(&mesh)
