@@ -1,4 +1,4 @@
-//! What engines need to drive helper joints.
+//! What an engine needs to drive the helper joints of a retargetable export.
 
 use crate::bake::problem::Problem;
 use crate::bake::problem::rows::WeightRow;
@@ -9,8 +9,8 @@ use crate::skeleton::JointId;
 use crate::skinning::SkinBind;
 use std::collections::BTreeSet;
 
-/// The joints and weights that a helper of weights `blend_weights` over a unit's joints follows, largest first; none where
-/// helpers follow their tracks.
+/// The joints and weights whose blend a helper of weights `blend_weights` follows, largest first; empty unless the
+/// export is retargetable.
 pub(super) fn driver(
     problem: &Problem<'_>,
     joint_set: usize,
@@ -24,12 +24,12 @@ pub(super) fn driver(
         .iter()
         .map(|&(slot, weight)| (joints[usize::from(slot)], weight))
         .collect();
-    // Stable: of equal weights the blend takes the sign of the first.
+    // Stable: of equal weights the blend takes the hemisphere of the first.
     driver.sort_by(|a, b| b.1.total_cmp(&a.1));
     driver
 }
 
-/// What drivers of a unit's helpers need; `None` where helpers follow their tracks.
+/// What drivers of a joint set's helpers need besides; `None` unless the export is retargetable.
 pub(super) fn frames(
     problem: &Problem<'_>,
     joint_set: usize,
@@ -67,7 +67,7 @@ pub(super) fn frames(
     let mut needed: BTreeSet<JointId> = followed
         .map(|&(slot, _)| set.joints[usize::from(slot)])
         .collect();
-    // Children first, so that what a joint needs is known before it is asked for.
+    // Children first, so that an ancestor is needed by the time it is visited.
     for (joint, above, _) in all.iter().rev() {
         if needed.contains(joint) {
             needed.extend(above);

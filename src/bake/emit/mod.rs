@@ -1,4 +1,4 @@
-//! Solutions as glTF has them.
+//! Solutions as glTF data: helper joints and tracks, weight rows, morph targets, drivers.
 
 mod drivers;
 mod normals;
@@ -18,14 +18,14 @@ use std::sync::Arc;
 use targets::MorphTargets;
 use tracks::{channels_of, joint_of};
 
-/// Adds what was found for a group.
+/// Adds the solution of a group.
 pub(crate) fn add(
     baked: &mut Baked,
     problem: &Problem<'_>,
     group: &Group,
     solved: &Solution,
 ) -> Result<(), Cancelled> {
-    baked.expected = baked.expected.max(solved.worst / problem.diagonal);
+    baked.expected = baked.expected.max(solved.max_error / problem.diagonal);
     baked.jumps.extend(solved.flips.iter().map(|flip| Jump {
         clip: problem.clips.ids[flip.clip],
         time: flip.time,

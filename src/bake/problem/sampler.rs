@@ -1,4 +1,4 @@
-//! What is drawn, evaluated both ways: as the artist's stacks deform it, and with the matrices that a player has.
+//! Evaluates a document at frames of its clips: the deformer stacks' result, and the joint matrices that a player has.
 
 use crate::deform::{CookedMesh, DeformStack, InstancePlan, SkinningMethod};
 use crate::document::{
@@ -15,15 +15,16 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Moments that one thread evaluates one after the other: what is cooked for the first serves the others.
+/// Frames that one thread evaluates in a row, so that cooked data of the stack is reused. Fixed, so that chunks do not
+/// depend on the number of threads.
 const FRAMES_PER_CHUNK: usize = 12;
 
-/// Which stack deforms.
+/// Which deformer stack is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StackChoice {
-    /// The meshes' own.
+    /// The mesh's own.
     Own,
-    /// Their skinning without what corrects it.
+    /// The mesh's own skinning method without corrections.
     Uncorrected,
     /// Linear blend skinning, as every player has it.
     Linear,
@@ -43,14 +44,14 @@ impl StackChoice {
     }
 }
 
-/// Skins that list the same joints with the same inverse bind matrices.
+/// The joint list and inverse bind matrices that one or more skins share.
 pub(crate) struct JointSet {
     pub(crate) skins: Vec<SkinId>,
     pub(crate) joints: Vec<JointId>,
     pub(crate) inverse_bind: Vec<DAffine3>,
 }
 
-/// A skinned instance.
+/// An instance with a skin.
 pub(crate) struct SkinnedInstance {
     pub(crate) id: InstanceId,
     pub(crate) mesh: MeshId,
@@ -59,19 +60,19 @@ pub(crate) struct SkinnedInstance {
     pub(crate) node: JointId,
 }
 
-/// A document with what its evaluations share.
+/// A document with what all evaluations share.
 pub(crate) struct Sampler<'a> {
     pub(crate) document: &'a Document,
     pub(crate) joint_sets: Vec<JointSet>,
     pub(crate) instances: Vec<SkinnedInstance>,
-    /// Without the rules that no file can hold: how a player walks it.
+    /// Without the constraints of joints that no file can hold: the node tree of a player.
     pub(crate) player_skeleton: Skeleton,
     cooked: Vec<CookedMesh>,
     centres: BTreeMap<MeshId, Arc<Centres>>,
     pub(crate) rest_world: Arc<Vec<DAffine3>>,
 }
 
-/// Clips by their position in a list: as the artist sees them, and as the file has them.
+/// The clips by index: as authored in the document, and as written to the file.
 pub(crate) struct Clips<'a> {
     pub(crate) ids: Vec<ClipId>,
     pub(crate) authored: Vec<&'a Clip>,
@@ -79,7 +80,7 @@ pub(crate) struct Clips<'a> {
 }
 
 impl<'a> Clips<'a> {
-    /// The clips of `document` and those `written`, in the same order.
+    /// The clips `written` and their counterparts in `document`, in the same order.
     pub(crate) fn new(document: &'a Document, written: &'a BTreeMap<ClipId, Arc<Clip>>) -> Self {
         let mut clips = Self {
             ids: Vec::new(),
@@ -96,7 +97,7 @@ impl<'a> Clips<'a> {
         clips
     }
 
-    /// Adds a clip that is authored as it is written.
+    /// Adds a clip that is the same in the document and the file.
     pub(crate) fn add(&mut self, id: ClipId, clip: &'a Clip) {
         self.ids.push(id);
         self.authored.push(clip);
@@ -104,59 +105,59 @@ impl<'a> Clips<'a> {
     }
 }
 
-/// A frame of a clip; `None`: the rest pose.
+/// A time of a clip; `None`: the rest pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct FrameTime {
     pub(crate) clip: Option<usize>,
     pub(crate) secs: f64,
 }
 
-/// A frame evaluated.
+/// The document evaluated at one time.
 pub(crate) struct Frame {
     pub(crate) time: FrameTime,
     /// World transforms of the joints in a player.
     pub(crate) world: Vec<DAffine3>,
-    /// By joint_set.
+    /// By joint set.
     pub(crate) joint_sets: Vec<JointSetFrame>,
-    /// By drawn instance.
+    /// By instance of the sampler.
     pub(crate) instances: Vec<InstanceFrame>,
 }
 
-/// How a joint_set's joints move.
+/// The joints of a joint set at one frame.
 pub(crate) struct JointSetFrame {
-    /// Bind -> world in a player, one a joint.
+    /// Skin matrices in a player, bind -> world, one a joint.
     pub(crate) matrices: Vec<DAffine3>,
-    /// What dual quaternions are blended of, one a joint.
+    /// Rigid motions and stretches that dual quaternion skinning blends, one a joint.
     pub(crate) motions: Vec<Motion>,
     pub(crate) unit_scale: f64,
 }
 
-/// An instance deformed by the artist's stack.
+/// An instance at one frame, deformed by a stack.
 pub(crate) struct InstanceFrame {
-    /// Morph weights, one a target of the source.
+    /// Weights of the source's morph targets.
     pub(crate) morph_weights: Vec<f32>,
-    /// n_points, world.
+    /// The stack's result: n_points, world.
     pub(crate) target: Vec<Vec3>,
-    /// The same without corrections; empty where there are none.
+    /// The result of the stack without corrections; empty unless requested.
     pub(crate) uncorrected: Vec<Vec3>,
-    /// n_normals, world, joint_set; empty where they are not wanted.
+    /// n_normals, world, normalised; empty unless requested.
     pub(crate) normals: Vec<Vec3>,
 }
 
-/// What to evaluate.
+/// What to evaluate at each frame.
 #[derive(Clone, Copy)]
 pub(crate) struct SampleRequest<'a> {
     pub(crate) stacks: StackChoice,
-    /// Also without corrections.
+    /// Also evaluate the stack without corrections.
     pub(crate) uncorrected: bool,
-    /// Also normals.
+    /// Also evaluate normals.
     pub(crate) normals: bool,
-    /// Instances; all where it is empty.
+    /// Instances to evaluate; empty: all.
     pub(crate) chosen: &'a [usize],
 }
 
 impl<'a> SampleRequest<'a> {
-    /// All instances by some stacks.
+    /// All instances by the same kind of stack.
     pub(crate) fn all(stacks: StackChoice) -> Self {
         Self {
             stacks,
@@ -176,13 +177,13 @@ impl<'a> SampleRequest<'a> {
 }
 
 impl JointSetFrame {
-    /// Matrices of the joints and then of helpers.
+    /// Skin matrices of the joints, followed by those of helpers.
     pub(crate) fn with_helpers(&self, helpers: &[DAffine3]) -> Vec<DAffine3> {
         self.matrices.iter().chain(helpers).copied().collect()
     }
 
-    /// The motion of a joint that does what dual quaternion skinning does to a point of weights `blend_weights`: the blended
-    /// rigid motion after the blended stretch (Kavan et al. 2008; Lee et al. 2013). Bind -> world.
+    /// The transform that dual quaternion skinning applies to a point of weights `blend_weights`: the blended rigid
+    /// motion after the blended stretch (Kavan et al. 2008; Lee et al. 2013). Bind -> world.
     pub(crate) fn blend(&self, blend_weights: &[(u16, f64)]) -> DAffine3 {
         let motion = |joint: u16| {
             let motion = self.motions.get(usize::from(joint));
@@ -219,10 +220,10 @@ impl JointSetFrame {
 }
 
 impl<'a> Sampler<'a> {
-    /// What `document` draws with skins. Finds centres of rotation where a stack asks for them.
+    /// A sampler of all skinned instances of `document`. Computes the centres of rotation of stacks that need them.
     pub(crate) fn new(document: &'a Document, task: &Task) -> Result<Self, Cancelled> {
         let mut joint_sets: Vec<JointSet> = Vec::new();
-        let mut drawn = Vec::new();
+        let mut instances = Vec::new();
         for (&id, instance) in document.instances() {
             let Some((skin_id, skin)) = instance
                 .skin
@@ -243,7 +244,7 @@ impl<'a> Sampler<'a> {
             if !joint_sets[joint_set].skins.contains(&skin_id) {
                 joint_sets[joint_set].skins.push(skin_id);
             }
-            drawn.push(SkinnedInstance {
+            instances.push(SkinnedInstance {
                 id,
                 mesh: instance.mesh,
                 skin: skin_id,
@@ -252,7 +253,7 @@ impl<'a> Sampler<'a> {
             });
         }
         let skeleton = document.skeleton();
-        let cooked = drawn.iter().map(|d: &SkinnedInstance| {
+        let cooked = instances.iter().map(|d: &SkinnedInstance| {
             let mut cooked = CookedMesh::default();
             let skin = document.skins().get(&d.skin);
             if let (Some(item), Some(skin)) = (document.meshes().get(&d.mesh), skin) {
@@ -262,7 +263,7 @@ impl<'a> Sampler<'a> {
         });
         let cooked = cooked.collect();
         let mut centres = BTreeMap::new();
-        for mesh in drawn
+        for mesh in instances
             .iter()
             .map(|d: &SkinnedInstance| d.mesh)
             .collect::<BTreeSet<_>>()
@@ -280,18 +281,18 @@ impl<'a> Sampler<'a> {
             player_skeleton: without_rules(skeleton),
             rest_world: Arc::new(document.rest_pose().world_matrices(skeleton)),
             joint_sets,
-            drawn,
+            instances,
             cooked,
             centres,
         })
     }
 
-    /// The mesh of a drawn instance.
+    /// The mesh item of an id.
     pub(crate) fn item(&self, mesh: MeshId) -> Option<&'a Arc<MeshItem>> {
         self.document.meshes().get(&mesh)
     }
 
-    /// What `work` makes of each frame, in order.
+    /// The results of `work` on each frame, in order.
     pub(crate) fn sample<R: Send>(
         &self,
         clips: &Clips<'_>,
@@ -320,7 +321,8 @@ impl<'a> Sampler<'a> {
         Ok(rows.into_iter().flatten().collect())
     }
 
-    /// What `work` makes of the instances, in the order of `drawn`, deformed by their own stacks in each pose, in order.
+    /// The results of `work` in each pose on the plans of all instances (in the order of `instances`) after their own
+    /// stacks, in order.
     pub(crate) fn sample_poses<R: Send>(
         &self,
         poses: &[Pose],
@@ -344,7 +346,7 @@ impl<'a> Sampler<'a> {
         Ok(rows.into_iter().flatten().collect())
     }
 
-    /// The diagonal of the box around everything at rest, metres; 1 where there is nothing.
+    /// The diagonal of the bounding box of everything in the rest pose, metres; 1 for an empty document.
     pub(crate) fn diagonal(&self) -> f64 {
         let mut runner = FrameEvaluator::new(self, StackChoice::Linear, false);
         runner.run(self.document.rest_pose(), &[]);
@@ -375,7 +377,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// The pose of a frame, by clips as the artist sees them or as they are written.
+    /// The pose at a time, from authored or written clips.
     pub(crate) fn pose(&self, clips: &[&Clip], time: FrameTime) -> Pose {
         match time.clip {
             Some(clip) => self.document.pose_of_clip(clips[clip], time.secs),
@@ -384,7 +386,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Evaluates one frame after the other.
+/// Evaluates frames one after the other with cooked plans.
 struct FrameEvaluator<'s, 'a> {
     sampler: &'s Sampler<'a>,
     stacks: Vec<Arc<DeformStack>>,
@@ -506,7 +508,7 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
         plans.find(of_unit).map(|(_, plan)| plan)
     }
 
-    /// The motions of a joint_set's joints, each from an instance whose points it moves.
+    /// The motions of a joint set's joints, each from an instance that the joint influences.
     fn motions(&self, joint_set: usize) -> Vec<Motion> {
         let n = self.sampler.joint_sets[joint_set].joints.len();
         let mut motions = vec![Motion::IDENTITY; n];
@@ -532,12 +534,12 @@ fn morph_weights(pose: &Pose, node: JointId) -> &[f32] {
     weights.map_or(&[], Vec::as_slice)
 }
 
-/// The node tree as any player walks it.
+/// The node tree without constraints.
 fn without_rules(skeleton: &Skeleton) -> Skeleton {
     let joints = skeleton.joints().iter().map(|joint| Joint {
         rule: JointRule::default(),
         ..joint.clone()
     });
-    // The tree is a forest already.
+    // The same parents as before, so this cannot fail.
     Skeleton::new(joints.collect()).unwrap_or_else(|_| skeleton.clone())
 }

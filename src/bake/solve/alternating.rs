@@ -1,36 +1,48 @@
-//! Motions of helpers, weights of points and displacements, each in turn the best for the others.
+//! Alternating least squares: block coordinate descent over helper motions, weights and displacements, each solved
+//! with the others fixed.
 
 use super::candidates::Candidate;
 use super::displacements::{Basis, Residuals};
+use super::irls;
 use super::motions::{FitPoint, MotionSolver};
 use super::training::{TrainingSet, residuals};
 use super::weights::{HelperSet, Regularisation, fit_weights};
-use super::{MOST_MOMENTS, TRAINING_SHARE};
+use super::{MAX_TRAINING_FRAMES, TRAINING_SHARE};
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::Group;
 use crate::bake::problem::rows::WeightRow;
 use crate::task::Cancelled;
 use glam::DVec3;
 
-/// Rounds before there are displacements, and with them.
-const ROUNDS: (usize, usize) = (3, 7);
-/// Rounds with them where there were some before.
-const AGAIN: usize = 4;
-/// Points that take part in them, before all do.
-const MOST_POINTS: usize = 4000;
-/// Further turns do not help where points are off by so many tolerances.
-const HOPELESS: f64 = 1.5;
+/// Iterations without displacements, and with them: the error changed little after these on the models they were
+/// chosen on.
+const ITERATIONS: (usize, usize) = (3, 7);
+/// Iterations that start from a known decomposition.
+const WARM_ITERATIONS: usize = 4;
+/// Points per group in an iteration; all points take part in the final weights. It bounds the time of large meshes.
+const MAX_POINTS: usize = 4000;
+/// Iterations stop after two with displacements where the error is above this many tolerances: what remains of them
+/// gains less than that.
+const DIVERGED: f64 = 1.5;
 
-/// Points that are off by less than this share of the tolerance need no further turns.
-const GOOD: f64 = 0.5;
+/// Iterations stop where the error is below this fraction of the tolerance: playback needs no more.
+const CONVERGED: f64 = 0.5;
 
-/// What turns come to.
+/// An iteration counts as a gain if its error is below this fraction of the best one, and iterations stop after so many
+/// without a gain.
+const MIN_GAIN: f64 = 0.98;
+const PATIENCE: usize = 3;
+
+/// IRLS weights stay in this range around their mean of 1.
+const WEIGHT_RANGE: (f64, f64) = (0.05, 50.0);
+
+/// A decomposition: weights, motions and the error they leave.
 pub(crate) struct Decomposition<'a> {
-    /// Of the active points, by part.
+    /// By mesh, one row an active point.
     pub(crate) rows: Vec<Vec<WeightRow>>,
-    /// What moves the helpers where that is more than a blend.
+    /// The motions of helpers that are not the blends of their codebook rows.
     pub(crate) refiner: Option<MotionSolver<'a>>,
-    /// How far the points are off then; 0 where no turns were needed.
+    /// The largest error on the training set; 0 where helpers are blends, which need no iterations.
     pub(crate) max_error: f64,
 }
 
@@ -44,7 +56,7 @@ impl Decomposition<'_> {
     }
 }
 
-/// What was best so far.
+/// The iterate of the smallest error.
 struct BestIterate<'a> {
     max_error: f64,
     rows: Vec<Vec<WeightRow>>,
@@ -52,7 +64,7 @@ struct BestIterate<'a> {
     bases: Vec<(usize, Vec<DVec3>)>,
 }
 
-/// The turns of a candidate.
+/// The solver for one candidate.
 pub(crate) struct AlternatingSolver<'a, 'j> {
     problem: &'a Problem<'j>,
     group: &'a Group,
@@ -81,7 +93,8 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         }
     }
 
-    /// Takes turns, from rows that are `known` and what is in `training` where turns were decomposition before. Leaves motions, displacements and their weights in `training`.
+    /// Solves for the decomposition, starting from the rows `known` and the displacements in `training` if it is
+    /// solved again. Leaves motions, displacements and their weights in `training`.
     pub(crate) fn solve(
         &self,
         training: &mut TrainingSet,
@@ -92,8 +105,12 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         if !problem.refines(group) || self.codebook.is_empty() {
             return Ok(Decomposition::plain(self.rows(training, &all)?));
         }
-        let few = group.active(MOST_POINTS);
-        let (before, with) = if known.is_some() { (1, AGAIN) } else { ROUNDS };
+        let few = group.active(MAX_POINTS);
+        let (before, with) = if known.is_some() {
+            (1, WARM_ITERATIONS)
+        } else {
+            ITERATIONS
+        };
         let mut rows = match known {
             Some(known) => group.of_points(&known, &few),
             None => self.rows(training, &few)?,
@@ -116,7 +133,7 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
             }
             if best
                 .as_ref()
-                .is_none_or(|best| max_error < 0.98 * best.max_error)
+                .is_none_or(|best| max_error < MIN_GAIN * best.max_error)
             {
                 last_gain = round;
             }
@@ -129,8 +146,11 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
                 });
             }
             let turns = round + 1 - before;
-            let hopeless = turns >= 2 && max_error > HOPELESS * problem.tolerance;
-            if max_error <= GOOD * problem.tolerance || round >= last_gain + 3 || hopeless {
+            let hopeless = turns >= 2 && max_error > DIVERGED * problem.tolerance;
+            if max_error <= CONVERGED * problem.tolerance
+                || round >= last_gain + PATIENCE
+                || hopeless
+            {
                 break;
             }
         }
@@ -159,7 +179,7 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         })
     }
 
-    /// Finds displacements of `points` with their `rows` and leaves them in `training`; how far each point is off then.
+    /// Fits displacements of `points` with their `rows` and leaves them in `training`; the error of each point.
     fn fit_bases(
         &self,
         training: &mut TrainingSet,
@@ -245,8 +265,8 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
     }
 }
 
-/// The residuals of points of mesh `i` with their rows on `training`, and the displacements that make up for them, from the
-/// weights that the training have where these are target_error; none where they are not needed or do not help.
+/// The residuals of points of mesh `i` on the training set, and the displacements fitted to them: from the weights in
+/// `training` where these suffice. `None` where residuals are small or displacements do not reduce them.
 pub(crate) fn basis_of(
     problem: &Problem<'_>,
     group: &Group,
@@ -257,7 +277,7 @@ pub(crate) fn basis_of(
 ) -> Result<(Residuals, Option<Basis>), Cancelled> {
     problem.task.check()?;
     let part = &group.meshes[i];
-    let observations = training.of_part(problem.sampler, group, part, MOST_MOMENTS);
+    let observations = training.of_part(problem.sampler, group, part, MAX_TRAINING_FRAMES);
     let observations: Vec<_> = observations
         .into_iter()
         .filter(|s| training.frames[s.0].time.clip.is_some())
@@ -293,7 +313,7 @@ pub(crate) fn basis_of(
     Ok((residuals, best))
 }
 
-/// The weights of k displacements in the training `observations`, t x k; `None` where some are not known.
+/// The weights of k displacements in these observations, t x k; `None` where some are unknown.
 fn known_weights(
     training: &TrainingSet,
     observations: &[(usize, usize, usize)],
@@ -307,18 +327,13 @@ fn known_weights(
     Some(w)
 }
 
-/// Counts points more that are far off.
-fn update_irls(irls: &mut [f64], errors: &[f64]) {
-    let square: f64 = errors.iter().map(|e| e * e).sum();
-    let rms = (square / errors.len().max(1) as f64).sqrt();
-    if rms <= 0.0 {
+/// Updates IRLS weights, normalised to a mean of 1 and clamped, so that no point is lost or alone.
+fn update_irls(weights: &mut [f64], errors: &[f64]) {
+    if !irls::update(weights, errors) {
         return;
     }
-    for (irls, e) in irls.iter_mut().zip(errors) {
-        *irls *= (e / rms).powf(0.7) + 0.3;
-    }
-    let mean = irls.iter().sum::<f64>() / irls.len().max(1) as f64;
-    for irls in irls {
-        *irls = (*irls / mean).clamp(0.05, 50.0);
+    irls::normalise(weights);
+    for weight in weights {
+        *weight = weight.clamp(WEIGHT_RANGE.0, WEIGHT_RANGE.1);
     }
 }

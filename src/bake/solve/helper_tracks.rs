@@ -1,7 +1,8 @@
-//! Helper joints: each goes the way of a point between joints.
+//! Helper joints of a solution and their tracks.
 //!
-//! Where two joints pull a point apart, linear blending cuts the corner; a joint that moves as dual quaternion skinning
-//! moves a point of these weights is half-way round it. Its motion is a track relative to one of the joints.
+//! Where two joints rotate against each other, linear blending takes the chord of the arc; a helper joint that moves
+//! by the dual quaternion blend of both lies on the arc. Its motion is stored relative to one of the joints, about the
+//! pivot that moves least.
 
 use crate::bake::problem::rows::WeightRow;
 use crate::bake::problem::sampler::{Frame, FrameTime, Sampler};
@@ -9,35 +10,35 @@ use crate::math::{polar, transform::normalize_or_identity};
 use crate::skeleton::JointId;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-/// The steps of a rotation that a file stores in 16 bits a number.
+/// The largest value of a normalised 16-bit integer, in which a glTF file stores rotations.
 const SNORM16_MAX: f64 = 32767.0;
 
-/// What an accessor of times takes in a file besides its keys.
+/// Bytes of JSON of an accessor of keyframe times. Measured on written files.
 const TIMES_BYTES: usize = 110;
 
-/// How exactly tracks of a helper are kept.
+/// Tolerances of a helper's tracks.
 pub(crate) struct TrackTolerance<'a> {
-    /// How far it may be off in the parent's joint_sets before it takes a track.
+    /// Motion below this is no track, in units of the parent's space.
     pub(crate) still: f64,
-    /// How far it may be off between fewer keys, the parent's joint_sets.
+    /// Error that key reduction may cause, in units of the parent's space.
     pub(crate) thin: f64,
-    /// How far the points reach that follow it, by its bind -> own space.
+    /// The largest distance of influenced points from the origin of the space that an inverse bind matrix leads to.
     pub(crate) reach: &'a dyn Fn(&DAffine3) -> f64,
 }
 
-/// A helper joint of one joint_set: where it hangs, and how it moves.
+/// A helper joint of one joint set.
 #[derive(Clone)]
 pub(crate) struct Helper {
     pub(crate) parent: JointId,
-    /// Bind -> the helper's space.
+    /// The inverse bind matrix: bind -> helper space.
     pub(crate) inverse_bind: DAffine3,
-    /// Relative to the parent without a clip.
+    /// Local transform in the rest pose.
     pub(crate) rest: LocalTransform,
-    /// By clip.
+    /// Tracks by clip.
     pub(crate) tracks: Vec<Track>,
 }
 
-/// A local transform as a player has it.
+/// A local transform as a player composes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LocalTransform {
     pub(crate) rotation: DQuat,
@@ -45,7 +46,7 @@ pub(crate) struct LocalTransform {
     pub(crate) scale: DVec3,
 }
 
-/// How a helper moves in a clip: one entry a key; what is empty stays as at rest.
+/// The tracks of a helper in a clip, one value a keyframe; an empty track keeps the rest value.
 #[derive(Clone, Default)]
 pub(crate) struct Track {
     pub(crate) times: Vec<f32>,
@@ -54,8 +55,8 @@ pub(crate) struct Track {
     pub(crate) scale: Vec<DVec3>,
 }
 
-/// The joint that a helper of weights `blend_weights` hangs from: of its two heaviest joints the one nearer to the root, and
-/// its slot.
+/// The slot of the joint that becomes the parent of a helper of weights `blend_weights`: of its two heaviest joints
+/// the one nearer to the root.
 pub(crate) fn parent_slot(
     sampler: &Sampler<'_>,
     joint_set: usize,
@@ -72,7 +73,7 @@ pub(crate) fn parent_slot(
     two.min_by_key(|&slot| depth(slot)).unwrap_or(0)
 }
 
-/// The motion of a helper relative to its parent, from the parent's bind position: parent <- parent.
+/// The motion of a helper relative to its parent in the parent's bind space: parent -> parent.
 pub(crate) fn relative(
     sampler: &Sampler<'_>,
     joint_set: usize,
@@ -93,7 +94,7 @@ pub(crate) fn relative(
 }
 
 impl Helper {
-    /// A helper from its motions relative to the parent ([`relative`]): at rest, and for each clip at its keys.
+    /// A helper from its relative motions ([`relative`]): in the rest pose, and for each clip at its keyframes.
     pub(crate) fn new(
         sampler: &Sampler<'_>,
         joint_set: usize,
@@ -120,7 +121,7 @@ impl Helper {
             }
         };
         let mut at_rest = local(&rest);
-        // In the middle of all its positions it needs a track least often.
+        // The middle of its range lies within tolerance of all of them.
         let positions = clips.iter().flatten().chain([&rest]);
         let positions = positions.map(|motion| motion.transform_point3(pivot));
         let (low, high) = positions
@@ -130,7 +131,7 @@ impl Helper {
         if (high - low).length() <= 2.0 * still {
             at_rest.translation = ((low + high) * 0.5).as_vec3().as_dvec3();
         }
-        // Without scale but for rounding there is none.
+        // Scale within the rounding of f32 matrices is none.
         if (at_rest.scale - DVec3::ONE).abs().max_element() < 1e-4 {
             at_rest.scale = DVec3::ONE;
         }
@@ -147,7 +148,7 @@ impl Helper {
         }
     }
 
-    /// Where a player has it at a time, bind -> world.
+    /// The skin matrix in a player at a time, bind -> world.
     pub(crate) fn matrix(&self, world: &[DAffine3], time: FrameTime) -> DAffine3 {
         let track = time.clip.and_then(|clip| self.tracks.get(clip));
         let local = track.map_or(self.rest, |track| track.at(time, &self.rest));
@@ -174,7 +175,7 @@ impl Track {
         };
         let turns = |l: &LocalTransform| angle(l.rotation, rest.rotation) * reach > still;
         if locals.iter().any(turns) {
-            // One hemisphere from key to key.
+            // Neighbouring keyframes in one hemisphere, as linear interpolation needs them.
             let mut last = rest.rotation;
             track.rotation = locals
                 .iter()
@@ -203,7 +204,7 @@ impl Track {
         track
     }
 
-    /// Where a player has it, `rest` where there are no keys.
+    /// The local transform in a player; `rest` where there are no keyframes.
     fn at(&self, time: FrameTime, rest: &LocalTransform) -> LocalTransform {
         let Some((_, k, share)) = key_interval(&self.times, time) else {
             return *rest;
@@ -222,13 +223,14 @@ impl Track {
         local
     }
 
-    /// How many bytes its keys take.
+    /// Bytes of the values of its keyframes.
     fn bytes(&self) -> usize {
         let of = |n: usize, size: usize| n * size;
         of(self.rotation.len(), 8) + of(self.translation.len(), 12) + of(self.scale.len(), 12)
     }
 
-    /// Without keys that the others tell to within `most`, at `reach` from the middle; itself where that is not smaller.
+    /// Without keyframes that interpolation reproduces to within `max_error` at distance `reach` from the pivot;
+    /// unchanged where that is not smaller.
     fn reduced(self, most: f64, reach: f64) -> Self {
         let n = self.times.len();
         if most <= 0.0 || n < 3 || self.bytes() == 0 {
@@ -288,7 +290,7 @@ impl Track {
             translation: few(&self.translation),
             scale: few(&self.scale),
         };
-        // Times of its own take 4 bytes a key and an accessor.
+        // Own times take 4 bytes a keyframe and an accessor.
         if thin.bytes() + 4 * thin.times.len() + TIMES_BYTES < self.bytes() {
             thin
         } else {
@@ -297,14 +299,14 @@ impl Track {
     }
 }
 
-/// The angle between two orientations, radians.
+/// The angle between two rotations, radians.
 fn angle(a: DQuat, b: DQuat) -> f64 {
-    // Numbers of 16 bits leave lengths a little off 1.
+    // Rounding to 16 bits leaves them not quite normalised.
     let dot = normalize_or_identity(a).dot(normalize_or_identity(b)).abs();
     2.0 * (2.0 * (1.0 - dot.min(1.0))).sqrt().min(1.6)
 }
 
-/// Where a key is: its clip, the key at or before the frame, and the share of the way to the next.
+/// The clip, the keyframe at or before a time, and the fraction of the interval after it.
 pub(crate) fn key_interval(times: &[f32], time: FrameTime) -> Option<(usize, usize, f64)> {
     let clip = time.clip?;
     let after = times.partition_point(|&t| f64::from(t) <= time.secs);
@@ -316,13 +318,14 @@ pub(crate) fn key_interval(times: &[f32], time: FrameTime) -> Option<(usize, usi
     Some((clip, k, ((time.secs - from) / (to - from)).clamp(0.0, 1.0)))
 }
 
-/// The quaternion that a file gives back.
+/// The quaternion after rounding to 16 bits.
 fn quantised(q: DQuat) -> DQuat {
     let short = |x: f64| f64::from(((x * SNORM16_MAX).round() / SNORM16_MAX) as f32);
     DQuat::from_xyzw(short(q.x), short(q.y), short(q.z), short(q.w))
 }
 
-/// The point of the parent's space that the motions move least: `min sum |(A_t - mean A) c + b_t - mean b|^2`.
+/// The pivot: the point of the parent's space with the least variance of position, `min sum |(A_t - mean A) c + b_t -
+/// mean b|^2`.
 fn pivot<'a>(motions: impl Iterator<Item = &'a DAffine3> + Clone) -> DVec3 {
     let n = motions.clone().count().max(1) as f64;
     let mut mean = DAffine3::from_mat3(DMat3::ZERO);
@@ -336,7 +339,7 @@ fn pivot<'a>(motions: impl Iterator<Item = &'a DAffine3> + Clone) -> DVec3 {
         normal += a.transpose() * a;
         right -= a.transpose() * b;
     }
-    // Along an axis that it only turns about, any position will do: the one next to the parent.
+    // A ridge: along a fixed axis of rotation every point is a pivot; take the one nearest to the parent.
     let trace = normal.x_axis.x + normal.y_axis.y + normal.z_axis.z;
     normal += DMat3::from_diagonal(DVec3::splat(1e-5 * trace + 1e-12));
     let c = normal.inverse() * right;

@@ -1,12 +1,11 @@
-//! Motions of helper joints, fitted to what the skin does where corrections move it.
+//! Motions of helper joints by Gauss-Newton, where corrections move the skin off the blends.
 //!
-//! A helper begins as the dual quaternion blend of its weights. Corrections push skin off that way; what they do to the
-//! points that follow a helper is often a small turn and shift, which its own track holds. For one frame,
-//! `min sum_p |r_p - sum_h w_ph J_hp d_h - A_p B_p w|^2 + sum_h ridge m_h |d_h|^2` over the deviations d of all helpers
-//! at once (turn, shift) and the weights w of the displacements B, m the mass of a helper's points; a few rounds of Gauss
-//! and Newton. The ridge keeps what no point asks
-//! for at the blend, and so the answer smooth in time. Source: skinning decomposition (Le and Deng 2012), with the
-//! joints and the blend given.
+//! A helper starts as the dual quaternion blend of its codebook row. For one frame, the deviations d of all helpers
+//! (rotation, translation) and the weights w of the displacements B minimise `sum_p |r_p - sum_h w_ph J_hp d_h - A_p
+//! B_p w|^2 + sum_h ridge m_h |d_h|^2`, where m_h is the sum of the squared weights of the points of helper h. The
+//! ridge keeps a deviation that no point determines at 0 and the motion smooth over time. It is the
+//! bone-transformation step of smooth skinning decomposition (Le and Deng 2012) with fixed joints and a given starting
+//! motion.
 
 use super::displacements::displacement;
 use super::envelope::Envelope;
@@ -21,78 +20,78 @@ use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use rayon::prelude::*;
 
-/// What a helper's deviation costs beside what its points are off: target_error that it runs smoothly from key to key.
+/// The ridge, as a fraction of a helper's mass (no unit): 3 % of the pull of its points, enough to keep tracks smooth.
 const RIDGE: f64 = 0.03;
-/// Rounds of Gauss and Newton.
-const ROUNDS: usize = 2;
-/// Turn, shift: a stretch would take a track of its own, and hardly tells more.
+/// Gauss-Newton iterations; deviations are small rotations, for which two suffice.
+const ITERATIONS: usize = 2;
+/// Degrees of freedom of a deviation: rotation and translation. Scale would need a track of its own and gains little.
 const DOF: usize = 6;
-/// Points of a part that motions are fitted to.
-const MOST_POINTS: usize = 4000;
+/// Points of a mesh in the fit; it bounds the time of large meshes.
+const MAX_POINTS: usize = 4000;
 
-/// Fits the motions of helpers, and weights of displacements with them, to the points that follow them.
+/// Solves for the motions of helpers together with the weights of displacements.
 pub(crate) struct MotionSolver<'a> {
     sampler: &'a Sampler<'a>,
     group: &'a Group,
     codebook: Vec<WeightRow>,
     n_joints: usize,
-    /// By joint_set of the group, then by helper.
+    /// By joint set of the group, then by helper.
     supports: Vec<Vec<HelperSupport>>,
-    /// By part: displacements of a point.
+    /// By mesh: the number of displacements.
     k: Vec<usize>,
-    /// By part.
+    /// By mesh.
     points: Vec<Vec<FitPoint>>,
     envelope: Envelope,
 }
 
-/// Where a helper's deviation turns about.
+/// The points that a helper influences.
 struct HelperSupport {
     parent: u16,
-    /// The middle of its points, the parent's bind space.
+    /// Their centroid, in the parent's bind space.
     centre: DVec3,
-    /// How far they are from it.
+    /// Their root mean square distance from it.
     reach: f64,
     /// The sum of their squared weights.
     mass: f64,
 }
 
-/// A point, and what pulls it.
+/// A point of the fit.
 pub(crate) struct FitPoint {
     pub(crate) point: u32,
     pub(crate) row: WeightRow,
     /// Its displacements, bind space.
     pub(crate) b: Vec<DVec3>,
-    /// How much it counts.
+    /// Its IRLS weight.
     pub(crate) irls: f64,
 }
 
-/// The answer for a joint_set at a frame.
+/// The solution of a joint set at a frame.
 pub(crate) struct MotionFit {
-    /// Of the helpers, each relative to its parent.
+    /// Motions of the helpers relative to their parents.
     pub(crate) motions: Vec<DAffine3>,
-    /// Of the displacements, by instance of the sampler that the joint_set draws.
+    /// Weights of the displacements, by instance of the sampler.
     pub(crate) weights: Vec<(usize, Vec<f64>)>,
 }
 
-/// A helper in the making.
+/// The motion of a helper during the iterations.
 struct MotionEstimate {
     rotation: DMat3,
-    /// The blend's own.
+    /// The stretch of the blend; it stays.
     stretch: DMat3,
     position: DVec3,
     deviation: [f64; DOF],
 }
 
-/// What a helper hangs from at a frame.
+/// The parent of a helper at a frame.
 struct ParentFrame {
     world: DAffine3,
     bind: DAffine3,
     scale: f64,
-    /// What it does by its weights alone.
+    /// The relative motion of the dual quaternion blend.
     blend: DAffine3,
 }
 
-/// An instance of a part in a joint_set, and where its weights stand in the border.
+/// An instance of the joint set and its first unknown in the border.
 struct WeightBlock {
     part: usize,
     d: usize,
@@ -100,7 +99,7 @@ struct WeightBlock {
 }
 
 impl FitPoint {
-    /// A point without displacements that counts as others do.
+    /// A point without displacements, of IRLS weight 1.
     pub(crate) fn by(point: u32, row: WeightRow) -> Self {
         Self {
             point,
@@ -112,7 +111,7 @@ impl FitPoint {
 }
 
 impl<'a> MotionSolver<'a> {
-    /// For helpers of weights `codebook`; `points`: by part, the number of its displacements and its points.
+    /// The solver for helpers of these codebook rows; `points`: by mesh, the number of displacements and the points.
     pub(crate) fn new(
         sampler: &'a Sampler<'a>,
         group: &'a Group,
@@ -126,7 +125,7 @@ impl<'a> MotionSolver<'a> {
             let is_helper = |r: &(u16, f64)| usize::from(r.0) >= n_joints;
             let moves = |b: &DVec3| *b != DVec3::ZERO;
             all.retain(|p| p.row.iter().any(is_helper) || p.b.iter().any(moves));
-            let step = all.len().div_ceil(MOST_POINTS).max(1);
+            let step = all.len().div_ceil(MAX_POINTS).max(1);
             all.into_iter().step_by(step).collect()
         });
         let points: Vec<Vec<FitPoint>> = points.collect();
@@ -160,7 +159,8 @@ impl<'a> MotionSolver<'a> {
         }
     }
 
-    /// The motions of the helpers of the group's `i`-th joint_set at a frame, and the weights that go with them.
+    /// Solves for the motions of the helpers of the group's `i`-th joint set at a frame, and the weights of
+    /// displacements.
     pub(crate) fn fit(&self, frame: &Frame, i: usize) -> MotionFit {
         let u = self.group.joint_sets[i];
         let joint_set = &self.sampler.joint_sets[u];
@@ -183,7 +183,7 @@ impl<'a> MotionSolver<'a> {
         let mut estimates: Vec<MotionEstimate> =
             parents.iter().zip(supports).map(of_blend).collect();
         let mut w = vec![0.0; n_border];
-        for _ in 0..ROUNDS {
+        for _ in 0..ITERATIONS {
             let mut system = self.envelope.system(n_border);
             let axes = parents.iter().zip(&estimates);
             let axes: Vec<DMat3> = axes.map(|(h, b)| h.world.matrix3 * b.rotation).collect();
@@ -272,13 +272,13 @@ impl<'a> MotionSolver<'a> {
                 .iter()
                 .map(|drawn| {
                     let k = self.k[drawn.part];
-                    (drawn.d, w[drawn.first..instances.first + k].to_vec())
+                    (drawn.d, w[drawn.first..drawn.first + k].to_vec())
                 })
                 .collect(),
         }
     }
 
-    /// What a joint_set draws, and the number of weights in all.
+    /// The instances of a joint set, and the number of their weights.
     fn instances(&self, u: usize) -> (Vec<WeightBlock>, usize) {
         let mut n = 0;
         let mut all = Vec::new();
@@ -296,7 +296,7 @@ impl<'a> MotionSolver<'a> {
         (all, n)
     }
 
-    /// Gives the helpers in `training` their motions and the displacements their weights.
+    /// Writes the motions and weights of all frames into `training`.
     pub(crate) fn apply(&self, training: &mut TrainingSet, task: &Task) -> Result<(), Cancelled> {
         let all = training
             .frames
@@ -364,7 +364,7 @@ impl MotionEstimate {
         let (rotation, stretch) = polar(blend.matrix3);
         Self {
             rotation,
-            // A helper has no shear.
+            // glTF joints have no shear: only the diagonal of the stretch stays.
             stretch: DMat3::from_diagonal(DVec3::new(
                 stretch.x_axis.x,
                 stretch.y_axis.y,
@@ -375,7 +375,7 @@ impl MotionEstimate {
         }
     }
 
-    /// A step of Gauss and Newton in metres of the world.
+    /// Applies a Gauss-Newton step, given in metres of the world.
     fn step(&mut self, step: &[f64], scale: f64, reach: f64) {
         for (d, s) in self.deviation.iter_mut().zip(step) {
             *d += s;

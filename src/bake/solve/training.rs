@@ -1,4 +1,4 @@
-//! The frames that helpers and displacements are found on.
+//! The training set: frames with the matrices and displacements of the current iterate.
 
 use super::displacements::{Residuals, displacement};
 use crate::bake::problem::group::{Group, GroupMesh};
@@ -7,25 +7,25 @@ use crate::bake::problem::sampler::{Frame, InstanceFrame, Sampler};
 use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
 
-/// Moments with the matrices of joints and helpers in them.
+/// Frames with matrices of joints and helpers, and displacements.
 pub(crate) struct TrainingSet {
     pub(crate) frames: Vec<Frame>,
-    /// By frame, then by joint_set of the group.
+    /// By frame, then by joint set of the group.
     pub(crate) matrices: Vec<Vec<Vec<DAffine3>>>,
-    /// By part: displacements of its active points, n x k.
+    /// By mesh: k and n x k displacements of its active points.
     pub(crate) bases: Vec<(usize, Vec<DVec3>)>,
-    /// By frame, then by instance of the sampler: their weights; empty where there are none.
+    /// By frame, then by instance of the sampler: weights of the displacements; empty where there are none.
     pub(crate) weights: Vec<Vec<Vec<f64>>>,
 }
 
-/// Rows that some helpers allow.
+/// A state of the placement.
 #[derive(Clone)]
 pub(crate) struct Snapshot {
-    /// The first so many helpers.
+    /// The number of helpers.
     pub(crate) helpers: usize,
-    /// By part, for the points the search fitter at.
+    /// By mesh: rows of the points that were evaluated.
     pub(crate) rows: Vec<Vec<WeightRow>>,
-    /// Of the training: by frame, then by joint_set of the group.
+    /// Matrices of the training set: by frame, then by joint set of the group.
     pub(crate) matrices: Vec<Vec<Vec<DAffine3>>>,
 }
 
@@ -45,7 +45,7 @@ impl TrainingSet {
         }
     }
 
-    /// Where a part's point lies before joints move it, with its displacements.
+    /// The bind position of a mesh's point with morph targets and displacements.
     pub(crate) fn bind_position(
         &self,
         part: &GroupMesh,
@@ -64,7 +64,7 @@ impl TrainingSet {
         }
     }
 
-    /// The frames and instances in which a part is observations: (frame, instance, joint_set of the group).
+    /// The observations of a mesh, at most about `max`: (frame, instance, joint set of the group).
     pub(crate) fn of_part(
         &self,
         sampler: &Sampler<'_>,
@@ -87,7 +87,8 @@ impl TrainingSet {
         all.into_iter().step_by(step).collect()
     }
 
-    /// Adds a helper; for a point of a part it also goes where that point goes.
+    /// Adds a helper that follows the blend of a row; given a point, it is translated so that the point meets its
+    /// target.
     pub(crate) fn add(
         &mut self,
         sampler: &Sampler<'_>,
@@ -118,7 +119,7 @@ impl TrainingSet {
         }
     }
 
-    /// Has the helpers of a snapshot again, in the frames that it knows.
+    /// Restores the state of a snapshot and its frames.
     pub(crate) fn restore(&mut self, snapshot: &Snapshot) {
         self.frames.truncate(snapshot.matrices.len());
         self.bases.clear();
@@ -127,7 +128,7 @@ impl TrainingSet {
     }
 }
 
-/// What is left to a morph of a point: its matrix, and the way to its target.
+/// The linear part of a point's matrix and its residual, world.
 pub(crate) fn residual(
     part: &GroupMesh,
     point: u32,
@@ -143,7 +144,7 @@ pub(crate) fn residual(
     )
 }
 
-/// The residuals of `points` with their rows, in the training `observations` of these frames and their matrices.
+/// The residuals of `points` with their rows in these observations.
 pub(crate) fn residuals(
     part: &GroupMesh,
     frames: &[Frame],

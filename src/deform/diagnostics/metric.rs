@@ -111,30 +111,30 @@ impl Metric {
     pub fn description(self) -> &'static str {
         match self {
             Self::Bulge => {
-                "How much farther from the bones that move it a point is than at rest: the skin bulges where it is \
-                 positive and is pinched where it is negative."
+                "Change of a vertex's distance from its bones, compared to the rest pose. Positive: the skin bulges. \
+                 Negative: it is pinched."
             }
             Self::EdgeStrain => {
-                "How much longer or shorter the edges at a point are than at rest; of several edges the worst counts."
+                "Change of edge length from the rest pose. A vertex shows its worst edge."
             }
             Self::AreaChange => {
-                "How much the faces around a point have grown or shrunk: +1 is twice the area at rest, -1 half of it."
+                "Change of the area around a vertex from the rest pose: +1 is twice the area, -1 is half."
             }
             Self::Discontinuity => {
-                "How much the corrections after dual quaternion skinning change along an edge, measured by the edge's \
-                 length: smooth ones stay below 1.5, above 2 the surface begins to tear."
+                "Change of the corrections along an edge, divided by the edge length. Smooth corrections stay below 1.5. \
+                 Above 2 the surface begins to tear."
             }
             Self::Crease => {
-                "How much the stretch and turn of the surface change from one face to the next: high values are creases \
-                 that the model at rest does not have."
+                "Change of stretch and rotation from one face to the next. High values are creases that the rest pose does \
+                 not have."
             }
-            Self::FoldOver => {
-                "Where faces are turned inside out, as on the inner side of a sharp bend."
-            }
+            Self::FoldOver => "Faces that are inside out, as on the inner side of a sharp bend.",
             Self::NormalError => {
-                "The angle between the normals that light falls on and those of the deformed surface."
+                "Angle between the shading normals and the normals of the deformed surface."
             }
-            Self::Difference => "How far points are from where the other stack puts them.",
+            Self::Difference => {
+                "Distance of each vertex from its position under the other deformer stack."
+            }
         }
     }
 

@@ -6,28 +6,14 @@
 mod measure;
 
 use super::typed::TypedNumber;
-use super::{Handle, Screen};
+use super::{Axis, Constraint, Handle, Screen};
 use crate::document::session::{PoseSpace, TransformKind};
-pub use crate::math::Axis;
 use crate::math::Transform;
 use crate::skeleton::orientation::{orientation, parent_world_of};
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DAffine3, DMat3, Vec2, Vec3};
 use measure::{EDGE_ON, PRECISE, tidy};
 use std::collections::BTreeSet;
-
-/// What is left free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Constraint {
-    /// In the plane of the view, about the view's axis, or all axes alike.
-    Free,
-    /// A turn as of a ball under the hand (of rotations only).
-    Trackball,
-    /// One axis.
-    Axis(Axis),
-    /// All but one axis.
-    Plane(Axis),
-}
 
 /// How finely the pointer works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,7 +40,7 @@ impl PoseSpace {
     pub fn word(self) -> &'static str {
         match self {
             Self::Local => "local",
-            Self::World => "world",
+            Self::World => "global",
             Self::Parent => "parent",
         }
     }
