@@ -40,7 +40,6 @@ const CIRCLES: &[&str] = &[
     "cli/",
     "document/",
     "editor/",
-    "io/",
     "mesh/",
     "sample/",
     "skeleton/",

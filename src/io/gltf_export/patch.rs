@@ -510,7 +510,7 @@ mod tests {
     /// Two vertices whose weights lie, with a stride, in a view with something else; joints in a view of their own; a
     /// picture at the end.
     fn skinned() -> Value {
-        let accessor = |view: usize, at: usize, component: ComponentType, kind: &str| json!({"bufferView": view, "byteOffset": at, "componentType": component, "count": 2, "type": kind});
+        let accessor = |view: usize, at: usize, component: u32, kind: &str| json!({"bufferView": view, "byteOffset": at, "componentType": component, "count": 2, "type": kind});
         json!({
             "buffers": [{"byteLength": 300}],
             "bufferViews": [
