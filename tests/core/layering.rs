@@ -38,13 +38,10 @@ const FACE_CRATES: &[&str] = &[
 const CIRCLES: &[&str] = &[
     "cli/",
     "document/",
-    "editor/",
     "io/",
     "mesh/",
     "sample/",
     "skeleton/",
-    "tools/",
-    "view/",
     "weights/",
 ];
 
