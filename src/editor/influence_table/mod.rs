@@ -180,7 +180,7 @@ impl Editor {
             let work = move |_: &Task| gather();
             let job = self
                 .lane
-                .submit(EditorJob::InfluenceTable, "Sort points", work);
+                .submit(EditorJob::InfluenceTable, "Sort vertices", work);
             self.table.job = Some(job);
         }
         true
@@ -194,7 +194,7 @@ impl Editor {
         match job.into_result() {
             Err(JobError::Cancelled) => {}
             Err(JobError::Failed) => {
-                self.say_error("The points could not be sorted; nothing was changed.");
+                self.say_error("The vertices could not be sorted.");
             }
             Ok(gathered) => {
                 if gathered.rows_key.model == self.model_serial {

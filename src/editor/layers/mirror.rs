@@ -56,7 +56,7 @@ impl Editor {
             geometry,
             job: self
                 .lane
-                .submit(EditorJob::MirrorLayer, "Find mirror images", work),
+                .submit(EditorJob::MirrorLayer, "Match mirror images", work),
         });
     }
 
@@ -90,7 +90,7 @@ impl Editor {
             Ok(Ok(Err(Cancelled))) | Err(JobError::Cancelled) => {}
             Ok(Err(why)) => self.say(why),
             Err(JobError::Failed) => {
-                self.say_error("The mirror images could not be found; nothing was changed.");
+                self.say_error("The mirror images could not be matched.");
             }
         }
     }
@@ -110,18 +110,18 @@ impl Editor {
 /// What became of a mirror effect, with what it could not do.
 fn said_of_mirror(effect: &MirrorEffect) -> String {
     let label = mirror_label(effect.axis(), effect.from_positive());
-    let mut said = format!("The layer shows {label}.");
+    let mut said = format!("The layer is mirrored {label}.");
     let unmatched = effect.unmatched().count();
     if unmatched > 0 {
         said = format!(
-            "{said} {} without a mirror image show what is painted on them.",
-            counted(unmatched, "point")
+            "{said} {} without a mirror image keep their own paint.",
+            counted(unmatched, "vertex")
         );
     }
     let unpaired = effect.joints().unpaired.len();
     if unpaired > 0 {
         said = format!(
-            "{said} {} without a partner: their weights go to the bones above, on the other side.",
+            "{said} {} without a counterpart: their weights go to the parents' counterparts.",
             counted(unpaired, "bone")
         );
     }

@@ -85,7 +85,7 @@ impl Editor {
     pub fn add_layer(&mut self) {
         self.finish_tool();
         let Some((mesh, stack)) = self.layered_mesh().zip(self.layers()) else {
-            self.say("Choose an object with a skin first: its weights can have layers.");
+            self.say("Select an object with a skin first.");
             return;
         };
         let names: Vec<&str> = stack.layers().iter().map(|l| l.name.as_str()).collect();
@@ -223,7 +223,7 @@ impl Editor {
             return;
         };
         let label = if alone.is_some() {
-            "Show layer alone"
+            "Solo layer"
         } else {
             "Show all layers"
         };
@@ -244,9 +244,9 @@ impl Editor {
         let points = points.map_or_else(PointSet::default, |(_, points)| points);
         let Some((edit, n_spared)) = self.document.erase_from_layer(mesh, id, &points) else {
             self.say(if is_selection {
-                "The layer says nothing at the selected points."
+                "The layer does not affect the selected vertices."
             } else {
-                "The layer says nothing yet."
+                "The layer is empty."
             });
             return;
         };
@@ -259,11 +259,11 @@ impl Editor {
         }
         // What was left alone is part of the sentence below.
         self.layering.report.spared.remove(&mesh);
-        let mut said = format!("Erase from layer: {} erased.", counted(n_erased, "point"));
+        let mut said = format!("Erase from layer: {} cleared.", counted(n_erased, "vertex"));
         if n_spared > 0 {
             said = format!(
-                "{said} {} left alone, where locked bones would change.",
-                counted(n_spared, "point")
+                "{said} {} unchanged because of locked bones.",
+                counted(n_spared, "vertex")
             );
         }
         self.say(said);
@@ -280,7 +280,7 @@ impl Editor {
         let found = self.layered_mesh().zip(self.active_upper_layer());
         if found.is_none() {
             self.say(match self.active_layer() {
-                Some(_) => "The base stays as it is. Choose a layer over it.",
+                Some(_) => "The base has no such settings. Select a layer above it.",
                 None => "The object has no layers. Add one first.",
             });
         }

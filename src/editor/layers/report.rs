@@ -63,18 +63,18 @@ impl Editor {
         let report = std::mem::take(&mut self.layering.report);
         if report.n_covered > 0 {
             self.say(
-                "Some points lie on the side that the layer's mirror covers: what is painted there is not seen.",
+                "Some vertices lie on the mirrored side of the layer. Paint on them is not visible.",
             );
         }
         if report.n_mask_spared > 0 {
-            self.say("Some points were left alone: the mask would change their locked bones.");
+            self.say("Some vertices stayed unchanged: the mask would change their locked bones.");
         }
         let n_spared: usize = report.spared.values().map(PointSet::count).sum();
         if n_spared > 0 {
             let was = if n_spared == 1 { "was" } else { "were" };
             self.say(format!(
-                "{} {was} left alone: through the layer's mirror they would change locked bones.",
-                counted(n_spared, "point")
+                "{} {was} left unchanged: the layer's mirror would change locked bones.",
+                counted(n_spared, "vertex")
             ));
         }
         let Some((mesh, before)) = report.shown_before else {
@@ -85,7 +85,7 @@ impl Editor {
             self.say(format!(
                 "{} changed at {}: layers show through locks.",
                 counted(n_joints, "locked bone"),
-                counted(n_points, "point")
+                counted(n_points, "vertex")
             ));
         }
         true
