@@ -45,15 +45,15 @@ impl StackChoice {
     /// A sentence about it, for tooltips.
     pub fn about(&self) -> &'static str {
         match self {
-            Self::Project => "The stacks of this project, as they are saved.",
+            Self::Project => "The current deformer stacks of the project.",
             Self::Preset(StackPreset::Default) => {
-                "The stack of a new model: dual quaternion skinning, compensation, projection."
+                "The default of a new model: dual quaternion skinning, compensation, projection."
             }
             Self::Preset(StackPreset::Lbs) => {
-                "Linear blend skinning: elbows collapse and twists pinch."
+                "Linear blend skinning, as other viewers draw it: elbows collapse and twists pinch."
             }
             Self::Preset(StackPreset::Dqs) => {
-                "Dual quaternion skinning with nothing after it: joints bulge."
+                "Dual quaternion skinning without corrections: joints bulge."
             }
             Self::Preset(StackPreset::Compensation) => {
                 "Dual quaternion skinning with bulge compensation."
@@ -64,9 +64,9 @@ impl StackChoice {
             Self::Preset(StackPreset::CentresOfRotation) => {
                 "Skinning about optimised centres of rotation."
             }
-            Self::Custom(_) => "A stack that was kept aside, unchanged since.",
+            Self::Custom(_) => "A copy of the deformer stack, kept for comparison.",
             Self::Exported => {
-                "The exported file as any glTF player shows it: its skin and its morph targets."
+                "The exported file as any player shows it, with its skin and morph targets."
             }
         }
     }

@@ -43,7 +43,7 @@ impl MaskKind {
     /// Its name in lists.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Blend => "Dual quaternion share",
+            Self::Blend => "DQS factor",
             Self::Compensation => "Compensation strength",
             Self::Projection => "Projection strength",
             Self::Smooth => "Smoothing strength",

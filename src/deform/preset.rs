@@ -35,7 +35,7 @@ impl StackPreset {
     pub fn label(self) -> &'static str {
         match self {
             Self::Default => "Default",
-            Self::Lbs => "LBS, as other viewers draw it",
+            Self::Lbs => "Linear blend skinning (LBS)",
             Self::Dqs => "DQS",
             Self::Compensation => "DQS + compensation",
             Self::Projection => "DQS + projection",

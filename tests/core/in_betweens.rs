@@ -501,7 +501,7 @@ fn the_way_of_a_clip_and_whether_it_is_exported_can_be_undone() {
     e.set_in_betweens(InBetweens::Screw);
     let name = before.clips()[&id].name.clone();
     let label = e.history().undo_label().map(str::to_owned);
-    assert_eq!(label, Some(format!("In-betweens of \"{name}\": Screw")));
+    assert_eq!(label, Some(format!("Interpolation of \"{name}\": Screw")));
     assert_eq!(e.shown_clip().unwrap().1.in_betweens, InBetweens::Screw);
     e.set_in_betweens(InBetweens::Screw);
     e.set_exported(false);

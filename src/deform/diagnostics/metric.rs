@@ -111,28 +111,30 @@ impl Metric {
     pub fn description(self) -> &'static str {
         match self {
             Self::Bulge => {
-                "The change of a point's distance from its bones, in per cent of the distance at rest: the skin bulges \
-                 where it is positive and is pinched where it is negative."
+                "Change of a vertex's distance from its bones, compared to the rest pose. Positive: the skin bulges. \
+                 Negative: it is pinched."
             }
             Self::EdgeStrain => {
-                "The change of length of the edges at a point, in per cent of the length at rest; the largest of them."
+                "Change of edge length from the rest pose. A vertex shows its worst edge."
             }
             Self::AreaChange => {
-                "The change of area of the faces around a point: +1 is twice the area at rest, -1 half of it."
+                "Change of the area around a vertex from the rest pose: +1 is twice the area, -1 is half."
             }
             Self::Discontinuity => {
-                "The change of the corrections along an edge, divided by its length: smooth corrections stay below \
-                 1.5, above 2 the surface begins to tear."
+                "Change of the corrections along an edge, divided by the edge length. Smooth corrections stay below 1.5. \
+                 Above 2 the surface begins to tear."
             }
             Self::Crease => {
-                "The change of stretch and rotation from one face to the next: high values are creases that the model \
-                 at rest does not have."
+                "Change of stretch and rotation from one face to the next. High values are creases that the rest pose does \
+                 not have."
             }
-            Self::FoldOver => "Faces that are inverted, as on the inner side of a sharp bend.",
+            Self::FoldOver => "Faces that are inside out, as on the inner side of a sharp bend.",
             Self::NormalError => {
-                "The angle between the shaded normals and those of the deformed surface."
+                "Angle between the shading normals and the normals of the deformed surface."
             }
-            Self::Difference => "The distance between the results of the two stacks.",
+            Self::Difference => {
+                "Distance of each vertex from its position under the other deformer stack."
+            }
         }
     }
 

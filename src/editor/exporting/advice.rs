@@ -125,7 +125,7 @@ impl Editor {
         let check = move |_: &Task| preflight(&document, &options);
         let job = self
             .lane
-            .submit(EditorJob::Preflight, "Looking ahead", check);
+            .submit(EditorJob::Preflight, "Checking the export", check);
         advice.checking = Some(job);
         if subject.options.correct.is_some() {
             let (document, options) = (self.document.clone(), subject.options.clone());

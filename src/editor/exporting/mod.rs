@@ -122,10 +122,10 @@ impl Standing {
     pub fn sentence(self) -> Option<&'static str> {
         match self {
             Self::None | Self::Current => None,
-            Self::ModelChanged => Some("The model changed; compute again."),
-            Self::OptionsChanged => Some("The options changed; compute again."),
+            Self::ModelChanged => Some("The model changed. Compute again."),
+            Self::OptionsChanged => Some("The options changed. Compute again."),
             Self::PlaceChanged => {
-                Some("The file's place changed, which its parts are named after; compute again.")
+                Some("The path changed, and with it the names of the file's parts. Compute again.")
             }
         }
     }
@@ -382,7 +382,7 @@ impl Editor {
     fn start_computing(&mut self, path: &Path, saves: bool) {
         if let Some(computing) = &self.exporting.computing {
             let label = computing.job.label();
-            let text = format!("{label} is still under way; wait for it or stop it.");
+            let text = format!("{label} is still running. Wait for it or cancel it.");
             self.say(text);
             return;
         }
@@ -441,7 +441,7 @@ impl Editor {
                 }
             }
             Err(ExportError::Cancelled(_)) => {
-                self.say("The export was cancelled; nothing was written.");
+                self.say("The export was cancelled. No file was written.");
             }
             Err(error) => self.say_error(error.to_string()),
         }
@@ -490,7 +490,7 @@ impl Editor {
                 }
             },
             Err(JobError::Cancelled) | Ok(Err(ExportError::Cancelled(_))) => {
-                self.say("The export was cancelled; nothing was written.");
+                self.say("The export was cancelled. No file was written.");
             }
             Ok(Err(error)) => self.say_error(error.to_string()),
         }

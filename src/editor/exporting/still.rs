@@ -53,8 +53,8 @@ impl Editor {
     pub fn moment_on_screen(&self) -> String {
         let playback = self.playback();
         match self.shown_clip() {
-            _ if self.document().skeleton().is_empty() => "the model as it is".to_owned(),
-            Some(_) if playback.unkeyed => "the pose on screen, which is not keyed".to_owned(),
+            _ if self.document().skeleton().is_empty() => "the model".to_owned(),
+            Some(_) if playback.unkeyed => "the pose on screen (not keyed)".to_owned(),
             Some((_, clip)) => {
                 let frame = self.frame();
                 let decimals = usize::from((frame - frame.round()).abs() > 0.01);
