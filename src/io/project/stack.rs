@@ -48,7 +48,7 @@ structs! {
 
     /// Stage 5.
     #[serde(default)]
-    Projection = deform::Projection {
+    Projection = deform::BulgeProjection {
         enabled: bool,
         variant: Variant,
         power: f32,
