@@ -1,4 +1,4 @@
-//! `sinew export`: a glTF with what a project changed.
+//! `sinew export`: a glTF file with the changes of a project.
 
 use super::args::{CorrectArg, ExportArgs};
 use super::{Failure, load, scene};
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     }
     if is_obj(&args.out) {
         return Err(Failure::Usage(
-            "An .obj holds one moment: add --still, and --clip and --time for a moment of a clip."
+            "An .obj file holds one frame: add --still, and --clip and --time to choose a frame of a clip."
                 .into(),
         ));
     }
@@ -52,11 +52,13 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         "{}: {}",
         args.out.display(),
         if report.verbatim {
-            "the source's own bytes, nothing was edited".to_owned()
+            "a copy of the source, nothing was edited".to_owned()
         } else {
             format!(
-                "{} primitives and {} clips written anew, {} bytes added",
-                report.n_primitives_rewritten, report.n_clips_written, report.n_bytes_added
+                "{} and {} rewritten, {} added",
+                counted(report.n_primitives_rewritten, "primitive"),
+                counted(report.n_clips_written, "clip"),
+                counted(report.n_bytes_added, "byte")
             )
         }
     )?;
@@ -70,7 +72,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes one moment as a mesh.
+/// Writes one frame as a static mesh.
 fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     if GltfFormat::of_path(&args.out).is_none() && !is_obj(&args.out) {
         return Err(Failure::Usage(format!(
@@ -85,7 +87,7 @@ fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     ];
     if let Some((flag, _)) = idle.iter().find(|(_, idle)| *idle) {
         return Err(Failure::Usage(format!(
-            "{flag} does not go with --still, which writes a mesh that never moves."
+            "{flag} cannot be used with --still, which writes a static mesh."
         )));
     }
     check_use(args)?;
@@ -125,7 +127,7 @@ fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A flag of corrections without any is a mistake, not a wish.
+/// Refuses flags of corrections that are not used.
 fn check_use(args: &ExportArgs) -> Result<(), Failure> {
     let mode = match args.correct {
         CorrectArg::None => None,
@@ -136,7 +138,7 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
     if let Some(mode) = mode {
         if args.write_pose_as_rest {
             return Err(Failure::Usage(format!(
-                "--write-pose-as-rest does not go with --correct {mode}: corrections are made for the file's own rest."
+                "--write-pose-as-rest cannot be used with --correct {mode}: corrections are computed for the file's own rest pose."
             )));
         }
         let of_skins = [
@@ -155,14 +157,14 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
             .filter(|_| frames)
         {
             return Err(Failure::Usage(format!(
-                "{flag} does not go with --correct frames, which has no skin and as many targets as --tolerance takes."
+                "{flag} cannot be used with --correct frames, which writes no skin and as many morph targets as --tolerance requires."
             )));
         }
         let of_targets = [("--no-normals", args.no_normals), ("--dense", args.dense)];
         let given_of_either = given(&of_morphs).or_else(|| given(&of_targets));
         if let Some(flag) = given_of_either.filter(|_| args.correct == CorrectArg::Retarget) {
             return Err(Failure::Usage(format!(
-                "{flag} does not go with --correct retarget: morph targets are made for clips, and such a file has none."
+                "{flag} cannot be used with --correct retarget: such a file has no morph targets, which are made for clips."
             )));
         }
         return Ok(());
@@ -185,7 +187,7 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
     }
 }
 
-/// What to correct; `None` without corrections.
+/// The options of the correction; `None` without one.
 fn correction(args: &ExportArgs, document: &Document) -> Result<Option<BakeOptions>, Failure> {
     if args.correct == CorrectArg::None {
         return Ok(None);

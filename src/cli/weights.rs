@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Influences of a point that every player reads.
+/// Number of influences that every player reads.
 const USUAL: usize = 4;
 
 /// What errors call the file of `--transfer`.
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
         };
         steps.push(report);
     }
-    // What was locked and set for the operations alone is not so in the project.
+    // Locks and settings of the flags apply to the operations only, not to the project.
     document.session_mut().brush = brush_before;
     document
         .apply(&mut Edit::Locks(Arc::new(locks_before)))
@@ -172,7 +172,7 @@ fn check_out(args: &WeightsArgs) -> Result<(), Failure> {
     }
 }
 
-/// The skinned meshes that are worked on.
+/// The skinned meshes to work on.
 fn meshes_of(document: &Document, names: &[String]) -> Result<Vec<MeshId>, Failure> {
     let skinned = document.meshes().iter();
     let skinned = skinned.filter(|(id, _)| document.n_skin_joints(**id).is_some());
@@ -203,7 +203,7 @@ fn meshes_of(document: &Document, names: &[String]) -> Result<Vec<MeshId>, Failu
     Ok(all)
 }
 
-/// A bone of some skin by its name.
+/// The joint of a bone, by name.
 fn bone(document: &Document, flag: &str, name: &str) -> Result<JointId, Failure> {
     let skeleton = document.skeleton();
     let is_bone = document.skin_joint_mask();
@@ -213,7 +213,7 @@ fn bone(document: &Document, flag: &str, name: &str) -> Result<JointId, Failure>
         .ok_or_else(|| Failure::Usage(format!("--{flag} {name}: no skin has a bone of that name.")))
 }
 
-/// The operation that a flag asks for.
+/// The operation of a flag.
 ///
 /// The files that it reads are protected.
 fn operation(
@@ -302,7 +302,7 @@ fn operation(
         ("auto", ["biharmonic"]) => Operation::Automatic(Automatic::Biharmonic {
             resolution: args.resolution.unwrap_or(32),
         }),
-        ("auto", _) => return Err(wrong("it is heat, voxel or biharmonic")),
+        ("auto", _) => return Err(wrong("use heat, voxel or biharmonic")),
         ("transfer", _) => {
             let path = Path::new(&step.value);
             let other = load::load(path)?.document;
@@ -321,7 +321,7 @@ fn operation(
                 replace: flag == "import",
             })
         }
-        _ => return Err(wrong("see --help for what it takes")),
+        _ => return Err(wrong("see --help for its values")),
     })
 }
 
@@ -330,7 +330,7 @@ fn axis_of(text: &str) -> Option<Axis> {
     Axis::ALL.into_iter().find(letter)
 }
 
-/// Runs an operation on each mesh and tells what it did.
+/// Runs an operation on each mesh and writes its report.
 fn perform(
     document: &mut Document,
     operation: &Operation,
@@ -359,7 +359,7 @@ fn perform(
         });
         let outcome = match outcome {
             Ok(outcome) => outcome,
-            // Of several meshes one may lack the bone.
+            // One of several meshes may lack the bone.
             Err(why) => {
                 refused.push((name, why));
                 continue;
@@ -419,7 +419,7 @@ fn write_report(
         out,
         "{label} · {name}: {} of {} changed",
         thousands(report.changed),
-        counted(report.considered, "point")
+        counted(report.considered, "vertex")
     )?;
     for part in &report.left_out {
         writeln!(out, "  {} {}", thousands(part.points.count()), part.why)?;
@@ -430,7 +430,7 @@ fn write_report(
     Ok(())
 }
 
-/// Writes the model, or the project to `project`; its path, and what could not be written as it is.
+/// Writes the model, or the project to `project`; returns its path and the findings.
 fn write_out(
     args: &WeightsArgs,
     document: &Document,
