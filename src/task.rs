@@ -1,17 +1,17 @@
-//! Progress and cancel of work that takes longer than a blink.
+//! Progress and cancel of work that takes longer than a frame.
 
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// The work was stopped by its [`Task`].
+/// The work stopped because its [`Task`] was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled")]
 pub struct Cancelled;
 
-/// A handle shared by the side that works and the side that watches. Cloning shares it.
+/// The progress of a piece of work and the wish to cancel it. Clones share both.
 ///
-/// The worker reports with [`Task::step`] and asks [`Task::check`] at least every 50 ms of work.
+/// The work calls [`Task::step`] or [`Task::check`] at least every 50 ms.
 #[derive(Clone, Debug, Default)]
 pub struct Task {
     shared: Arc<Shared>,
@@ -31,17 +31,22 @@ impl Task {
         Self::default()
     }
 
+    /// Whether `other` is a clone of this task.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// Asks the work to stop; it does so at its next [`Task::check`].
     pub fn cancel(&self) {
         self.shared.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked the work to stop.
+    /// Whether [`Task::cancel`] was called.
     pub fn is_cancelled(&self) -> bool {
         self.shared.cancelled.load(Ordering::Relaxed)
     }
 
-    /// `Err(Cancelled)` once somebody asked the work to stop.
+    /// `Err(Cancelled)` once [`Task::cancel`] was called.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() {
             Err(Cancelled)
@@ -50,7 +55,7 @@ impl Task {
         }
     }
 
-    /// Reports what is being done and the fraction done, 0 - 1; fails when cancelled.
+    /// Sets the label and the fraction done, 0 - 1; `Err(Cancelled)` once [`Task::cancel`] was called.
     pub fn step(&self, label: &str, fraction: f32) -> Result<(), Cancelled> {
         self.shared.progress.store(
             (fraction.clamp(0.0, 1.0) * 65536.0) as u32,
@@ -69,7 +74,7 @@ impl Task {
         self.shared.progress.load(Ordering::Relaxed) as f32 / 65536.0
     }
 
-    /// What is being done, in words for the status bar.
+    /// The step under way, as the status bar shows it.
     pub fn label(&self) -> String {
         self.shared
             .label

@@ -85,6 +85,8 @@ mod npy;
 mod operating;
 #[path = "core/oracle.rs"]
 mod oracle;
+#[path = "core/outputs.rs"]
+mod outputs;
 #[path = "core/posing.rs"]
 mod posing;
 #[path = "core/preflight.rs"]
@@ -137,6 +139,8 @@ mod stack_quality;
 mod stack_random;
 #[path = "core/stacks.rs"]
 mod stacks;
+#[path = "core/stage_keys.rs"]
+mod stage_keys;
 #[path = "core/still.rs"]
 mod still;
 #[path = "core/views.rs"]

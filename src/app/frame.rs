@@ -118,8 +118,8 @@ impl eframe::App for SinewApp {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         self.open_what_was_dropped(ctx);
         let dt = f64::from(ctx.input(|i| i.stable_dt));
-        self.editor.poll(dt);
-        if self.editor.is_ending_stroke() {
+        let did_something = self.editor.poll(dt);
+        if did_something || self.editor.is_ending_stroke() {
             ctx.request_repaint();
         }
         self.show_notices();

@@ -3,7 +3,7 @@
 //! A file that cannot be read is kept aside and said once; a setting that a later version adds begins at its default, and
 //! so does one whose value only a later version knows: the rest holds.
 
-use crate::io::write_atomically;
+use crate::io::atomic::write_atomically;
 use crate::view::frame::Workspace;
 use crate::view::keymap::KeyMap;
 use crate::view::layout::Arrangement;

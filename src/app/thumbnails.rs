@@ -1,7 +1,7 @@
 //! Small pictures of files: kept in the state folder for the welcome, beside autosaves for the recovery.
 
 use crate::document::Image;
-use crate::io::write_atomically;
+use crate::io::atomic::write_atomically;
 use eframe::egui;
 use egui::{ColorImage, TextureHandle, TextureOptions};
 use image::{ImageFormat, RgbaImage, imageops};

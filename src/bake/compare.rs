@@ -1,7 +1,7 @@
-//! What a player shows of one model, beside what the stacks show of another.
+//! The error of a written file: linear blend skinning of one document compared with the deformer stacks of another.
 
 use crate::bake::normal_angles::{AngleHistogram, Angles, Shading, angle};
-use crate::bake::problem::key_times::SHORTEST;
+use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
 use crate::bake::problem::sampler::{Clips, Frame, FrameTime, SampleRequest, Sampler, StackChoice};
 use crate::document::{ClipId, Document, InstanceId, MeshId};
 use crate::skeleton::Clip;
@@ -10,49 +10,50 @@ use glam::{DVec3, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Moments of a clip between its keys that are looked at besides.
+/// Times of a clip compared besides its keyframes and the middles between them.
 const EXTRA_TIMES: usize = 24;
-/// Steps of errors that are counted, as fractions of the diagonal: quantiles come in these.
-const STEP: f64 = 2e-6;
-const STEPS: usize = 100_000;
+/// The bin width of the error histogram, as a fraction of the diagonal: the resolution of percentiles, 1/500 of the
+/// default tolerance.
+const BIN: f64 = 2e-6;
+const N_BINS: usize = 100_000;
 
-/// How far the played model is from the stacks.
+/// Errors of a played document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison {
-    /// The diagonal of the model at rest, metres.
+    /// The diagonal of the bounding box in the rest pose, metres.
     pub diagonal: f64,
-    /// The largest distance, as a fraction of the diagonal.
+    /// The largest error, as a fraction of the diagonal.
     pub max: f64,
-    /// What 99.9 % of all points of skinned meshes at all moments stay below.
+    /// The 99.9th percentile over all points of skinned meshes at all times.
     pub p999: f64,
-    /// The root of the mean square over the same.
+    /// The root mean square error over the same.
     pub rms: f64,
-    /// Where the largest is; `None` without skinned meshes or clips.
+    /// The largest error; `None` without skinned meshes or clips.
     pub worst: Option<InstanceErrors>,
-    /// How far normals are turned away.
+    /// Angles between normals.
     pub normals: Angles,
-    /// Moments looked at.
+    /// The number of times compared.
     pub n_moments: usize,
 }
 
-/// A largest error.
+/// The largest error and its location.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstanceErrors {
-    /// The clip.
+    /// Its clip.
     pub clip: ClipId,
-    /// Seconds.
+    /// Its time, seconds.
     pub time: f64,
-    /// The instance.
+    /// Its instance.
     pub instance: InstanceId,
-    /// Its mesh.
+    /// The mesh of the instance.
     pub mesh: MeshId,
-    /// The point of the first document's mesh.
+    /// The point in the mesh of the first document.
     pub point: u32,
-    /// As a fraction of the diagonal.
+    /// The error as a fraction of the diagonal.
     pub error: f64,
 }
 
-/// What one frame adds.
+/// The errors at one time.
 struct FrameErrors {
     counts: BTreeMap<usize, u64>,
     square: f64,
@@ -61,11 +62,12 @@ struct FrameErrors {
     angles: AngleHistogram,
 }
 
-/// Compares `seen` by its own stacks with `shown` by linear blend skinning, at all keys of the clips `chosen` (all where
-/// it is empty), midway between them, and at moments besides. Both must hold the same vertices in the same instances.
+/// Compares `seen`, deformed by its own stacks, with `shown`, deformed by linear blend skinning: at all keyframes of
+/// the clips `chosen` (empty: all), in the middle between them, and at other times. Both must hold the same vertices
+/// in the same instances.
 ///
-/// `clips`: the clips of `seen` as they are in the file that `shown` was read from. Jumps, which take two milliseconds
-/// in a file, are not looked into.
+/// `clips`: the clips of `seen` as written to the file that `shown` was read from. The two milliseconds of a jump
+/// between its keyframes are left out.
 pub fn compare(
     seen: &Document,
     shown: &Document,
@@ -79,11 +81,11 @@ pub fn compare(
     let read: Vec<&Clip> = shown.clips().values().map(AsRef::as_ref).collect();
     let theirs = Clips {
         ids: own.ids.clone(),
-        seen: read.clone(),
-        played: read,
+        authored: read.clone(),
+        written: read,
     };
-    if theirs.seen.len() != own.ids.len() {
-        // Not one to one: nothing can be told.
+    if theirs.authored.len() != own.ids.len() {
+        // The clips do not match: the error is unknown.
         return Ok(Comparison {
             diagonal: left.diagonal(),
             max: f64::INFINITY,
@@ -95,7 +97,8 @@ pub fn compare(
     pair.compare(&times, "Checking what was written", task)
 }
 
-/// Compares the stacks of `document` with linear blend skinning of the same: what a file without correction shows.
+/// Compares the stacks of `document` with linear blend skinning of the same document: the error of an uncorrected
+/// file.
 pub fn uncorrected(
     document: &Document,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
@@ -104,18 +107,18 @@ pub fn uncorrected(
 ) -> Result<Comparison, Cancelled> {
     let sampler = Sampler::new(document, task)?;
     let mut own = Clips::new(document, clips);
-    own.played.clone_from(&own.seen);
+    own.written.clone_from(&own.authored);
     let times = times_of(&own, chosen);
     let pair = Comparer::of((&sampler, &own), (&sampler, &own));
     pair.compare(&times, "Looking at what it was without", task)
 }
 
-/// The moments of the `chosen` clips that are looked at.
+/// The times of the `chosen` clips.
 fn times_of(clips: &Clips<'_>, chosen: &[ClipId]) -> Vec<FrameTime> {
     let mut times = Vec::new();
     for (i, id) in clips.ids.iter().enumerate() {
         if chosen.is_empty() || chosen.contains(id) {
-            let secs = moments(clips.seen[i]);
+            let secs = moments(clips.authored[i]);
             times.extend(secs.into_iter().map(|secs| FrameTime {
                 clip: Some(i),
                 secs,
@@ -125,7 +128,7 @@ fn times_of(clips: &Clips<'_>, chosen: &[ClipId]) -> Vec<FrameTime> {
     times
 }
 
-/// What is compared, and with what: stages and their clips.
+/// Two documents with their clips.
 struct Comparer<'s, 'a> {
     left: (&'s Sampler<'a>, &'s Clips<'s>),
     right: (&'s Sampler<'a>, &'s Clips<'s>),
@@ -134,20 +137,20 @@ struct Comparer<'s, 'a> {
     matches: Vec<Option<MatchedInstance>>,
 }
 
-/// An instance of the first as the second has it.
+/// The counterpart of an instance in the second document.
 struct MatchedInstance {
-    /// The second's instance.
+    /// The instance of the second document.
     other: usize,
     /// Its point for each point of the first.
     points: Vec<u32>,
-    /// The normals that are compared.
+    /// The compared normals.
     shading: Shading,
 }
 
-/// Where a player has the points and normals of an instance.
+/// Points and normals of an instance in a player.
 struct ShownInstance {
     positions: Vec<Vec3>,
-    /// One each of those that are compared.
+    /// One for each compared normal.
     normals: Vec<DVec3>,
 }
 
@@ -156,9 +159,12 @@ impl<'s, 'a> Comparer<'s, 'a> {
         (left, left_clips): (&'s Sampler<'a>, &'s Clips<'s>),
         (right, right_clips): (&'s Sampler<'a>, &'s Clips<'s>),
     ) -> Self {
-        let matches = left.drawn.iter().map(|drawn| {
-            let other = right.drawn.iter().position(|d| d.id == drawn.id)?;
-            let (item, theirs) = (left.item(drawn.mesh)?, right.item(right.drawn[other].mesh)?);
+        let matches = left.instances.iter().map(|drawn| {
+            let other = right.instances.iter().position(|d| d.id == drawn.id)?;
+            let (item, theirs) = (
+                left.item(drawn.mesh)?,
+                right.item(right.instances[other].mesh)?,
+            );
             let (a, b) = (&item.geometry, &theirs.geometry);
             if a.n_vertices() != b.n_vertices() {
                 return None;
@@ -191,10 +197,10 @@ impl<'s, 'a> Comparer<'s, 'a> {
             n_moments: times.len(),
             ..Comparison::default()
         };
-        let mut counts = vec![0u64; STEPS + 1];
+        let mut counts = vec![0u64; N_BINS + 1];
         let mut angles = AngleHistogram::default();
         let (mut square, mut n) = (0.0, 0u64);
-        // A stretch at a time bounds the memory.
+        // In chunks of times, which bounds the memory.
         for (done, stretch) in times.chunks(64).enumerate() {
             task.step(what, (done * 64) as f32 / times.len() as f32)?;
             let show = |_: usize, frame: Frame| self.show(&frame);
@@ -227,8 +233,8 @@ impl<'s, 'a> Comparer<'s, 'a> {
                     comparison.worst = Some(InstanceErrors {
                         clip: clips.ids[clip],
                         time: time.secs,
-                        instance: left.drawn[d].id,
-                        mesh: left.drawn[d].mesh,
+                        instance: left.instances[d].id,
+                        mesh: left.instances[d].mesh,
                         point,
                         error,
                     });
@@ -240,7 +246,7 @@ impl<'s, 'a> Comparer<'s, 'a> {
         for (step, count) in counts.iter().enumerate().rev() {
             above += count;
             if above as f64 > 0.001 * n as f64 {
-                comparison.p999 = ((step + 1) as f64 * STEP).min(comparison.max);
+                comparison.p999 = ((step + 1) as f64 * BIN).min(comparison.max);
                 break;
             }
         }
@@ -248,13 +254,13 @@ impl<'s, 'a> Comparer<'s, 'a> {
         Ok(comparison)
     }
 
-    /// What a player shows at a frame, by instance of the first.
+    /// A player's points and normals at a time, by instance of the first document.
     fn show(&self, frame: &Frame) -> Vec<Option<ShownInstance>> {
         let right = self.right.0;
         let matches = self.matches.iter().map(|found| {
             let found = found.as_ref()?;
-            let drawn = frame.drawn.get(found.other)?;
-            let matrices = &frame.joint_sets[right.drawn[found.other].unit].matrices;
+            let drawn = frame.instances.get(found.other)?;
+            let matrices = &frame.joint_sets[right.instances[found.other].joint_set].matrices;
             Some(ShownInstance {
                 positions: found
                     .points
@@ -276,25 +282,25 @@ impl<'s, 'a> Comparer<'s, 'a> {
             angles: AngleHistogram::default(),
         };
         for (d, (drawn, (shown, found))) in frame
-            .drawn
+            .instances
             .iter()
             .zip(shown.iter().zip(&self.matches))
             .enumerate()
         {
             let (Some(shown), Some(found)) = (shown, found) else {
-                // What is not there is as far off as can be.
+                // A missing instance has an infinite error.
                 looked.worst = Some((f64::INFINITY, d, 0));
                 continue;
             };
             for (point, (target, place)) in drawn.target.iter().zip(&shown.positions).enumerate() {
                 let error = f64::from(target.distance(*place)) / self.diagonal;
-                // A comparison that no number passes counts as the worst.
+                // NaN counts as infinite.
                 let error = if error.is_nan() { f64::INFINITY } else { error };
                 looked.square += error * error;
                 looked.n += 1;
                 *looked
                     .counts
-                    .entry(((error / STEP) as usize).min(STEPS))
+                    .entry(((error / BIN) as usize).min(N_BINS))
                     .or_default() += 1;
                 if looked.worst.is_none_or(|w| error > w.0) {
                     looked.worst = Some((error, d, point as u32));
@@ -309,11 +315,11 @@ impl<'s, 'a> Comparer<'s, 'a> {
     }
 }
 
-/// All keys of a clip, the middles between them where that is no jump, and moments besides.
+/// All keyframes of a clip, the middles of intervals that are no jump, and other times.
 pub(super) fn moments(clip: &Clip) -> Vec<f64> {
     let mut keys: BTreeSet<u32> = BTreeSet::new();
     for channel in &clip.channels {
-        // Bits of floats that are not negative stand in the order of the floats.
+        // Non-negative floats order like their bits.
         keys.extend(
             channel
                 .times
@@ -326,13 +332,13 @@ pub(super) fn moments(clip: &Clip) -> Vec<f64> {
         .into_iter()
         .map(|bits| f64::from(f32::from_bits(bits)))
         .collect();
-    let is_jump = |a: f64, b: f64| b - a < 1.3 * SHORTEST;
+    let is_jump = |a: f64, b: f64| b - a < 1.3 * MIN_KEY_INTERVAL;
     let mut times = keys.clone();
     for pair in keys.windows(2).filter(|pair| !is_jump(pair[0], pair[1])) {
         times.push(0.5 * (pair[0] + pair[1]));
     }
     if let (Some(first), Some(last)) = (keys.first(), keys.last()) {
-        // Steps of the golden ratio keep clear of any rhythm.
+        // Multiples of the golden ratio are uniform and avoid any period of the clip.
         let besides = (0..EXTRA_TIMES).map(|i| (0.5 + i as f64 * 0.618_033_988_749_895).fract());
         for share in besides {
             let time = first + share * (last - first);

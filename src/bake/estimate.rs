@@ -1,4 +1,4 @@
-//! What a bake will come to, told from a few frames of the clips: size and error while options are chosen.
+//! A forecast of the size and error of a bake from few frames, shown while options are chosen.
 
 use super::BakeOptions;
 use crate::bake::problem::group::Group;
@@ -10,45 +10,44 @@ use crate::task::{Cancelled, Task};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What an estimate takes.
-const EFFORT: Budget = Budget {
+/// Frames and helpers of a forecast: about a tenth of the time of the bake.
+const BUDGET: Budget = Budget {
     frames: 160,
     training: 24,
     helpers: 32,
 };
 
-/// Bytes by which a vertex's joints and weights, written anew for helper joints, are fewer than most sources' 20: what is
-/// added fills them.
+/// Bytes per vertex that smaller joints and weights accessors free in the file and new data fills: 8 of 20.
 const FREED_BYTES: f64 = 8.0;
-/// The part of what is added that fills nothing: JSON.
-const JSON_PART: f64 = 0.35;
+/// The fraction of new data that is JSON and fills no freed bytes.
+const JSON_SHARE: f64 = 0.35;
 
-/// What a bake will come to, roughly.
+/// A forecast of a bake.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
-    /// Helper joints.
+    /// The number of helper joints.
     pub helper_joints: usize,
-    /// The most morph targets that a mesh gets.
+    /// The largest number of morph targets of a mesh.
     pub morph_targets: usize,
-    /// Bytes that the file grows by, within a factor of 2.
+    /// Bytes that the file grows by, accurate to a factor of 2.
     pub bytes: f64,
-    /// The largest error without correction, as a fraction of the diagonal; `None` where that is not looked at.
+    /// The largest error without correction, as a fraction of the diagonal; `None` where it is unknown.
     pub before: Option<f64>,
-    /// The largest error with it, as a fraction of the diagonal.
+    /// The largest error with correction, as a fraction of the diagonal.
     pub error: f64,
-    /// The diagonal of the model at rest, metres.
+    /// The diagonal of the bounding box in the rest pose, metres.
     pub diagonal: f64,
 }
 
 impl Estimate {
-    /// Whether it promises to meet a tolerance, a fraction of the diagonal.
+    /// Whether the forecast meets a tolerance, given as a fraction of the diagonal.
     pub fn promises(&self, tolerance: f64) -> bool {
         self.error <= tolerance
     }
 }
 
-/// What baking the document's stacks for `played` will come to; `None` where no point is off. Takes a small part of the
-/// time that the bake takes; between keys the result may be off by more.
+/// A forecast of baking the document's stacks for the clips `played`; `None` where no point needs correction. Between
+/// keyframes the result may have larger errors.
 ///
 /// The options must be in their ranges ([`BakeOptions::check`]).
 pub fn estimate(
@@ -79,9 +78,9 @@ pub fn estimate(
 }
 
 impl Problem<'_> {
-    /// What [`Problem::solve`] will come to; `None` where no point is off.
+    /// A forecast of [`Problem::solve`]; `None` where no point needs correction.
     fn forecast(&self, group: &mut Group) -> Result<Option<Estimate>, Cancelled> {
-        let Some(prepared) = self.prepare(group, &EFFORT)? else {
+        let Some(initialisation) = self.initialise(group, &BUDGET)? else {
             return Ok(None);
         };
         let Initialisation {
@@ -89,11 +88,11 @@ impl Problem<'_> {
             training,
             found,
             ..
-        } = prepared;
+        } = initialisation;
         let candidates = self.candidates(group, &training, &found, &sampling)?;
-        let off = group.meshes.iter().flat_map(|part| &part.off);
+        let off = group.meshes.iter().flat_map(|part| &part.lbs_errors);
         let before = f64::from(off.copied().fold(0.0, f32::max));
-        // Weights within 0 - 1 take a target that puts back what the lowest of them take.
+        // Unipolar weights need one target more.
         let offset = usize::from(self.options.unipolar);
         let targets = |k: usize| if k > 0 { k + offset } else { 0 };
         let vertices = group.meshes.iter().map(|part| part.geometry.n_vertices());
@@ -107,12 +106,12 @@ impl Problem<'_> {
                 .unwrap_or(0),
             bytes: if candidate.helpers > 0 {
                 let freed = FREED_BYTES * vertices.sum::<usize>() as f64;
-                (candidate.bytes - freed).max(JSON_PART * candidate.bytes)
+                (candidate.bytes - freed).max(JSON_SHARE * candidate.bytes)
             } else {
                 candidate.bytes
             },
             before: Some(before / self.diagonal),
-            error: candidate.worst / self.turns(group) / self.diagonal,
+            error: candidate.max_error / self.expected_gain(group) / self.diagonal,
             diagonal: self.diagonal,
         }))
     }

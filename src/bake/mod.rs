@@ -1,16 +1,18 @@
-//! Any deformer stack as plain linear skinning with morph targets: what every glTF player shows.
+//! Bakes any deformer stack into linear blend skinning with morph targets and keyframes, which every glTF player
+//! shows.
 //!
-//! The way of the data: a [`Document`] -> `sampler` (its stacks and a player's matrices at any frame, over `times`) ->
-//! `group` (what hangs together, which points are off and when) -> `greedy` (`helpers`: joints between joints; `rows`:
-//! weights over them; `refine`: their motions where corrections ask for more) -> `basis` (displacements for what is left
-//! over), by turns (`alternate`) -> `solve` (how much of both) -> `played` (weights at all keys with the matrices of a player, more keys where the
-//! played result strays) -> [`Baked`], which [`crate::io::gltf_export`] writes. [`compare`] then looks at what was written
-//! as a player does. What any clip is to show (`retarget`) is fitted to the skinning alone and over poses that no clip has
-//! (`practice`).
+//! Data flow: [`Document`] -> `problem` (frames of its clips sampled, in groups of meshes that share joints) ->
+//! `solve` (helper joints placed; then alternating least squares over helper motions, weights and displacements;
+//! keyframes checked as played) -> `emit` (tracks, weight rows, morph targets, drivers) -> [`Baked`], which the export
+//! writes. [`compare()`] measures what was written. The method is smooth skinning decomposition (Le and Deng 2012;
+//! Kavan et al. 2010) with given joints, extended by helper joints that follow dual quaternion blends and by
+//! corrective displacements. A bake that any clip can use (`retarget`) is fitted to the skinning method alone and to
+//! training poses that no clip has.
 //!
 //! Invariant: the same bits for any number of threads.
 //! Invariant: points that need no correction, and clips, channels and joints of the source, stay as they are.
-//! Invariant: an error is measured on what a player shows, rounded as the file has it; a miss is said.
+//! Invariant: an error is measured on the values that a player reads, rounded as in the file; a missed tolerance is
+//! reported.
 
 pub mod compare;
 mod emit;
@@ -42,38 +44,38 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a corrected file is made for.
+/// The use of a corrected file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BakeMode {
-    /// The clips in it: helper joints with tracks, and morph targets.
+    /// Its own clips: helper joints with tracks, and morph targets.
     #[default]
     Clips,
-    /// Any clip: helper joints that follow from the other joints, which an engine drives by what the file says of them;
-    /// they have tracks for the clips in it. No morph targets.
+    /// Any clip: helper joints follow blends of other joints, which an engine evaluates from the drivers in the file.
+    /// They also have tracks for the file's own clips. No morph targets.
     Retarget,
-    /// Players without skinning: a morph target a frame, and no skin. Made by [`frames`], not by [`bake`].
+    /// Players without skinning: one morph target a frame and no skin. Made by [`frames`], not by [`bake`].
     Frames,
 }
 
-/// How to bake.
+/// Options of a bake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BakeOptions {
-    /// What for.
+    /// The use of the file.
     pub mode: BakeMode,
-    /// The largest distance from what the stack shows, as a fraction of the model's diagonal at rest.
+    /// The largest allowed distance from the stack's result, as a fraction of the diagonal in the rest pose.
     pub tolerance: f64,
-    /// Most morph targets that a mesh gets.
+    /// The largest number of morph targets of a mesh.
     pub max_morphs: usize,
-    /// Most joints of a skin, the source's included.
+    /// The largest number of joints of a skin, the source's included.
     pub max_joints: usize,
-    /// Keep morph weights within 0 - 1, at the price of one target more.
+    /// Keep morph weights within 0 - 1, for one target more.
     pub unipolar: bool,
-    /// Morph targets turn normals too.
+    /// Also write normal deltas of morph targets.
     pub normals: bool,
-    /// Write of a morph target only what it moves, where that is smaller.
+    /// Write morph targets as sparse accessors where that is smaller.
     pub sparse: bool,
-    /// Clips whose corrections must meet the tolerance; empty: all.
+    /// Clips that must meet the tolerance; empty: all.
     pub clips: Vec<ClipId>,
 }
 
@@ -93,7 +95,7 @@ impl Default for BakeOptions {
 }
 
 impl BakeOptions {
-    /// Whether every number is in its range; else which is not, as a sentence.
+    /// Checks the range of every number; the error is a sentence for the user.
     pub fn check(&self) -> Result<(), String> {
         if !(self.tolerance >= 1e-5 && self.tolerance <= 0.1) {
             return Err(format!(
@@ -114,68 +116,70 @@ impl BakeOptions {
     }
 }
 
-/// A joint that goes between joints.
+/// A helper joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HelperJoint {
-    /// Its label.
+    /// Its handle in the clips of [`Baked`], which no joint of the document has.
+    pub id: JointId,
+    /// The node's name.
     pub name: String,
-    /// What it hangs from.
+    /// The parent joint.
     pub parent: JointId,
-    /// Its transform without a clip.
+    /// Its local transform in the rest pose.
     pub rest: Transform,
-    /// Bind-pose mesh space -> its space.
+    /// Its inverse bind matrix: mesh space in the bind pose -> helper space.
     pub inverse_bind: DAffine3,
-    /// Joints and weights whose dual quaternion blend it follows, largest first; empty where it follows nothing but its
+    /// The joints and weights whose dual quaternion blend it follows, largest first; empty where its motion is only in
     /// tracks.
     pub driver: Vec<(JointId, f64)>,
 }
 
-/// A morph target that a mesh gets: what it moves, ascending, mesh space.
+/// A morph target: its nonzero entries, ascending, mesh space.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BakedTarget {
     /// Points and displacements.
     pub positions: Vec<(u32, Vec3)>,
-    /// Entries of the mesh's `normals` and what is added to them.
+    /// Entries of the mesh's `normals` and their deltas.
     pub normals: Vec<(u32, Vec3)>,
 }
 
-/// What changes of a mesh.
+/// Changes of a mesh.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BakedMesh {
     /// One row a point. Indices from the number of the skin's joints on are helper joints.
     pub influences: Influences,
-    /// Whether they differ from the document's.
+    /// Whether the influences differ from the document's.
     pub reweighted: bool,
-    /// Targets after those of the source.
+    /// Targets to append to the source's.
     pub targets: Vec<BakedTarget>,
 }
 
-/// What a player needs to show what the stacks show.
+/// A bake: what changes in the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Baked {
-    /// New joints; the first has the index after the skeleton's last.
+    /// New joints.
     pub joints: Vec<HelperJoint>,
-    /// For each skin that gets some, which of `joints` follow its own.
+    /// For each skin with helper joints, their indices in `joints`, in slot order.
     pub skins: BTreeMap<SkinId, Vec<usize>>,
-    /// Of those skins, what drivers of their helpers need besides: only where the helpers follow joints.
+    /// For each skin with driven helper joints, what their drivers need besides.
     pub frames: BTreeMap<SkinId, SkinFrames>,
-    /// Meshes that change.
+    /// The meshes that change.
     pub meshes: BTreeMap<MeshId, BakedMesh>,
     /// All clips of the file.
     pub clips: BTreeMap<ClipId, Arc<Clip>>,
-    /// Where the stacks' skin itself jumps, in order of clips and times.
+    /// Antipodal flips, by clip and time.
     pub jumps: Vec<Jump>,
-    /// The largest error found while baking, as a fraction of the diagonal.
+    /// The largest error at the sampled times, as a fraction of the diagonal.
     pub expected: f64,
 }
 
-/// A frame at which two joints turn by 180 degrees against each other and dual quaternions go the other way round: the
-/// skin jumps there, in the file within two milliseconds.
+/// An antipodal flip: the relative rotation of two joints passes 180 degrees, where dual quaternion skinning jumps.
+/// The file jumps within two milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jump {
-    /// The clip.
+    /// Its clip.
     pub clip: ClipId,
-    /// Seconds.
+    /// Its time, seconds.
     pub time: f64,
     /// The joints.
     pub joints: (JointId, JointId),
@@ -186,21 +190,28 @@ impl Baked {
     pub fn is_empty(&self) -> bool {
         self.joints.is_empty() && self.meshes.is_empty()
     }
+
+    /// Whether `joint` is one of the new joints.
+    pub fn is_helper(&self, joint: JointId) -> bool {
+        self.joints.iter().any(|helper| helper.id == joint)
+    }
 }
 
-/// The diagonal of the box around everything at rest, metres: what tolerances are fractions of. 1 where there is nothing.
+/// The diagonal of the bounding box of everything in the rest pose, metres; 1 for an empty document. Tolerances are
+/// fractions of it.
 pub fn diagonal_at_rest(document: &Document, task: &Task) -> Result<f64, Cancelled> {
     let mut plain = document.clone();
     let linear = Arc::new(DeformStack::lbs());
     for &mesh in document.meshes().keys() {
         let stack = linear.clone();
-        // StackChoice have no part in it, and some take long to prepare.
+        // Stacks do not change the rest pose, and some are slow to cook.
         let _ = plain.apply(&mut Edit::Stack { mesh, stack });
     }
     Ok(Sampler::new(&plain, task)?.diagonal())
 }
 
-/// Bakes the document's stacks for `played`, its clips as the file will have them. `None` where no point is off.
+/// Bakes the document's stacks for the clips `played`, which are as the file will have them. `None` where no point
+/// needs correction.
 ///
 /// The options must be in their ranges ([`BakeOptions::check`]).
 pub fn bake(
@@ -219,7 +230,7 @@ pub fn bake(
                 emit::add(&mut baked, problem, &group, &solved)?;
             }
         }
-        // The poses for practice are no clip of the file.
+        // The training clip is not in the file.
         baked.jumps.retain(|jump| jump.clip != PRACTICE);
         baked
             .jumps

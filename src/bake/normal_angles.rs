@@ -1,33 +1,33 @@
-//! Normals as players show them, and the angles to those that the stacks show.
+//! Angles between the normals that a player shows and those of the deformer stacks.
 
 use crate::bake::problem::rows::{WeightRow, blended, normalised};
 use crate::mesh::Mesh;
 use crate::skinning::Influences;
 use glam::{DAffine3, DVec3, Vec3};
 
-/// Degrees of a step in which angles are counted: quantiles come in these.
-const STEP: f64 = 0.01;
-const STEPS: usize = 18_001;
+/// The bin width of the angle histogram, degrees: the resolution of percentiles.
+const BIN_DEGREES: f64 = 0.01;
+const N_BINS: usize = 18_001;
 
-/// A weight above this makes a point one that joints share.
-const SHARED: f32 = 1e-4;
+/// A point is blended if at least two of its weights exceed this; smaller weights vanish in 16-bit files.
+const BLENDED_WEIGHT: f32 = 1e-4;
 
-/// Angles between the normals that a player shows and those that the stacks show, over the points that joints share and
-/// all frames, degrees. A player turns a normal with the blended matrix itself and then scales it to 1, as three.js
-/// does. Zeros where there are no normals to compare.
+/// Statistics of angles between the normals that a player shows and those of the stacks, over blended points and all
+/// times, degrees. A player transforms a normal by the blended matrix and normalises it, as three.js does. Zeros where
+/// there are no normals to compare.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Angles {
     /// The mean.
     pub mean: f64,
-    /// What 99 % stay below.
+    /// The 99th percentile.
     pub p99: f64,
     /// The largest.
     pub max: f64,
-    /// Normals compared, over all frames.
+    /// The number of normals compared, over all times.
     pub n: u64,
 }
 
-/// Angles counted.
+/// A histogram of angles.
 #[derive(Clone)]
 pub(super) struct AngleHistogram {
     counts: Vec<u64>,
@@ -39,7 +39,7 @@ pub(super) struct AngleHistogram {
 impl Default for AngleHistogram {
     fn default() -> Self {
         Self {
-            counts: vec![0; STEPS],
+            counts: vec![0; N_BINS],
             sum: 0.0,
             max: 0.0,
             n: 0,
@@ -49,7 +49,7 @@ impl Default for AngleHistogram {
 
 impl AngleHistogram {
     pub(super) fn add(&mut self, degrees: f64) {
-        self.counts[((degrees / STEP) as usize).min(STEPS - 1)] += 1;
+        self.counts[((degrees / BIN_DEGREES) as usize).min(N_BINS - 1)] += 1;
         self.sum += degrees;
         self.max = self.max.max(degrees);
         self.n += 1;
@@ -72,24 +72,26 @@ impl AngleHistogram {
         });
         Angles {
             mean: self.sum / self.n.max(1) as f64,
-            p99: quantile.map_or(0.0, |(step, _)| ((step + 1) as f64 * STEP).min(self.max)),
+            p99: quantile.map_or(0.0, |(step, _)| {
+                ((step + 1) as f64 * BIN_DEGREES).min(self.max)
+            }),
             max: self.max,
             n: self.n,
         }
     }
 }
 
-/// The angle between two directions, degrees; 180 where one is none.
+/// The angle between two directions, degrees; 180 if one of them is zero.
 pub(super) fn angle(a: DVec3, b: DVec3) -> f64 {
     let (a, b) = (a.normalize_or_zero(), b.normalize_or_zero());
     if a == DVec3::ZERO || b == DVec3::ZERO {
         return 180.0;
     }
-    // Exact for small angles, where a cosine is not.
+    // Accurate for small angles, unlike the arc cosine.
     (2.0 * (a - b).length().atan2((a + b).length())).to_degrees()
 }
 
-/// Entries of [`Mesh::normals`] that stand on points which joints share, in primitives whose normals are the file's.
+/// Entries of [`Mesh::normals`] on blended points, in primitives whose normals are in the file.
 pub(super) fn compared_normals(mesh: &Mesh, influences: &Influences) -> Vec<u32> {
     let mut shown = vec![false; mesh.normals.len()];
     for primitive in mesh.primitives.iter().filter(|p| p.has_normals) {
@@ -100,7 +102,10 @@ pub(super) fn compared_normals(mesh: &Mesh, influences: &Influences) -> Vec<u32>
     }
     let is_shared = |point: u32| {
         let row = influences.row(point);
-        row.iter().filter(|(_, weight)| *weight > SHARED).count() > 1
+        row.iter()
+            .filter(|(_, weight)| *weight > BLENDED_WEIGHT)
+            .count()
+            > 1
     };
     let normals = 0..mesh.normals.len() as u32;
     normals
@@ -108,7 +113,7 @@ pub(super) fn compared_normals(mesh: &Mesh, influences: &Influences) -> Vec<u32>
         .collect()
 }
 
-/// The lowest vertex that shows each entry of [`Mesh::normals`].
+/// The lowest vertex of each entry of [`Mesh::normals`].
 pub(super) fn first_vertex_of_normal(mesh: &Mesh) -> Vec<u32> {
     let mut first = vec![0; mesh.normals.len()];
     for (v, &n) in mesh.normal_of_vertex.iter().enumerate().rev() {
@@ -117,10 +122,10 @@ pub(super) fn first_vertex_of_normal(mesh: &Mesh) -> Vec<u32> {
     first
 }
 
-/// The normals of some vertices before a skin turns them, with what morph targets add to them.
+/// Normals of some vertices before skinning, with the normal deltas of morph targets.
 pub(super) struct BindNormals {
     normals: Vec<Vec3>,
-    /// What is added to normal i: entries `starts[i]` to `starts[i + 1]`, by target.
+    /// The deltas of normal i: entries `starts[i]` to `starts[i + 1]`, by target.
     starts: Vec<u32>,
     added: Vec<(u32, Vec3)>,
 }
@@ -156,12 +161,12 @@ impl BindNormals {
     }
 }
 
-/// The normals of a mesh that are compared with what a player shows of another with the same vertices.
+/// The compared normals of a mesh, as a player skins another mesh with the same vertices.
 pub(super) struct Shading {
-    /// Entries of the first's [`Mesh::normals`].
+    /// Entries of [`Mesh::normals`] of the first mesh.
     pub(super) normals: Vec<u32>,
     bind: BindNormals,
-    /// The second's weights of each.
+    /// Rows of the second mesh.
     rows: Vec<WeightRow>,
 }
 
@@ -184,7 +189,7 @@ impl Shading {
         }
     }
 
-    /// What a player shows: each normal with its morph targets, turned by its blended matrix; of any length.
+    /// A player's normals: with morph targets, transformed by the blended matrix, not normalised.
     pub(super) fn shown(&self, matrices: &[DAffine3], morph_weights: &[f32]) -> Vec<DVec3> {
         let rows = self.rows.iter().enumerate();
         rows.map(|(i, row)| blended(row, matrices).matrix3 * self.bind.at(i, morph_weights))

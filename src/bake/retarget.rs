@@ -1,8 +1,8 @@
-//! Helper joints that any clip can move: what they follow, and what an engine needs to follow it.
+//! Helper joints that work with any clip.
 //!
-//! A helper does what dual quaternion skinning does to a point of some weights, in closed form, so it holds in clips
-//! that nobody has made yet. What comes after the skinning (bulges, smoothing) has no such form: it is left out here, and
-//! the report of an export says by how much.
+//! A helper is the dual quaternion blend of some joints in closed form, so an engine can evaluate it in clips made
+//! later. Corrections after the skinning (bulges, smoothing) have no such form: they are left out, and the export
+//! reports their error.
 
 use super::{BakeMode, BakeOptions};
 use crate::bake::problem::sampler::StackChoice;
@@ -13,32 +13,32 @@ use glam::DAffine3;
 /// What drivers of a skin's helpers need besides its joints and inverse bind matrices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkinFrames {
-    /// Bind-pose mesh space in this unit has the size of the world at rest.
+    /// Scale from mesh space in the bind pose to the world in the rest pose.
     pub unit: f64,
-    /// Whether scale and shear of the joints count; else only how they turn and where they are.
+    /// Whether scale and shear of the joints contribute, or only rotations and positions.
     pub stretches: bool,
-    /// Joints above those that helpers follow which move no point themselves, parents first: their inverse bind
-    /// matrices, which no file needs otherwise.
+    /// Ancestors of the followed joints that influence no point themselves, parents first, with their inverse bind
+    /// matrices, which the file does not hold otherwise.
     pub above: Vec<(JointId, DAffine3)>,
-    /// Joints whose place follows the stretch of another joint than the next one above.
+    /// Joints whose position follows the stretch of another joint than their parent.
     pub follows: Vec<(JointId, JointId)>,
 }
 
-/// The document with nothing after its skinning; `None` where there is nothing.
+/// The document without corrections after its skinning; `None` where there are none.
 pub fn skinning_only(document: &Document) -> Option<Document> {
     let mut bare = None;
     for (&mesh, item) in document.meshes() {
         let stack = StackChoice::Uncorrected.of(&item.stack);
         if stack.as_applied() != item.stack.as_applied() {
             let bare = bare.get_or_insert_with(|| document.clone());
-            // A stack without numbers out of range cannot be refused.
+            // A valid stack cannot be refused.
             let _ = bare.apply(&mut Edit::Stack { mesh, stack });
         }
     }
     bare
 }
 
-/// The options as the mode has them: morph targets are of clips.
+/// The options for the mode: morph targets belong to clips.
 pub(super) fn options_for(options: &BakeOptions) -> BakeOptions {
     let mut options = options.clone();
     if options.mode == BakeMode::Retarget {
@@ -47,8 +47,8 @@ pub(super) fn options_for(options: &BakeOptions) -> BakeOptions {
     options
 }
 
-/// How many helper joints are looked for, where a bake for clips looks for `most`: without morph targets to make up for
-/// what helpers leave over, and with more poses to hold in, more of them.
+/// The number of helper joints to place, where a bake for clips places `max`: twice as many, since no morph targets
+/// correct the rest and the training poses need more.
 pub(super) fn most_helpers(mode: BakeMode, most: usize) -> usize {
     if mode == BakeMode::Retarget {
         2 * most

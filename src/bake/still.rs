@@ -1,25 +1,25 @@
-//! A frame as plain shapes: everything that is drawn, where the stacks put it.
+//! The shapes of everything at one frame, for a static mesh.
 
 use crate::bake::problem::sampler::Sampler;
-use crate::deform::{CookedMesh, DeformInput, InstancePlan};
-use crate::document::{ClipId, Document, InstanceId};
+use crate::deform::{CookedMesh, InstancePlan};
+use crate::document::{ClipId, CookedInstance, Document, InstanceId, PosedDocument};
 use crate::skeleton::Pose;
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, Vec3};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Which frame.
+/// A frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Still {
     /// A clip; `None`: the pose on screen.
     pub clip: Option<ClipId>,
-    /// Seconds into the clip.
+    /// The time in the clip, seconds.
     pub time: f64,
 }
 
 impl Still {
-    /// The pose of that frame; `None` where the document has no such clip.
+    /// The pose at that time; `None` if the document has no such clip.
     pub fn pose(&self, document: &Document) -> Option<Arc<Pose>> {
         let Some(clip) = self.clip else {
             return Some(document.shown_pose());
@@ -29,23 +29,23 @@ impl Still {
     }
 }
 
-/// An instance at rest for ever.
+/// An instance as a static mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StillShape {
     /// n_points, world, metres.
     pub positions: Vec<Vec3>,
-    /// n_normals, world, unit.
+    /// n_normals, world, normalised.
     pub normals: Vec<Vec3>,
-    /// The node that moves it mirrors, so that triangles turn the other way round: a skin's joints do not count.
+    /// Whether its node mirrors, which flips the triangles; joints of a skin do not count.
     pub mirrored: bool,
-    /// Where a player that knows no rules of joints has the node.
+    /// The node's transform in a player without constraints.
     pub node: DAffine3,
-    /// The node does it all: the mesh as the source has it, at `node`, is this shape.
+    /// Whether the source's mesh at `node` is already this shape.
     pub as_in_source: bool,
 }
 
-/// The shape of each instance of `document` in `pose`, deformed by the stacks. Finds centres of rotation where a stack
-/// asks for them.
+/// The shape of each instance of `document` in `pose`, deformed by the stacks. Computes the centres of rotation of
+/// stacks that need them.
 pub fn still_shapes(
     document: &Document,
     pose: &Pose,
@@ -55,14 +55,14 @@ pub fn still_shapes(
     let sampler = Sampler::new(document, task)?;
     let played = pose.world_matrices(&sampler.player_skeleton);
     let world = pose.world_matrices(document.skeleton());
-    let rest_world = document.rest_pose().world_matrices(document.skeleton());
     let poses = [pose.clone()];
     let skinned = sampler.sample_poses(&poses, task, |_, plans| {
         let shape = |plan: &InstancePlan| (plan.positions().to_vec(), plan.normals().to_vec());
         plans.iter().map(shape).collect::<Vec<_>>()
     })?;
     let mut shapes = BTreeMap::new();
-    for (drawn, (positions, normals)) in sampler.drawn.iter().zip(skinned.into_iter().flatten()) {
+    for (drawn, (positions, normals)) in sampler.instances.iter().zip(skinned.into_iter().flatten())
+    {
         let shape = StillShape {
             positions,
             normals,
@@ -72,33 +72,30 @@ pub fn still_shapes(
         };
         shapes.insert(drawn.id, shape);
     }
-    let in_place = vec![DAffine3::IDENTITY; world.len()];
+    let unmoved = PosedDocument {
+        document,
+        pose,
+        rest_world: &sampler.rest_world,
+        world: &vec![DAffine3::IDENTITY; world.len()],
+    };
     for (&id, instance) in document.instances() {
         task.check()?;
-        let Some(item) = document.meshes().get(&instance.mesh) else {
-            continue;
-        };
         if shapes.contains_key(&id) {
             continue;
         }
-        let node = instance.joint;
-        let morph_weights = pose.morph_weights.get(node.get());
-        let morph_weights = morph_weights.map_or(&[][..], Vec::as_slice);
-        // In its own space: carried normals are those of the unscaled shape there.
-        let mut plan = InstancePlan::default();
-        plan.run(&DeformInput {
-            geometry: &item.geometry,
-            cooked: &CookedMesh::default(),
-            stack: &item.stack,
-            masks: &item.masks,
+        // In the space of the node, where normals belong to the unscaled shape.
+        let cooked = CookedInstance {
+            stack: None,
+            influences: &CookedMesh::default(),
             centres: None,
-            skeleton: document.skeleton(),
-            node,
-            skin: None,
-            rest_world: &rest_world,
-            world: &in_place,
-            morph_weights,
-        });
+            skin_meshes: &[],
+        };
+        let Some(input) = unmoved.deform_input(instance, cooked) else {
+            continue;
+        };
+        let mut plan = InstancePlan::default();
+        plan.run(&input);
+        let node = instance.joint;
         let place = world[node.get()];
         let back = place.matrix3.inverse().transpose();
         let positions = plan.positions().iter();
@@ -116,18 +113,19 @@ pub fn still_shapes(
             mirrored: place.matrix3.determinant() < 0.0,
             node: played[node.get()],
             as_in_source: played[node.get()] == world[node.get()]
-                && morph_weights.iter().all(|w| *w == 0.0),
+                && input.morph_weights.iter().all(|w| *w == 0.0),
         };
         shapes.insert(id, shape);
     }
     Ok(shapes)
 }
 
-/// The smallest stretch of a node, as a fraction of its largest, that its children's shapes survive.
-const FLAT: f64 = 1e-6;
+/// The smallest volume of a node's transform, relative to the cube of its largest scale, that f32 positions below it
+/// survive.
+const MIN_VOLUME: f64 = 1e-6;
 
-/// World -> the space of a node at `node`; `None` where that has no volume or mirrors: there no skinned shape can be
-/// put.
+/// World -> the space of a node at `node`; `None` where that is flat or mirrors, so that no skinned shape can be
+/// placed in it.
 pub fn into_node(node: DAffine3) -> Option<DAffine3> {
     let columns = [
         node.matrix3.x_axis,
@@ -136,6 +134,6 @@ pub fn into_node(node: DAffine3) -> Option<DAffine3> {
     ];
     let largest = columns.iter().map(|c| c.length()).fold(0.0, f64::max);
     let volume = node.matrix3.determinant();
-    let is_usable = node.is_finite() && volume > FLAT * largest.powi(3);
+    let is_usable = node.is_finite() && volume > MIN_VOLUME * largest.powi(3);
     is_usable.then(|| node.inverse())
 }

@@ -8,7 +8,6 @@ use crate::document::Document;
 use crate::finding::counted;
 use crate::io::gltf_export::{Container, ExportOptions, export_to_file};
 use crate::io::still::{export_still_to_file, is_obj};
-use crate::io::write_atomically;
 use crate::task::Task;
 use std::io::Write;
 use std::process::ExitCode;
@@ -39,7 +38,10 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         correct: correction(args, &loaded.document)?,
         ..ExportOptions::default()
     };
-    let report = export_to_file(&loaded.document, &args.out, &options, &Task::new())
+    let outputs = &mut loaded.outputs;
+    let claimed = args.report.as_ref().map(|path| outputs.claim(path));
+    let report_to = claimed.transpose().map_err(Failure::input)?;
+    let report = export_to_file(&loaded.document, &args.out, &options, outputs, &Task::new())
         .map_err(Failure::input)?;
     for finding in &report.findings {
         writeln!(out, "{finding}")?;
@@ -61,9 +63,9 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     )?;
     if let Some(correction) = &report.correction {
         writeln!(out, "{}", correction.summary())?;
-        if let Some(path) = &args.report {
+        if let Some(report_to) = report_to {
             let text = serde_json::to_string_pretty(correction).map_err(Failure::input)?;
-            write_atomically(path, text.as_bytes()).map_err(Failure::input)?;
+            report_to.write(text.as_bytes()).map_err(Failure::input)?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -104,8 +106,14 @@ fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         };
         words = format!("\"{}\" at {time} s", clip.name);
     }
-    let report = export_still_to_file(&loaded.document, &args.out, &moment, &Task::new())
-        .map_err(Failure::input)?;
+    let report = export_still_to_file(
+        &loaded.document,
+        &args.out,
+        &moment,
+        &mut loaded.outputs,
+        &Task::new(),
+    )
+    .map_err(Failure::input)?;
     for finding in &report.findings {
         writeln!(out, "{finding}")?;
     }

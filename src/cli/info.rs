@@ -103,7 +103,7 @@ fn gather(file: String, document: &Document, findings: Vec<Finding>) -> Info {
             .map(str::to_owned),
         extensions_used: strings("extensionsUsed"),
         extensions_required: strings("extensionsRequired"),
-        nodes: document.skeleton().len(),
+        nodes: document.skeleton().n_live(),
         meshes: document
             .meshes()
             .iter()

@@ -6,7 +6,7 @@ use crate::document::{Document, Image, MeshId};
 use crate::evaluate::Evaluator;
 use crate::math::Camera;
 use crate::math::camera::View;
-use crate::view::points::PointMarks;
+use crate::view::PointMarks;
 use crate::view::scene::{SceneMesh, Shading};
 use std::collections::BTreeMap;
 

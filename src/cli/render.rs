@@ -9,14 +9,15 @@ use crate::evaluate::Gauge;
 use crate::evaluate::gauge::with_stacks;
 use crate::skeleton::{JointId, bones};
 use crate::view::heat_map::figures_of;
-use crate::view::joints::{BoneState, shape_bones};
 use crate::view::scene::{Scene, ViewOptions, frame_bounds};
+use crate::view::{BoneState, shape_bones};
 use glam::Vec3;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     let mut loaded = load::load(&args.file)?;
+    let out = loaded.claim(&args.out, &args.pose)?;
     let own = loaded.document.clone();
     scene::apply_stack(&mut loaded.document, &args.stack)?;
     let pose = scene::pose(&loaded, &args.pose)?;
@@ -112,7 +113,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
         explain(&mut image, heat_maps, args);
     }
     let png = png(&image)?;
-    crate::io::atomic::write_atomically(&args.out, &png).map_err(Failure::input)?;
+    out.write(&png).map_err(Failure::input)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -137,22 +138,25 @@ fn explain(image: &mut Image, heat_maps: &HeatMaps, args: &RenderArgs) {
 /// A bone by node number or name.
 fn find_bone(document: &Document, wanted: &str) -> Result<JointId, Failure> {
     let skeleton = document.skeleton();
-    let by_name = || skeleton.joints().iter().position(|j| j.name == wanted);
-    let by_number = || wanted.parse().ok().filter(|&n: &usize| n < skeleton.len());
-    by_name()
-        .or_else(by_number)
-        .map(|j| JointId(j as u32))
-        .ok_or_else(|| {
-            let names: Vec<_> = document
-                .skins()
-                .values()
-                .flat_map(|s| s.joints.iter())
-                .take(12)
-                .map(|&j| format!("\"{}\"", skeleton.label(j)))
-                .collect();
-            Failure::Usage(format!(
-                "The model has no bone \"{wanted}\"; it has {} ...",
-                names.join(", ")
-            ))
-        })
+    let by_name = || {
+        let mut joints = skeleton.live_joints();
+        joints.find(|&j| skeleton.joint(j).name == wanted)
+    };
+    let by_number = || {
+        let joint = skeleton.joint_of_node(wanted.parse().ok()?);
+        joint.filter(|&joint| skeleton.is_live(joint))
+    };
+    by_name().or_else(by_number).ok_or_else(|| {
+        let names: Vec<_> = document
+            .skins()
+            .values()
+            .flat_map(|s| s.joints.iter())
+            .take(12)
+            .map(|&j| format!("\"{}\"", skeleton.label(j)))
+            .collect();
+        Failure::Usage(format!(
+            "The model has no bone \"{wanted}\"; it has {} ...",
+            names.join(", ")
+        ))
+    })
 }

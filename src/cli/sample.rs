@@ -2,6 +2,7 @@
 
 use super::Failure;
 use super::args::{SampleArg, SampleArgs};
+use crate::io::Outputs;
 use crate::sample::SampleKind;
 use std::process::ExitCode;
 
@@ -34,6 +35,8 @@ pub(crate) fn run(args: &SampleArgs) -> Result<ExitCode, Failure> {
     }
     let model = crate::sample::sample(kind, n_points);
     let glb = crate::io::gltf_build::to_glb(&model);
-    crate::io::atomic::write_atomically(&args.out, &glb).map_err(Failure::input)?;
+    let out = Outputs::default().claim(&args.out);
+    out.and_then(|out| out.write(&glb))
+        .map_err(Failure::input)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -103,7 +103,7 @@ struct PoseFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NodePose {
-    node: usize,
+    node: u32,
     #[serde(default)]
     translation: Option<[f64; 3]>,
     #[serde(default)]
@@ -121,13 +121,18 @@ fn pose_from_file(document: &Document, path: &Path) -> Result<Pose, Failure> {
         .map_err(|e| Failure::Input(format!("{name} is not a pose file: {e}.")))?;
     let mut pose = Pose::clone(document.rest_pose());
     for entry in file.nodes {
-        let n_joints = pose.locals.len();
-        let Some(local) = pose.locals.get_mut(entry.node) else {
+        let skeleton = document.skeleton();
+        let joint = skeleton
+            .joint_of_node(entry.node)
+            .filter(|&joint| skeleton.is_live(joint));
+        let Some(joint) = joint else {
             return Err(Failure::Input(format!(
-                "{name} poses node {}; the model has {n_joints} nodes.",
-                entry.node
+                "{name} poses node {}; the model has {} nodes.",
+                entry.node,
+                skeleton.n_live()
             )));
         };
+        let local = &mut pose.locals[joint.get()];
         if let Some(t) = entry.translation {
             local.translation = DVec3::from_array(t);
         }

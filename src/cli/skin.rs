@@ -41,6 +41,7 @@ pub(crate) fn run(args: &SkinArgs) -> Result<ExitCode, Failure> {
         }
     };
     let mut loaded = load::load(&args.file)?;
+    let out = loaded.claim(&args.out, &args.pose)?;
     scene::apply_stack(&mut loaded.document, &args.stack)?;
     let pose = scene::pose(&loaded, &args.pose)?;
     let document = &loaded.document;
@@ -97,7 +98,7 @@ pub(crate) fn run(args: &SkinArgs) -> Result<ExitCode, Failure> {
     } else {
         npy(&output.positions)?
     };
-    crate::io::atomic::write_atomically(&args.out, &bytes).map_err(Failure::input)?;
+    out.write(&bytes).map_err(Failure::input)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,9 +7,10 @@ use crate::document::subject::{PointScope, SubjectScope};
 use crate::document::transfer_source::transfer_source;
 use crate::document::{Document, Edit, MeshId};
 use crate::finding::{Finding, counted, thousands};
+use crate::io::atomic::WriteError;
 use crate::io::gltf_export::{Container, ExportOptions, export_to_file};
 use crate::io::weights_file::{read_weights, write_weights};
-use crate::io::{is_project, project};
+use crate::io::{Output, Outputs, is_project, project};
 use crate::math::Axis;
 use crate::skeleton::JointId;
 use crate::task::Task;
@@ -27,6 +28,9 @@ use std::time::Instant;
 /// Number of influences that every player reads.
 const USUAL: usize = 4;
 
+/// What errors call the file of `--transfer`.
+const TRANSFER_SOURCE: &str = "the model that weights are transferred from";
+
 pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     check_out(args)?;
     if !(0.0..=1.0).contains(&args.falloff) {
@@ -35,7 +39,11 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
             args.falloff
         )));
     }
-    let mut document = load::load(&args.file)?.document;
+    let load::Loaded {
+        mut document,
+        mut outputs,
+        ..
+    } = load::load(&args.file)?;
     let locked = args.lock.iter().map(|name| bone(&document, "lock", name));
     let locked: BTreeSet<JointId> = locked.collect::<Result<_, _>>()?;
     let bones = args.bones.iter().map(|name| bone(&document, "bones", name));
@@ -50,18 +58,18 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
     brush.max_influences = args.max_influences.map_or(USUAL, usize::from);
     brush.normalise = Normalising::Live;
     let meshes = meshes_of(&document, &args.mesh)?;
+    let (actions, to) = actions(&document, args, &mut outputs)?;
     let mut steps = Vec::new();
-    for step in &args.steps.0 {
-        let report = if step.flag == "export-weights" {
-            let path = Path::new(&step.value);
-            write_weights(&document, path, &Task::new()).map_err(Failure::input)?;
-            if !args.json {
-                writeln!(out, "Wrote {}", step.value)?;
+    for (step, action) in args.steps.0.iter().zip(actions) {
+        let report = match action {
+            Action::ExportWeights(output) => {
+                write_weights(&document, output, &Task::new()).map_err(Failure::input)?;
+                if !args.json {
+                    writeln!(out, "Wrote {}", step.value)?;
+                }
+                json!({"operation": "Export weights", "file": step.value})
             }
-            json!({"operation": "Export weights", "file": step.value})
-        } else {
-            let operation = operation(&document, step, args)?;
-            perform(
+            Action::Operation(operation) => perform(
                 &mut document,
                 &operation,
                 step,
@@ -69,7 +77,7 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
                 &bones,
                 args.json,
                 out,
-            )?
+            )?,
         };
         steps.push(report);
     }
@@ -78,7 +86,7 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
     document
         .apply(&mut Edit::Locks(Arc::new(locks_before)))
         .map_err(Failure::input)?;
-    let written = write_out(args, &document)?;
+    let written = write_out(args, &document, to, &mut outputs)?;
     if args.json {
         let report = json!({
             "file": args.file.display().to_string(),
@@ -97,6 +105,46 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
         writeln!(out, "Nothing was written: there is no --out.")?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a step does.
+enum Action {
+    Operation(Operation),
+    ExportWeights(Output),
+}
+
+/// What all steps do, and where `--out` goes, if that is a project. Every file that any step reads is protected before
+/// the first is written.
+fn actions(
+    document: &Document,
+    args: &WeightsArgs,
+    outputs: &mut Outputs,
+) -> Result<(Vec<Action>, Option<Output>), Failure> {
+    let steps = &args.steps.0;
+    let operations = steps.iter().map(|step| {
+        let is_operation = step.flag != "export-weights";
+        is_operation.then(|| operation(document, step, args, outputs))
+    });
+    let operations: Vec<Option<Operation>> = operations
+        .map(Option::transpose)
+        .collect::<Result<_, _>>()?;
+    let actions = steps.iter().zip(operations).map(|(step, operation)| {
+        Ok(match operation {
+            Some(operation) => Action::Operation(operation),
+            None => Action::ExportWeights(outputs.claim(Path::new(&step.value))?),
+        })
+    });
+    let actions = actions.collect::<Result<_, WriteError>>();
+    let project = args.out.as_deref().filter(|path| is_project(path));
+    let project = project.map(|path| outputs.claim_project(path)).transpose();
+    let model = args.out.as_deref().filter(|path| !is_project(path));
+    if let Some(path) = model {
+        outputs.check(path).map_err(Failure::input)?;
+    }
+    Ok((
+        actions.map_err(Failure::input)?,
+        project.map_err(Failure::input)?,
+    ))
 }
 
 fn check_out(args: &WeightsArgs) -> Result<(), Failure> {
@@ -146,14 +194,19 @@ fn meshes_of(document: &Document, names: &[String]) -> Result<Vec<MeshId>, Failu
 fn bone(document: &Document, flag: &str, name: &str) -> Result<JointId, Failure> {
     let skeleton = document.skeleton();
     let is_bone = document.skin_joint_mask();
-    let mut bones = (0..skeleton.len() as u32).map(JointId);
+    let mut bones = skeleton.live_joints();
     bones
         .find(|&j| is_bone[j.get()] && skeleton.label(j) == name)
         .ok_or_else(|| Failure::Usage(format!("--{flag} {name}: no skin has a bone of that name.")))
 }
 
-/// The operation of a flag.
-fn operation(document: &Document, step: &Step, args: &WeightsArgs) -> Result<Operation, Failure> {
+/// The operation of a flag; protects the files that it reads.
+fn operation(
+    document: &Document,
+    step: &Step,
+    args: &WeightsArgs,
+    outputs: &mut Outputs,
+) -> Result<Operation, Failure> {
     let flag = step.flag;
     let wrong = |why: &str| Failure::Usage(format!("--{flag} {}: {why}.", step.value));
     let number = |text: &str| {
@@ -238,12 +291,16 @@ fn operation(document: &Document, step: &Step, args: &WeightsArgs) -> Result<Ope
         ("transfer", _) => {
             let path = Path::new(&step.value);
             let other = load::load(path)?.document;
+            outputs.protect(path, TRANSFER_SOURCE);
+            outputs.protect_model(&other, TRANSFER_SOURCE);
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let source = transfer_source(&other, &name).map_err(Failure::Input)?;
             Operation::Transfer(Transfer::new(Arc::new(source)))
         }
         ("import" | "import-merge", _) => {
-            let file = read_weights(Path::new(&step.value), &Task::new());
+            let path = Path::new(&step.value);
+            let file = read_weights(path, &Task::new());
+            outputs.protect(path, "the weights file that is imported");
             Operation::Import(Import {
                 file: Arc::new(file.map_err(Failure::input)?),
                 replace: flag == "import",
@@ -358,29 +415,31 @@ fn write_report(
     Ok(())
 }
 
-/// Writes the model or the project; returns its path and the findings.
+/// Writes the model, or the project to `project`; returns its path and the findings.
 fn write_out(
     args: &WeightsArgs,
     document: &Document,
+    project: Option<Output>,
+    outputs: &mut Outputs,
 ) -> Result<Option<(String, Vec<Finding>)>, Failure> {
     let Some(path) = &args.out else {
         return Ok(None);
     };
     let shown = path.display().to_string();
-    let Some(container) = Container::of_path(path) else {
-        project::save(document, path, &Task::new()).map_err(Failure::input)?;
+    if let Some(project) = project {
+        project::save(document, project.path(), &Task::new()).map_err(Failure::input)?;
         return Ok(Some((shown, Vec::new())));
-    };
+    }
     let longest = document.meshes().values();
     let longest = longest.flat_map(|item| item.influences.chunks().iter().map(|c| c.max_len()));
     let most = args
         .max_influences
         .map_or_else(|| longest.max().unwrap_or(0), usize::from);
     let options = ExportOptions {
-        container,
         influences: if most > USUAL { 8 } else { USUAL },
         ..ExportOptions::default()
     };
-    let report = export_to_file(document, path, &options, &Task::new()).map_err(Failure::input)?;
+    let report =
+        export_to_file(document, path, &options, outputs, &Task::new()).map_err(Failure::input)?;
     Ok(Some((shown, report.findings)))
 }

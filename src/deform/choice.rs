@@ -1,11 +1,10 @@
 //! Which stack a view shows.
 
 use super::{DeformStack, SkinningMethod, StackPreset};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Which stack a view shows the meshes with.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum StackChoice {
     /// Each mesh's own.
     #[default]
@@ -15,7 +14,6 @@ pub enum StackChoice {
     /// One that was kept aside, for all meshes.
     Custom(Arc<DeformStack>),
     /// The exported file as any player shows it. It is there until the model or the program is closed: nothing saves it.
-    #[serde(skip)]
     Exported,
 }
 
@@ -90,21 +88,6 @@ impl StackChoice {
             Self::Preset(preset) => Some(Arc::new(preset.stack())),
             Self::Custom(stack) => Some(stack.clone()),
             Self::Exported => Some(Arc::new(DeformStack::lbs())),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_choice_comes_back_from_text() {
-        let custom = StackChoice::Custom(Arc::new(DeformStack::lbs()));
-        for choice in StackChoice::offered().chain([custom]) {
-            let text = ron::to_string(&choice).unwrap();
-            assert_eq!(ron::from_str::<StackChoice>(&text).unwrap(), choice);
-            assert_eq!(choice.instead().is_none(), choice == StackChoice::Project);
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Painted per-point maps: how much of a part of the stack a point takes.
 
 use crate::skinning::influences::CHUNK;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// Painted values of one chunk of points.
+pub(super) type MaskChunk = Arc<[f32; CHUNK]>;
+
 /// Which part of the stack a map weakens or strengthens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MaskKind {
     /// The share of dual quaternion skinning in [`super::SkinningMethod::Blend`].
     Blend,

@@ -7,20 +7,23 @@
 //! Invariant: an incremental run gives the same bits as a full one, for any number of threads.
 
 pub mod choice;
+mod chunks;
 pub mod cook;
-mod corrections;
 pub mod diagnostics;
+pub mod input;
 pub mod mask;
 pub mod plan;
 pub mod preset;
 pub mod smooth;
 pub mod stack;
+mod stage;
 
 pub use crate::skinning::{Compensation, Polynomial, Projection, TwistDamping, Variant};
 pub use choice::StackChoice;
 pub use cook::CookedMesh;
+pub use input::{DeformInput, SkinSource};
 pub use mask::{MaskKind, Masks, PointMask};
-pub use plan::{DeformInput, InstancePlan, Moved, SkinSource};
+pub use plan::{InstancePlan, Moved};
 pub use preset::StackPreset;
 pub use smooth::Smoother;
 pub use stack::{CorrectiveSmooth, DeformStack, ScaleMode, SkinningMethod};

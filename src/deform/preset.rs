@@ -1,12 +1,9 @@
 //! Whole stacks that have a name.
 
 use super::{Compensation, DeformStack, Projection, SkinningMethod};
-use serde::{Deserialize, Serialize};
 
 /// A whole stack by name: what lists, commands and comparisons offer.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StackPreset {
     /// What a new model has: [`DeformStack::default`].
     #[default]

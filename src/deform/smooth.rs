@@ -5,14 +5,11 @@
 //! point, is added to the smoothed pose in the same frame. Seams move as one place, open edges are smoothed along
 //! themselves ([`Rings`]).
 
+use super::chunks::for_chunks;
 use super::{CorrectiveSmooth, MaskKind, Masks};
 use crate::mesh::{Mesh, Rings};
 use crate::skinning::influences::CHUNK;
 use glam::{Vec3, Vec3A};
-use rayon::prelude::*;
-
-/// Below this many points handing work to other threads costs more than it saves.
-const SERIAL_POINTS: usize = 4096;
 
 /// With more than this share of the points to do again, all are done: the rings need not be followed.
 const MOST: f32 = 0.4;
@@ -351,20 +348,4 @@ fn fill(values: &mut Vec<Vec3A>, points: &[u32], value: impl Fn(u32) -> Vec3A + 
             *out = value(point);
         }
     });
-}
-
-/// Calls `work(first, chunk)` for chunks of [`CHUNK`] items, on several threads when there are many.
-fn for_chunks<T: Send>(items: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
-    if items.len() < SERIAL_POINTS {
-        items
-            .chunks_mut(CHUNK)
-            .enumerate()
-            .for_each(|(c, chunk)| work(c * CHUNK, chunk));
-    } else {
-        items
-            .par_chunks_mut(CHUNK)
-            .with_min_len(2)
-            .enumerate()
-            .for_each(|(c, chunk)| work(c * CHUNK, chunk));
-    }
 }

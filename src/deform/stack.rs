@@ -1,10 +1,10 @@
 //! The stack as the artist composes it.
 
 use crate::skinning::{Compensation, Polynomial, Projection};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// How the joints' transforms are blended (stage 3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum SkinningMethod {
     /// Linear blend skinning, as every glTF viewer draws.
     Lbs,
@@ -38,7 +38,7 @@ impl SkinningMethod {
 }
 
 /// What dual quaternion skinning does with scale and shear (stage 2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum ScaleMode {
     /// Inflate first, then blend rigid motions (Lee et al. 2013): exact for points of one bone.
     #[default]
@@ -48,8 +48,7 @@ pub enum ScaleMode {
 }
 
 /// Smoothing that keeps the bind shape's detail (delta mush; stage 6).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CorrectiveSmooth {
     /// Whether it is applied.
     pub enabled: bool,
@@ -80,33 +79,20 @@ impl Default for CorrectiveSmooth {
 }
 
 /// Everything that turns a mesh's bind shape and a pose into the shape on screen.
-///
-/// Parts that a project file does not name are off: what a project shows does not change when a new model's default
-/// does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeformStack {
     /// Stage 3.
-    #[serde(default)]
     pub method: SkinningMethod,
     /// Stage 2; not read by [`SkinningMethod::Lbs`].
-    #[serde(default)]
     pub scale: ScaleMode,
     /// How much of dual quaternion skinning [`SkinningMethod::Blend`] takes, 0 - 1; multiplied by the painted map.
-    #[serde(default = "whole")]
     pub blend: f32,
     /// Stage 4.
-    #[serde(default = "Compensation::off")]
     pub compensation: Compensation,
     /// Stage 5.
-    #[serde(default = "Projection::off")]
     pub projection: Projection,
     /// Stage 6.
-    #[serde(default)]
     pub smooth: CorrectiveSmooth,
-}
-
-fn whole() -> f32 {
-    1.0
 }
 
 impl Default for DeformStack {
@@ -227,23 +213,5 @@ impl DeformStack {
             MaskKind::Projection => self.projection.enabled,
             MaskKind::Smooth => self.smooth.enabled,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_stack_of_a_project_that_names_no_corrections_has_none() {
-        let stack: DeformStack = ron::from_str("(method: Dqs, scale: TwoPhase)").unwrap();
-        assert_eq!(stack, DeformStack::dqs());
-        let stack: DeformStack = ron::from_str("(compensation: ())").unwrap();
-        assert!(stack.compensation.enabled && !stack.projection.enabled);
-        let text = ron::to_string(&DeformStack::default()).unwrap();
-        assert_eq!(
-            ron::from_str::<DeformStack>(&text).unwrap(),
-            DeformStack::default()
-        );
     }
 }

@@ -1,15 +1,14 @@
 //! The brush: what it does, where it reaches and how it fades. Saved with the session.
 //!
-//! Invariant: whatever a file says, every number lies in its range once it is loaded.
+//! Invariant: every number of a loaded brush lies in its range ([`BrushOptions::clamped`]).
 
 use super::session::{MaskValues, PaintTarget};
 use crate::math::Axis;
 use crate::weights::curve::Curve;
 use crate::weights::falloff::Falloff;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What a stroke does to the points it reaches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BrushKind {
     /// Adds the brush's value; Ctrl takes it away.
     #[default]
@@ -74,7 +73,7 @@ impl BrushKind {
 }
 
 /// How distance from the pointer is measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Projection {
     /// Along the surface from the place under the pointer: never over to the next finger.
     #[default]
@@ -125,51 +124,8 @@ impl Normalising {
     }
 }
 
-const ON_RELEASE: &str = "on release";
-
-/// Live and Off are the words that files had when there were no others.
-impl Serialize for Normalising {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Live => serializer.serialize_bool(true),
-            Self::Off => serializer.serialize_bool(false),
-            Self::OnRelease => serializer.serialize_str(ON_RELEASE),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Normalising {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl serde::de::Visitor<'_> for Visitor {
-            type Value = Normalising;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(f, "true, false or \"{ON_RELEASE}\"")
-            }
-
-            fn visit_bool<E>(self, live: bool) -> Result<Normalising, E> {
-                Ok(if live {
-                    Normalising::Live
-                } else {
-                    Normalising::Off
-                })
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Normalising, E> {
-                let is_known = text == ON_RELEASE;
-                let unknown = || E::invalid_value(serde::de::Unexpected::Str(text), &self);
-                is_known
-                    .then_some(Normalising::OnRelease)
-                    .ok_or_else(unknown)
-            }
-        }
-        deserializer.deserialize_any(Visitor)
-    }
-}
-
 /// Which points a stroke may change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PaintMask {
     /// All of them.
     #[default]
@@ -195,7 +151,7 @@ impl PaintMask {
 }
 
 /// In what the radius is measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RadiusUnit {
     /// Pixels of the screen.
     #[default]
@@ -205,7 +161,7 @@ pub enum RadiusUnit {
 }
 
 /// What the pressure of a pen does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Pressure {
     /// Nothing.
     #[default]
@@ -234,7 +190,7 @@ impl Pressure {
 }
 
 /// Which bones a stroke paints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PaintedBones {
     /// The active one, together with the others that are selected.
     #[default]
@@ -244,7 +200,7 @@ pub enum PaintedBones {
 }
 
 /// Which bones Smooth and Sharpen are about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SmoothedBones {
     /// The painted one; the others share what is left.
     #[default]
@@ -254,20 +210,15 @@ pub enum SmoothedBones {
 }
 
 /// The brush, for weights and for painted maps.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BrushOptions {
     /// What is painted. The editor's own way to choose it also brings its colours on screen.
-    #[serde(skip_serializing_if = "is_default")]
     pub target: PaintTarget,
     /// What a stroke at full strength makes of a painted map.
-    #[serde(skip_serializing_if = "is_default")]
     pub mask_values: MaskValues,
     /// What a stroke does to weights.
-    #[serde(skip_serializing_if = "is_default")]
     pub weights_kind: BrushKind,
     /// What a stroke does to painted maps.
-    #[serde(skip_serializing_if = "is_usual_for_maps")]
     pub map_kind: BrushKind,
     /// What a stroke at full strength adds to weights, 0 - 1.
     pub weight: f32,
@@ -276,53 +227,40 @@ pub struct BrushOptions {
     /// Radius on the screen, logical pixels, 1 - 500.
     pub radius_px: f32,
     /// Radius in the world, metres, above 0.
-    #[serde(skip_serializing_if = "is_usual_radius")]
     pub radius_world: f32,
     /// Which of the two counts.
-    #[serde(skip_serializing_if = "is_default")]
     pub radius_unit: RadiusUnit,
     /// How the effect fades.
     pub falloff: Falloff,
     /// The artist's own falloff.
-    #[serde(skip_serializing_if = "is_default")]
     pub curve: Curve,
     /// Distance between dabs as a fraction of the radius, 0.01 - 2.
     pub spacing: f32,
     /// How distance is measured.
-    #[serde(skip_serializing_if = "is_default")]
     pub projection: Projection,
     /// Leave points alone that face away from the eye.
     pub front_faces_only: bool,
     /// Reach points that something hides.
-    #[serde(skip_serializing_if = "is_default")]
     pub xray: bool,
     /// Each touch goes on from what the last one made, instead of all of a stroke going no further than its strength.
-    #[serde(skip_serializing_if = "is_default")]
     pub accumulate: bool,
     /// No stroke takes a weight below this, 0 - 1; of a map, this part of its largest value.
-    #[serde(skip_serializing_if = "is_default")]
     pub floor: f32,
     /// No stroke takes a weight above this, 0 - 1; of a map, this part of its largest value.
-    #[serde(skip_serializing_if = "is_one")]
     pub ceiling: f32,
     /// When each point's sum is brought to 1.
     pub normalise: Normalising,
     /// Most influences a point may keep when edited, 1 - 8.
     pub max_influences: usize,
     /// Paint the other side too, across the plane between left and right of the bind pose that this axis crosses.
-    #[serde(skip_serializing_if = "is_default")]
     pub symmetry: Option<Axis>,
     /// Which points may change.
-    #[serde(skip_serializing_if = "is_default")]
     pub mask: PaintMask,
     /// Which bones are painted.
-    #[serde(skip_serializing_if = "is_default")]
     pub bones: PaintedBones,
     /// Which bones are smoothed.
-    #[serde(skip_serializing_if = "is_default")]
     pub smoothed: SmoothedBones,
     /// What a pen's pressure does.
-    #[serde(skip_serializing_if = "is_default")]
     pub pressure: Pressure,
 }
 
@@ -471,103 +409,5 @@ impl BrushOptions {
         let range = Self::INFLUENCES;
         self.max_influences = self.max_influences.clamp(*range.start(), *range.end());
         self
-    }
-
-    /// Reads a brush and clamps it.
-    pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::deserialize(deserializer).map(Self::clamped)
-    }
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
-#[allow(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature serde asks for"
-)]
-fn is_one(value: &f32) -> bool {
-    *value == 1.0
-}
-
-#[allow(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature serde asks for"
-)]
-fn is_usual_for_maps(kind: &BrushKind) -> bool {
-    *kind == USUAL_FOR_MAPS
-}
-
-#[allow(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature serde asks for"
-)]
-fn is_usual_radius(radius: &f32) -> bool {
-    *radius == USUAL_RADIUS
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::session::Session;
-    use super::*;
-
-    fn read(text: &str) -> BrushOptions {
-        let session: Session = ron::from_str(&format!("(brush: ({text}))")).unwrap();
-        session.brush
-    }
-
-    #[test]
-    fn files_from_before_there_were_other_words_still_load() {
-        assert_eq!(read("normalise: true").normalise, Normalising::Live);
-        assert_eq!(read("normalise: false").normalise, Normalising::Off);
-        assert_eq!(
-            read("normalise: \"on release\"").normalise,
-            Normalising::OnRelease
-        );
-        assert_eq!(read(""), BrushOptions::default());
-    }
-
-    #[test]
-    fn numbers_out_of_range_are_brought_back() {
-        let brush = read(
-            "weight: 7.0, strength: -1.0, radius_px: 1e9, radius_world: -4.0, spacing: 0.0, \
-             floor: NaN, ceiling: inf, max_influences: 900",
-        );
-        assert_eq!((brush.weight, brush.strength), (1.0, 0.0));
-        assert_eq!((brush.radius_px, brush.radius_world), (500.0, 1e-5));
-        assert_eq!((brush.spacing, brush.max_influences), (0.01, 8));
-        assert_eq!((brush.floor, brush.ceiling), (0.0, 1.0));
-        assert_eq!(brush.clamped(), brush);
-    }
-
-    #[test]
-    fn every_choice_comes_back() {
-        let brush = BrushOptions {
-            weights_kind: BrushKind::Radial,
-            map_kind: BrushKind::Smooth,
-            radius_unit: RadiusUnit::World,
-            radius_world: 0.25,
-            falloff: Falloff::Custom,
-            curve: Curve::like(Falloff::Root),
-            projection: Projection::Screen,
-            xray: true,
-            accumulate: true,
-            floor: 0.25,
-            ceiling: 0.75,
-            normalise: Normalising::OnRelease,
-            symmetry: Some(Axis::Z),
-            mask: PaintMask::Faces,
-            bones: PaintedBones::Active,
-            smoothed: SmoothedBones::All,
-            pressure: Pressure::Both,
-            ..BrushOptions::default()
-        };
-        let session = Session {
-            brush,
-            ..Session::default()
-        };
-        let text = ron::to_string(&session).unwrap();
-        assert_eq!(ron::from_str::<Session>(&text).unwrap().brush, brush);
     }
 }

@@ -1,12 +1,9 @@
 //! How the artist compares stacks: panes, what each shows, the wipe, and what "before" means.
 
 use crate::deform::{StackChoice, StackPreset};
-use serde::{Deserialize, Serialize};
 
 /// How the viewport is divided.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PaneLayout {
     /// One picture.
     #[default]
@@ -34,8 +31,7 @@ impl PaneLayout {
 }
 
 /// How the artist compares stacks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Compare {
     /// How the Compare workspace is divided.
     pub layout: PaneLayout,

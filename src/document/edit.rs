@@ -4,6 +4,7 @@
 //! value serves do, undo and redo.
 
 use super::layers::{LayerStack, LayersEdit};
+use super::rig::RigEdit;
 use super::{ClipId, Document, LayerId, MeshId, MeshItem, invariants};
 use crate::deform::{DeformStack, MaskKind};
 use crate::math::Transform;
@@ -67,6 +68,8 @@ pub enum Edit {
     },
     /// Another set of locked joints.
     Locks(Arc<BTreeSet<JointId>>),
+    /// Other joints, with everything that follows from them.
+    Rig(Box<RigEdit>),
 }
 
 /// Rows for some points of a mesh.
@@ -272,6 +275,9 @@ pub enum EditError {
         /// What is wrong.
         why: String,
     },
+    /// A change of the joints breaks an invariant.
+    #[error("{0}")]
+    Rig(String),
 }
 
 /// What an applied edit made stale.
@@ -287,6 +293,8 @@ pub struct Dirty {
     pub pose: bool,
     /// Names or locks of joints.
     pub joints: bool,
+    /// Which joints there are, their tree, or the skins.
+    pub rig: bool,
     /// Meshes whose stack changed.
     pub stacks: BTreeSet<MeshId>,
     /// Clips added, changed or removed.
@@ -305,6 +313,7 @@ impl Dirty {
         self.layers.extend(other.layers);
         self.pose |= other.pose;
         self.joints |= other.joints;
+        self.rig |= other.rig;
         self.stacks.extend(other.stacks);
         self.clips.extend(other.clips);
     }
@@ -373,6 +382,7 @@ impl Document {
                 std::mem::swap(&mut self.locked, locked);
                 dirty.joints = true;
             }
+            Edit::Rig(edit) => edit.swap(self, &mut dirty),
         }
         Ok(dirty)
     }
@@ -421,9 +431,9 @@ impl Edit {
 
     /// Whether the edit may be applied to `document`.
     fn check(&self, document: &Document) -> Result<(), EditError> {
-        let n_joints = document.skeleton.len();
+        let n_joints = document.skeleton.n_live();
         let has_joint = |joint: JointId| {
-            if joint.get() < n_joints {
+            if document.skeleton.is_live(joint) {
                 Ok(())
             } else {
                 Err(EditError::NoJoint { joint, n_joints })
@@ -485,6 +495,7 @@ impl Edit {
                     })
             }
             Self::Locks(locked) => locked.iter().try_for_each(|&j| has_joint(j)),
+            Self::Rig(edit) => edit.check(document),
         }
     }
 
@@ -541,6 +552,9 @@ impl Edit {
 
     /// Whether this edit and `later` may be applied in either order.
     pub(super) fn commutes(&self, later: &Self) -> bool {
+        if matches!(self, Self::Rig(_)) || matches!(later, Self::Rig(_)) {
+            return false;
+        }
         match (self.layered_mesh(), later.layered_mesh()) {
             (Some(a), Some(b)) => {
                 a != b || !(matches!(self, Self::Layers(_)) || matches!(later, Self::Layers(_)))
@@ -633,12 +647,13 @@ impl Edit {
             }),
             Self::JointName { name, .. } => name.capacity(),
             Self::Locks(locked) => locked.len() * 16,
+            Self::Rig(edit) => edit.heap_bytes(),
         }
     }
 }
 
 impl InfluenceEdit {
-    fn check(&self, document: &Document) -> Result<(), EditError> {
+    pub(super) fn check(&self, document: &Document) -> Result<(), EditError> {
         let item = document
             .meshes
             .get(&self.mesh)
@@ -657,7 +672,7 @@ impl InfluenceEdit {
         Ok(())
     }
 
-    fn swap(&mut self, document: &mut Document, dirty: &mut Dirty) {
+    pub(super) fn swap(&mut self, document: &mut Document, dirty: &mut Dirty) {
         let Some(item) = document.meshes.get_mut(&self.mesh) else {
             return;
         };

@@ -42,8 +42,10 @@ impl Selection {
         session.selected_joints.clone_from(&self.joints);
         session.selected_points.clone_from(&self.points);
         session.active_layers.clone_from(&self.layers);
-        // What was hidden meanwhile stays hidden, and nothing hidden is selected.
+        // What was hidden meanwhile stays hidden, and nothing hidden or removed is selected.
         session.deselect_hidden();
+        let skeleton = document.skeleton().clone();
+        document.session_mut().follow_skeleton(&skeleton);
     }
 
     /// Bytes of the point sets that `other` does not share.

@@ -42,7 +42,8 @@ pub fn check(document: &Document) -> Vec<Finding> {
 }
 
 fn check_references(document: &Document, findings: &mut Vec<Finding>) {
-    let n_joints = document.skeleton.len();
+    let n_slots = document.skeleton.len();
+    let is_live = |joint: JointId| document.skeleton.is_live(joint);
     for (id, skin) in &document.skins {
         let place = format!("skin {} \"{}\"", id.0, skin.name);
         if skin.joints.len() != skin.inverse_bind.len() {
@@ -51,7 +52,7 @@ fn check_references(document: &Document, findings: &mut Vec<Finding>) {
                 "It does not have one inverse bind matrix for each bone.",
             ));
         }
-        if let Some(j) = skin.joints.iter().find(|j| j.get() >= n_joints) {
+        if let Some(j) = skin.joints.iter().find(|j| j.get() >= n_slots) {
             findings.push(Finding::error(
                 &place,
                 format!("It names bone {}, which does not exist.", j.0),
@@ -60,7 +61,7 @@ fn check_references(document: &Document, findings: &mut Vec<Finding>) {
     }
     for (id, instance) in &document.instances {
         let place = format!("node {}", id.0);
-        if instance.joint.get() >= n_joints {
+        if !is_live(instance.joint) {
             findings.push(Finding::error(
                 &place,
                 "It draws a mesh but does not exist.",
@@ -81,7 +82,7 @@ fn check_references(document: &Document, findings: &mut Vec<Finding>) {
             ));
         }
     }
-    for j in document.locked.iter().filter(|j| j.get() >= n_joints) {
+    for j in document.locked.iter().filter(|&&j| !is_live(j)) {
         findings.push(Finding::error(
             "locks",
             format!("Bone {} is locked but does not exist.", j.0),
@@ -191,8 +192,8 @@ fn check_layers(document: &Document, findings: &mut Vec<Finding>) {
 }
 
 fn check_rules(document: &Document, findings: &mut Vec<Finding>) {
-    for (joint, rule) in (0..).zip(document.skeleton.joints().iter().map(|j| j.rule)) {
-        let joint = JointId(joint);
+    for joint in document.skeleton.live_joints() {
+        let rule = document.skeleton.joint(joint).rule;
         if let Err(why) = rule.check(joint, &document.skeleton) {
             let place = format!("bone \"{}\"", document.skeleton.label(joint));
             findings.push(Finding::error(place, format!("Its rule cannot be: {why}.")));

@@ -10,6 +10,7 @@
 pub mod brush;
 pub mod checks;
 pub mod compare;
+pub mod deformation;
 pub mod edit;
 pub mod fixes;
 pub mod history;
@@ -21,12 +22,14 @@ pub mod mesh_source;
 mod model;
 mod painting;
 pub mod parts;
+pub mod rig;
 pub mod session;
 pub mod source;
 pub mod subject;
 pub mod transfer_source;
 
 pub use compare::{Compare, PaneLayout};
+pub use deformation::{CookedInstance, PosedDocument, SkinnedMesh};
 pub use edit::{Dirty, Edit, EditError, InfluenceEdit, MaskEdit, MaskOf};
 pub use history::History;
 pub use ids::{ClipId, InstanceId, LayerId, MeshId, SkinId};

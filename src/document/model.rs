@@ -22,6 +22,7 @@ pub struct Document {
     pub(super) instances: BTreeMap<InstanceId, Arc<Instance>>,
     pub(super) clips: BTreeMap<ClipId, Arc<Clip>>,
     pub(super) source_clips: Arc<BTreeMap<ClipId, Arc<Clip>>>,
+    pub(super) source_skins: Arc<BTreeMap<SkinId, Arc<Skin>>>,
     pub(super) pose: Arc<Pose>,
     pub(super) rest_pose: Arc<Pose>,
     pub(super) locked: Arc<BTreeSet<JointId>>,
@@ -75,6 +76,7 @@ impl Document {
             source_skeleton: parts.skeleton.clone(),
             skeleton: parts.skeleton,
             meshes: parts.meshes,
+            source_skins: Arc::new(parts.skins.clone()),
             skins: parts.skins,
             instances: parts.instances,
             source_clips: Arc::new(parts.clips.clone()),
@@ -131,12 +133,17 @@ impl Document {
         &self.source_clips
     }
 
+    /// Skins as imported.
+    pub fn source_skins(&self) -> &BTreeMap<SkinId, Arc<Skin>> {
+        &self.source_skins
+    }
+
     /// The artist's pose: shown where no clip is.
     pub fn pose(&self) -> &Arc<Pose> {
         &self.pose
     }
 
-    /// The pose of the file: rest transforms and default morph weights.
+    /// The rest transforms and the default morph weights.
     pub fn rest_pose(&self) -> &Arc<Pose> {
         &self.rest_pose
     }
@@ -185,11 +192,11 @@ impl Document {
         pose
     }
 
-    /// n_joints of the skeleton: whether a skin lists the joint. Those are drawn and listed as bones.
+    /// n_joints of the skeleton: whether a skin lists the joint, and it was not removed. Those are drawn and listed as bones.
     pub fn skin_joint_mask(&self) -> Vec<bool> {
         let mut mask = vec![false; self.skeleton.len()];
         for joint in self.skins.values().flat_map(|skin| &skin.joints) {
-            mask[joint.get()] = true;
+            mask[joint.get()] = self.skeleton.is_live(*joint);
         }
         mask
     }
@@ -259,6 +266,7 @@ impl Document {
             && self.instances == other.instances
             && self.clips == other.clips
             && self.pose == other.pose
+            && self.rest_pose == other.rest_pose
             && self.locked == other.locked
             && self.meshes.len() == other.meshes.len()
             && self

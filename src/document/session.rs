@@ -9,14 +9,12 @@ use super::{ClipId, Compare, InstanceId, LayerId, MeshId};
 use crate::deform::MaskKind;
 use crate::math::Camera;
 use crate::mesh::PointSet;
-use crate::skeleton::{InBetweens, JointId};
-use serde::{Deserialize, Serialize};
+use crate::skeleton::{InBetweens, JointId, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What is shown at which moment.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Playback {
     /// The clip on screen; `None`: the artist's own pose.
     pub clip: Option<ClipId>,
@@ -27,29 +25,17 @@ pub struct Playback {
     /// Start again at the end.
     pub looping: bool,
     /// What is played, from and to, seconds; `None`: the clip.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<(f64, f64)>,
     /// Frames a second, as time is counted and stepped.
-    #[serde(skip_serializing_if = "is_usual_fps")]
     pub fps: u32,
     /// Whether time runs. Not saved: a project opens at rest.
-    #[serde(skip)]
     pub playing: bool,
     /// Whether the artist's pose is shown over the clip, because it has not been keyed yet.
-    #[serde(skip)]
     pub unkeyed: bool,
 }
 
 /// Frames a second unless told otherwise.
 const USUAL_FPS: u32 = 30;
-
-#[allow(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature serde asks for"
-)]
-fn is_usual_fps(fps: &u32) -> bool {
-    *fps == USUAL_FPS
-}
 
 impl Default for Playback {
     fn default() -> Self {
@@ -67,7 +53,7 @@ impl Default for Playback {
 }
 
 /// What a transform does to bones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TransformKind {
     /// They change place.
     Move,
@@ -79,7 +65,7 @@ pub enum TransformKind {
 }
 
 /// Whose axes a transform goes along.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PoseSpace {
     /// The bone's own.
     #[default]
@@ -91,7 +77,7 @@ pub enum PoseSpace {
 }
 
 /// What a pose is blended towards.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BlendTarget {
     /// The pose that was copied last.
     Copied,
@@ -130,18 +116,15 @@ impl BlendTarget {
 }
 
 /// The posing tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoseOptions {
     /// The gizmo.
     pub gizmo: TransformKind,
     /// Its axes.
     pub space: PoseSpace,
     /// What poses are blended towards.
-    #[serde(skip_serializing_if = "is_default")]
     pub blend_target: BlendTarget,
     /// The way that blended bones go.
-    #[serde(skip_serializing_if = "is_usual_way")]
     pub blend_way: InBetweens,
 }
 
@@ -159,16 +142,8 @@ impl Default for PoseOptions {
 /// Between two poses a limb swings round.
 const USUAL_WAY: InBetweens = InBetweens::Screw;
 
-#[allow(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature serde asks for"
-)]
-fn is_usual_way(way: &InBetweens) -> bool {
-    *way == USUAL_WAY
-}
-
 /// What the brush paints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PaintTarget {
     /// The weights of the active bone.
     #[default]
@@ -211,15 +186,13 @@ impl PaintTarget {
 
 /// What the brush makes of each painted map. 0 at first: maps that were never painted are 1 everywhere, so a first stroke
 /// shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MaskValues {
-    blend: f32,
-    compensation: f32,
-    projection: f32,
-    smooth: f32,
-    #[serde(skip_serializing_if = "is_default")]
-    layer: f32,
+    pub(crate) blend: f32,
+    pub(crate) compensation: f32,
+    pub(crate) projection: f32,
+    pub(crate) smooth: f32,
+    pub(crate) layer: f32,
 }
 
 impl MaskValues {
@@ -256,7 +229,7 @@ impl MaskValues {
 }
 
 /// What clicks and the selection commands are about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SelectKind {
     /// Bones.
     #[default]
@@ -269,58 +242,44 @@ pub enum SelectKind {
 pub type PointsOfMeshes = BTreeMap<MeshId, Arc<PointSet>>;
 
 /// Where the artist was when the project was saved.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
     /// The view.
     pub camera: Camera,
     /// Clip and time.
     pub playback: Playback,
     /// The brush.
-    #[serde(deserialize_with = "BrushOptions::read")]
     pub brush: BrushOptions,
     /// The joint that is painted and shown in the heat map.
     pub active_joint: Option<JointId>,
     /// The mesh that is painted.
     pub active_mesh: Option<MeshId>,
     /// The layer that is painted, of meshes that have layers.
-    #[serde(skip_serializing_if = "is_default")]
     pub active_layers: BTreeMap<MeshId, LayerId>,
     /// The selection.
     pub selected_joints: BTreeSet<JointId>,
     /// The posing tools.
-    #[serde(skip_serializing_if = "is_default")]
     pub pose: PoseOptions,
     /// Joints that stay in their place while what is above them moves.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub pins: BTreeSet<JointId>,
     /// Selected points. A project keeps them by vertices, not here.
-    #[serde(skip)]
     pub selected_points: PointsOfMeshes,
     /// Whether bones or points are picked.
-    #[serde(skip_serializing_if = "is_default")]
     pub select_kind: SelectKind,
     /// Boxes, circles and lassos also reach points that face away or are covered.
-    #[serde(skip_serializing_if = "is_default")]
     pub select_through: bool,
     /// Bones that are neither drawn nor picked.
-    #[serde(skip_serializing_if = "is_default")]
     pub hidden_joints: BTreeSet<JointId>,
     /// Points that are neither drawn, picked nor painted; a face with one of them is not drawn. A project keeps them by
     /// vertices, not here.
-    #[serde(skip)]
     pub hidden_points: PointsOfMeshes,
     /// Objects that are neither drawn, picked nor painted.
-    #[serde(skip_serializing_if = "is_default")]
     pub hidden_instances: BTreeSet<InstanceId>,
     /// Colours that the artist gave to bones, sRGB; the others have one by default.
-    #[serde(skip_serializing_if = "is_default")]
     pub joint_colours: BTreeMap<JointId, [u8; 3]>,
     /// Which bone is which other one's on the other side, where the artist knows better than the names.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub joint_pairs: BTreeMap<JointId, JointId>,
     /// Panes, what they show, and what "before" is.
-    #[serde(skip_serializing_if = "is_default")]
     pub compare: Compare,
 }
 
@@ -339,8 +298,31 @@ impl Session {
         let hidden = &self.hidden_joints;
         self.selected_joints.retain(|joint| !hidden.contains(joint));
     }
-}
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
+    /// Takes removed joints out of the selection, and forgets what was kept of slots that `skeleton` does not have. Hidden,
+    /// coloured, pinned and paired joints that were removed are kept: undo brings them back.
+    pub(super) fn follow_skeleton(&mut self, skeleton: &Skeleton) {
+        let is_slot = |joint: JointId| joint.get() < skeleton.len();
+        self.active_joint = self.active_joint.filter(|&joint| skeleton.is_live(joint));
+        self.selected_joints
+            .retain(|&joint| skeleton.is_live(joint));
+        self.pins.retain(|&joint| is_slot(joint));
+        self.hidden_joints.retain(|&joint| is_slot(joint));
+        self.joint_colours.retain(|&joint, _| is_slot(joint));
+        self.joint_pairs
+            .retain(|&a, &mut b| is_slot(a) && is_slot(b));
+    }
+
+    /// Makes `joint` hidden, coloured and pinned as `other` is.
+    pub(super) fn inherit_joint(&mut self, joint: JointId, other: JointId) {
+        if self.hidden_joints.contains(&other) {
+            self.hidden_joints.insert(joint);
+        }
+        if self.pins.contains(&other) {
+            self.pins.insert(joint);
+        }
+        if let Some(&colour) = self.joint_colours.get(&other) {
+            self.joint_colours.insert(joint, colour);
+        }
+    }
 }

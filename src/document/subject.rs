@@ -114,7 +114,11 @@ impl Document {
             skeleton: &self.skeleton,
             bind: skin.inverse_bind[..n].iter().map(inverse).collect(),
             to_world: self.world_from_bind(mesh),
-            locked: joints.iter().map(|j| self.locked.contains(j)).collect(),
+            // The slot of a removed joint takes no weight.
+            locked: joints
+                .iter()
+                .map(|j| self.locked.contains(j) || !self.skeleton.is_live(*j))
+                .collect(),
             acts_on: scope
                 .bones
                 .map(|bones| joints.iter().map(|j| bones.contains(j)).collect()),

@@ -16,6 +16,7 @@ impl Document {
         };
         let world = self.rest_pose.world_matrices(&self.skeleton);
         let joints = skin.joints.iter().zip(&skin.inverse_bind);
+        let joints = joints.filter(|(joint, _)| self.skeleton.is_live(**joint));
         let nearest = joints.min_by_key(|(joint, _)| self.skeleton.ancestors(**joint).count());
         let matrix = nearest.map(|(joint, inverse)| world[joint.get()] * *inverse);
         matrix

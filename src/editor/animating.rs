@@ -39,7 +39,7 @@ impl Editor {
         let now = self.playback().time_secs;
         let base = self.document.pose_of_clip(&before, now);
         let joints: BTreeSet<JointId> = if selected.is_empty() {
-            let all = (0..self.document.skeleton().len() as u32).map(JointId);
+            let all = self.document.skeleton().live_joints();
             all.filter(|&j| differs(&pose, &base, j)).collect()
         } else {
             selected.clone()
@@ -93,7 +93,7 @@ impl Editor {
                 "Keyed {bones}. {other} {are} posed but not selected, and not keyed."
             ));
         }
-        self.state.stale = true;
+        self.evaluation.stale = true;
     }
 
     /// Takes away the keys that the selected bones have at the present time.
@@ -153,7 +153,7 @@ impl Editor {
         let id = self.free_id();
         if self.set_clip(id, Some(copy), &label) {
             self.playback_mut().clip = Some(id);
-            self.state.stale = true;
+            self.evaluation.stale = true;
         }
     }
 
@@ -220,7 +220,7 @@ impl Editor {
             playback.playing = false;
             playback.unkeyed = false;
             playback.range = None;
-            self.state.stale = true;
+            self.evaluation.stale = true;
         }
     }
 

@@ -1,7 +1,8 @@
 //! Keeping unsaved work aside, in case the program ends before it is saved.
 
 use super::Editor;
-use crate::evaluate::{Job, JobError};
+use super::jobs::EditorJob;
+use crate::evaluate::{JobError, JobHandle};
 use crate::io::project::{Autosaves, ProjectError, Recoverable};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ const EVERY: Duration = Duration::from_mins(1);
 /// What is kept aside of the document that is open.
 pub(super) struct Autosave {
     place: Option<Autosaves>,
-    running: Option<Job<Result<PathBuf, ProjectError>>>,
+    running: Option<JobHandle<Result<PathBuf, ProjectError>>>,
     /// The running job's file is not wanted any more.
     discard_running: bool,
     /// The file that stands for the document: the latest autosave, or the one it was restored from.
@@ -80,7 +81,7 @@ impl Editor {
     pub fn discard_autosave(&mut self) {
         let autosave = &mut self.autosave;
         if let Some(job) = &autosave.running {
-            job.task.cancel();
+            job.task().cancel();
             autosave.discard_running = true;
         }
         // Should the document stay open after all, it is kept aside again at the next occasion.
@@ -99,48 +100,59 @@ impl Editor {
         self.autosave.revision = Some(self.history.revision());
         let (document, project) = (self.document.clone(), self.project_path.clone());
         let n_steps = self.history.n_unsaved_steps();
-        let job = self.lane.submit("Autosave", move |task| {
-            place.save_with_steps(&document, project.as_deref(), n_steps, task)
-        });
+        let job = self
+            .lane
+            .submit(EditorJob::Autosave, "Autosave", move |task| {
+                place.save_with_steps(&document, project.as_deref(), n_steps, task)
+            });
         self.autosave.running = Some(job);
         self.autosave.discard_running = false;
     }
 
-    /// Collects an autosave that is done and starts the next when there is something new and enough time has passed.
-    pub(super) fn poll_autosave(&mut self) {
-        if let Some(job) = &self.autosave.running {
-            match job.try_result() {
-                Err(JobError::NotReady) => return,
-                Ok(Ok(path)) => self.keep_autosave(&path),
-                Ok(Err(ProjectError::Cancelled(_))) | Err(JobError::Failed) => {
-                    self.autosave.revision = None;
-                }
-                Ok(Err(error)) => {
-                    // Once is enough: it would come back each minute.
-                    if !std::mem::replace(&mut self.autosave.has_failed, true) {
-                        self.say_error(format!("Autosave does not work: {error}"));
-                    }
+    /// Takes an autosave over once it has ended.
+    pub(super) fn take_autosave(&mut self) {
+        let Some(job) = self.autosave.running.take_if(|job| job.has_ended()) else {
+            return;
+        };
+        match job.into_result() {
+            Ok(Ok(path)) => self.keep_autosave(&path),
+            Ok(Err(ProjectError::Cancelled(_))) | Err(JobError::Cancelled | JobError::Failed) => {
+                self.autosave.revision = None;
+            }
+            Ok(Err(error)) => {
+                // Once is enough: it would come back each minute.
+                if !std::mem::replace(&mut self.autosave.has_failed, true) {
+                    self.say_error(format!("Autosave does not work: {error}"));
                 }
             }
-            self.autosave.running = None;
-            // However it ended: the next one is wanted again.
-            self.autosave.discard_running = false;
+        }
+        // However it ended: the next one is wanted again.
+        self.autosave.discard_running = false;
+    }
+
+    /// Starts the next autosave when there is something new and enough time has passed; whether it did something.
+    pub(super) fn start_autosave(&mut self) -> bool {
+        if self.autosave.running.is_some() {
+            return false;
         }
         if !self.history.is_modified() {
             // Everything was undone: nothing is lost with the file.
-            if self.autosave.file.is_some() {
+            let has_file = self.autosave.file.is_some();
+            if has_file {
                 self.discard_autosave();
             }
-            return;
+            return has_file;
         }
         let is_new = self.autosave.revision != Some(self.history.revision());
-        if is_new
+        let starts = is_new
+            && self.autosave.place.is_some()
             && self.autosave.latest.elapsed() >= EVERY
             && !self.is_painting()
-            && !self.is_saving()
-        {
+            && !self.is_saving();
+        if starts {
             self.autosave_now();
         }
+        starts
     }
 
     fn keep_autosave(&mut self, path: &Path) {

@@ -15,11 +15,12 @@ impl Editor {
         joints: impl IntoIterator<Item = JointId>,
         active: Option<JointId>,
     ) {
-        let n = self.document.skeleton().len();
+        let skeleton = self.document.skeleton().clone();
         let session = self.document.session_mut();
-        session.selected_joints = joints.into_iter().filter(|j| j.get() < n).collect();
+        let is_live = |joint: &JointId| skeleton.is_live(*joint);
+        session.selected_joints = joints.into_iter().filter(is_live).collect();
         session.deselect_hidden();
-        let active = active.filter(|j| j.get() < n);
+        let active = active.filter(is_live);
         session.active_joint = active;
         self.selection_changed();
         self.refresh_heat();
@@ -55,7 +56,7 @@ impl Editor {
         let skeleton = self.document.skeleton();
         let mut found = BTreeSet::new();
         let mut open = vec![joint];
-        while let Some(joint) = open.pop().filter(|j| j.get() < skeleton.len()) {
+        while let Some(joint) = open.pop().filter(|&j| skeleton.is_live(j)) {
             found.insert(joint);
             open.extend(skeleton.children(joint));
         }
@@ -67,13 +68,12 @@ impl Editor {
     pub fn rename_joint(&mut self, joint: JointId, name: &str) {
         let name = name.trim();
         let skeleton = self.document.skeleton();
-        let Some(before) = skeleton.joints().get(joint.get()) else {
-            return;
-        };
-        if before.name == name {
+        if !skeleton.is_live(joint) || skeleton.joint(joint).name == name {
             return;
         }
-        let is_taken = skeleton.joints().iter().any(|other| other.name == name);
+        let mut others = skeleton.live_joints();
+        let is_taken = others.any(|other| skeleton.joint(other).name == name);
+        drop(others);
         self.finish_tool();
         let edit = Edit::JointName {
             joint,

@@ -1,13 +1,14 @@
 //! Centres of rotation, sought on the lane while the picture goes on without them or with the previous ones.
 
 use super::Editor;
+use super::jobs::EditorJob;
 use crate::document::{Document, MeshId};
 use crate::evaluate::{
-    CentreMap, Job, JobError, ViewId, ViewRequest, has_centres, meshes_about_centres,
+    CentreMap, JobError, JobHandle, ViewId, ViewRequest, has_centres, meshes_about_centres,
 };
 use crate::mesh::Mesh;
 use crate::skinning::{Centres, Influences};
-use crate::task::{Cancelled, Task};
+use crate::task::Cancelled;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct CentreSearch {
     known: CentreMap,
-    job: Option<(MeshId, Job<Result<Centres, Cancelled>>)>,
+    job: Option<(MeshId, JobHandle<Result<Centres, Cancelled>>)>,
     /// What the artist cancelled the search for: it begins again when the weights change.
     declined: BTreeMap<MeshId, (Arc<Mesh>, Influences)>,
 }
@@ -26,15 +27,10 @@ impl CentreSearch {
         self.known.clone()
     }
 
-    /// Whether no search is under way.
-    pub(super) fn is_idle(&self) -> bool {
-        self.job.is_none()
-    }
-
     /// Forgets everything, for another model.
     pub(super) fn clear(&mut self) {
         if let Some((_, job)) = &self.job {
-            job.task.cancel();
+            job.task().cancel();
         }
         *self = Self::default();
     }
@@ -53,29 +49,6 @@ impl CentreSearch {
 }
 
 impl Editor {
-    /// The job that the status bar shows: the file job, then an export that is computed, an operation on weights, then the search for centres of
-    /// rotation, then those for mirror images.
-    pub fn running(&self) -> Option<(&str, &Task)> {
-        let of_centres = self.centres.job.as_ref();
-        let of_mirrors = self.mirrors.running();
-        self.job
-            .as_ref()
-            .map(|job| (job.label(), job.task()))
-            .or_else(|| self.exporting.running())
-            .or_else(|| self.operations.running())
-            .or_else(|| of_centres.map(|(_, job)| (job.label.as_str(), &job.task)))
-            .or(of_mirrors)
-            .or_else(|| self.mirrored_running())
-            .or_else(|| self.mirroring_running())
-    }
-
-    /// Stops the job that the status bar shows.
-    pub fn cancel_running(&mut self) {
-        if let Some((_, task)) = self.running() {
-            task.cancel();
-        }
-    }
-
     /// What a view shows instead of centres of rotation of the present weights, in a sentence; `None` while it shows
     /// those, or was not asked to.
     pub fn centres_badge(&self, view: ViewId) -> Option<&'static str> {
@@ -104,11 +77,10 @@ impl Editor {
         })
     }
 
-    /// Takes a finished search over and begins the next one. A stroke is waited for: it changes weights at every dab.
-    pub(super) fn poll_centres(&mut self) {
-        self.take_centres();
+    /// Starts the next search; whether it did. A stroke is waited for: it changes weights at every dab.
+    pub(super) fn start_centres(&mut self) -> bool {
         if self.centres.job.is_some() || self.history.is_open() {
-            return;
+            return false;
         }
         let wanted = meshes_about_centres(&self.document, &self.views_to_know())
             .into_iter()
@@ -116,46 +88,46 @@ impl Editor {
                 !has_centres(&self.document, &self.centres.known, mesh)
                     && !self.centres.is_declined(&self.document, mesh)
             });
-        let Some(mesh) = wanted else { return };
-        let Some(item) = self.document.meshes().get(&mesh) else {
-            return;
+        let next = wanted.and_then(|mesh| Some((mesh, self.document.meshes().get(&mesh)?)));
+        let Some((mesh, item)) = next else {
+            return false;
         };
         let (geometry, rows) = (item.geometry.clone(), item.influences.clone());
         let label = format!("Centres of rotation of {}", self.mesh_label(mesh));
-        let job = self
-            .lane
-            .submit(&label, move |task| Centres::compute(&geometry, &rows, task));
+        let job = self.lane.submit(EditorJob::Centres, &label, move |task| {
+            Centres::compute(&geometry, &rows, task)
+        });
         self.centres.job = Some((mesh, job));
+        true
     }
 
-    fn take_centres(&mut self) {
-        let Some((mesh, job)) = self.centres.job.take() else {
+    /// Takes a search over once it has ended.
+    pub(super) fn take_centres(&mut self) {
+        let Some((mesh, job)) = self.centres.job.take_if(|(_, job)| job.has_ended()) else {
             return;
         };
         let item = self.document.meshes().get(&mesh);
-        match job.try_result() {
-            Err(JobError::NotReady) => self.centres.job = Some((mesh, job)),
+        let why = match job.into_result() {
             Ok(Ok(centres)) => {
                 if item.is_some_and(|item| centres.fit(&item.geometry)) {
                     self.centres.known.insert(mesh, Arc::new(centres));
                     self.centres.declined.remove(&mesh);
-                    self.state.stale = true;
+                    self.evaluation.stale = true;
                 }
+                return;
             }
-            result @ (Ok(Err(Cancelled)) | Err(JobError::Failed)) => {
-                if let Some(item) = item {
-                    let of = (item.geometry.clone(), item.influences.clone());
-                    self.centres.declined.insert(mesh, of);
-                    let what = match result {
-                        Err(error) => error.to_string(),
-                        _ => "they were cancelled; change a weight to begin again".to_owned(),
-                    };
-                    self.say_error(format!(
-                        "No centres of rotation for {}: {what}.",
-                        self.mesh_label(mesh)
-                    ));
-                }
+            Ok(Err(Cancelled)) | Err(JobError::Cancelled) => {
+                "they were cancelled; change a weight to begin again".to_owned()
             }
+            Err(error @ JobError::Failed) => error.to_string(),
+        };
+        if let Some(item) = item {
+            let of = (item.geometry.clone(), item.influences.clone());
+            self.centres.declined.insert(mesh, of);
+            self.say_error(format!(
+                "No centres of rotation for {}: {why}.",
+                self.mesh_label(mesh)
+            ));
         }
     }
 

@@ -1,13 +1,16 @@
 //! What is on screen: deformed meshes.
 
-use super::views::DisplayedMeshes;
 use super::weight_colours::{HeatChange, MOST_CHANGES};
-use crate::document::Document;
+use crate::document::{Document, InstanceId};
 use crate::evaluate::{InstanceUpdate, Updated, Worker};
 use crate::mesh::{Mesh, SurfaceIndex};
 use crate::skinning::influences::CHUNK;
 use glam::Vec3;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// The meshes of one view.
+pub type DisplayedMeshes = BTreeMap<InstanceId, Displayed>;
 
 /// A deformed instance as the viewport draws it and tools hit it.
 pub struct Displayed {

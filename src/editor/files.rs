@@ -1,10 +1,10 @@
 //! Opening, saving and exporting, on the lane for long jobs.
 
 use super::Editor;
-use super::exporting::SavedStill;
+use super::jobs::EditorJob;
 use crate::document::MeshId;
 use crate::document::fixes::Fixed;
-use crate::evaluate::{Job, JobError};
+use crate::evaluate::{JobError, JobHandle};
 use crate::finding::{Fix, Severity};
 use crate::io::gltf_export::{ExportError, ExportReport};
 use crate::io::project::{self, ProjectError};
@@ -54,7 +54,7 @@ pub enum FileJob {
         /// The history's revision when it was asked for.
         revision: u64,
         /// The job.
-        job: Job<Result<OpenedModel, OpenError>>,
+        job: JobHandle<Result<OpenedModel, OpenError>>,
     },
     /// The project is being saved.
     Save {
@@ -63,7 +63,7 @@ pub enum FileJob {
         /// The history's revision of the snapshot.
         revision: u64,
         /// The job.
-        job: Job<Result<(), ProjectError>>,
+        job: JobHandle<Result<(), ProjectError>>,
     },
     /// A model or a still is being written.
     Export {
@@ -72,7 +72,7 @@ pub enum FileJob {
         /// The moment of a still, in words; `None`: it is a model.
         moment: Option<String>,
         /// The job.
-        job: Job<Result<ExportReport, ExportError>>,
+        job: JobHandle<Result<ExportReport, ExportError>>,
     },
     /// A problem is being mended.
     Fix {
@@ -85,28 +85,36 @@ pub enum FileJob {
         /// The history's revision of the snapshot.
         revision: u64,
         /// The job.
-        job: Job<Result<Fixed, Cancelled>>,
+        job: JobHandle<Result<Fixed, Cancelled>>,
     },
 }
 
 impl FileJob {
-    /// What the artist reads in the status bar.
-    pub fn label(&self) -> &str {
-        match self {
-            Self::Open { job, .. } => &job.label,
-            Self::Save { job, .. } => &job.label,
-            Self::Export { job, .. } => &job.label,
-            Self::Fix { job, .. } => &job.label,
-        }
-    }
-
     /// Its progress; cancel it here.
     pub fn task(&self) -> &Task {
         match self {
-            Self::Open { job, .. } => &job.task,
-            Self::Save { job, .. } => &job.task,
-            Self::Export { job, .. } => &job.task,
-            Self::Fix { job, .. } => &job.task,
+            Self::Open { job, .. } => job.task(),
+            Self::Save { job, .. } => job.task(),
+            Self::Export { job, .. } => job.task(),
+            Self::Fix { job, .. } => job.task(),
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        match self {
+            Self::Open { job, .. } => job.has_ended(),
+            Self::Save { job, .. } => job.has_ended(),
+            Self::Export { job, .. } => job.has_ended(),
+            Self::Fix { job, .. } => job.has_ended(),
+        }
+    }
+
+    fn label(&self) -> &str {
+        match self {
+            Self::Open { job, .. } => job.label(),
+            Self::Save { job, .. } => job.label(),
+            Self::Export { job, .. } => job.label(),
+            Self::Fix { job, .. } => job.label(),
         }
     }
 }
@@ -115,12 +123,13 @@ impl Editor {
     /// Opens something; what is open stays until it is ready. An opening under way is cancelled.
     pub fn open(&mut self, request: OpenRequest) {
         if let Some(FileJob::Open { job, .. }) = &self.job {
-            job.task.cancel();
-        } else if !self.lane_is_free() {
+            job.task().cancel();
+        } else if !self.can_start_file_job() {
             return;
         }
         let theirs = request.clone();
         let job = self.lane.submit(
+            EditorJob::Open,
             &format!("Opening {}", request.name()),
             move |task| match &theirs {
                 OpenRequest::Path(path) => open_any(path, task),
@@ -142,17 +151,16 @@ impl Editor {
 
     /// Saves the project to `path`, which becomes its place.
     pub fn save_as(&mut self, path: &Path) {
-        if !self.lane_is_free() {
+        if !self.can_start_file_job() {
             return;
         }
         self.finish_tool();
         let path = crate::io::project_path(path);
         let (document, target) = (self.document.clone(), path.clone());
-        let job = self
-            .lane
-            .submit(&format!("Saving {}", file_name(&path)), move |task| {
-                project::save(&document, &target, task)
-            });
+        let label = format!("Saving {}", file_name(&path));
+        let job = self.lane.submit(EditorJob::Save, &label, move |task| {
+            project::save(&document, &target, task)
+        });
         self.job = Some(FileJob::Save {
             path,
             revision: self.history.revision(),
@@ -173,7 +181,7 @@ impl Editor {
     }
 
     /// Whether a new file job may start; says so where one is under way.
-    pub(super) fn lane_is_free(&mut self) -> bool {
+    pub(super) fn can_start_file_job(&mut self) -> bool {
         if let Some(job) = &self.job {
             let text = format!(
                 "{} is still under way; wait for it or cancel it.",
@@ -184,123 +192,101 @@ impl Editor {
         self.job.is_none()
     }
 
-    pub(super) fn poll_file_job(&mut self) {
-        let Some(running) = self.job.take() else {
-            return;
-        };
-        // A fix is a step of its own: it waits for the one under way.
-        if matches!(running, FileJob::Fix { .. }) && self.history.is_open() {
-            self.job = Some(running);
-            return;
-        }
-        match running {
-            FileJob::Open {
+    /// Takes the file job over once it has ended.
+    pub(super) fn take_file_job(&mut self) {
+        match self.job.take_if(|job| job.has_ended()) {
+            None => {}
+            Some(FileJob::Open {
                 request,
                 revision,
                 job,
-            } => match job.try_result() {
-                Err(JobError::NotReady) => {
-                    self.job = Some(FileJob::Open {
-                        request,
-                        revision,
-                        job,
-                    });
-                }
-                Err(error) => self.say_error(error.to_string()),
-                // Edits made while it was loading are asked about before they give way.
-                Ok(Ok(opened))
-                    if revision != self.history.revision() && self.history.is_modified() =>
-                {
-                    self.opened = Some((request, opened));
-                }
-                Ok(Ok(opened)) => self.show_opened(request, opened),
-                Ok(Err(OpenError::Cancelled(_))) => {
-                    self.say(format!("Opening {} was cancelled.", request.name()));
-                }
-                Ok(Err(OpenError::Project(ProjectError::SourceMissing { path, .. }))) => {
-                    self.say_error(format!(
-                        "The project's model \"{}\" is missing; choose where it is now.",
-                        path.display()
-                    ));
-                    let is_autosave = matches!(request, OpenRequest::Autosave(_));
-                    if let OpenRequest::Path(project) | OpenRequest::Autosave(project) = request {
-                        self.relink = Some(Relink {
-                            project,
-                            missing: path,
-                            is_autosave,
-                        });
-                    }
-                }
-                Ok(Err(error)) => {
-                    self.say_error(format!("Cannot open {}. {error}", request.name()));
-                    // A window on a file that cannot be opened is not an empty one.
-                    if self.model_serial == 0 && !matches!(request, OpenRequest::Sample(_)) {
-                        self.open(OpenRequest::Sample("arm".into()));
-                    }
-                }
-            },
-            FileJob::Save {
+            }) => self.finish_opening(request, revision, job.into_result()),
+            Some(FileJob::Save {
                 path,
                 revision,
                 job,
-            } => match job.try_result() {
-                Err(JobError::NotReady) => {
-                    self.job = Some(FileJob::Save {
-                        path,
-                        revision,
-                        job,
-                    });
-                }
-                Err(error) => self.say_error(error.to_string()),
-                Ok(Ok(())) => {
-                    // Edits made meanwhile are not in the file.
-                    if revision == self.history.revision() {
-                        self.history.mark_saved();
-                        self.discard_autosave();
-                    }
-                    self.saved_at = Some(std::time::Instant::now());
-                    self.say(format!("Saved {}.", file_name(&path)));
-                    self.project_path = Some(path);
-                }
-                Ok(Err(ProjectError::Cancelled(_))) => {
-                    self.say("Saving was cancelled; the file is as it was.");
-                }
-                Ok(Err(error)) => self.say_error(error.to_string()),
-            },
-            FileJob::Export { path, moment, job } => match job.try_result() {
-                Err(JobError::NotReady) => self.job = Some(FileJob::Export { path, moment, job }),
-                Err(error) => self.say_error(error.to_string()),
-                Ok(Ok(report)) => match moment {
-                    Some(moment) => self.finish_still(SavedStill::new(path, moment, report)),
-                    None => {
-                        let text = format!("Exported {}. {}", file_name(&path), report.closing());
-                        self.say(text.trim_end());
-                    }
-                },
-                Ok(Err(ExportError::Cancelled(_))) => {
-                    self.say("The export was cancelled; nothing was written.");
-                }
-                Ok(Err(error)) => self.say_error(error.to_string()),
-            },
-            FileJob::Fix {
+            }) => self.finish_saving(path, revision, job.into_result()),
+            Some(FileJob::Export { path, moment, job }) => {
+                self.finish_export(path, moment, job.into_result());
+            }
+            Some(FileJob::Fix {
                 mesh,
                 points,
                 fix,
                 revision,
                 job,
-            } => match job.try_result() {
-                Err(JobError::NotReady) => {
-                    self.job = Some(FileJob::Fix {
-                        mesh,
-                        points,
-                        fix,
-                        revision,
-                        job,
-                    });
+            }) => match job.into_result() {
+                Err(error @ JobError::Failed) => self.say_error(error.to_string()),
+                Err(JobError::Cancelled) => {
+                    self.finish_fix((mesh, points, fix), revision, Err(Cancelled));
                 }
-                Err(error) => self.say_error(error.to_string()),
                 Ok(result) => self.finish_fix((mesh, points, fix), revision, result),
             },
+        }
+    }
+
+    fn finish_opening(
+        &mut self,
+        request: OpenRequest,
+        revision: u64,
+        result: Result<Result<OpenedModel, OpenError>, JobError>,
+    ) {
+        match result {
+            Err(error @ JobError::Failed) => self.say_error(error.to_string()),
+            // Edits made while it was loading are asked about before they give way.
+            Ok(Ok(opened)) if revision != self.history.revision() && self.history.is_modified() => {
+                self.opened = Some((request, opened));
+            }
+            Ok(Ok(opened)) => self.show_opened(request, opened),
+            Err(JobError::Cancelled) | Ok(Err(OpenError::Cancelled(_))) => {
+                self.say(format!("Opening {} was cancelled.", request.name()));
+            }
+            Ok(Err(OpenError::Project(ProjectError::SourceMissing { path, .. }))) => {
+                self.say_error(format!(
+                    "The project's model \"{}\" is missing; choose where it is now.",
+                    path.display()
+                ));
+                let is_autosave = matches!(request, OpenRequest::Autosave(_));
+                if let OpenRequest::Path(project) | OpenRequest::Autosave(project) = request {
+                    self.relink = Some(Relink {
+                        project,
+                        missing: path,
+                        is_autosave,
+                    });
+                }
+            }
+            Ok(Err(error)) => {
+                self.say_error(format!("Cannot open {}. {error}", request.name()));
+                // A window on a file that cannot be opened is not an empty one.
+                if self.model_serial == 0 && !matches!(request, OpenRequest::Sample(_)) {
+                    self.open(OpenRequest::Sample("arm".into()));
+                }
+            }
+        }
+    }
+
+    fn finish_saving(
+        &mut self,
+        path: PathBuf,
+        revision: u64,
+        result: Result<Result<(), ProjectError>, JobError>,
+    ) {
+        match result {
+            Err(error @ JobError::Failed) => self.say_error(error.to_string()),
+            Ok(Ok(())) => {
+                // Edits made meanwhile are not in the file.
+                if revision == self.history.revision() {
+                    self.history.mark_saved();
+                    self.discard_autosave();
+                }
+                self.saved_at = Some(std::time::Instant::now());
+                self.say(format!("Saved {}.", file_name(&path)));
+                self.project_path = Some(path);
+            }
+            Err(JobError::Cancelled) | Ok(Err(ProjectError::Cancelled(_))) => {
+                self.say("Saving was cancelled; the file is as it was.");
+            }
+            Ok(Err(error)) => self.say_error(error.to_string()),
         }
     }
 

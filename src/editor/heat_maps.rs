@@ -72,7 +72,7 @@ impl Editor {
         }
         self.heat_maps.metric = metric;
         self.heat_maps.clear();
-        self.state.stale = true;
+        self.evaluation.stale = true;
     }
 
     /// What is measured.
@@ -89,7 +89,7 @@ impl Editor {
     pub fn set_difference(&mut self, difference: Difference) {
         if self.heat_maps.difference != difference {
             self.heat_maps.difference = difference;
-            self.state.stale |= self.heat_maps.metric == Some(Metric::Difference);
+            self.evaluation.stale |= self.heat_maps.metric == Some(Metric::Difference);
         }
     }
 
@@ -178,10 +178,10 @@ impl Editor {
         })
     }
 
-    /// Asks again where something was hidden or shown.
-    pub(super) fn follow_hidden(&mut self) {
-        if self.heat_maps.metric.is_none() {
-            return;
+    /// Requests another evaluation where something was hidden or shown; whether it did.
+    pub(super) fn follow_hidden(&mut self) -> bool {
+        if self.heat_maps.metric.is_none() || self.evaluation.stale {
+            return false;
         }
         let session = self.document.session();
         let (instances, points) = &self.heat_maps.hidden;
@@ -190,6 +190,7 @@ impl Editor {
                 .iter()
                 .zip(&session.hidden_points)
                 .all(|(a, b)| a.0 == b.0 && Arc::ptr_eq(a.1, b.1));
-        self.state.stale |= !same_points || *instances != session.hidden_instances;
+        self.evaluation.stale = !same_points || *instances != session.hidden_instances;
+        self.evaluation.stale
     }
 }

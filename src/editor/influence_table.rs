@@ -8,13 +8,15 @@
 //! Invariant: an edit does not move rows; only another order or selection does.
 
 use super::Editor;
+use super::jobs::EditorJob;
 use crate::document::session::Normalising;
 use crate::document::{Document, Edit, MeshId};
-use crate::evaluate::{Job, JobError, Lane};
+use crate::evaluate::{JobError, JobHandle};
 use crate::finding::counted;
 use crate::mesh::PointSet;
 use crate::skeleton::JointId;
 use crate::skinning::{RowRef, Rows};
+use crate::task::Task;
 use crate::weights::{PaintRules, set_weight};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -100,32 +102,19 @@ struct Gathered {
 }
 
 /// The table that is shown, and what it is of.
+#[derive(Default)]
 pub(super) struct Tables {
-    lane: Lane,
     shown: Option<(RowsKey, ColumnsKey, InfluenceTable)>,
-    job: Option<Job<Gathered>>,
+    job: Option<JobHandle<Gathered>>,
     /// A selection that the table made: its rows stay.
     own: Option<Arc<PointSet>>,
 }
 
 impl Tables {
-    pub(super) fn new(lane: Lane) -> Self {
-        Self {
-            lane,
-            shown: None,
-            job: None,
-            own: None,
-        }
-    }
-
-    pub(super) fn is_idle(&self) -> bool {
-        self.job.is_none()
-    }
-
     /// Another model is open.
     pub(super) fn forget(&mut self) {
         if let Some(job) = self.job.take() {
-            job.task.cancel();
+            job.task().cancel();
         }
         self.shown = None;
         self.own = None;
@@ -191,25 +180,26 @@ impl Editor {
         if n_rows <= MOST_AT_ONCE {
             self.table.show(gather());
         } else {
-            let job = self.table.lane.submit("Sort points", move |_| gather());
+            let work = move |_: &Task| gather();
+            let job = self
+                .lane
+                .submit(EditorJob::InfluenceTable, "Sort points", work);
             self.table.job = Some(job);
         }
         true
     }
 
-    /// Takes a table that is ready.
-    pub(super) fn poll_influence_table(&mut self) {
-        let Some(job) = &self.table.job else {
+    /// Takes a table over once it has been gathered.
+    pub(super) fn take_influence_table(&mut self) {
+        let Some(job) = self.table.job.take_if(|job| job.has_ended()) else {
             return;
         };
-        match job.try_result() {
-            Err(JobError::NotReady) => {}
+        match job.into_result() {
+            Err(JobError::Cancelled) => {}
             Err(JobError::Failed) => {
-                self.table.job = None;
                 self.say_error("The points could not be sorted; nothing was changed.");
             }
             Ok(gathered) => {
-                self.table.job = None;
                 if gathered.rows_key.model == self.model_serial {
                     self.table.show(gathered);
                 }
@@ -224,7 +214,7 @@ impl Editor {
 
     /// Whether rows are being gathered.
     pub fn is_gathering_influences(&self) -> bool {
-        !self.table.is_idle()
+        self.table.job.is_some()
     }
 
     /// The mesh whose points are shown: the active one, one with selected points before others.

@@ -1,10 +1,11 @@
 //! The layers of weights of the active object: which one is painted, and everything that is done to them.
 
 use super::Editor;
+use super::jobs::EditorJob;
 use crate::document::layers::MirrorEffect;
 use crate::document::session::PaintTarget;
 use crate::document::{Dirty, Edit, Layer, LayerId, LayerStack, MaskOf, MeshId};
-use crate::evaluate::{Job, JobError};
+use crate::evaluate::{JobError, JobHandle};
 use crate::finding::counted;
 use crate::math::Axis;
 use crate::mesh::{Mesh, PointSet, Symmetry};
@@ -58,21 +59,26 @@ struct Mirroring {
     mesh: MeshId,
     layer: LayerId,
     geometry: Arc<Mesh>,
-    job: Job<Result<Found, String>>,
+    job: JobHandle<Result<Found, String>>,
 }
 
 /// The effect, and the mirror images that were found for it.
 type Found = Result<(MirrorEffect, Arc<Symmetry>), Cancelled>;
 
-impl Layering {
-    pub(super) fn is_idle(&self) -> bool {
-        self.mirroring.is_none()
+impl ToSay {
+    fn is_empty(&self) -> bool {
+        self.spared.is_empty()
+            && self.n_mask_spared == 0
+            && self.n_covered == 0
+            && self.shown_before.is_none()
     }
+}
 
+impl Layering {
     /// Nothing of the model that was open before is of use.
     pub(super) fn forget_model(&mut self) {
         if let Some(mirroring) = &self.mirroring {
-            mirroring.job.task.cancel();
+            mirroring.job.task().cancel();
         }
         *self = Self::default();
     }
@@ -299,7 +305,9 @@ impl Editor {
             mesh,
             layer: id,
             geometry,
-            job: self.lane.submit("Find mirror images", work),
+            job: self
+                .lane
+                .submit(EditorJob::MirrorLayer, "Find mirror images", work),
         });
     }
 
@@ -309,34 +317,20 @@ impl Editor {
         (Some(mirroring.mesh) == self.layered_mesh()).then_some(mirroring.layer)
     }
 
-    /// The search for mirror images, where one is under way.
-    pub(super) fn mirroring_running(&self) -> Option<(&str, &Task)> {
-        let mirroring = self.layering.mirroring.as_ref();
-        mirroring.map(|m| (m.job.label.as_str(), &m.job.task))
-    }
-
     /// Stops looking for mirror images.
     pub fn cancel_mirroring(&mut self) {
         if let Some(mirroring) = self.layering.mirroring.take() {
-            mirroring.job.task.cancel();
+            mirroring.job.task().cancel();
         }
     }
 
-    /// Takes mirror images that were found.
-    pub(super) fn poll_layering(&mut self) {
-        // In the middle of a stroke or a drag they wait.
-        let waits = self.history.is_open();
-        let Some(mirroring) = self.layering.mirroring.as_ref().filter(|_| !waits) else {
+    /// Takes mirror images over once they were found.
+    pub(super) fn take_layer_mirror(&mut self) {
+        let mirroring = &mut self.layering.mirroring;
+        let Some(found) = mirroring.take_if(|found| found.job.has_ended()) else {
             return;
         };
-        let result = match mirroring.job.try_result() {
-            Err(JobError::NotReady) => return,
-            result => result,
-        };
-        let Some(found) = self.layering.mirroring.take() else {
-            return;
-        };
-        match result {
+        match found.job.into_result() {
             Ok(Ok(Ok((effect, symmetry)))) => {
                 let symmetries = &mut self.layering.symmetries;
                 if !symmetries.iter().any(|(_, s)| Arc::ptr_eq(s, &symmetry)) {
@@ -344,7 +338,7 @@ impl Editor {
                 }
                 self.set_mirror(found.mesh, found.layer, effect);
             }
-            Ok(Ok(Err(Cancelled))) | Err(JobError::NotReady) => {}
+            Ok(Ok(Err(Cancelled))) | Err(JobError::Cancelled) => {}
             Ok(Err(why)) => self.say(why),
             Err(JobError::Failed) => {
                 self.say_error("The mirror images could not be found; nothing was changed.");
@@ -537,11 +531,11 @@ impl Editor {
         }
     }
 
-    /// Says what of the step that was closed is not seen, what it left alone, and which locked bones it changed all the
-    /// same. Waits while a step is open.
-    pub(super) fn say_of_layers(&mut self) {
-        if self.history.is_open() {
-            return;
+    /// Notes what of the step that was closed is not seen, what it left alone, and which locked bones it changed all the
+    /// same; whether there was something. Waits while a step is open.
+    pub(super) fn report_layers(&mut self) -> bool {
+        if self.history.is_open() || self.layering.said.is_empty() {
+            return false;
         }
         let said = std::mem::take(&mut self.layering.said);
         if said.n_covered > 0 {
@@ -561,7 +555,7 @@ impl Editor {
             ));
         }
         let Some((mesh, before)) = said.shown_before else {
-            return;
+            return true;
         };
         let (n_joints, n_points) = self.document.n_locked_changes(mesh, &before);
         if n_points > 0 {
@@ -571,6 +565,7 @@ impl Editor {
                 counted(n_points, "point")
             ));
         }
+        true
     }
 
     /// The step that was open was taken back: there is nothing to say of it.

@@ -1,10 +1,11 @@
-//! The study of volume and bulge over the clip: asked for, computed on a lane of its own, and out of date once something
+//! The study of volume and bulge over the clip: asked for, computed on the lane, and out of date once something
 //! was edited.
 
 use super::Editor;
+use super::jobs::EditorJob;
 use crate::document::ClipId;
 use crate::evaluate::volumes::{VolumeStudy, study};
-use crate::evaluate::{Job, JobError, Lane};
+use crate::evaluate::{JobError, JobHandle};
 use crate::task::{Cancelled, Task};
 use std::sync::Arc;
 
@@ -17,34 +18,19 @@ struct Subject {
 }
 
 /// The study that is shown and the one that is made.
+#[derive(Default)]
 pub(super) struct Measuring {
-    lane: Lane,
-    job: Option<(Subject, Job<Result<VolumeStudy, Cancelled>>)>,
+    job: Option<(Subject, JobHandle<Result<VolumeStudy, Cancelled>>)>,
     shown: Option<(Subject, Arc<VolumeStudy>)>,
 }
 
 impl Measuring {
-    pub(super) fn new(lane: Lane) -> Self {
-        Self {
-            lane,
-            job: None,
-            shown: None,
-        }
-    }
-
     /// Nothing of the model that was open before is of use.
     pub(super) fn forget(&mut self) {
         if let Some((_, job)) = self.job.take() {
-            job.task.cancel();
+            job.task().cancel();
         }
         self.shown = None;
-    }
-}
-
-impl Drop for Measuring {
-    /// Nobody waits for it any more.
-    fn drop(&mut self) {
-        self.forget();
     }
 }
 
@@ -57,21 +43,21 @@ impl Editor {
         let document = self.document.clone();
         let fps = document.session().playback.fps;
         let work = move |task: &Task| study(&document, fps, task);
-        let job = self.measuring.lane.submit("Measure volume", work);
+        let job = self.lane.submit(EditorJob::Volume, "Measure volume", work);
         self.measuring.job = Some((subject, job));
     }
 
     /// Stops measuring; what is shown stays.
     pub fn cancel_measuring(&mut self) {
         if let Some((_, job)) = self.measuring.job.take() {
-            job.task.cancel();
+            job.task().cancel();
         }
     }
 
     /// How far measuring has come, 0 - 1; `None`: it is not under way.
     pub fn measuring(&self) -> Option<f32> {
         let (_, job) = self.measuring.job.as_ref()?;
-        Some(job.task.fraction())
+        Some(job.task().fraction())
     }
 
     /// What was measured last of this model.
@@ -85,20 +71,15 @@ impl Editor {
         shown.is_some_and(|(subject, _)| *subject != self.volume_subject())
     }
 
-    /// Takes a study that is ready.
-    pub(super) fn poll_measuring(&mut self) {
-        let Some((subject, job)) = &self.measuring.job else {
+    /// Takes a study over once it has ended.
+    pub(super) fn take_volume_study(&mut self) {
+        let Some((subject, job)) = self.measuring.job.take_if(|(_, job)| job.has_ended()) else {
             return;
         };
-        match job.try_result() {
-            Ok(Ok(study)) => {
-                self.measuring.shown = Some((*subject, Arc::new(study)));
-                self.measuring.job = None;
-            }
-            Ok(Err(Cancelled)) => self.measuring.job = None,
-            Err(JobError::NotReady) => {}
+        match job.into_result() {
+            Ok(Ok(study)) => self.measuring.shown = Some((subject, Arc::new(study))),
+            Ok(Err(Cancelled)) | Err(JobError::Cancelled) => {}
             Err(JobError::Failed) => {
-                self.measuring.job = None;
                 self.say_error("The volume could not be measured; nothing was changed.");
             }
         }

@@ -1,12 +1,13 @@
 //! Mirror images of points for painting with symmetry, worked out on the lane.
 
 use super::Editor;
+use super::jobs::EditorJob;
 use crate::document::MeshId;
-use crate::evaluate::{Job, JobError};
+use crate::evaluate::{JobError, JobHandle};
 use crate::math::Axis;
 use crate::mesh::{Mesh, Symmetry};
 use crate::skeleton::JointId;
-use crate::task::{Cancelled, Task};
+use crate::task::Cancelled;
 use crate::weights::operation::Mirroring;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ pub(super) struct Mirrors {
     n_unmatched: BTreeMap<MeshId, usize>,
     /// The geometry each was made of, also where it could not be made.
     asked: BTreeMap<MeshId, Arc<Mesh>>,
-    job: Option<(MeshId, Job<Result<Symmetry, Cancelled>>)>,
+    job: Option<(MeshId, JobHandle<Result<Symmetry, Cancelled>>)>,
 }
 
 impl Mirrors {
@@ -31,21 +32,10 @@ impl Mirrors {
         &self.known
     }
 
-    /// Whether none is being made.
-    pub(super) fn is_idle(&self) -> bool {
-        self.job.is_none()
-    }
-
-    /// What is being made.
-    pub(super) fn running(&self) -> Option<(&str, &Task)> {
-        let job = self.job.as_ref();
-        job.map(|(_, job)| (job.label.as_str(), &job.task))
-    }
-
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
         if let Some((_, job)) = &self.job {
-            job.task.cancel();
+            job.task().cancel();
         }
         *self = Self::default();
     }
@@ -66,18 +56,25 @@ impl Editor {
         self.mirrors.known.get(&mesh)?.partner(point)
     }
 
-    /// Takes a finished table over and begins the next one, that of the active object first.
-    pub(super) fn poll_mirrors(&mut self) {
+    /// Forgets tables of another axis or of other pairs of bones.
+    fn follow_symmetry(&mut self) -> bool {
         let axis = self.document.session().brush.symmetry;
         let pairs = &self.document.session().joint_pairs;
-        if axis != self.mirrors.axis || *pairs != self.mirrors.pairs {
+        let is_other = axis != self.mirrors.axis || *pairs != self.mirrors.pairs;
+        if is_other {
             self.mirrors.clear();
             self.mirrors.axis = axis;
             self.mirrors.pairs.clone_from(pairs);
         }
-        self.take_mirror();
+        is_other
+    }
+
+    /// Starts the next table, that of the active object first; whether it did something.
+    pub(super) fn start_mirror_table(&mut self) -> bool {
+        let is_other = self.follow_symmetry();
+        let axis = self.mirrors.axis;
         let Some(axis) = axis.filter(|_| self.mirrors.job.is_none()) else {
-            return;
+            return is_other;
         };
         let (meshes, asked) = (self.document.meshes(), &self.mirrors.asked);
         let is_known = |mesh: &MeshId| {
@@ -90,33 +87,37 @@ impl Editor {
             .chain(meshes.keys().copied())
             .find(|&mesh| !is_known(&mesh) && self.document.skin_of_mesh(mesh).is_some());
         let Some((mesh, item)) = next.and_then(|mesh| Some((mesh, meshes.get(&mesh)?))) else {
-            return;
+            return is_other;
         };
         let geometry = item.geometry.clone();
         self.mirrors.asked.insert(mesh, geometry.clone());
         self.mirrors.known.remove(&mesh);
         let label = format!("Mirror image of {}", self.mesh_label(mesh));
         let document = self.document.clone();
-        let job = self.lane.submit(&label, move |task| {
-            let tolerance = Mirroring::default().tolerance * diagonal(&geometry);
-            let centre = document.mirror_centre(mesh, axis);
-            Symmetry::find_about(&geometry, axis, centre, tolerance, task)
-        });
+        let job = self
+            .lane
+            .submit(EditorJob::MirrorTable, &label, move |task| {
+                let tolerance = Mirroring::default().tolerance * diagonal(&geometry);
+                let centre = document.mirror_centre(mesh, axis);
+                Symmetry::find_about(&geometry, axis, centre, tolerance, task)
+            });
         self.mirrors.job = Some((mesh, job));
+        true
     }
 
-    fn take_mirror(&mut self) {
-        let Some((mesh, job)) = self.mirrors.job.take() else {
+    /// Takes a table over once it has ended; one of another axis is dropped.
+    pub(super) fn take_mirror_table(&mut self) {
+        self.follow_symmetry();
+        let Some((mesh, job)) = self.mirrors.job.take_if(|(_, job)| job.has_ended()) else {
             return;
         };
-        match job.try_result() {
-            Err(JobError::NotReady) => self.mirrors.job = Some((mesh, job)),
+        match job.into_result() {
             Ok(Ok(symmetry)) => {
                 let n_unmatched = symmetry.unmatched().count();
                 self.mirrors.n_unmatched.insert(mesh, n_unmatched);
                 self.mirrors.known.insert(mesh, Arc::new(symmetry));
             }
-            Ok(Err(Cancelled)) => self.stop_symmetry(
+            Ok(Err(Cancelled)) | Err(JobError::Cancelled) => self.stop_symmetry(
                 "The search for mirror images was cancelled, so symmetry is off.".to_owned(),
             ),
             Err(error @ JobError::Failed) => {

@@ -19,6 +19,7 @@ pub mod exporting;
 mod files;
 mod heat_maps;
 pub mod influence_table;
+mod jobs;
 mod layers;
 mod maps;
 mod measuring;
@@ -26,6 +27,7 @@ mod mirrors;
 pub mod operations;
 pub mod playback;
 mod pointer;
+mod poll;
 mod posing;
 mod probing;
 mod problems;
@@ -37,7 +39,7 @@ pub mod views;
 pub mod weight_colours;
 
 pub use deforming::StackScope;
-pub use display::Displayed;
+pub use display::{Displayed, DisplayedMeshes};
 pub use files::{FileJob, OpenRequest, Relink};
 pub use heat_maps::HeatMap;
 pub use operations::OperationKind;
@@ -46,18 +48,19 @@ pub use probing::PointInfluences;
 pub use probing::SurfacePlace;
 pub use problems::Message;
 pub use selecting::BonesSeen;
-pub use views::DisplayedMeshes;
 pub use weight_colours::{Heat, HeatOf, WeightView};
 
 use crate::document::{Dirty, Document, Edit, EditError, History, MeshId};
-use crate::evaluate::{Lane, Request, Worker};
+use crate::evaluate::{Lane, Worker};
 use crate::finding::Finding;
-use crate::io::OpenedModel;
 use crate::io::project::Autosaves;
+use crate::io::{OpenedModel, Outputs};
 use crate::skeleton::{Bone, JointId};
 use crate::tools::Brush;
 use autosave::Autosave;
 use glam::DAffine3;
+use jobs::EditorJob;
+use poll::Evaluation;
 use problems::Problems;
 use selecting::Selecting;
 use std::collections::{BTreeMap, VecDeque};
@@ -79,7 +82,7 @@ pub struct Editor {
     document: Document,
     history: History,
     worker: Worker,
-    lane: Lane,
+    lane: Lane<EditorJob>,
     brush: Brush,
     posing: posing::Posing,
     deforming: deforming::Deforming,
@@ -102,7 +105,7 @@ pub struct Editor {
     project_path: Option<PathBuf>,
     /// When the project was last saved here.
     saved_at: Option<Instant>,
-    state: EvaluationState,
+    evaluation: Evaluation,
     centres: centres::CentreSearch,
     operations: operations::Operations,
     mirrors: mirrors::Mirrors,
@@ -124,31 +127,13 @@ pub struct Editor {
     weighted_stale: bool,
 }
 
-/// What was asked of the worker, and what has come back.
-#[derive(Default)]
-struct EvaluationState {
-    posted: u64,
-    received: u64,
-    /// Results of earlier generations belong to the model that was open before.
-    first_valid: u64,
-    /// The document or the pose changed since the last post.
-    stale: bool,
-    /// The next request starts afresh.
-    reset: bool,
-    skin_secs: f64,
-}
-
 impl Drop for Editor {
     /// Nobody waits for a model or an export any more; saves and autosaves are finished.
     fn drop(&mut self) {
-        if !self.is_saving() {
-            self.cancel_job();
+        let jobs = self.lane.jobs().into_iter();
+        for job in jobs.filter(|job| !job.kind.outlives_editor()) {
+            job.task.cancel();
         }
-        self.exporting.stop_computing();
-        self.centres.clear();
-        self.operations.forget_model();
-        self.mirrors.clear();
-        self.layering.forget_model();
     }
 }
 
@@ -160,9 +145,7 @@ impl Editor {
         wake: impl Fn() + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let wake = Arc::new(wake);
-        let (theirs, of_checks) = (wake.clone(), wake.clone());
-        let (of_measures, of_tables) = (wake.clone(), wake.clone());
-        let (of_operations, of_exports, of_advice) = (wake.clone(), wake.clone(), wake.clone());
+        let theirs = wake.clone();
         Ok(Self {
             document: Document::default(),
             history: History::default(),
@@ -180,24 +163,21 @@ impl Editor {
             layering: layers::Layering::default(),
             heat_generation: 0,
             world: Vec::new(),
-            problems: Problems::new(Lane::spawn(move || of_checks())?),
-            measuring: measuring::Measuring::new(Lane::spawn(move || of_measures())?),
-            table: influence_table::Tables::new(Lane::spawn(move || of_tables())?),
+            problems: Problems::default(),
+            measuring: measuring::Measuring::default(),
+            table: influence_table::Tables::default(),
             notices: VecDeque::new(),
             job: None,
             project_path: None,
             saved_at: None,
-            state: EvaluationState::default(),
+            evaluation: Evaluation::default(),
             centres: centres::CentreSearch::default(),
-            operations: operations::Operations::new(Lane::spawn(move || of_operations())?),
+            operations: operations::Operations::default(),
             mirrors: mirrors::Mirrors::default(),
             relink: None,
             opened: None,
             autosave: Autosave::new(autosaves),
-            exporting: exporting::Exporting::new(
-                Lane::spawn(move || of_exports())?,
-                Lane::spawn(move || of_advice())?,
-            ),
+            exporting: exporting::Exporting::default(),
             key_drag: None,
             n_dropped_said: 0,
             frame_when_shown: false,
@@ -297,6 +277,15 @@ impl Editor {
         self.project_path.as_ref()
     }
 
+    /// Keeps the model, its files and the project from being replaced by what is written.
+    pub(crate) fn outputs(&self) -> Outputs {
+        let mut outputs = Outputs::of(&self.document);
+        if let Some(project) = &self.project_path {
+            outputs.protect_project(project);
+        }
+        outputs
+    }
+
     /// When the project was last saved, since it was opened.
     pub fn saved_at(&self) -> Option<Instant> {
         self.saved_at
@@ -304,106 +293,12 @@ impl Editor {
 
     /// How many snapshots were given to the worker.
     pub fn n_snapshots(&self) -> u64 {
-        self.state.posted
+        self.evaluation.posted
     }
 
     /// Seconds of the latest re-skin.
     pub fn skin_secs(&self) -> f64 {
-        self.state.skin_secs
-    }
-
-    /// Whether everything asked of the threads is on screen.
-    pub fn is_idle(&self) -> bool {
-        self.job.is_none()
-            && !self.brush.is_ending()
-            && self.centres.is_idle()
-            && self.operations_are_idle()
-            && !self.is_mirroring_selection()
-            && self.table.is_idle()
-            && self.mirrors.is_idle()
-            && self.layering.is_idle()
-            && self.exporting.is_idle()
-            && !self.state.stale
-            && self.state.received == self.state.posted
-            && self.problems.is_idle(self.history.is_open())
-    }
-
-    /// Does what waits: results, jobs, playback by `dt_secs`, autosave; posts the newest snapshot. Once a frame.
-    /// Returns whether the picture changed.
-    pub fn poll(&mut self, dt_secs: f64) -> bool {
-        self.end_stroke(false);
-        self.poll_file_job();
-        self.poll_computing();
-        self.poll_diagonal();
-        self.poll_advice();
-        self.poll_measuring();
-        self.poll_operation();
-        self.poll_layering();
-        self.say_of_layers();
-        let mut changed = self.advance_playback(dt_secs);
-        while let Some(mut result) = self.worker.try_result() {
-            self.state.received = result.generation;
-            if result.generation < self.state.first_valid {
-                continue;
-            }
-            self.state.skin_secs = result.secs;
-            if let Some(failure) = result.failure {
-                self.say_error(failure);
-                continue;
-            }
-            changed = true;
-            self.picture_serial += 1;
-            self.views.take(&mut result, &self.document, &self.worker);
-            self.heat_maps.take(std::mem::take(&mut result.heat));
-            self.world = result.world;
-        }
-        let instances = self.document.instances();
-        self.views.retain(|id| instances.contains_key(&id));
-        if self.frame_when_shown
-            && changed
-            && self.state.received == self.state.posted
-            && !self.state.stale
-        {
-            self.frame_when_shown = false;
-            self.frame_all();
-        }
-        self.frame_worst_of_export();
-        if self.weighted_stale && !self.is_painting() {
-            self.weighted_stale = false;
-            self.weighted = self.document.weighted_joints();
-            self.picture_serial += 1;
-        }
-        self.poll_centres();
-        self.poll_mirrored();
-        self.poll_influence_table();
-        self.fix_next();
-        self.poll_mirrors();
-        self.post();
-        self.poll_problems();
-        self.poll_autosave();
-        self.say_dropped_steps();
-        changed
-    }
-
-    /// Posts the snapshot if something changed since the last one.
-    fn post(&mut self) {
-        self.follow_hidden();
-        if !self.state.stale {
-            return;
-        }
-        self.state.stale = false;
-        self.state.posted += 1;
-        let heat_map = self.heat_request();
-        self.worker.post(Request {
-            generation: self.state.posted,
-            document: self.document.clone(),
-            pose: self.document.shown_pose(),
-            views: self.views.requests(),
-            centres: self.centres.known(),
-            exported: self.exporting.model().cloned(),
-            heat_map,
-            reset: std::mem::take(&mut self.state.reset),
-        });
+        self.evaluation.skin_secs
     }
 
     /// Applies an edit as part of the open step, or as a step called `label`.
@@ -448,20 +343,9 @@ impl Editor {
             self.refresh_heat();
         }
         self.follow_layers(dirty);
-        self.state.stale |= !dirty.is_empty();
+        self.evaluation.stale |= !dirty.is_empty();
         if !dirty.is_empty() {
             self.problems.mark_stale();
-        }
-    }
-
-    /// Tells the artist, once each time, that the oldest undo steps were given up.
-    fn say_dropped_steps(&mut self) {
-        let n = self.history.n_dropped();
-        if n > self.n_dropped_said {
-            self.n_dropped_said = n;
-            self.say(format!(
-                "The history is full: the {n} oldest steps can no longer be undone."
-            ));
         }
     }
 
@@ -511,9 +395,7 @@ impl Editor {
             self.say("The export of the other model was stopped; nothing was written.");
         }
         self.world.clear();
-        self.state.stale = true;
-        self.state.reset = true;
-        self.state.first_valid = self.state.posted + 1;
+        self.evaluation.start_document();
         self.relink = None;
         self.opened = None;
         self.key_drag = None;

@@ -29,7 +29,7 @@ impl Editor {
         playback.playing &= start.is_some();
         playback.range = None;
         playback.unkeyed = false;
-        self.state.stale = true;
+        self.evaluation.stale = true;
     }
 
     /// The clip on screen.
@@ -55,7 +55,7 @@ impl Editor {
         let playback = self.playback_mut();
         playback.time_secs = time_secs.clamp(0.0, LATEST_SECS);
         playback.unkeyed = false;
-        self.state.stale = true;
+        self.evaluation.stale = true;
     }
 
     /// `time_secs` at the nearest frame.
@@ -164,7 +164,7 @@ impl Editor {
         let playback = self.playback_mut();
         playback.unkeyed = over_clip;
         playback.playing = false;
-        self.state.stale = true;
+        self.evaluation.stale = true;
     }
 
     /// Starts or stops playing; without a clip on screen the first one is shown.
@@ -186,7 +186,7 @@ impl Editor {
         if !(start..end).contains(&playback.time_secs) {
             playback.time_secs = start;
         }
-        self.state.stale = true;
+        self.evaluation.stale = true;
     }
 
     /// Stops playing.
@@ -200,14 +200,14 @@ impl Editor {
     }
 
     /// Lets time run while it plays; a pose made meanwhile stops it, so that it stays on screen.
-    pub(super) fn advance_playback(&mut self, dt_secs: f64) -> bool {
+    pub(super) fn advance_playback(&mut self, dt_secs: f64) {
         let playback = *self.playback();
         if !playback.playing {
-            return false;
+            return;
         }
         let Some((start, end)) = self.play_range().filter(|_| !playback.unkeyed) else {
             self.pause();
-            return false;
+            return;
         };
         let mut time = playback.time_secs + dt_secs.clamp(0.0, MAX_STEP_SECS) * playback.speed;
         let mut playing = true;
@@ -224,7 +224,6 @@ impl Editor {
         let session = self.playback_mut();
         session.time_secs = time;
         session.playing = playing;
-        self.state.stale = true;
-        true
+        self.evaluation.stale = true;
     }
 }

@@ -132,7 +132,7 @@ impl Editor {
         for action in actions {
             match action {
                 ToolAction::Begin(label) => {
-                    self.say_of_layers();
+                    self.report_layers();
                     self.history.begin(&self.document, label);
                 }
                 ToolAction::Apply(edit) => {
@@ -147,7 +147,7 @@ impl Editor {
                 }
                 ToolAction::Commit => {
                     self.history.commit(&self.document);
-                    self.say_of_layers();
+                    self.report_layers();
                 }
                 ToolAction::Cancel => {
                     let dirty = self.history.cancel(&mut self.document);

@@ -1,14 +1,15 @@
 //! What is wrong with the document, kept up to date off the frame; and mending it.
 
+use super::jobs::EditorJob;
 use super::{Editor, FileJob};
 use crate::document::MeshId;
 use crate::document::checks::{ModelChecks, ModelReport};
 use crate::document::fixes::{self, Fixed};
 use crate::document::session::SelectKind;
-use crate::evaluate::{Job, JobError, Lane};
+use crate::evaluate::{JobError, JobHandle};
 use crate::finding::{Finding, Fix, Place};
 use crate::skeleton::JointId;
-use crate::task::Cancelled;
+use crate::task::{Cancelled, Task};
 use glam::Vec3;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,7 +33,6 @@ pub struct Message {
 
 /// The checks of the document and what they found.
 pub(super) struct Problems {
-    lane: Lane,
     /// What earlier runs read; `None` while a run has it.
     checks: Option<ModelChecks>,
     running: Option<Running>,
@@ -48,15 +48,14 @@ pub(super) struct Problems {
 }
 
 struct Running {
-    job: Job<(ModelChecks, Result<ModelReport, Cancelled>)>,
+    job: JobHandle<(ModelChecks, Result<ModelReport, Cancelled>)>,
     /// The model it is about.
     model_serial: u64,
 }
 
-impl Problems {
-    pub(super) fn new(lane: Lane) -> Self {
+impl Default for Problems {
+    fn default() -> Self {
         Self {
-            lane,
             checks: Some(ModelChecks::default()),
             running: None,
             stale: false,
@@ -67,11 +66,13 @@ impl Problems {
             waiting: VecDeque::new(),
         }
     }
+}
 
+impl Problems {
     /// Another document is open now.
     pub(super) fn start_document(&mut self, mut imported: Vec<Finding>) {
         if let Some(running) = &self.running {
-            running.job.task.cancel();
+            running.job.task().cancel();
         }
         // The checks find these themselves, as long as they are true.
         imported.retain(|finding| finding.fix.is_none());
@@ -85,11 +86,6 @@ impl Problems {
 
     pub(super) fn mark_stale(&mut self) {
         self.stale = true;
-    }
-
-    /// Whether nothing runs or is about to; while a step is open the checks wait for its end.
-    pub(super) fn is_idle(&self, step_is_open: bool) -> bool {
-        self.running.is_none() && (!self.stale || step_is_open)
     }
 
     pub(super) fn keep_message(&mut self, text: &str, is_error: bool) {
@@ -142,47 +138,59 @@ impl Editor {
         self.problems.messages.clear();
     }
 
-    /// Collects a run of the checks and starts the next one when the document changed and no step is open.
-    pub(super) fn poll_problems(&mut self) {
+    /// Takes a run of the checks over once it has ended.
+    pub(super) fn take_checks(&mut self) {
         let problems = &mut self.problems;
-        if let Some(running) = &problems.running {
-            match running.job.try_result() {
-                Err(JobError::NotReady) => return,
-                Err(JobError::Failed) => {
-                    // What it had read is lost with it; the next edit starts afresh.
-                    problems.checks = Some(ModelChecks::default());
-                }
-                Ok((checks, result)) => {
-                    problems.checks = Some(checks);
-                    let is_of_model = running.model_serial == self.model_serial;
-                    if let Ok(report) = result
-                        && is_of_model
-                    {
-                        if *problems.report != report {
-                            problems.report = Arc::new(report);
-                        }
-                        problems.gather();
-                    }
-                }
-            }
-            problems.running = None;
-        }
-        if !problems.stale || self.history.is_open() {
-            return;
-        }
-        let Some(mut checks) = problems.checks.take() else {
+        let Some(running) = problems.running.take_if(|running| running.job.has_ended()) else {
             return;
         };
-        problems.stale = false;
+        match running.job.into_result() {
+            // What it had read is lost with it; the next run starts afresh.
+            Err(JobError::Cancelled | JobError::Failed) => {
+                problems.checks = Some(ModelChecks::default());
+            }
+            Ok((checks, result)) => {
+                problems.checks = Some(checks);
+                let is_of_model = running.model_serial == self.model_serial;
+                if let Ok(report) = result
+                    && is_of_model
+                {
+                    if *problems.report != report {
+                        problems.report = Arc::new(report);
+                    }
+                    problems.gather();
+                }
+            }
+        }
+    }
+
+    /// Whether the document changed since the last run of the checks, and no step is open whose end they wait for.
+    pub(super) fn wants_checks(&self) -> bool {
+        self.problems.stale && !self.history.is_open()
+    }
+
+    /// Starts the next run of the checks where one is wanted and none is under way; whether it did.
+    pub(super) fn start_checks(&mut self) -> bool {
+        if !self.wants_checks() {
+            return false;
+        }
+        // A run that is under way has them.
+        let Some(mut checks) = self.problems.checks.take() else {
+            return false;
+        };
+        self.problems.stale = false;
         let document = self.document.clone();
-        let job = problems.lane.submit("Checking the model", move |task| {
+        let work = move |task: &Task| {
             let report = checks.run(&document, task);
             (checks, report)
-        });
-        problems.running = Some(Running {
-            job,
+        };
+        self.problems.running = Some(Running {
+            job: self
+                .lane
+                .submit(EditorJob::Checks, "Checking the model", work),
             model_serial: self.model_serial,
         });
+        true
     }
 
     /// Mends what `finding` is about: one undo step, when it is ready.
@@ -191,7 +199,7 @@ impl Editor {
         else {
             return;
         };
-        if !self.lane_is_free() {
+        if !self.can_start_file_job() {
             return;
         }
         self.finish_tool();
@@ -226,23 +234,25 @@ impl Editor {
         let fixes = off.map(|(&mesh, points)| (mesh, points.clone(), Fix::Normalise));
         self.problems.waiting = fixes.collect();
         self.finish_tool();
-        self.fix_next();
+        self.start_fix_that_waits();
     }
 
-    /// Starts a fix that waits, once nothing else runs and the artist is in the middle of nothing.
-    pub(super) fn fix_next(&mut self) {
-        let is_busy = self.history.is_open() || self.is_painting() || self.is_posing();
-        if self.job.is_some() || is_busy {
-            return;
+    /// Starts a fix that waits, once nothing else runs and the artist is in the middle of nothing; whether it did.
+    pub(super) fn start_fix_that_waits(&mut self) -> bool {
+        if self.job.is_some() || self.is_in_step() {
+            return false;
         }
-        if let Some((mesh, points, fix)) = self.problems.waiting.pop_front() {
+        let next = self.problems.waiting.pop_front();
+        let starts = next.is_some();
+        if let Some((mesh, points, fix)) = next {
             self.start_fix(mesh, points, fix);
         }
+        starts
     }
 
     fn start_fix(&mut self, mesh: MeshId, points: Arc<[u32]>, fix: Fix) {
         let (document, theirs) = (self.document.clone(), points.clone());
-        let job = self.lane.submit(&fix.label(), move |task| {
+        let job = self.lane.submit(EditorJob::Fix, &fix.label(), move |task| {
             fixes::fix(&document, mesh, &theirs, fix, task)
         });
         self.job = Some(FileJob::Fix {

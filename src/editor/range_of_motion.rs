@@ -12,7 +12,7 @@ impl Editor {
         if !selected.is_empty() {
             return selected.clone();
         }
-        let all = (0..self.document.skeleton().len() as u32).map(JointId);
+        let all = self.document.skeleton().live_joints();
         let is_bone = self.document.skin_joint_mask();
         all.filter(|&j| is_bone[j.get()] && self.is_weighted(j))
             .collect()

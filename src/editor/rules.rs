@@ -10,7 +10,9 @@ impl Editor {
     /// parent.
     pub fn bone_end(&self, joint: JointId) -> DVec3 {
         let skeleton = self.document.skeleton();
-        let tail = skeleton.joints().get(joint.get()).map(|j| j.rule.tail);
+        let tail = skeleton
+            .is_live(joint)
+            .then(|| skeleton.joint(joint).rule.tail);
         match tail {
             Some(Some(tail)) => tail,
             Some(None) => bones::automatic_tail(skeleton, joint),
@@ -21,7 +23,7 @@ impl Editor {
     /// World length of one unit of a joint's rest space, for numbers with units; 1 where the joint has no volume.
     pub fn metres_per_unit(&self, joint: JointId) -> f64 {
         let skeleton = self.document.skeleton();
-        if joint.get() >= skeleton.len() {
+        if !skeleton.is_live(joint) {
             return 1.0;
         }
         let above = skeleton.ancestors(joint);
@@ -40,8 +42,8 @@ impl Editor {
 
     /// Changes what the artist overrides of a bone: one undo step, or part of the one that is open.
     pub fn set_joint_rule(&mut self, joint: JointId, rule: JointRule, label: &str) {
-        let joints = self.document.skeleton().joints();
-        if joints.get(joint.get()).is_none_or(|j| j.rule == rule) {
+        let skeleton = self.document.skeleton();
+        if !skeleton.is_live(joint) || skeleton.joint(joint).rule == rule {
             return;
         }
         if let Err(error) = self.apply(Edit::JointRule { joint, rule }, label) {

@@ -1,14 +1,11 @@
 //! The views on screen: the document's own stacks, and others to compare them with.
 
 use super::Editor;
-use super::display::{self, Displayed};
+use super::display::{self, DisplayedMeshes};
 use crate::deform::StackChoice;
 use crate::document::{Document, InstanceId};
 use crate::evaluate::{Evaluated, ViewId, ViewRequest, Worker};
 use std::collections::BTreeMap;
-
-/// The meshes of one view.
-pub type DisplayedMeshes = BTreeMap<InstanceId, Displayed>;
 
 /// Which views are asked for, and what came of them.
 pub(super) struct Views {
@@ -155,7 +152,7 @@ impl Editor {
 
     /// Asks for these stacks to be shown besides the document's own. Those that are in nobody's list any more are freed.
     pub fn show_views(&mut self, choices: &[StackChoice]) {
-        self.state.stale |= self.views.set(choices);
+        self.evaluation.stale |= self.views.set(choices);
     }
 
     /// The view that shows `choice`, once it was asked for.

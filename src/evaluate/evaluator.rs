@@ -1,57 +1,30 @@
 //! Documents evaluated in place: what the worker, the command line and tests share.
 
 use super::exported::{ExportedModel, ExportedView};
-use super::skin_orders::{SkinMeshes, SkinOrders};
-use super::{CentreMap, ViewId, ViewRequest, centres};
-use crate::deform::{CookedMesh, DeformInput, InstancePlan, Moved, SkinSource, StackChoice};
-use crate::document::{Document, InstanceId, MeshId};
-use crate::skeleton::{Pose, Skeleton};
+use super::plans::Plans;
+use super::{CentreMap, ViewId, ViewRequest};
+use crate::deform::{InstancePlan, Moved, StackChoice};
+use crate::document::{Document, InstanceId};
+use crate::skeleton::Pose;
 use glam::{DAffine3, Vec3};
-use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Cooked meshes, shared by all views, and the latest result of every instance in each of them; evaluating again redoes
-/// only what changed.
+/// Evaluates documents under the stacks of views; evaluating again redoes only what changed.
 #[derive(Default)]
 pub struct Evaluator {
-    cooked: HashMap<(MeshId, Arc<[u32]>), Cooked>,
-    orders: SkinOrders,
-    skin_meshes: SkinMeshes,
-    /// Counts evaluations.
-    now: u64,
-    plans: BTreeMap<(ViewId, InstanceId), InstancePlan>,
-    rest: Option<Rest>,
-    world: Vec<DAffine3>,
-    centres: CentreMap,
-    /// The centres were given: none are sought here.
-    centres_given: bool,
+    plans: Plans,
     /// What [`StackChoice::Exported`] shows.
     exported: Option<Box<ExportedView>>,
 }
 
-/// The cooked influences of a mesh, and the evaluation that used them last.
-#[derive(Default)]
-struct Cooked {
-    mesh: CookedMesh,
-    used: u64,
-}
-
-/// World transforms of the file's rest pose.
-struct Rest {
-    skeleton: Arc<Skeleton>,
-    pose: Arc<Pose>,
-    world: Arc<Vec<DAffine3>>,
-}
-
 impl Evaluator {
-    /// Moves points about these centres of rotation from now on and seeks none itself; where there are none for a mesh,
-    /// it moves as by dual quaternion skinning. An evaluator that was never given any finds them when a stack asks.
+    /// Uses these centres of rotation from now on and computes none; a mesh without moves as by dual quaternion skinning.
+    /// An evaluator that was never given any computes them where a stack reads them.
     pub fn set_centres(&mut self, centres: CentreMap) {
-        self.centres = centres;
-        self.centres_given = true;
+        self.plans.set_centres(centres);
     }
 
-    /// Shows this exported file where a view asks for it, from now on.
+    /// Shows this exported file in views of [`StackChoice::Exported`] from now on.
     pub fn set_exported(&mut self, model: Option<&Arc<ExportedModel>>) {
         let known = self.exported.as_ref().map(|view| view.model());
         let is_same = match (known, model) {
@@ -73,67 +46,21 @@ impl Evaluator {
     }
 
     /// Deforms all instances of `document` in `pose` once for each view; what moved, by view in the order of `views`,
-    /// then by id. What is known of other views is freed.
+    /// then by id. The results of other views are freed.
     pub fn evaluate_views(
         &mut self,
         document: &Document,
         pose: &Pose,
         views: &[ViewRequest],
     ) -> Vec<(ViewId, InstanceId, Moved)> {
-        pose.world_matrices_into(document.skeleton(), &mut self.world);
-        let rest_world = self.rest_world(document);
-        self.plans.retain(|(view, id), _| {
-            document.instances().contains_key(id) && views.iter().any(|v| v.view == *view)
-        });
-        self.cook(document);
-        if !self.centres_given {
-            centres::find(document, views, &mut self.centres);
-        }
+        self.plans.begin(document, pose, views);
         let mut moved = Vec::with_capacity(document.instances().len() * views.len());
         for view in views {
-            if view.stack == StackChoice::Exported {
+            if view.stack != StackChoice::Exported {
+                self.plans.evaluate_view(document, pose, view, &mut moved);
+            } else if let Some(exported) = &mut self.exported {
                 // Before anything was exported there is nothing to show.
-                if let Some(exported) = &mut self.exported {
-                    exported.evaluate(view.view, document, pose, &mut moved);
-                }
-                continue;
-            }
-            let instead = view.stack.instead();
-            for (&id, instance) in document.instances() {
-                let Some(item) = document.meshes().get(&instance.mesh) else {
-                    continue;
-                };
-                let skin = instance.skin.and_then(|s| document.skins().get(&s));
-                let key = (instance.mesh, self.orders.of(instance).clone());
-                let Some(Cooked { mesh: cooked, .. }) = self.cooked.get(&key) else {
-                    continue;
-                };
-                let skin_meshes = self.skin_meshes.take(document, instance.skin);
-                let stack = instead.as_ref().unwrap_or(&item.stack);
-                let plain = view.plain.then(|| Arc::new(stack.plain()));
-                let input = DeformInput {
-                    geometry: &item.geometry,
-                    cooked,
-                    stack: plain.as_ref().unwrap_or(stack),
-                    masks: &item.masks,
-                    centres: self.centres.get(&instance.mesh),
-                    skeleton: document.skeleton(),
-                    node: instance.joint,
-                    skin: skin.map(|s| SkinSource {
-                        joints: &s.joints,
-                        inverse_bind: &s.inverse_bind,
-                        meshes: &skin_meshes,
-                    }),
-                    rest_world: &rest_world,
-                    world: &self.world,
-                    morph_weights: pose
-                        .morph_weights
-                        .get(instance.joint.get())
-                        .map_or(&[], Vec::as_slice),
-                };
-                let plan = self.plans.entry((view.view, id)).or_default();
-                moved.push((view.view, id, plan.run(&input)));
-                self.skin_meshes.give_back(skin_meshes);
+                exported.evaluate(view.view, document, pose, &mut moved);
             }
         }
         moved
@@ -146,7 +73,7 @@ impl Evaluator {
 
     /// The state of one instance in a view after the latest evaluation.
     pub fn plan_in(&self, view: ViewId, instance: InstanceId) -> Option<&InstancePlan> {
-        self.plans.get(&(view, instance))
+        self.plans.plan(view, instance)
     }
 
     /// World positions of the points and world normals of one instance in a view after the latest evaluation.
@@ -159,46 +86,6 @@ impl Evaluator {
 
     /// World transforms of all joints in the latest evaluation.
     pub fn world(&self) -> &[DAffine3] {
-        &self.world
-    }
-
-    fn rest_world(&mut self, document: &Document) -> Arc<Vec<DAffine3>> {
-        let known = self.rest.as_ref().filter(|r| {
-            Arc::ptr_eq(&r.skeleton, document.skeleton())
-                && Arc::ptr_eq(&r.pose, document.rest_pose())
-        });
-        match known {
-            Some(rest) => rest.world.clone(),
-            None => {
-                let world = Arc::new(document.rest_pose().world_matrices(document.skeleton()));
-                self.rest = Some(Rest {
-                    skeleton: document.skeleton().clone(),
-                    pose: document.rest_pose().clone(),
-                    world: world.clone(),
-                });
-                world
-            }
-        }
-    }
-
-    /// One cooked mesh for each mesh and order of joints in use.
-    fn cook(&mut self, document: &Document) {
-        self.orders.update(document);
-        self.now += 1;
-        for instance in document.instances().values() {
-            let Some(item) = document.meshes().get(&instance.mesh) else {
-                continue;
-            };
-            let order = self.orders.of(instance);
-            let cooked = self
-                .cooked
-                .entry((instance.mesh, order.clone()))
-                .or_default();
-            if cooked.used != self.now {
-                cooked.used = self.now;
-                cooked.mesh.update(&item.influences, order);
-            }
-        }
-        self.cooked.retain(|_, cooked| cooked.used == self.now);
+        self.plans.world()
     }
 }

@@ -5,7 +5,8 @@
 //!
 //! Invariant: nothing of the document's stacks, rules or clips has part in it.
 
-use super::{Evaluator, ViewId, ViewRequest};
+use super::plans::Plans;
+use super::{ViewId, ViewRequest};
 use crate::deform::{Moved, StackChoice, StackPreset};
 use crate::document::{ClipId, Document, InstanceId};
 use crate::mesh::Mesh;
@@ -25,7 +26,7 @@ pub struct ExportedModel {
 /// The file in a view.
 pub(super) struct ExportedView {
     model: Arc<ExportedModel>,
-    evaluator: Evaluator,
+    plans: Plans,
     view: ViewId,
     shown: BTreeMap<InstanceId, Shown>,
 }
@@ -114,7 +115,7 @@ impl ExportedView {
     pub(super) fn new(model: Arc<ExportedModel>) -> Self {
         Self {
             model,
-            evaluator: Evaluator::default(),
+            plans: Plans::default(),
             view: ViewId::OWN,
             shown: BTreeMap::new(),
         }
@@ -143,7 +144,9 @@ impl ExportedView {
         };
         let file = &self.model.document;
         let pose = self.model.pose_at(document, pose);
-        let played = self.evaluator.evaluate_views(file, &pose, &[linear]);
+        let mut played = Vec::new();
+        self.plans.begin(file, &pose, std::slice::from_ref(&linear));
+        self.plans.evaluate_view(file, &pose, &linear, &mut played);
         let played: BTreeMap<InstanceId, Moved> = played
             .into_iter()
             .map(|(_, id, moved)| (id, moved))
@@ -153,7 +156,7 @@ impl ExportedView {
             let there = self.model.instance(id);
             let read = there.and_then(|there| file.instances().get(&there));
             let read = read.and_then(|i| file.meshes().get(&i.mesh));
-            let plan = there.and_then(|there| self.evaluator.plan(there));
+            let plan = there.and_then(|there| self.plans.plan(ViewId::OWN, there));
             let theirs = there.and_then(|there| played.get(&there));
             let (Some(own), Some(read), Some(plan), Some(theirs)) = (own, read, plan, theirs)
             else {

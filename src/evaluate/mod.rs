@@ -1,9 +1,9 @@
 //! From a document and a pose to deformed meshes, off the UI thread.
 //!
-//! The way of the data: the editor posts a [`Request`] (a clone of the document) into the [`Worker`]'s mailbox -> the
+//! Data flow: the editor posts a [`Request`] (a clone of the document) into the [`Worker`]'s mailbox -> the
 //! [`Evaluator`] cooks what changed and runs it under the stack of each view -> an [`Evaluated`] comes back on a channel -> the editor applies its
-//! [`InstanceUpdate`]s to the displayed meshes and hands the buffers back. Loads, saves and exports run on the
-//! [`Lane`], one after the other.
+//! [`InstanceUpdate`]s to the displayed meshes and hands the buffers back. Everything else that takes longer than a frame
+//! runs on the [`Lane`], by priority.
 //!
 //! A [`Gauge`] evaluates what metrics compare: the document's own stack, plain dual quaternion skinning, another stack.
 //!
@@ -18,6 +18,7 @@ pub mod exported;
 pub mod gauge;
 pub mod heat_map;
 pub mod lane;
+mod plans;
 mod skin_orders;
 pub mod view;
 pub mod volumes;
@@ -28,6 +29,6 @@ pub use evaluator::Evaluator;
 pub use exported::ExportedModel;
 pub use gauge::{Comparison, Gauge};
 pub use heat_map::{Difference, HeatFigures, HeatMapRequest, HeatUpdate, HeatValues, views_for};
-pub use lane::{Job, JobError, Lane};
+pub use lane::{JobError, JobHandle, JobKind, JobStatus, Lane, Priority};
 pub use view::{ViewId, ViewRequest};
 pub use worker::{Evaluated, InstanceUpdate, Request, Updated, Worker};

@@ -1,15 +1,9 @@
 //! What an evaluator needs of skins that frames do not change: the order of their joints, and the meshes they move.
 
-use crate::deform::cook::joint_order;
-use crate::document::{Document, Instance, MeshId, Skin, SkinId};
-use crate::mesh::Mesh;
+use crate::document::{Document, Instance, MeshId, Skin, SkinId, SkinnedMesh};
 use crate::skeleton::Skeleton;
-use crate::skinning::Influences;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A mesh of a skin and its influences as imported.
-pub(super) type SkinnedMesh<'a> = (&'a Arc<Mesh>, &'a Influences);
 
 /// The orders of the joints of skins, known by the identity of what they come from.
 #[derive(Default)]
@@ -36,11 +30,10 @@ impl SkinOrders {
                 Arc::ptr_eq(&known.skeleton, skeleton) && Arc::ptr_eq(&known.skin, skin)
             });
             if !known {
-                let order = joint_order(skin.joints.iter().map(|&j| skeleton.rank(j)));
                 let order = SkinOrder {
                     skeleton: skeleton.clone(),
                     skin: skin.clone(),
-                    order: order.into(),
+                    order: document.joint_order(skin).into(),
                 };
                 self.orders.insert(id, order);
             }
@@ -69,16 +62,9 @@ impl SkinMeshes {
         skin: Option<SkinId>,
     ) -> Vec<SkinnedMesh<'a>> {
         let mut meshes = recycled(std::mem::take(&mut self.spare));
-        self.ids.clear();
-        if skin.is_some() {
-            let instances = document.instances().values();
-            self.ids
-                .extend(instances.filter(|i| i.skin == skin).map(|i| i.mesh));
+        if let Some(skin) = skin {
+            document.meshes_of_skin_into(skin, &mut self.ids, &mut meshes);
         }
-        self.ids.sort_unstable();
-        self.ids.dedup();
-        let items = self.ids.iter().filter_map(|id| document.meshes().get(id));
-        meshes.extend(items.map(|item| (&item.geometry, &item.source_influences)));
         meshes
     }
 

@@ -3,7 +3,7 @@
 use crate::task::{Cancelled, Task};
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use tempfile::NamedTempFile;
 
 /// Why a file could not be written; the one that was there before, if any, is as it was.
@@ -12,6 +12,20 @@ pub enum WriteError {
     /// Somebody stopped the work.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
+    /// It would replace a file that the work reads.
+    #[error("\"{}\" is {what}; choose another name, so that the original stays.", path.display())]
+    IsInput {
+        /// The file.
+        path: PathBuf,
+        /// What it is: "the model itself".
+        what: &'static str,
+    },
+    /// Two outputs of one work have the same path.
+    #[error("\"{}\" would be written twice; choose another name for one of the two.", path.display())]
+    WrittenTwice {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file system refused.
     #[error("\"{}\" cannot be written: {what}.", path.display())]
     Refused {
@@ -32,8 +46,9 @@ impl WriteError {
     }
 }
 
-/// Makes `path` hold `bytes` in one step: until then it holds what it held.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+/// Makes `path` hold `bytes` in one step: until then it holds what it held. Only for the program's own files: what a user
+/// names goes through [`super::Outputs`].
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     replace(path, bytes, &mut Disk, &Task::new())
 }
 
@@ -84,7 +99,7 @@ pub(super) fn replace(
     steps: &mut impl WriteSteps,
     task: &Task,
 ) -> Result<(), WriteError> {
-    let file = target(path);
+    let file = real_path(path);
     let refuse = |what: &str| WriteError::Refused {
         path: path.to_owned(),
         what: what.to_owned(),
@@ -129,15 +144,43 @@ pub(super) fn replace(
     finish().map_err(|error| WriteError::of(path, &error))
 }
 
-/// The file that `path` stands for: where a link points, also to a file that is not there yet.
-fn target(path: &Path) -> PathBuf {
-    if let Ok(real) = path.canonicalize() {
-        return real;
+/// Links that are followed before a circle of them is given up.
+const MOST_LINKS: usize = 40;
+
+/// The path of the file itself: absolute, links followed, also where the file or its folders are not there yet.
+pub(super) fn real_path(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(real) = path.canonicalize() {
+            return real;
+        }
+        match fs::read_link(&path) {
+            Ok(to) => path = path.parent().map_or_else(|| to.clone(), |p| p.join(&to)),
+            Err(_) => break,
+        }
     }
-    match fs::read_link(path) {
-        Ok(to) => path.parent().map_or_else(|| to.clone(), |p| p.join(&to)),
-        Err(_) => path.to_owned(),
+    for there in path.ancestors() {
+        let folder = if there == Path::new("") {
+            Path::new(".")
+        } else {
+            there
+        };
+        if let Ok(mut real) = folder.canonicalize() {
+            let missing = path.strip_prefix(there).unwrap_or(Path::new(""));
+            for part in missing.components() {
+                match part {
+                    Component::Normal(name) => real.push(name),
+                    // A folder that is not there is no link, so that ".." undoes it.
+                    Component::ParentDir => {
+                        real.pop();
+                    }
+                    _ => {}
+                }
+            }
+            return real;
+        }
     }
+    path
 }
 
 /// A temporary file with the permissions of any new file of this user.

@@ -8,6 +8,7 @@
 //!
 //! Invariant: no file, however broken, makes the program panic, hang or take more than 64 MiB + 20 x its size.
 //! Invariant: a source keeps the bytes of its file verbatim.
+//! Invariant: no output replaces a file that the same work reads or another output of it ([`Outputs`]).
 //! Invariant: a file is replaced in one step: at any moment its path holds the whole old or the whole new content.
 
 pub mod atomic;
@@ -16,13 +17,14 @@ pub mod gltf_build;
 pub mod gltf_export;
 pub mod obj;
 mod open;
+mod outputs;
 pub mod project;
 pub mod still;
 pub mod weights_file;
 
-pub use atomic::write_atomically;
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};
 pub use open::{
     OpenError, OpenedModel, import_for_project, is_model, is_project, open_any, open_autosave,
     open_relinked, open_sample, project_path,
 };
+pub use outputs::{Output, Outputs};

@@ -1,5 +1,6 @@
 //! A moment of a document as a file: glTF or Wavefront OBJ by its ending.
 
+use super::Outputs;
 use super::gltf_export::{
     Container, ExportError, ExportOptions, ExportReport, export_still_beside, files_of_model,
     write_over,
@@ -22,6 +23,7 @@ pub fn export_still_to_file(
     document: &Document,
     path: &Path,
     still: &Still,
+    outputs: &mut Outputs,
     task: &Task,
 ) -> Result<ExportReport, ExportError> {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy());
@@ -44,6 +46,6 @@ pub fn export_still_to_file(
         let exported = export_still_beside(document, still, &options, &is_free, task)?;
         (exported, owned)
     };
-    write_over(document, path, &exported, &owned, task)?;
+    write_over(document, path, &exported, &owned, outputs, task)?;
     Ok(exported.report)
 }

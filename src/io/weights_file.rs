@@ -10,7 +10,8 @@
 //! `positions`: three numbers a point, bind pose, mesh space, metres. `weights`: one list a point, bone and weight in turn.
 //! Numbers are the shortest that give the same bits when read.
 
-use super::atomic::{WriteError, write_atomically};
+use super::Output;
+use super::atomic::WriteError;
 use crate::document::Document;
 use crate::skinning::Rows;
 use crate::task::{Cancelled, Task};
@@ -232,10 +233,10 @@ pub fn to_text(file: &WeightsFile) -> Vec<u8> {
     serde_json::to_vec(&text).unwrap_or_default()
 }
 
-/// Writes the weights of every skinned mesh to `path`; the file that was there stays whole until the new one is.
+/// Writes the weights of every skinned mesh; the file that was there stays whole until the new one is.
 pub fn write_weights(
     document: &Document,
-    path: &Path,
+    output: Output,
     task: &Task,
 ) -> Result<(), WeightsFileError> {
     task.step("Writing weights", 0.0)?;
@@ -243,7 +244,7 @@ pub fn write_weights(
     task.step("Writing weights", 0.2)?;
     let text = to_text(&file);
     task.step("Writing weights", 0.8)?;
-    Ok(write_atomically(path, &text)?)
+    Ok(output.write(&text)?)
 }
 
 #[cfg(test)]

@@ -1,12 +1,9 @@
 //! The three axes of space.
 
 use glam::{DVec3, Vec3};
-use serde::{Deserialize, Serialize};
 
 /// An axis of space.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Axis {
     /// Red; to the side of a character that faces Z.
     #[default]

@@ -1,10 +1,9 @@
 //! The orbit camera of the viewport.
 
 use glam::{Mat4, Vec2, Vec3};
-use serde::{Deserialize, Serialize};
 
 /// An orbit camera: rotates about `target` at `distance`. World space, metres, radians.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
     /// The point in the middle of the view.
     pub target: Vec3,
@@ -24,14 +23,13 @@ pub struct Camera {
 const STEEPEST: f32 = std::f32::consts::FRAC_PI_2 - 1e-3;
 
 /// A named direction to look from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum View {
     /// At the face of a glTF model, along -Z.
     Front,
     /// From behind, along +Z.
     Back,
     /// From the right of the front view, along -X: at the model's left side.
-    #[serde(alias = "Side")]
     Right,
     /// From the other side, along +X.
     Left,

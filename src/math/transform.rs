@@ -1,14 +1,13 @@
 //! The local transform of a joint.
 
 use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3};
-use serde::{Deserialize, Serialize};
 
 /// A local transform `x -> translation + rotation * (stretch * x)`.
 ///
 /// glTF's translation, rotation, scale have `stretch = diag(scale)`. A node given as a `matrix` may shear:
 /// its stretch is then the full matrix of its polar decomposition, so that no information is lost.
 /// f64 holds every f32 of a file exactly.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transform {
     /// Position in the parent's space, metres.
     pub translation: DVec3,

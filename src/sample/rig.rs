@@ -122,6 +122,8 @@ impl Rig {
                         to_parent * (bone.head - origin),
                     ),
                     source_node: None,
+                    content_of: None,
+                    removed: false,
                     rule: JointRule::default(),
                 }
             })

@@ -60,7 +60,7 @@ pub fn bones_of_rig(
             .filter(|p| p.is_finite())
     };
     let shown = |&joint: &JointId| shown(joint) && place(joint).is_some();
-    let joints = || (0..skeleton.len() as u32).map(JointId).filter(shown);
+    let joints = || skeleton.live_joints().filter(shown);
     let is_rig = joints().any(&weighted);
     let weighted = |joint: JointId| !is_rig || weighted(joint);
     // Whether a joint or something below it moves points.
@@ -262,6 +262,8 @@ mod tests {
                     ..Transform::IDENTITY
                 },
                 source_node: None,
+                content_of: None,
+                removed: false,
                 rule: JointRule::default(),
             })
             .collect();

@@ -3,11 +3,10 @@
 use super::screw::ScrewTrack;
 use super::{InBetweens, JointId, Pose};
 use glam::{DMat3, DQuat, DVec3};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// What a channel moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Property {
     /// 3 values a key.
     Translation,
@@ -20,7 +19,7 @@ pub enum Property {
 }
 
 /// How values between keys come about (glTF 2.0, appendix C).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Interpolation {
     /// The earlier key's value.
     Step,
@@ -57,6 +56,16 @@ pub struct Clip {
     pub in_betweens: InBetweens,
     /// It is there to look at the model with, and is not exported.
     pub preview: bool,
+}
+
+impl Interpolation {
+    /// How many values a key holds: an in-tangent and an out-tangent go with those of a spline.
+    pub fn values_per_key(self) -> usize {
+        match self {
+            Self::CubicSpline => 3,
+            Self::Step | Self::Linear => 1,
+        }
+    }
 }
 
 impl Property {

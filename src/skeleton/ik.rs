@@ -432,6 +432,8 @@ mod tests {
             parent: parent.map(JointId),
             rest: Transform::from_trs(translation, DQuat::IDENTITY, scale),
             source_node: None,
+            content_of: None,
+            removed: false,
             rule: crate::skeleton::JointRule::default(),
         };
         Skeleton::new(vec![

@@ -3,13 +3,12 @@
 use super::clip::slerp_shortest;
 use crate::math::{DualQuat, Transform};
 use glam::{DQuat, DVec3};
-use serde::{Deserialize, Serialize};
 
 /// The way of a joint's rigid part, rotation and translation, from one place to another. Scale always goes straight.
 ///
 /// A joint that only turns, or only moves, goes the same way in all of them: relative to where it starts, the motion of
 /// either is a screw without the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum InBetweens {
     /// Rotation by slerp, translation on a straight line, neither knowing of the other: as glTF says.
     #[default]

@@ -2,50 +2,63 @@
 
 use crate::math::Transform;
 use glam::DVec3;
-use serde::{Deserialize, Serialize};
 
-/// A stable handle of a joint: its slot in [`Skeleton::joints`], which only grows. Never a node of the file: that is
-/// [`Joint::source_node`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+/// A stable handle of a joint: its slot in [`Skeleton::joints`], which only grows. A slot is never reused or renumbered.
+///
+/// It is not a node of the file: that is [`Joint::source_node`], and neither follows from the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JointId(pub u32);
 
 impl JointId {
-    /// The index for slices.
+    /// The slot, as an index of arrays with one entry a slot.
     pub fn get(self) -> usize {
         self.0 as usize
     }
 }
 
 /// A transform node: its parent and its rest transform.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Joint {
     /// A label; may be empty or shared with other joints.
     pub name: String,
-    /// The joint whose space `rest` is in; `None` for a root.
+    /// The joint whose space `rest` is in; `None` for a root and for a removed joint.
     pub parent: Option<JointId>,
-    /// The local transform as the file has it.
+    /// The local transform at rest.
     pub rest: Transform,
-    /// The glTF node it came from; `None` for a joint made in Sinew.
+    /// The glTF node it came from; `None` for a joint made in Sinew. The only link to the file.
     pub source_node: Option<u32>,
     /// What the artist overrides; the default for an imported joint.
     pub rule: JointRule,
+    /// The glTF node whose mesh, camera or light it carries in the node's place: a joint's own axes can turn away from what
+    /// it draws, because that hangs from it at an offset. `None`: its own node's.
+    pub content_of: Option<u32>,
+    /// Whether the artist removed it. The slot stays, so that handles, clips and history need no remapping; it has no
+    /// parent, no children, no place in [`Skeleton::order`], and the identity in every palette.
+    pub removed: bool,
+}
+
+impl Joint {
+    /// A joint made in Sinew.
+    pub fn new(name: impl Into<String>, parent: Option<JointId>, rest: Transform) -> Self {
+        Self {
+            name: name.into(),
+            parent,
+            rest,
+            ..Self::default()
+        }
+    }
 }
 
 /// What the artist overrides of what follows from a joint's place in the tree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JointRule {
     /// Where its bone ends, in the joint's rest space, metres; `None`: at its children, of a leaf past its points.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tail: Option<DVec3>,
     /// Whether the joint takes back the scale of its parent (Maya's *Segment Scale Compensate*): its own scale is then
     /// the only one, while its place still follows the parent's. No glTF file can say so.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compensates_scale: bool,
     /// The joint from whose inflation its place in the inflated bind shape follows, where constraints drive it;
     /// `None`: its parent. Only a joint above it in [`Skeleton::order`] can be one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub inflation_parent: Option<JointId>,
 }
 
@@ -56,7 +69,7 @@ impl JointRule {
             return Err("the bone's end is not a finite place".into());
         }
         if let Some(parent) = self.inflation_parent {
-            if parent.get() >= skeleton.len() {
+            if !skeleton.is_live(parent) {
                 return Err(format!("there is no bone {} to follow", parent.0));
             }
             if skeleton.rank(parent) >= skeleton.rank(joint) {
@@ -89,27 +102,52 @@ pub enum SkeletonError {
         /// A joint on the cycle.
         joint: u32,
     },
+    /// A joint has a removed parent.
+    #[error("joint {joint} has parent {parent}, which was removed")]
+    RemovedParent {
+        /// The joint.
+        joint: u32,
+        /// Its parent.
+        parent: u32,
+    },
+    /// Two joints come from one node of the file.
+    #[error("joints {joints:?} come from the same node {node} of the file")]
+    SharedNode {
+        /// The two joints.
+        joints: [u32; 2],
+        /// The node.
+        node: u32,
+    },
 }
 
-/// All joints of a model: a forest, shared by its skins.
+/// All joints of a model: a forest, shared by its skins, in an arena that only grows.
+///
+/// Arrays with one entry a joint (locals, world transforms, masks) have [`Skeleton::len`] entries, one a slot, so that a
+/// handle is their index. Whatever lists joints for the artist or walks the tree uses [`Skeleton::live_joints`] or
+/// [`Skeleton::order`], which leave out removed ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Skeleton {
     joints: Vec<Joint>,
-    /// Joint indices, parents before children, ties by index.
+    /// Slots of live joints, parents before children, ties by slot.
     order: Vec<u32>,
-    /// `rank[joint]` = position in `order`.
+    /// `rank[joint]` = position in `order`; `u32::MAX` for a removed joint.
     rank: Vec<u32>,
     /// `children[starts[j] .. starts[j + 1]]`, ascending.
     child_starts: Vec<u32>,
     children: Vec<JointId>,
+    /// (node of the file, joint), ascending.
+    of_node: Vec<(u32, JointId)>,
 }
 
 impl Skeleton {
     /// Checks parents and derives the topological order.
     ///
-    /// Fails if a parent is out of range or the parents form a cycle.
-    pub fn new(joints: Vec<Joint>) -> Result<Self, SkeletonError> {
+    /// Fails if a parent is out of range or removed, the parents form a cycle, or two joints come from one node.
+    pub fn new(mut joints: Vec<Joint>) -> Result<Self, SkeletonError> {
         let n = joints.len();
+        for joint in joints.iter_mut().filter(|joint| joint.removed) {
+            joint.parent = None;
+        }
         let mut counts = vec![0u32; n + 1];
         for (j, joint) in joints.iter().enumerate() {
             if let Some(parent) = joint.parent {
@@ -118,6 +156,12 @@ impl Skeleton {
                         joint: j as u32,
                         parent: parent.0,
                         n_joints: n,
+                    });
+                }
+                if joints[parent.get()].removed {
+                    return Err(SkeletonError::RemovedParent {
+                        joint: j as u32,
+                        parent: parent.0,
                     });
                 }
                 counts[parent.get() + 1] += 1;
@@ -139,7 +183,7 @@ impl Skeleton {
         let mut ready: std::collections::BinaryHeap<std::cmp::Reverse<u32>> = joints
             .iter()
             .enumerate()
-            .filter(|(_, joint)| joint.parent.is_none())
+            .filter(|(_, joint)| joint.parent.is_none() && !joint.removed)
             .map(|(j, _)| std::cmp::Reverse(j as u32))
             .collect();
         let mut order = Vec::with_capacity(n);
@@ -150,9 +194,20 @@ impl Skeleton {
             let range = child_starts[j as usize] as usize..child_starts[j as usize + 1] as usize;
             ready.extend(children[range].iter().map(|c| std::cmp::Reverse(c.0)));
         }
-        if let Some(joint) = rank.iter().position(|&r| r == u32::MAX) {
+        if let Some(joint) = (0..n).find(|&j| rank[j] == u32::MAX && !joints[j].removed) {
             return Err(SkeletonError::Cycle {
                 joint: joint as u32,
+            });
+        }
+        let nodes = joints.iter().enumerate();
+        let mut of_node: Vec<(u32, JointId)> = nodes
+            .filter_map(|(j, joint)| Some((joint.source_node?, JointId(j as u32))))
+            .collect();
+        of_node.sort_unstable();
+        if let Some(pair) = of_node.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(SkeletonError::SharedNode {
+                joints: [pair[0].1.0, pair[1].1.0],
+                node: pair[0].0,
             });
         }
         Ok(Self {
@@ -161,12 +216,31 @@ impl Skeleton {
             rank,
             child_starts,
             children,
+            of_node,
         })
     }
 
-    /// The joints by index.
+    /// The slots of the arena, removed joints included.
     pub fn joints(&self) -> &[Joint] {
         &self.joints
+    }
+
+    /// The joints that were not removed, ascending.
+    pub fn live_joints(&self) -> impl DoubleEndedIterator<Item = JointId> + '_ {
+        (0..self.joints.len() as u32)
+            .map(JointId)
+            .filter(|&j| !self.joint(j).removed)
+    }
+
+    /// Whether `joint` is in the arena and was not removed.
+    pub fn is_live(&self, joint: JointId) -> bool {
+        self.joints.get(joint.get()).is_some_and(|j| !j.removed)
+    }
+
+    /// The joint that came from a node of the file; it may have been removed since.
+    pub fn joint_of_node(&self, node: u32) -> Option<JointId> {
+        let at = self.of_node.binary_search_by_key(&node, |entry| entry.0);
+        at.ok().map(|at| self.of_node[at].1)
     }
 
     /// One joint.
@@ -174,22 +248,33 @@ impl Skeleton {
         &self.joints[joint.get()]
     }
 
-    /// How many joints there are.
+    /// How many slots the arena has: the length of every array with one entry a joint. How many joints the artist has is
+    /// [`Skeleton::n_live`].
     pub fn len(&self) -> usize {
         self.joints.len()
     }
 
-    /// Whether there is no joint.
+    /// A handle that the arena does not use: what it would give the `nth` joint that is appended, counted from 0.
+    pub fn free_id(&self, nth: usize) -> JointId {
+        JointId((self.joints.len() + nth) as u32)
+    }
+
+    /// How many joints were not removed.
+    pub fn n_live(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether the arena has no slot.
     pub fn is_empty(&self) -> bool {
         self.joints.is_empty()
     }
 
-    /// Joint indices, parents before children, ties by index.
+    /// Slots of the live joints, parents before children, ties by slot.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// Position of `joint` in [`Skeleton::order`].
+    /// Position of `joint` in [`Skeleton::order`]; `u32::MAX` for a removed joint.
     pub fn rank(&self, joint: JointId) -> u32 {
         self.rank[joint.get()]
     }
@@ -200,10 +285,9 @@ impl Skeleton {
             [self.child_starts[joint.get()] as usize..self.child_starts[joint.get() + 1] as usize]
     }
 
-    /// The joints without a parent, ascending.
+    /// The live joints without a parent, ascending.
     pub fn roots(&self) -> impl Iterator<Item = JointId> + '_ {
-        (0..self.joints.len() as u32)
-            .map(JointId)
+        self.live_joints()
             .filter(|&j| self.joint(j).parent.is_none())
     }
 
@@ -215,11 +299,12 @@ impl Skeleton {
     /// Whether both have the same tree, rest transforms and rules: all that moves, whatever the names.
     pub fn moves_like(&self, other: &Self) -> bool {
         self.joints.len() == other.joints.len()
-            && self
-                .joints
-                .iter()
-                .zip(&other.joints)
-                .all(|(a, b)| a.parent == b.parent && a.rest == b.rest && a.rule == b.rule)
+            && self.joints.iter().zip(&other.joints).all(|(a, b)| {
+                a.parent == b.parent
+                    && a.rest == b.rest
+                    && a.rule == b.rule
+                    && a.removed == b.removed
+            })
     }
 
     /// What the UI calls the joint: its name, or "Bone 7" where the file gives none.
@@ -236,13 +321,42 @@ mod tests {
     use super::*;
 
     fn joint(parent: Option<u32>) -> Joint {
-        Joint {
-            name: String::new(),
-            parent: parent.map(JointId),
-            rest: Transform::IDENTITY,
-            source_node: None,
-            rule: JointRule::default(),
+        Joint::new("", parent.map(JointId), Transform::IDENTITY)
+    }
+
+    #[test]
+    fn a_removed_joint_keeps_its_slot_and_leaves_the_tree() {
+        let mut joints = vec![joint(None), joint(Some(0)), joint(Some(0)), joint(None)];
+        for (node, j) in [(7, 0), (3, 1), (5, 2)] {
+            joints[j].source_node = Some(node);
         }
+        joints[1].removed = true;
+        let skeleton = Skeleton::new(joints.clone()).unwrap();
+        assert_eq!((skeleton.len(), skeleton.n_live()), (4, 3));
+        assert_eq!(skeleton.order(), [0, 2, 3]);
+        assert_eq!(skeleton.roots().collect::<Vec<_>>(), [0, 3].map(JointId));
+        assert_eq!(skeleton.children(JointId(0)), [JointId(2)]);
+        assert_eq!(skeleton.joint(JointId(1)).parent, None);
+        assert_eq!(skeleton.rank(JointId(1)), u32::MAX);
+        let nodes = [3, 4, 5, 7].map(|node| skeleton.joint_of_node(node).map(|j| j.0));
+        assert_eq!(nodes, [Some(1), None, Some(2), Some(0)]);
+
+        joints[2].parent = Some(JointId(1));
+        let orphan = Skeleton::new(joints.clone());
+        assert!(matches!(
+            orphan,
+            Err(SkeletonError::RemovedParent {
+                joint: 2,
+                parent: 1
+            })
+        ));
+        joints[2].parent = None;
+        joints[3].source_node = Some(7);
+        let shared = Skeleton::new(joints);
+        assert!(matches!(
+            shared,
+            Err(SkeletonError::SharedNode { node: 7, .. })
+        ));
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Mirror {
         let sided: Vec<Option<Sided>> = skeleton
             .joints()
             .iter()
-            .map(|joint| side_of_name(&joint.name))
+            .map(|joint| side_of_name(&joint.name).filter(|_| !joint.removed))
             .collect();
         let place = |joint: usize| world[joint].translation;
         let middle_of = |side: Side| {
@@ -320,6 +320,8 @@ mod tests {
                     ..Transform::IDENTITY
                 },
                 source_node: None,
+                content_of: None,
+                removed: false,
                 rule: crate::skeleton::JointRule::default(),
             })
             .collect();

@@ -18,6 +18,8 @@ pub mod mirror;
 pub mod orientation;
 pub mod pose;
 pub mod range_of_motion;
+pub mod reframe;
+pub mod resample;
 pub mod screw;
 
 pub use bones::Bone;
@@ -28,3 +30,4 @@ pub use in_betweens::InBetweens;
 pub use joint::{Joint, JointId, JointRule, Skeleton, SkeletonError};
 pub use pose::Pose;
 pub use range_of_motion::RangeOfMotion;
+pub use reframe::{Frame, Reframe, Stretch};

@@ -1,10 +1,10 @@
 //! What a skin is at rest: where its joints were bound, in one unit, for bound and unbound joints.
 
-use super::palette::{Motion, SkinPalette, Stretch};
+use super::palette::{Motion, NodeMotion, SkinPalette, Stretch};
 use crate::math::dual_quaternion::quat_from_rotation;
 use crate::math::polar::{orthonormality_error, polar};
 use crate::skeleton::{JointId, Skeleton};
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use glam::{DAffine3, DMat3, DVec3};
 
 /// A skin matrix whose stretch is this close to the identity counts as rigid.
 ///
@@ -53,14 +53,6 @@ struct Slot {
     own: Option<(DAffine3, DVec3)>,
 }
 
-/// What a node does in one pose.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct NodeMotion {
-    rotation: DQuat,
-    stretch: DMat3,
-    inflated_origin: DVec3,
-}
-
 impl SkinBind {
     /// The bind data of a skin.
     ///
@@ -82,7 +74,7 @@ impl SkinBind {
             Some(w) if w.is_finite() => *w,
             _ => DAffine3::IDENTITY,
         };
-        let is_bound = |k: usize| bound.get(k) == Some(&true) && joints[k].get() < skeleton.len();
+        let is_bound = |k: usize| bound.get(k) == Some(&true) && skeleton.is_live(joints[k]);
         let unit_scale = unit_scale(
             (0..joints.len())
                 .filter(|&k| is_bound(k))

@@ -3,14 +3,14 @@
 //! Source: Sulema & Rudenko 2020, "A method of artifact compensation for dual quaternion skinning"; what the paper
 //! prints wrong is put right: the sign for bones that point down the limb, the missing radius, rotations relative to bind.
 
-use super::bones::SkinBones;
 use super::palette::{Row8, SkinPalette};
+use super::skin_bones::SkinBones;
 use glam::DVec3;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::HashMap;
 
 /// The polynomial f of bulge compensation, `f(x) = c1 x + c2 x^2 + c3 x^3` with `f(1/2) = 0`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub enum Polynomial {
     /// (2.2, -8.1, 7.4): tuned by hand, flatter at the outside; better up to 60 degrees.
     #[default]
@@ -45,7 +45,7 @@ impl Polynomial {
 }
 
 /// What compensation does where a joint twists as well as it bends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum TwistDamping {
     /// Take the part along the rotation's axis out of the offset (Sulema & Rudenko, eq. 12).
     #[default]
@@ -57,7 +57,7 @@ pub enum TwistDamping {
 }
 
 /// Whether a correction is taken as its paper prints it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum Variant {
     /// With what was found wrong in the paper put right.
     #[default]
@@ -67,8 +67,7 @@ pub enum Variant {
 }
 
 /// Bulge compensation by a polynomial of the weights (Sulema & Rudenko 2020).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(clippy::struct_excessive_bools)] // the artist's switches, each on its own
 pub struct Compensation {
     /// Whether it is applied.

@@ -8,32 +8,36 @@
 //! Invariant: whatever a file holds, a palette is finite.
 
 pub mod bind;
-pub mod bones;
+pub mod bone_pose;
 mod centre_kernel;
 pub mod centres;
+pub mod chunk_corrections;
 pub mod compensation;
 pub mod cooked;
-pub mod corrections;
 pub mod influences;
 pub mod input;
 pub mod kernels;
+pub mod leaf_points;
 pub mod palette;
 pub mod projection;
 mod simd;
+pub mod skin_bones;
 
 pub use bind::SkinBind;
-pub use bones::{BonePose, LeafPoints, SkinBones};
+pub use bone_pose::BonePose;
 pub use centre_kernel::{centres_of_rotation, centres_of_rotation_with_normals};
 pub use centres::Centres;
+pub use chunk_corrections::{ChunkCorrections, CorrectionPose, CorrectionSettings, correct};
 pub use compensation::{Compensation, JointPairs, Polynomial, TwistDamping, Variant};
 pub use cooked::CookedChunk;
-pub use corrections::{ChunkCorrections, CorrectionPose, CorrectionSettings, correct};
 pub use influences::{CHUNK, Influences, PaintRows, RowRef, Rows};
 pub use input::{SkinError, SkinInput};
 pub use kernels::{
     blended_linear, blended_rotations, dqs, dqs_with_normals, inflate, inflate_with_normals, lbs,
     lbs_with_normals, rotation_of_linear,
 };
+pub use leaf_points::LeafPoints;
 pub use palette::{Motion, SkinPalette, Stretch};
 pub use projection::Projection;
 pub use simd::Backend;
+pub use skin_bones::SkinBones;

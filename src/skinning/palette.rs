@@ -1,6 +1,5 @@
 //! The skin matrices of one pose, in the forms the kernels read.
 
-use super::bind::NodeMotion;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// Eight f32 that never straddle a cache line.
@@ -74,11 +73,29 @@ impl Motion {
             .fold(0.0, f64::max)
     }
 
+    /// Its numbers, bit for bit.
+    fn bits(&self) -> impl Iterator<Item = u64> {
+        let numbers = (self.rotation.to_array().into_iter())
+            .chain(self.translation.to_array())
+            .chain(self.stretch.to_cols_array())
+            .chain(self.origin.to_array())
+            .chain(self.inflated_origin.to_array());
+        numbers.map(f64::to_bits)
+    }
+
     /// Whether the inflation leaves every point where it is.
     fn is_rigid(&self) -> bool {
         let reach = 1e-12 * (1.0 + self.origin.abs().max_element());
         self.stretch == DMat3::IDENTITY && self.origin.abs_diff_eq(self.inflated_origin, reach)
     }
+}
+
+/// What a node does in one pose.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NodeMotion {
+    pub(super) rotation: DQuat,
+    pub(super) stretch: DMat3,
+    pub(super) inflated_origin: DVec3,
 }
 
 /// The skin matrices of one pose. Filled by [`super::SkinBind::pose`]; every number in it is finite.
@@ -166,6 +183,33 @@ impl SkinPalette {
     pub(super) fn set_inflated_nodes(&mut self, origins: impl Iterator<Item = DVec3>) {
         self.inflated_nodes.clear();
         self.inflated_nodes.extend(origins);
+    }
+
+    /// Whether every number that moves a point has the bits of another palette's.
+    pub(crate) fn same_bits(&self, other: &Self) -> bool {
+        let same = |a: &[Row8], b: &[Row8]| {
+            bytemuck::cast_slice::<_, u32>(a) == bytemuck::cast_slice::<_, u32>(b)
+        };
+        self.unit_scale.to_bits() == other.unit_scale.to_bits()
+            && self.stretch == other.stretch
+            && same(&self.lbs, &other.lbs)
+            && same(&self.inflate, &other.inflate)
+            && same(&self.rigid, &other.rigid)
+            && self.inflates == other.inflates
+            && self.motions.len() == other.motions.len()
+            && (self.motions.iter().zip(&other.motions)).all(|(a, b)| a.bits().eq(b.bits()))
+    }
+
+    /// The bits of all inflations; none where no joint inflates.
+    pub(crate) fn inflation_bits(&self) -> impl Iterator<Item = u32> {
+        let rows = if self.any_inflates {
+            &self.inflate[..]
+        } else {
+            &[]
+        };
+        let joints = self.inflates.iter().take(rows.len());
+        let flags = joints.map(|&inflates| u32::from(inflates));
+        flags.chain(bytemuck::cast_slice::<_, u32>(rows).iter().copied())
     }
 
     /// K_j: original bind space -> posed world space of each joint of the skin, f64, as glTF has it.

@@ -3,16 +3,15 @@
 //! Source: Kim & Han 2014, "Bulging-free dual quaternion skinning", and a continuous form of it in which all bones
 //! of a point have a say.
 
-use super::bones::SkinBones;
 use super::compensation::Variant;
-use serde::{Deserialize, Serialize};
+use super::skin_bones::SkinBones;
+use serde::Serialize;
 
 /// Influences below this have no say.
 const LEAST_WEIGHT: f32 = 1e-6;
 
 /// Bulge projection onto the rest distance from the bones (Kim & Han 2014).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Projection {
     /// Whether it is applied.
     pub enabled: bool,

@@ -7,7 +7,7 @@
 //! [`KeptFramebuffers`].
 #![allow(unsafe_code)]
 
-use super::renderer::RenderError;
+use super::render_error::RenderError;
 use crate::document::Image;
 use three_d::context::{self as glow, HasContext};
 use three_d::{Context, ElementBuffer, Program, RenderStates, VertexBuffer, Viewport};

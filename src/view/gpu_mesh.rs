@@ -4,7 +4,6 @@ use super::curvature::{CurvatureBuffers, curvatures};
 use super::gl;
 use super::heat;
 use super::heat_map;
-use super::points::is_same;
 use super::scene::{SceneMesh, Shading};
 use crate::editor::weight_colours::HeatChange;
 use crate::mesh::{Mesh, PointSet};
@@ -482,6 +481,15 @@ fn unique_edges(mesh: &Mesh, hidden: Option<&PointSet>) -> Vec<[u32; 2]> {
         .filter(|(key, _)| key >> 32 != key & 0xFFFF_FFFF)
         .map(|(_, pair)| pair)
         .collect()
+}
+
+/// Whether both are the same set, by address: a set that is kept here has not been replaced by another one.
+pub(crate) fn is_same(a: Option<&Arc<PointSet>>, b: Option<&Arc<PointSet>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (None, None) => true,
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -62,6 +62,20 @@ impl Ramp {
     }
 }
 
+/// Blue over a light neutral to red (after ColorBrewer's RdBu, Brewer 2003): lightness falls evenly to both sides, blue
+/// and orange-red stay apart for colour-blind eyes.
+pub(super) const DIVERGING: Stops = [
+    hex(0x1F5FA8),
+    hex(0x3F8BC4),
+    hex(0x83B9DB),
+    hex(0xBDD5E4),
+    hex(0xDEDDDA),
+    hex(0xF3C6A5),
+    hex(0xEC9467),
+    hex(0xD25A3C),
+    hex(0xA81E2C),
+];
+
 const PERCEPTUAL: Stops = [
     hex(0x440154),
     hex(0x472D7B),
@@ -108,7 +122,7 @@ const LEAST_OFF: f32 = 0.35;
 
 /// The colours of sums, from too little over in order to too much.
 pub(crate) fn sum_stops() -> &'static Stops {
-    &super::heat_map::DIVERGING
+    &DIVERGING
 }
 
 /// The colour of a sum of weights, sRGB 0 - 1; exactly as `shaders/mesh.frag` has it.

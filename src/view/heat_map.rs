@@ -2,25 +2,11 @@
 //!
 //! Invariant: the stops are written down once; the shader gets them as a uniform.
 
-use super::heat::{Stops, hex};
+use super::heat::{DIVERGING, Stops, hex};
 use crate::deform::diagnostics::{Metric, Range, Summary};
 
 /// What a value that has no meaning is on the GPU.
 pub(crate) const NO_VALUE: f32 = 1e30;
-
-/// Blue over a light neutral to red (after ColorBrewer's RdBu, Brewer 2003): lightness falls evenly to both sides, blue
-/// and orange-red stay apart for colour-blind eyes.
-pub(super) const DIVERGING: Stops = [
-    hex(0x1F5FA8),
-    hex(0x3F8BC4),
-    hex(0x83B9DB),
-    hex(0xBDD5E4),
-    hex(0xDEDDDA),
-    hex(0xF3C6A5),
-    hex(0xEC9467),
-    hex(0xD25A3C),
-    hex(0xA81E2C),
-];
 
 /// A light neutral over amber, in the middle, to red: lightness falls evenly.
 const SEQUENTIAL: Stops = [

@@ -1,23 +1,9 @@
 //! Bones as slim octahedra with a ball at each joint: their triangles and colours.
 
-use super::scenery::Scenery;
+use super::scenery::{BoneState, Scenery};
 use crate::skeleton::{Bone, JointId};
 use glam::Vec3;
 use std::collections::HashMap;
-
-/// How a bone stands out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum BoneState {
-    /// Like all others.
-    #[default]
-    Normal,
-    /// Under the pointer.
-    Hovered,
-    /// One of the selection.
-    Selected,
-    /// The one that tools work on.
-    Active,
-}
 
 /// One bone as it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -199,7 +185,7 @@ fn paint(shape: &BoneShape, scenery: &Scenery) -> Paint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::scene::Theme;
+    use crate::view::scenery::Theme;
 
     fn bone(head: Vec3, tail: Vec3) -> BoneShape {
         let bone = Bone {

@@ -274,6 +274,27 @@ fn key_map_id() -> Id {
     Id::unique("key map")
 }
 
+impl Command {
+    /// Its first shortcut in the key map that is in use.
+    pub fn shortcut(self, ctx: &egui::Context) -> Option<Chord> {
+        of(ctx).chords(self).first().copied()
+    }
+
+    /// The tooltip: what it does and its keys.
+    pub fn tooltip(self, ctx: &egui::Context) -> String {
+        match self.shortcut(ctx) {
+            Some(chord) => format!("{}  ({chord})", self.about()),
+            None => self.about().to_owned(),
+        }
+    }
+
+    /// Its keys as they are printed on a keyboard; empty where it has none.
+    pub fn keys(self, ctx: &egui::Context) -> String {
+        self.shortcut(ctx)
+            .map_or_else(String::new, |chord| chord.to_string())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

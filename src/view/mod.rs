@@ -20,6 +20,7 @@ mod gpu_mesh;
 mod grid;
 mod passes;
 mod programs;
+mod render_error;
 mod textures;
 
 #[cfg(feature = "gui")]
@@ -63,9 +64,9 @@ pub mod viewport;
 
 pub use gl::PixelRect;
 pub use heat::Ramp;
-pub use joints::{BoneShape, BoneState, shape_bones};
+pub use joints::{BoneShape, shape_bones};
 pub use offscreen::{Offscreen, OffscreenError, WindowlessGl, render_to_image};
-pub use points::PointMarks;
-pub use renderer::{RenderError, Renderer};
-pub use scene::{Scene, SceneMesh, Shading, Theme, ViewOptions, frame_bounds};
-pub use scenery::Scenery;
+pub use render_error::RenderError;
+pub use renderer::Renderer;
+pub use scene::{PointMarks, Scene, SceneMesh, Shading, ViewOptions, frame_bounds};
+pub use scenery::{BoneState, Scenery, Theme};

@@ -4,7 +4,8 @@
 //! creating a context on a config of that display, and loading OpenGL's functions through that display.
 #![allow(unsafe_code)]
 
-use super::renderer::{RenderError, Renderer};
+use super::render_error::RenderError;
+use super::renderer::Renderer;
 use super::scene::Scene;
 use crate::document::Image;
 use glutin::api::egl::context::PossiblyCurrentContext;

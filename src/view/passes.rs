@@ -8,7 +8,7 @@ use super::heat::{SUM_SCALE, Stops, hex, sum_stops};
 use super::joints::{BoneShape, BoneTriangles};
 use super::points::{PointFrame, PointPass};
 use super::programs::{Programs, is_detailed};
-use super::renderer::RenderError;
+use super::render_error::RenderError;
 use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
 use super::scenery::Scenery;
 use super::textures::{Textures, Use};

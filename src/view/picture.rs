@@ -1,8 +1,9 @@
 //! What the viewport shows, owned: a paint callback outlives the frame that made it.
 
+use super::BoneState;
+use super::PointMarks;
 use super::heat::as_uploaded;
-use super::joints::{BoneShape, BoneState, shape_bones};
-use super::points::PointMarks;
+use super::joints::{BoneShape, shape_bones};
 use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
 use crate::document::session::{PointsOfMeshes, SelectKind};
 use crate::document::{Image, Material};

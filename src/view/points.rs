@@ -2,9 +2,9 @@
 
 use super::cgmath_border::{matrix, vector2, vector3};
 use super::gl;
-use super::gpu_mesh::GpuMesh;
+use super::gpu_mesh::{GpuMesh, is_same};
 use super::heat::hex;
-use super::renderer::RenderError;
+use super::render_error::RenderError;
 use super::scene::SceneMesh;
 use crate::math::Camera;
 use crate::mesh::{Mesh, PointSet};
@@ -23,17 +23,6 @@ const LIGHT: [f32; 3] = hex(0xD6D8DB);
 const ROOM: [f32; 2] = [5.0, 9.0];
 /// Edges that are measured to know how far points are apart.
 const MEASURED: usize = 512;
-
-/// Which points of a mesh are special.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PointMarks<'a> {
-    /// Not drawn, and with them their faces.
-    pub hidden: Option<&'a Arc<PointSet>>,
-    /// Drawn as dots.
-    pub selected: Option<&'a Arc<PointSet>>,
-    /// Whether the others are drawn too, as smaller dots, where there is room.
-    pub show_others: bool,
-}
 
 /// Where and how large dots are drawn.
 pub(crate) struct PointFrame<'a> {
@@ -227,15 +216,6 @@ impl Look {
         program.use_uniform("opacity", self.opacity);
         gpu.bind(program);
         gl::draw_points(context, program, states, viewport, elements);
-    }
-}
-
-/// Whether both are the same set, by address: a set that is kept here has not been replaced by another one.
-pub(crate) fn is_same(a: Option<&Arc<PointSet>>, b: Option<&Arc<PointSet>>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-        (None, None) => true,
-        _ => false,
     }
 }
 

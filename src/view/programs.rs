@@ -1,6 +1,6 @@
 //! The shader programs, compiled once a renderer.
 
-use super::renderer::RenderError;
+use super::render_error::RenderError;
 use super::scene::{Shading, ViewOptions};
 use crate::document::Material;
 use crate::editor::WeightView;

@@ -3,13 +3,13 @@
 use super::heat::Ramp;
 use super::heat_map::HeatScale;
 use super::joints::BoneShape;
-use super::points::PointMarks;
+use super::scenery::Theme;
 use crate::deform::diagnostics::Metric;
 use crate::document::{Image, Material};
 use crate::editor::WeightView;
 use crate::editor::weight_colours::HeatChange;
 use crate::math::camera::Camera;
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, PointSet};
 use glam::Vec3;
 use std::sync::Arc;
 
@@ -109,23 +109,15 @@ impl Shading {
     ];
 }
 
-/// Colours around the model.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
-)]
-pub enum Theme {
-    /// Light lines on dark grey.
-    #[default]
-    Dark,
-    /// Dark lines on light grey.
-    Light,
-    /// White lines on black.
-    HighContrast,
-}
-
-impl Theme {
-    /// Every theme, the default first.
-    pub const ALL: [Self; 3] = [Self::Dark, Self::Light, Self::HighContrast];
+/// Which points of a mesh are special.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PointMarks<'a> {
+    /// Not drawn, and with them their faces.
+    pub hidden: Option<&'a Arc<PointSet>>,
+    /// Drawn as dots.
+    pub selected: Option<&'a Arc<PointSet>>,
+    /// Whether the others are drawn too, as smaller dots, where there is room.
+    pub show_others: bool,
 }
 
 /// How a scene is drawn.

@@ -1,8 +1,39 @@
 //! The colours around the model, one set a theme: ground, lines, bones.
 
 use super::heat::hex;
-use super::joints::BoneState;
-use super::scene::Theme;
+
+/// Colours around the model.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+pub enum Theme {
+    /// Light lines on dark grey.
+    #[default]
+    Dark,
+    /// Dark lines on light grey.
+    Light,
+    /// White lines on black.
+    HighContrast,
+}
+
+impl Theme {
+    /// Every theme, the default first.
+    pub const ALL: [Self; 3] = [Self::Dark, Self::Light, Self::HighContrast];
+}
+
+/// How a bone stands out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum BoneState {
+    /// Like all others.
+    #[default]
+    Normal,
+    /// Under the pointer.
+    Hovered,
+    /// One of the selection.
+    Selected,
+    /// The one that tools work on.
+    Active,
+}
 
 /// Colours of one [`Theme`], sRGB 0 - 1.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,14 +2,12 @@
 
 use super::falloff::Falloff;
 use glam::Vec2;
-use serde::{Deserialize, Serialize};
 
 /// The effect over the distance from the centre, both 0 - 1, through points: monotone cubic pieces between them, so
 /// that it never overshoots (Fritsch & Carlson 1980).
 ///
 /// It has 2 to [`Curve::MOST`] points; the first lies at distance 0 and the last at 1.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Vec<(f32, f32)>", into = "Vec<(f32, f32)>")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Curve {
     n_points: usize,
     points: [Vec2; Self::MOST],
@@ -23,8 +21,7 @@ impl Curve {
     pub const APART: f32 = 0.01;
 
     /// The curve through `points`: in the order of their distance, clamped to 0 - 1, without those that are too close
-    /// to
-    /// another or too many. Where fewer than two are left it is that of [`Falloff::Smooth`].
+    /// to another or too many. Where fewer than two are left it is that of [`Falloff::Smooth`].
     pub fn new(points: &[Vec2]) -> Self {
         let mut kept: Vec<Vec2> = points
             .iter()
@@ -177,19 +174,6 @@ impl Default for Curve {
     }
 }
 
-impl From<Vec<(f32, f32)>> for Curve {
-    fn from(points: Vec<(f32, f32)>) -> Self {
-        let points: Vec<Vec2> = points.into_iter().map(Vec2::from).collect();
-        Self::new(&points)
-    }
-}
-
-impl From<Curve> for Vec<(f32, f32)> {
-    fn from(curve: Curve) -> Self {
-        curve.points().iter().map(|p| (p.x, p.y)).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,15 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_says_is_made_sound() {
-        let read = |text: &str| ron::from_str::<Curve>(text).unwrap();
-        assert_eq!(read("[]"), Curve::default());
-        assert_eq!(read("[(0.5, 1.0)]"), Curve::default());
-        let odd = read("[(1.0, -4.0), (0.2, 7.0), (0.2001, 0.3), (0.6, 0.5)]");
-        let points: Vec<(f32, f32)> = odd.into();
-        assert_eq!(points, [(0.0, 1.0), (0.6, 0.5), (1.0, 0.0)]);
-        let text = ron::to_string(&odd).unwrap();
-        assert_eq!(read(&text), odd);
+    fn any_points_make_a_valid_curve() {
+        assert_eq!(Curve::new(&[]), Curve::default());
+        assert_eq!(Curve::new(&[Vec2::new(0.5, 1.0)]), Curve::default());
+        let points = [(1.0, -4.0), (0.2, 7.0), (0.2001, 0.3), (0.6, 0.5)];
+        let odd = Curve::new(&points.map(Vec2::from));
+        let expected = [(0.0, 1.0), (0.6, 0.5), (1.0, 0.0)].map(Vec2::from);
+        assert_eq!(odd.points(), expected);
+        assert_eq!(Curve::new(odd.points()), odd);
     }
 
     #[test]

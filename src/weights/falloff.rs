@@ -1,10 +1,9 @@
 //! The falloff of a brush from its centre to its rim.
 
 use super::curve::Curve;
-use serde::{Deserialize, Serialize};
 
 /// The shape of a brush's effect over the distance from its centre.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Falloff {
     /// 1 - 3 x^2 + 2 x^3.
     #[default]

@@ -57,6 +57,8 @@ fn square(side: usize) -> SampleModel {
             ..Transform::IDENTITY
         },
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     });
     SampleModel {

@@ -78,6 +78,8 @@ fn square_model(side: usize, n_influences: u16) -> SampleModel {
             ..Transform::IDENTITY
         },
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     });
     let skin = Skin {

@@ -351,6 +351,8 @@ fn two_bones(positions: &[Vec3], triangles: &[[u32; 3]]) -> Case {
             ..Transform::IDENTITY
         },
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule {
             tail: Some(DVec3::X),
             ..JointRule::default()

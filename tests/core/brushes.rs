@@ -72,6 +72,8 @@ fn fingers() -> SampleModel {
             ..Transform::IDENTITY
         },
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     });
     SampleModel {

@@ -17,6 +17,8 @@ fn palette(bind: &[Local], pose: &[Local], rule: JointRule) -> SkinPalette {
         parent: j.checked_sub(1).map(|p| JointId(p as u32)),
         rest: trs(local),
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: if j + 1 == bind.len() {
             rule
         } else {
@@ -177,6 +179,8 @@ fn rules_that_cannot_be_are_refused_with_a_reason() {
         parent: j.checked_sub(1).map(JointId),
         rest: Transform::from_rotation_translation(DQuat::IDENTITY, DVec3::X),
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     });
     let skeleton = Skeleton::new(joints.collect()).unwrap();

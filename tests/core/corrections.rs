@@ -29,6 +29,8 @@ impl Chain {
                 DVec3::X * (x - if j == 0 { 0.0 } else { xs[j - 1] }),
             ),
             source_node: None,
+            content_of: None,
+            removed: false,
             rule: JointRule {
                 tail: (j + 1 == xs.len()).then(|| DVec3::X * (tail - x)),
                 ..JointRule::default()

@@ -3,6 +3,7 @@
 use crate::export_models::{assert_same_weights, edit_weights, reopen, shift};
 use serde_json::{Value, json};
 use sinew::document::{ClipId, Document, Edit, MeshId};
+use sinew::io::Outputs;
 use sinew::io::gltf_export::{
     Container, ExportError, ExportOptions, Exported, export, export_to_file,
 };
@@ -638,7 +639,16 @@ fn files_are_written_beside_each_other_and_strangers_left_alone() {
 
     std::fs::write(target.join("new.bin"), b"a stranger").unwrap();
     let path = target.join("new.gltf");
-    let write = || export_to_file(&document, &path, &ExportOptions::default(), &Task::new());
+    let outputs = || Outputs::of(&document);
+    let write = || {
+        export_to_file(
+            &document,
+            &path,
+            &ExportOptions::default(),
+            &mut outputs(),
+            &Task::new(),
+        )
+    };
     write().unwrap();
     let again = crate::export_models::open(&path);
     assert_same_weights(&document, &again, 4, "written");
@@ -664,6 +674,7 @@ fn files_are_written_beside_each_other_and_strangers_left_alone() {
         &document,
         &source.join("copy.gltf"),
         &ExportOptions::default(),
+        &mut outputs(),
         &Task::new(),
     );
     assert!(
@@ -675,6 +686,7 @@ fn files_are_written_beside_each_other_and_strangers_left_alone() {
         &document,
         &target.join("new.obj"),
         &ExportOptions::default(),
+        &mut outputs(),
         &Task::new(),
     );
     assert!(

@@ -7,6 +7,7 @@ use crate::shared::shared_dir;
 use glam::{DQuat, Vec2};
 use sinew::bake::BakeOptions;
 use sinew::deform::{StackChoice, StackPreset};
+use sinew::document::session::Normalising;
 use sinew::document::{Edit, PaneLayout};
 use sinew::editor::OpenRequest;
 use sinew::editor::exporting::{Correction, Standing};
@@ -230,6 +231,47 @@ fn the_project_is_saved_while_an_export_is_computed_and_a_pose_keeps_it_current(
     assert_eq!(h.editor.export_standing(&path), Standing::Current);
     posed(&mut h, 20.0);
     assert_eq!(h.editor.export_standing(&path), Standing::ModelChanged);
+}
+
+#[test]
+fn a_save_and_the_checks_end_while_an_export_is_computed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut h = EditorHarness::on(OpenRequest::Sample("mannequin".into()));
+    h.editor.export_settings_mut().bake.tolerance = 1e-6;
+    h.editor
+        .compute_export(&folder.path().join("mannequin.glb"));
+    let step = |h: &EditorHarness| h.editor.computing_export().unwrap().label();
+    wait_until(&mut h, |h| !["", "Waiting"].contains(&step(h).as_str()));
+
+    let n_found = h.editor.findings().len();
+    let mesh = *h.editor.document().meshes().keys().next().unwrap();
+    h.editor.brush_mut().normalise = Normalising::Off;
+    let row = h.editor.document().meshes()[&mesh].influences.row(0);
+    let cells: Vec<_> = row.iter().map(|(joint, _)| (0, joint, 0.1)).collect();
+    assert_eq!(h.editor.set_weights(mesh, &cells, "Edit weights"), 0);
+    wait_until(&mut h, |h| h.editor.findings().len() > n_found);
+    let project = folder.path().join("arm.ron");
+    h.editor.save_as(&project);
+    wait_until(&mut h, |h| h.editor.saved_at().is_some());
+    assert!(project.is_file() && !h.editor.history().is_modified());
+
+    let task = h.editor.computing_export().expect("it is still computed");
+    assert!(!h.editor.is_idle() && !task.is_cancelled());
+    h.editor.stop_computing();
+    h.settle();
+    assert_eq!(
+        h.last_notice(),
+        "The export was cancelled; nothing was written."
+    );
+}
+
+fn wait_until(h: &mut EditorHarness, is_so: impl Fn(&EditorHarness) -> bool) {
+    let deadline = Instant::now() + Duration::from_mins(2);
+    while !is_so(h) {
+        assert!(Instant::now() < deadline, "it does not come to that");
+        h.editor.poll(0.0);
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 #[test]

@@ -546,6 +546,8 @@ fn any_tree() -> impl Strategy<Value = (Skeleton, Pose)> {
                 parent: (j > 0).then(|| JointId(parent.index(j.max(1)) as u32)),
                 rest: Transform::from_rotation_translation(*rotation, DVec3::from_array(*at)),
                 source_node: None,
+                content_of: None,
+                removed: false,
                 rule: JointRule::default(),
             });
         let skeleton = Skeleton::new(list.collect()).unwrap();
@@ -581,6 +583,8 @@ fn a_chain_of_1000_joints_does_not_drift_and_a_scaled_one_has_no_motions() {
             DVec3::new(0.1, 0.01, 0.0),
         ),
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     });
     let skeleton = Skeleton::new(joints.collect()).unwrap();

@@ -36,16 +36,13 @@ const FACE_CRATES: &[&str] = &[
 
 /// Folders whose circles of files are not resolved yet.
 const CIRCLES: &[&str] = &[
-    "bake/",
     "cli/",
     "document/",
     "editor/",
-    "evaluate/",
     "io/",
     "mesh/",
     "sample/",
     "skeleton/",
-    "skinning/",
     "tools/",
     "view/",
     "weights/",

@@ -46,6 +46,8 @@ impl Model {
                 place - parent.map_or(DVec3::ZERO, head),
             ),
             source_node: None,
+            content_of: None,
+            removed: false,
             rule: JointRule {
                 tail: tail.map(|t| t - place),
                 ..JointRule::default()
@@ -57,6 +59,8 @@ impl Model {
             parent: None,
             rest: Transform::IDENTITY,
             source_node: None,
+            content_of: None,
+            removed: false,
             rule: JointRule::default(),
         };
         let skeleton = Skeleton::new(joints.chain([node]).collect()).unwrap();

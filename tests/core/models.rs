@@ -70,6 +70,8 @@ pub(crate) fn tube_with_sides(n_rings: usize, n_sides: usize) -> Document {
             ..Transform::IDENTITY
         },
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     };
     let joints = vec![

@@ -1,16 +1,28 @@
 //! Project files that must open for ever, with the models they refer to.
 
-use glam::{DMat3, DVec3};
-use sinew::deform::{CorrectiveSmooth, DeformStack, MaskKind, ScaleMode, SkinningMethod};
-use sinew::document::session::PaintTarget;
-use sinew::document::{ClipId, Document, MeshId};
+use glam::{DMat3, DVec3, Vec2};
+use sinew::deform::{
+    CorrectiveSmooth, DeformStack, MaskKind, ScaleMode, SkinningMethod, StackChoice, StackPreset,
+};
+use sinew::document::session::{
+    self, BlendTarget, BrushKind, BrushOptions, Normalising, PaintMask, PaintTarget, PaintedBones,
+    PointsOfMeshes, PoseOptions, PoseSpace, Pressure, RadiusUnit, SelectKind, SmoothedBones,
+    TransformKind,
+};
+use sinew::document::{ClipId, Document, InstanceId, LayerId, MeshId, PaneLayout};
 use sinew::io::import_for_project;
-use sinew::io::project::{Opened, open, save, to_project, to_text};
-use sinew::skeleton::{Interpolation, JointId, JointRule, Property};
+use sinew::io::project::{
+    ModelSource, Opened, apply_project, open, parse, save, to_project, to_text,
+};
+use sinew::math::Axis;
+use sinew::skeleton::{InBetweens, Interpolation, JointId, JointRule, Property};
 use sinew::skinning::{Compensation, Polynomial, Projection, TwistDamping, Variant};
 use sinew::task::Task;
+use sinew::weights::curve::Curve;
 use sinew::weights::falloff::Falloff;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 fn in_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -30,7 +42,7 @@ fn frozen(name: &str) -> Document {
     opened.document
 }
 
-/// What both frozen projects hold.
+/// What the frozen projects of versions 1 and 2 hold.
 fn assert_common(document: &Document) {
     let item = &document.meshes()[&MeshId(0)];
     let row = |vertex: usize| {
@@ -157,6 +169,149 @@ fn version_2_opens() {
     let brush = &document.session().brush;
     assert_eq!(brush.target, PaintTarget::Mask(MaskKind::Compensation));
     assert_eq!(brush.value(), 1.5);
+}
+
+/// Do not change `project-v3.ron`, nor what it is expected to hold: artists have such files.
+#[test]
+fn version_3_opens() {
+    let document = frozen("project-v3.ron");
+    let item = &document.meshes()[&MeshId(0)];
+    let layers = item.layers.layers();
+    let titles: Vec<&str> = layers.iter().map(|layer| layer.name.as_str()).collect();
+    assert_eq!(titles, ["Base", "Elbow", "Off"]);
+    let elbow = &layers[1];
+    assert_eq!((elbow.id, elbow.opacity), (LayerId(2), 0.75));
+    assert_eq!(item.layers.solo(), Some(LayerId(2)));
+    let point = |vertex: usize| item.geometry.point_of_vertex[vertex];
+    assert_eq!(elbow.rows.row(point(1)).weights, [0.5, 0.5]);
+    assert_eq!(elbow.rows.row(point(3)).joints, [0]);
+    assert_eq!(elbow.mask.get(point(1)), 0.5);
+    let mirror = elbow.mirror.as_ref().unwrap();
+    assert_eq!((mirror.axis(), mirror.centre()), (Axis::X, 0.25));
+    assert_eq!(mirror.joints().unpaired, [1]);
+    assert!(layers[2].muted);
+    let clip = &document.clips()[&ClipId(2)];
+    assert_eq!(
+        (clip.in_betweens, clip.preview),
+        (InBetweens::ScrewDlb, true)
+    );
+
+    let session = document.session();
+    let playback = &session.playback;
+    assert_eq!((playback.range, playback.fps), (Some((0.25, 1.25)), 24));
+    let brush = BrushOptions {
+        target: PaintTarget::LayerMask,
+        mask_values: session.brush.mask_values,
+        weights_kind: BrushKind::Gradient,
+        map_kind: BrushKind::Smooth,
+        weight: 0.25,
+        strength: 0.5,
+        radius_px: 30.0,
+        radius_world: 0.125,
+        radius_unit: RadiusUnit::World,
+        falloff: Falloff::Custom,
+        curve: Curve::new(&[(0.0, 1.0), (0.25, 0.5), (1.0, 0.0)].map(Vec2::from)),
+        spacing: 0.25,
+        projection: session::Projection::Volume,
+        front_faces_only: false,
+        xray: true,
+        accumulate: true,
+        floor: 0.125,
+        ceiling: 0.875,
+        normalise: Normalising::OnRelease,
+        max_influences: 3,
+        symmetry: Some(Axis::Z),
+        mask: PaintMask::Faces,
+        bones: PaintedBones::Active,
+        smoothed: SmoothedBones::All,
+        pressure: Pressure::Both,
+    };
+    assert_eq!(session.brush, brush);
+    assert_eq!(brush.value(), 0.25);
+    assert_eq!(brush.mask_values.get(MaskKind::Compensation), 1.5);
+    assert_eq!(session.active_layers[&MeshId(0)], LayerId(2));
+    let joints = |set: &BTreeSet<JointId>| set.iter().map(|j| j.0).collect::<Vec<_>>();
+    assert_eq!(session.active_joint, Some(JointId(1)));
+    assert_eq!(joints(&session.selected_joints), [0]);
+    assert_eq!(joints(&session.pins), [1]);
+    assert_eq!(joints(&session.hidden_joints), [2]);
+    assert_eq!(session.joint_colours[&JointId(1)], [255, 128, 0]);
+    assert_eq!(session.joint_pairs[&JointId(0)], JointId(1));
+    assert!(session.hidden_instances.contains(&InstanceId(2)));
+    let pose = PoseOptions {
+        gizmo: TransformKind::Move,
+        space: PoseSpace::Parent,
+        blend_target: BlendTarget::KeyAfter,
+        blend_way: InBetweens::Components,
+    };
+    assert_eq!(session.pose, pose);
+    assert_eq!(session.select_kind, SelectKind::Points);
+    assert!(session.select_through);
+    let count = |sets: &PointsOfMeshes| sets[&MeshId(0)].iter().count();
+    assert_eq!(count(&session.selected_points), 3);
+    assert_eq!(count(&session.hidden_points), 1);
+    let compare = &session.compare;
+    assert_eq!(
+        (compare.layout, compare.elsewhere, compare.wipe),
+        (PaneLayout::Wipe, PaneLayout::Four, 0.25)
+    );
+    let preset = StackChoice::Preset;
+    assert_eq!(compare.before, preset(StackPreset::Projection));
+    let mut stack = DeformStack::bare(SkinningMethod::CentresOfRotation);
+    stack.smooth = CorrectiveSmooth {
+        enabled: true,
+        factor: 0.25,
+        iterations: 7,
+        strength: 0.5,
+    };
+    let choices = [
+        StackChoice::Project,
+        preset(StackPreset::Compensation),
+        StackChoice::Custom(Arc::new(stack)),
+        preset(StackPreset::Default),
+    ];
+    assert_eq!(compare.choices, choices);
+}
+
+/// Opened, saved in the newest version and opened again, every frozen project is as it was.
+#[test]
+fn every_version_is_saved_and_opens_again() {
+    for version in 1..=3 {
+        let before = frozen(&format!("project-v{version}.ron"));
+        let path = in_repository(&format!("tests/data/project-v{version}.ron"));
+        let text = to_text(&to_project(&before, Some(&path)).unwrap()).unwrap();
+        assert!(text.starts_with("(\n    version: 4,"), "{text}");
+        let model = in_repository("tests/data/strip.gltf");
+        let import = || {
+            import_for_project(ModelSource::File(&model), &Task::new())
+                .unwrap()
+                .0
+        };
+        let (after, findings) = apply_project(import(), parse(&text).unwrap()).unwrap();
+        assert_eq!(findings, [], "version {version}");
+        assert_eq!(after.session(), before.session(), "version {version}");
+        assert_eq!(contents(&after), contents(&before), "version {version}");
+        let again = to_text(&to_project(&after, Some(&path)).unwrap()).unwrap();
+        assert_eq!(again, text, "version {version}");
+    }
+}
+
+/// What [`Document::same_content`] compares, of documents that were imported each on its own.
+fn contents(document: &Document) -> impl PartialEq + std::fmt::Debug {
+    let item = &document.meshes()[&MeshId(0)];
+    let rows = item
+        .influences
+        .iter()
+        .map(|row| row.iter().collect::<Vec<_>>());
+    (
+        document.skeleton().clone(),
+        document.pose().clone(),
+        document.clips().clone(),
+        document.locked().clone(),
+        rows.collect::<Vec<_>>(),
+        item.stack.clone(),
+        format!("{:?} {:?}", item.masks, item.layers),
+    )
 }
 
 /// The projects in the repository open over the models in `assets/` and are written as they are.

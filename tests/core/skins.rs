@@ -18,6 +18,8 @@ pub(crate) fn skeleton(parents: &[Option<u32>], rest: &[Transform]) -> Skeleton 
             parent: parent.map(JointId),
             rest: *rest,
             source_node: None,
+            content_of: None,
+            removed: false,
             rule: JointRule::default(),
         })
         .collect();

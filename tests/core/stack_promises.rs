@@ -396,6 +396,8 @@ fn a_bone_stretched_by_a_joint_without_points_is_measured_again() {
         parent: Some(JointId(1)),
         rest: Transform::IDENTITY,
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     });
     joints[2].parent = Some(JointId(5));

@@ -65,6 +65,8 @@ impl Rig {
                     ..Transform::IDENTITY
                 },
                 source_node: None,
+                content_of: None,
+                removed: false,
                 rule: JointRule {
                     tail: bones.tails[j].map(|tail| tail - bones.origins[j]),
                     ..JointRule::default()
@@ -76,6 +78,8 @@ impl Rig {
             parent: None,
             rest: Transform::IDENTITY,
             source_node: None,
+            content_of: None,
+            removed: false,
             rule: JointRule::default(),
         });
         let skin = Skin {

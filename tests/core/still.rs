@@ -9,6 +9,7 @@ use sinew::bake::still::{Still, still_shapes};
 use sinew::bake::{BakeMode, BakeOptions};
 use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, Edit};
+use sinew::io::Outputs;
 use sinew::io::gltf_export::{Container, ExportOptions, Exported, export, export_still};
 use sinew::io::import_bytes;
 use sinew::io::obj::export_obj;
@@ -226,7 +227,9 @@ fn stills_are_replaced_with_their_files_and_never_the_source() {
     let document = open(&source);
     let still = moment_of(&document, 0);
     let write = |name: &str, still: &Still| {
-        export_still_to_file(&document, &folder.path().join(name), still, &Task::new())
+        let mut outputs = Outputs::of(&document);
+        let path = folder.path().join(name);
+        export_still_to_file(&document, &path, still, &mut outputs, &Task::new())
     };
     write("a.obj", &Still::default()).unwrap();
     write("a.obj", &still).unwrap();
@@ -246,7 +249,13 @@ fn stills_are_replaced_with_their_files_and_never_the_source() {
     );
     let task = Task::new();
     task.cancel();
-    let stopped = export_still_to_file(&document, &folder.path().join("c.obj"), &still, &task);
+    let stopped = export_still_to_file(
+        &document,
+        &folder.path().join("c.obj"),
+        &still,
+        &mut Outputs::default(),
+        &task,
+    );
     assert_eq!(
         stopped.unwrap_err().to_string(),
         "The export was cancelled."

@@ -119,6 +119,8 @@ fn tube_skeleton() -> Skeleton {
             ..Transform::IDENTITY
         },
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     };
     let up = DVec3::new(0.0, f64::from(ELBOW), 0.0);

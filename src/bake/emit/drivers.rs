@@ -1,4 +1,4 @@
-//! What engines need to drive helper joints.
+//! What an engine needs to drive the helper joints of a retargetable export.
 
 use crate::bake::problem::Problem;
 use crate::bake::problem::rows::WeightRow;
@@ -9,36 +9,44 @@ use crate::skeleton::JointId;
 use crate::skinning::SkinBind;
 use std::collections::BTreeSet;
 
-/// The joints and weights that a helper of weights `omega` over a unit's joints follows, largest first; none where
-/// helpers follow their tracks.
-pub(super) fn driver(problem: &Problem<'_>, unit: usize, omega: &WeightRow) -> Vec<(JointId, f64)> {
+/// The joints and weights whose blend a helper of weights `blend_weights` follows, largest first; empty unless the
+/// export is retargetable.
+pub(super) fn driver(
+    problem: &Problem<'_>,
+    joint_set: usize,
+    blend_weights: &WeightRow,
+) -> Vec<(JointId, f64)> {
     if problem.options.mode != BakeMode::Retarget {
         return Vec::new();
     }
-    let joints = &problem.sampler.joint_sets[unit].joints;
-    let mut driver: Vec<(JointId, f64)> = omega
+    let joints = &problem.sampler.joint_sets[joint_set].joints;
+    let mut driver: Vec<(JointId, f64)> = blend_weights
         .iter()
         .map(|&(slot, weight)| (joints[usize::from(slot)], weight))
         .collect();
-    // Stable: of equal weights the blend takes the sign of the first.
+    // Stable: of equal weights the blend takes the hemisphere of the first.
     driver.sort_by(|a, b| b.1.total_cmp(&a.1));
     driver
 }
 
-/// What drivers of a unit's helpers need; `None` where helpers follow their tracks.
+/// What drivers of a joint set's helpers need besides; `None` unless the export is retargetable.
 pub(super) fn frames(
     problem: &Problem<'_>,
-    unit: usize,
+    joint_set: usize,
     codebook: &[WeightRow],
 ) -> Option<SkinFrames> {
     if problem.options.mode != BakeMode::Retarget {
         return None;
     }
     let sampler = problem.sampler;
-    let of_unit = &sampler.joint_sets[unit];
-    let mut bound = vec![false; of_unit.joints.len()];
+    let set = &sampler.joint_sets[joint_set];
+    let mut bound = vec![false; set.joints.len()];
     let mut stretches = false;
-    for drawn in sampler.drawn.iter().filter(|d| d.unit == unit) {
+    for drawn in sampler
+        .instances
+        .iter()
+        .filter(|d| d.joint_set == joint_set)
+    {
         let Some(item) = sampler.item(drawn.mesh) else {
             continue;
         };
@@ -49,24 +57,24 @@ pub(super) fn frames(
     let skeleton = sampler.document.skeleton();
     let bind = SkinBind::new(
         skeleton,
-        &of_unit.joints,
-        &of_unit.inverse_bind,
+        &set.joints,
+        &set.inverse_bind,
         &bound,
         &sampler.rest_world,
     );
     let all: Vec<_> = bind.frames().collect();
     let followed = codebook.iter().flatten();
     let mut needed: BTreeSet<JointId> = followed
-        .map(|&(slot, _)| of_unit.joints[usize::from(slot)])
+        .map(|&(slot, _)| set.joints[usize::from(slot)])
         .collect();
-    // Children first, so that what a joint needs is known before it is asked for.
+    // Children first, so that an ancestor is needed by the time it is visited.
     for (joint, above, _) in all.iter().rev() {
         if needed.contains(joint) {
             needed.extend(above);
         }
     }
     let is_bound = |joint: JointId| {
-        let mut slots = of_unit.joints.iter().zip(&bound);
+        let mut slots = set.joints.iter().zip(&bound);
         slots.any(|(j, bound)| *j == joint && *bound)
     };
     let mut frames = SkinFrames {

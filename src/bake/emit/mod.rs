@@ -1,4 +1,4 @@
-//! Solutions as glTF has them.
+//! Solutions as glTF data: helper joints and tracks, weight rows, morph targets, drivers.
 
 mod drivers;
 mod normals;
@@ -10,7 +10,7 @@ use super::problem::Problem;
 use super::problem::group::Group;
 use super::solve::Solution;
 use super::{Baked, BakedMesh, HelperJoint, Jump};
-use crate::skeleton::{Channel, JointId};
+use crate::skeleton::Channel;
 use crate::task::Cancelled;
 use rows::{stored_row, with_rows};
 use std::collections::BTreeMap;
@@ -18,41 +18,41 @@ use std::sync::Arc;
 use targets::MorphTargets;
 use tracks::{channels_of, joint_of};
 
-/// Adds what was found for a group.
+/// Adds the solution of a group.
 pub(crate) fn add(
     baked: &mut Baked,
     problem: &Problem<'_>,
     group: &Group,
     solved: &Solution,
 ) -> Result<(), Cancelled> {
-    baked.expected = baked.expected.max(solved.worst / problem.diagonal);
+    baked.expected = baked.expected.max(solved.max_error / problem.diagonal);
     baked.jumps.extend(solved.flips.iter().map(|flip| Jump {
         clip: problem.clips.ids[flip.clip],
         time: flip.time,
         joints: flip.joints,
     }));
-    let first = problem.sampler.document.skeleton().len();
+    let skeleton = problem.sampler.document.skeleton();
     let mut tracks: Vec<Vec<Channel>> = vec![Vec::new(); problem.clips.ids.len()];
-    for (&unit, helpers) in group.joint_sets.iter().zip(&solved.helpers) {
+    for (&joint_set, helpers) in group.joint_sets.iter().zip(&solved.helpers) {
         if helpers.is_empty() {
             continue;
         }
         let joints: Vec<usize> = (0..helpers.len()).map(|h| baked.joints.len() + h).collect();
         for (h, (helper, &joint)) in helpers.iter().zip(&joints).enumerate() {
+            let id = skeleton.free_id(joint);
             baked.joints.push(HelperJoint {
-                driver: drivers::driver(problem, unit, &solved.codebook[h]),
-                ..joint_of(helper, joint)
+                driver: drivers::driver(problem, joint_set, &solved.codebook[h]),
+                ..joint_of(helper, id, joint)
             });
-            let index = JointId((first + joint) as u32);
             for (clip, tracks) in tracks.iter_mut().enumerate() {
-                tracks.extend(channels_of(helper, index, clip));
+                tracks.extend(channels_of(helper, id, clip));
             }
         }
-        for &skin in &problem.sampler.joint_sets[unit].skins {
+        for &skin in &problem.sampler.joint_sets[joint_set].skins {
             baked.skins.insert(skin, joints.clone());
         }
-        if let Some(frames) = drivers::frames(problem, unit, &solved.codebook) {
-            let skins = problem.sampler.joint_sets[unit].skins.iter();
+        if let Some(frames) = drivers::frames(problem, joint_set, &solved.codebook) {
+            let skins = problem.sampler.joint_sets[joint_set].skins.iter();
             baked
                 .frames
                 .extend(skins.map(|&skin| (skin, frames.clone())));
@@ -64,7 +64,7 @@ pub(crate) fn add(
         };
         let mut rows: BTreeMap<u32, Vec<(u16, f32)>> = BTreeMap::new();
         for (&point, row) in part.active.iter().zip(&mesh.rows) {
-            if *row != part.omega[point as usize] {
+            if *row != part.weights[point as usize] {
                 rows.insert(point, stored_row(row));
             }
         }
@@ -73,7 +73,7 @@ pub(crate) fn add(
         let normal_deltas = normals::normal_deltas(problem, group, solved, i)?;
         let morphs = MorphTargets::of(part, mesh, &normal_deltas, solved.unit_scale, problem);
         if reweighted || !morphs.targets.is_empty() {
-            for (instance, &d) in part.drawn.iter().enumerate() {
+            for (instance, &d) in part.instances.iter().enumerate() {
                 morphs.add_channels(problem, d, instance, &solved.keys, &mut tracks);
             }
             morphs.widen_others(problem, part, &mut tracks);

@@ -1,8 +1,9 @@
-//! Normals that morph targets turn, with the weights that their displacements have.
+//! Normal deltas of morph targets, for the weights that their displacements have.
 //!
-//! Displacements alone do not turn normals: a player shows `normalise(A (n + sum_k w_k d_k))` with A the blended matrix
-//! and n the bind normal. The d of each normal solve `min sum_t |target_t - shown_t|^2` over representative_keys frames, linearised:
-//! the part of `A (n + sum d w)` across the target, by its length, is to vanish, and its length hardly to change.
+//! Displacements do not change normals: a player shows `normalise(A (n + sum_k w_k d_k))` with A the blended matrix
+//! and n the bind normal. The deltas d of each normal minimise `sum_t |target_t - shown_t|^2` over representative
+//! keyframes, linearised: the component of `A (n + sum d w)` across the target, relative to its length, is to vanish,
+//! and the length hardly to change.
 
 use crate::bake::normal_angles::{BindNormals, angle, compared_normals, first_vertex_of_normal};
 use crate::bake::problem::Problem;
@@ -10,59 +11,64 @@ use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::rows::{WeightRow, blended};
 use crate::bake::problem::sampler::{Frame, FrameTime, SampleRequest};
 use crate::bake::solve::Solution;
+use crate::bake::solve::irls;
 use crate::bake::solve::linear::solve_in_place;
 use crate::task::Cancelled;
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Moments, times instances, that normal_deltas are found on.
-const VIEWS: usize = 56;
-/// 99 % of the angles are to stay below this where that takes few normal_deltas, degrees.
-const GOAL: f64 = 0.7;
-/// Normals whose worst angle is below these, tried in turn, stay as they are, degrees.
-const IDLE: [f64; 6] = [3.0, 2.0, 1.4, 1.0, 0.7, 0.4];
-/// A part of a turn that is less than this share of such an angle is left out.
-const PART: f64 = 0.12;
-/// NormalDeltas that gain less of the angle which 99 % stay below are not select_deltas their bytes, degrees.
-const GAIN: f64 = 0.25;
-/// How much the length of a normal counts beside its direction.
-const LENGTH: f64 = 0.2;
-/// How much of a turn at full weight it takes to outweigh a frame.
+/// Observations of a mesh: keyframes times instances. It bounds memory and time.
+const MAX_OBSERVATIONS: usize = 56;
+/// The 99th percentile of angles to reach, degrees: below 1 degree shading is not visibly different.
+const GOAL_DEGREES: f64 = 0.7;
+/// Thresholds of a normal's largest angle, degrees, tried in this order: normals below get no delta.
+const THRESHOLD_DEGREES: [f64; 6] = [3.0, 2.0, 1.4, 1.0, 0.7, 0.4];
+/// Deltas shorter than this fraction of the threshold are dropped.
+const MIN_DELTA_SHARE: f64 = 0.12;
+/// Least improvement of the 99th percentile for which deltas are written at all, degrees.
+const MIN_GAIN_DEGREES: f64 = 0.25;
+/// Weight of an error in length relative to one in direction; lengths are normalised, but a short normal is unstable.
+const LENGTH_WEIGHT: f64 = 0.2;
+/// Ridge relative to the weight of all observations (no unit).
 const RIDGE: f64 = 1e-3;
 
-/// What displacements of a mesh do to its normals.
+/// The least length of a normal in the linearisation, as a fraction of the matrix's scale.
+const MIN_LENGTH: f64 = 0.15;
+/// A result counts as nearly the best within this fraction of the possible improvement.
+const NEARLY: f64 = 0.1;
+
+/// The normal deltas of the displacements of a mesh.
 #[derive(Default)]
 pub(crate) struct NormalDeltas {
     /// Entries of [`crate::mesh::Mesh::normals`], ascending.
     pub(crate) normals: Vec<u32>,
-    /// What each displacement adds to each of them: n x k, bind space.
+    /// Deltas of each displacement: n x k, bind space.
     pub(crate) d: Vec<DVec3>,
 }
 
-/// One instance at one frame.
+/// An instance at one frame.
 struct InstanceObservation {
-    /// Linear parts of the matrices of joints and helpers.
+    /// Matrices of joints and helpers.
     linear: Vec<DAffine3>,
-    /// Of the source's targets.
+    /// Weights of the source's morph targets.
     morph_weights: Vec<f32>,
-    /// The stack's normals, one each of those to turn.
+    /// The stack's normals, one for each fitted normal.
     targets: Vec<Vec3>,
-    /// Weights of the displacements as shares of their largest, k.
+    /// Weights of the displacements as fractions of their largest, k.
     weights: Vec<f64>,
 }
 
-/// A normal seen in all observations.
+/// The fit of one normal.
 struct NormalFit {
-    /// As shares of the largest weights, k.
+    /// Deltas at the largest weights, k.
     d: Vec<DVec3>,
-    /// By view, degrees, without and with.
+    /// Angles by observation, degrees, without and with the deltas.
     before: Vec<f32>,
     after: Vec<f32>,
 }
 
-/// What the displacements of mesh `i` of the group do to its normals; nothing where that is not asked for or gains
-/// little.
+/// The normal deltas of mesh `i` of the group; empty where they are not requested or gain too little.
 pub(crate) fn normal_deltas(
     problem: &Problem<'_>,
     group: &Group,
@@ -94,7 +100,9 @@ pub(crate) fn normal_deltas(
         .enumerate()
         .map(|(i, &normal)| {
             let point = part.geometry.point_of_normal[normal as usize];
-            let row = rows.get(&point).map_or(&part.base[point as usize], |r| *r);
+            let row = rows
+                .get(&point)
+                .map_or(&part.file_weights[point as usize], |r| *r);
             NormalFit::new(k, i, row, &bind, &observations)
         })
         .collect();
@@ -102,7 +110,7 @@ pub(crate) fn normal_deltas(
     Ok(select_deltas(k, &normals, &fits, &reach))
 }
 
-/// The largest weight of each displacement, either way.
+/// The largest absolute weight of each displacement.
 fn largest_weights<'a>(k: usize, all: impl Iterator<Item = &'a Vec<f64>>) -> Vec<f64> {
     let mut largest = vec![0.0f64; k];
     for weights in all {
@@ -113,12 +121,12 @@ fn largest_weights<'a>(k: usize, all: impl Iterator<Item = &'a Vec<f64>>) -> Vec
     largest
 }
 
-/// New rows by point.
+/// Weight rows by point.
 fn rows_of<'a>(part: &GroupMesh, rows: &'a [WeightRow]) -> BTreeMap<u32, &'a WeightRow> {
     part.active.iter().copied().zip(rows).collect()
 }
 
-/// Keys that tell most: half of them spread over time, the others far from each other in their weights.
+/// Representative keyframes: half of them at a regular stride, half by farthest-point sampling of their weights.
 fn representative_keys(keys: &[(FrameTime, Vec<f64>)], most: usize) -> Vec<usize> {
     let step = keys.len().div_ceil((most / 2).max(1)).max(1);
     let mut chosen: Vec<usize> = (0..keys.len()).step_by(step).collect();
@@ -147,7 +155,7 @@ fn representative_keys(keys: &[(FrameTime, Vec<f64>)], most: usize) -> Vec<usize
     chosen
 }
 
-/// Mesh `i` at representative_keys frames, in all its instances.
+/// Mesh `i` at representative keyframes in all its instances.
 fn observations(
     problem: &Problem<'_>,
     group: &Group,
@@ -172,25 +180,33 @@ fn observations(
             keys.push((time, shares.map(|(w, r)| w / r.max(1e-300)).collect()));
         }
     }
-    let chosen = representative_keys(&keys, (VIEWS / part.drawn.len().max(1)).max(8));
+    let chosen = representative_keys(
+        &keys,
+        (MAX_OBSERVATIONS / part.instances.len().max(1)).max(8),
+    );
     let chosen: Vec<&(FrameTime, Vec<f64>)> = chosen.into_iter().map(|c| &keys[c]).collect();
     let times: Vec<FrameTime> = chosen.iter().map(|c| c.0).collect();
     let look = |m: usize, frame: Frame| -> Vec<InstanceObservation> {
         let of = |(instance, &d): (usize, &usize)| {
-            let drawn = &frame.drawn[d];
+            let drawn = &frame.instances[d];
             let k = mesh.k;
             InstanceObservation {
-                linear: matrices(group, solved, problem.sampler.drawn[d].unit, &frame),
+                linear: matrices(
+                    group,
+                    solved,
+                    problem.sampler.instances[d].joint_set,
+                    &frame,
+                ),
                 morph_weights: drawn.morph_weights.clone(),
                 targets: normals.iter().map(|&n| drawn.normals[n as usize]).collect(),
                 weights: chosen[m].1[instance * k..(instance + 1) * k].to_vec(),
             }
         };
-        part.drawn.iter().enumerate().map(of).collect()
+        part.instances.iter().enumerate().map(of).collect()
     };
     let wanted = SampleRequest {
         normals: true,
-        ..SampleRequest::own(&part.drawn)
+        ..SampleRequest::own(&part.instances)
     };
     let observations = problem
         .sampler
@@ -198,25 +214,25 @@ fn observations(
     Ok(observations.into_iter().flatten().collect())
 }
 
-/// Matrices of a unit's joints and helpers as a player has them.
-fn matrices(group: &Group, solved: &Solution, unit: usize, frame: &Frame) -> Vec<DAffine3> {
-    let own = &frame.joint_sets[unit].matrices;
-    let index = group.joint_sets.iter().position(|&u| u == unit);
+/// A player's skin matrices of a joint set's joints and helpers.
+fn matrices(group: &Group, solved: &Solution, joint_set: usize, frame: &Frame) -> Vec<DAffine3> {
+    let own = &frame.joint_sets[joint_set].matrices;
+    let index = group.joint_sets.iter().position(|&u| u == joint_set);
     let helpers = index.and_then(|i| solved.helpers.get(i));
     let helpers = helpers.into_iter().flatten();
     let helpers = helpers.map(|helper| helper.matrix(&frame.world, frame.time));
     own.iter().copied().chain(helpers).collect()
 }
 
-/// A normal of bind direction `n` in one view.
+/// A normal in one observation.
 struct NormalObservation<'a> {
-    /// Its matrix, and what that makes of it without normal_deltas.
+    /// The blended matrix, and the normal it gives without deltas.
     matrix: DMat3,
-    place: DVec3,
+    position: DVec3,
     target: DVec3,
-    /// The length that is not to be fallen short of: what a matrix that collapses leaves has no direction.
+    /// The least length in the denominator: a collapsed matrix gives no direction.
     least: f64,
-    /// Of the displacements as fractions of their largest, k.
+    /// Weights of the displacements as fractions of their largest, k.
     weights: &'a [f64],
 }
 
@@ -236,9 +252,9 @@ impl NormalFit {
                 let square: f64 = columns.iter().map(|c| c.length_squared()).sum();
                 NormalObservation {
                     matrix,
-                    place: matrix * bind.at(i, &view.morph_weights),
+                    position: matrix * bind.at(i, &view.morph_weights),
                     target: view.targets[i].as_dvec3(),
-                    least: 0.15 * (square / 3.0).sqrt() + 1e-30,
+                    least: MIN_LENGTH * (square / 3.0).sqrt() + 1e-30,
                     weights: &view.weights,
                 }
             })
@@ -246,7 +262,7 @@ impl NormalFit {
         let shown = |d: &[DVec3]| -> Vec<f32> {
             let angles = observations.iter();
             angles
-                .map(|o| angle(o.place + o.matrix * sum(d, o.weights), o.target) as f32)
+                .map(|o| angle(o.position + o.matrix * sum(d, o.weights), o.target) as f32)
                 .collect()
         };
         let score = |angles: &[f32]| -> f64 { angles.iter().map(|a| f64::from(*a).powi(4)).sum() };
@@ -259,20 +275,20 @@ impl NormalFit {
         if best
             .before
             .iter()
-            .all(|a| f64::from(*a) < IDLE[IDLE.len() - 1])
+            .all(|a| f64::from(*a) < THRESHOLD_DEGREES[THRESHOLD_DEGREES.len() - 1])
         {
             return best;
         }
         let mut d = best.d.clone();
-        let mut om = vec![1.0; observations.len()];
+        let mut irls = vec![1.0; observations.len()];
         for _ in 0..2 {
-            if !solve(k, &observations, &om, &mut d) {
+            if !solve(k, &observations, &irls, &mut d) {
                 break;
             }
             let angles = shown(&d);
             let mean = angles.iter().map(|a| f64::from(a * a)).sum::<f64>() / angles.len() as f64;
-            for (om, angle) in om.iter_mut().zip(&angles) {
-                *om *= (f64::from(*angle) / mean.sqrt().max(1e-9)).powf(0.7) + 0.3;
+            for (irls, angle) in irls.iter_mut().zip(&angles) {
+                *irls *= irls::factor(f64::from(*angle) / mean.sqrt().max(1e-9));
             }
             if score(&angles) < score(&best.after) {
                 best.d.clone_from(&d);
@@ -283,27 +299,27 @@ impl NormalFit {
     }
 }
 
-/// What the normal_deltas come to at some weights.
+/// The delta at given weights.
 fn sum(d: &[DVec3], weights: &[f64]) -> DVec3 {
     d.iter().zip(weights).map(|(d, w)| *d * *w).sum()
 }
 
-/// Solves the normal_deltas of a normal, linearised at `d`; `false` where there is no answer.
-fn solve(k: usize, observations: &[NormalObservation<'_>], om: &[f64], d: &mut [DVec3]) -> bool {
+/// Solves for the deltas of a normal, linearised at `d`; `false` where the system is singular.
+fn solve(k: usize, observations: &[NormalObservation<'_>], irls: &[f64], d: &mut [DVec3]) -> bool {
     let n = 3 * k;
     let mut g = vec![0.0; n * n];
     let mut h = vec![0.0; n];
-    for (observation, om) in observations.iter().zip(om) {
+    for (observation, irls) in observations.iter().zip(irls) {
         let (a, t) = (observation.matrix, observation.target);
-        let shown = observation.place + a * sum(d, observation.weights);
+        let shown = observation.position + a * sum(d, observation.weights);
         let length = shown.dot(t).max(observation.least);
-        // Across the target, and a little along it.
-        let across = |v: DVec3| v - t * (v.dot(t) * (1.0 - LENGTH * LENGTH));
-        let scale = om / (length * length);
+        // The component across the target, and a little of the one along it.
+        let across = |v: DVec3| v - t * (v.dot(t) * (1.0 - LENGTH_WEIGHT * LENGTH_WEIGHT));
+        let scale = irls / (length * length);
         let m =
             a.transpose() * DMat3::from_cols(across(a.x_axis), across(a.y_axis), across(a.z_axis));
         let m = (m * scale).to_cols_array();
-        let b = a.transpose() * across(t * length - observation.place) * scale;
+        let b = a.transpose() * across(t * length - observation.position) * scale;
         for (i, &w) in observation.weights.iter().enumerate() {
             for (x, b) in b.to_array().into_iter().enumerate() {
                 h[3 * i + x] += w * b;
@@ -321,7 +337,7 @@ fn solve(k: usize, observations: &[NormalObservation<'_>], om: &[f64], d: &mut [
             }
         }
     }
-    let ridge = RIDGE * om.iter().sum::<f64>();
+    let ridge = RIDGE * irls.iter().sum::<f64>();
     for i in 0..n {
         g[i * n + i] += ridge;
     }
@@ -334,7 +350,7 @@ fn solve(k: usize, observations: &[NormalObservation<'_>], om: &[f64], d: &mut [
     true
 }
 
-/// The fewest normal_deltas that bring the angles about as far down as all of them do, or to the goal.
+/// The fewest deltas that reach the target percentile, or nearly the best one possible.
 fn select_deltas(k: usize, normals: &[u32], fits: &[NormalFit], reach: &[f64]) -> NormalDeltas {
     let worst = |angles: &[f32]| f64::from(angles.iter().copied().fold(0.0, f32::max));
     let p99 = |turned: &dyn Fn(&NormalFit) -> bool| -> f64 {
@@ -350,15 +366,15 @@ fn select_deltas(k: usize, normals: &[u32], fits: &[NormalFit], reach: &[f64]) -
     }
     let before = p99(&|_| false);
     let full = p99(&|_| true);
-    if before - full < GAIN {
+    if before - full < MIN_GAIN_DEGREES {
         return NormalDeltas::default();
     }
-    let limit = GOAL.max(full + 0.1 * (before - full));
-    let idle = IDLE
+    let limit = GOAL_DEGREES.max(full + NEARLY * (before - full));
+    let idle = THRESHOLD_DEGREES
         .into_iter()
         .find(|&idle| p99(&|fit| worst(&fit.before) > idle) <= limit);
-    let idle = idle.unwrap_or(IDLE[IDLE.len() - 1]);
-    let least = PART * idle.to_radians();
+    let idle = idle.unwrap_or(THRESHOLD_DEGREES[THRESHOLD_DEGREES.len() - 1]);
+    let least = MIN_DELTA_SHARE * idle.to_radians();
     let mut normal_deltas = NormalDeltas::default();
     for (&normal, fit) in normals.iter().zip(fits) {
         if worst(&fit.before) > idle && fit.d.iter().any(|d| d.length() >= least) {
@@ -381,7 +397,7 @@ fn select_deltas(k: usize, normals: &[u32], fits: &[NormalFit], reach: &[f64]) -
 mod tests {
     use super::*;
 
-    /// TrainingSet of a normal Z that the stack normal_deltas about X by an angle that grows with the only weight.
+    /// Observations of a normal Z that the stack rotates about X by an angle proportional to the only weight.
     fn observations(matrix: impl Fn(f64) -> DMat3) -> Vec<InstanceObservation> {
         let weights = (0..9).map(|i| f64::from(i) / 8.0);
         weights
@@ -407,11 +423,11 @@ mod tests {
     fn a_normal_follows_its_weight() {
         let observations = observations(|w| DMat3::from_rotation_y(2.0 * w) * 0.01);
         let row = vec![(0, 1.0)];
-        // What stands still while the matrix normal_deltas is no answer that one weight can give exactly; it still helps.
+        // One weight cannot follow a rotating matrix exactly; it still helps.
         let fit = NormalFit::new(1, 0, &row, &z(), &observations);
         let largest = |angles: &[f32]| angles.iter().copied().fold(0.0, f32::max);
         assert!(largest(&fit.after) < 0.7 * largest(&fit.before));
-        // Under a matrix that stays it is nearly exact: the tangent of the angle against the weight.
+        // Under a fixed matrix it is nearly exact.
         let observations = self::observations(|_| DMat3::from_diagonal(DVec3::splat(3.0)));
         let fit = NormalFit::new(1, 0, &row, &z(), &observations);
         assert!(

@@ -1,9 +1,9 @@
-//! Weights as glTF has them.
+//! Weight rows as glTF stores them.
 
 use crate::skinning::{Influences, RowRef, Rows};
 use std::collections::BTreeMap;
 
-/// Weights as f32, summing to 1 as exactly as that allows.
+/// Weights as f32; the largest takes the rounding error of the sum.
 pub(super) fn stored_row(row: &[(u16, f64)]) -> Vec<(u16, f32)> {
     let mut stored: Vec<(u16, f32)> = row.iter().map(|&(j, w)| (j, w as f32)).collect();
     let rest = 1.0 - stored.iter().map(|r| f64::from(r.1)).sum::<f64>();
@@ -13,7 +13,7 @@ pub(super) fn stored_row(row: &[(u16, f64)]) -> Vec<(u16, f32)> {
     stored
 }
 
-/// The influences with other rows at some points.
+/// The influences with some rows replaced.
 pub(super) fn with_rows(
     influences: &Influences,
     rows: &BTreeMap<u32, Vec<(u16, f32)>>,

@@ -1,4 +1,4 @@
-//! Displacements and weights as morph targets and tracks.
+//! Displacements and their weights as morph targets and tracks.
 
 use super::normals::NormalDeltas;
 use crate::bake::BakedTarget;
@@ -8,20 +8,21 @@ use crate::bake::solve::MeshSolution;
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use glam::{DVec3, Vec3};
 
-/// A target whose largest effect is less than this share of the tolerance is left out of a clip.
+/// A clip gets no weights track where all targets together move points by less than this fraction of the tolerance.
 const NEGLIGIBLE: f64 = 0.02;
 
-/// The targets of a mesh, and what its weights become.
+/// The morph targets of a mesh and the affine map of their weights.
 pub(crate) struct MorphTargets<'a> {
     pub(crate) targets: Vec<BakedTarget>,
     solved: &'a MeshSolution,
-    /// Of each displacement its lowest weight and its range: the target is it times the range.
+    /// The lowest weight and the range of each displacement: the target is the displacement times the range, its
+    /// weight `(w - lowest) / range`.
     ranges: Vec<(f64, f64)>,
-    /// The last target puts back what the lowest weights below 0 take, at weight 1.
+    /// Whether a last target, always at weight 1, adds the displacements at their lowest weights.
     offset: bool,
-    /// The reach of each displacement per weight, bind space.
+    /// The largest length of each displacement, bind space.
     reach: Vec<f64>,
-    /// The factor from bind space to the world.
+    /// The scale from bind space to the world.
     unit_scale: f64,
     n_source: usize,
 }
@@ -40,7 +41,7 @@ impl<'a> MorphTargets<'a> {
             .map(|i| {
                 let low = all().map(|w| w[i]).fold(0.0, f64::min);
                 let high = all().map(|w| w[i]).fold(0.0, f64::max);
-                // Without a range the target is zero and nobody minds the weight.
+                // A displacement of constant weight 0: any range will do.
                 let range = if problem.options.unipolar {
                     high - low
                 } else {
@@ -82,7 +83,7 @@ impl<'a> MorphTargets<'a> {
         }
     }
 
-    /// Adds the weights of instance `d` (the mesh's `instance`-th) to the new channels of each clip.
+    /// Adds weights tracks of instance `d` (the mesh's `instance`-th) to the tracks of each clip.
     pub(crate) fn add_channels(
         &self,
         problem: &Problem<'_>,
@@ -94,7 +95,7 @@ impl<'a> MorphTargets<'a> {
         if self.targets.is_empty() {
             return;
         }
-        let drawn = &problem.sampler.drawn[d];
+        let drawn = &problem.sampler.instances[d];
         let rest = problem
             .sampler
             .document
@@ -105,7 +106,7 @@ impl<'a> MorphTargets<'a> {
         rest.resize(self.n_source, 0.0);
         for (clip, tracks) in tracks.iter_mut().enumerate() {
             let weights = &self.solved.weights[instance][clip];
-            let source = morph_channel(problem.clips.played[clip], drawn.node);
+            let source = morph_channel(problem.clips.written[clip], drawn.node);
             if weights.is_empty() || self.is_negligible(weights, problem) {
                 tracks.extend(source.map(|channel| self.widened(channel)));
                 continue;
@@ -137,7 +138,8 @@ impl<'a> MorphTargets<'a> {
         }
     }
 
-    /// Adds the source's tracks of what draws the mesh without a skin, with weights 0 for the new targets.
+    /// Adds the source's weights tracks of nodes that draw the mesh without a skin, with weights 0 for the new
+    /// targets.
     pub(crate) fn widen_others(
         &self,
         problem: &Problem<'_>,
@@ -148,13 +150,17 @@ impl<'a> MorphTargets<'a> {
             return;
         }
         let sampler = problem.sampler;
-        let is_drawn = |node| part.drawn.iter().any(|&d| sampler.drawn[d].node == node);
+        let is_drawn = |node| {
+            part.instances
+                .iter()
+                .any(|&d| sampler.instances[d].node == node)
+        };
         for instance in sampler.document.instances().values() {
             if instance.mesh != part.mesh || is_drawn(instance.joint) {
                 continue;
             }
             for (clip, tracks) in tracks.iter_mut().enumerate() {
-                let source = morph_channel(problem.clips.played[clip], instance.joint);
+                let source = morph_channel(problem.clips.written[clip], instance.joint);
                 tracks.extend(source.map(|channel| self.widened(channel)));
             }
         }
@@ -170,7 +176,7 @@ impl<'a> MorphTargets<'a> {
         largest.fold(0.0, f64::max) * self.unit_scale < NEGLIGIBLE * problem.tolerance
     }
 
-    /// A track of the source with weights 0 for the new targets.
+    /// A weights track of the source with weights 0 for the new targets.
     fn widened(&self, channel: &Channel) -> Channel {
         let new = self.targets.len();
         let width = self.n_source.max(1);
@@ -183,7 +189,7 @@ impl<'a> MorphTargets<'a> {
     }
 }
 
-/// What `d` makes of the k vectors of each of `indices`, where that is something.
+/// The entries of a target: `d` of the k vectors of each index, without zeros.
 fn entries(
     indices: &[u32],
     k: usize,
@@ -196,7 +202,7 @@ fn entries(
         .collect()
 }
 
-/// The morph weights of a node in a clip; of duplicates the last.
+/// The weights channel of a node in a clip; the last of duplicates.
 fn morph_channel(clip: &Clip, node: JointId) -> Option<&Channel> {
     let is = |c: &&Channel| c.joint == node && c.property == Property::MorphWeights;
     clip.channels.iter().rfind(is)

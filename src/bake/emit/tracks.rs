@@ -1,4 +1,4 @@
-//! Helper joints and their tracks.
+//! Helper joints and the channels of their tracks.
 
 use crate::bake::HelperJoint;
 use crate::bake::solve::helper_tracks::Helper;
@@ -8,8 +8,9 @@ use crate::skeleton::{Channel, Interpolation, JointId, Property};
 use glam::DMat3;
 use std::sync::Arc;
 
-pub(super) fn joint_of(helper: &Helper, number: usize) -> HelperJoint {
+pub(super) fn joint_of(helper: &Helper, id: JointId, number: usize) -> HelperJoint {
     HelperJoint {
+        id,
         name: format!("Helper {}", number + 1),
         parent: helper.parent,
         rest: Transform {
@@ -22,7 +23,7 @@ pub(super) fn joint_of(helper: &Helper, number: usize) -> HelperJoint {
     }
 }
 
-/// The channels that a helper has in a clip.
+/// The channels of a helper in a clip.
 pub(super) fn channels_of(helper: &Helper, joint: JointId, clip: usize) -> Vec<Channel> {
     let Some(track) = helper.tracks.get(clip) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! A file of frames as a player shows it, beside what the stacks show.
+//! The error of a written file of frames, compared with the deformer stacks.
 
 use crate::bake::compare::{Comparison, InstanceErrors, moments};
 use crate::bake::problem::sampler::{Clips, Sampler};
@@ -9,14 +9,14 @@ use glam::{DAffine3, Vec3};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Steps of errors that are counted, as fractions of the diagonal.
-const STEP: f64 = 2e-6;
-const STEPS: usize = 100_000;
+/// The bin width of the error histogram, as a fraction of the diagonal.
+const BIN: f64 = 2e-6;
+const N_BINS: usize = 100_000;
 
-/// Compares what the stacks of `seen` show with `shown`, read from a file of frames, at all keys of both, midway between
-/// them and at moments besides.
+/// Compares the stacks of `seen` with `shown`, read from a file of frames: at all keyframes of both, in the middle
+/// between them, and at other times.
 ///
-/// `clips`: those of the file, as `seen` has them; `nodes`: the instance of `shown` for each of `seen`.
+/// `clips`: the clips of `seen` as written; `nodes`: the instance of `shown` for each of `seen`.
 pub fn compare_frames(
     seen: &Document,
     shown: &Document,
@@ -33,27 +33,27 @@ pub fn compare_frames(
     };
     let read: Vec<&Clip> = shown.clips().values().map(AsRef::as_ref).collect();
     if read.len() != own.ids.len() {
-        // Not one to one: nothing can be told.
+        // The clips do not match: the error is unknown.
         comparison.max = f64::INFINITY;
         return Ok(comparison);
     }
-    let mut counts = vec![0u64; STEPS + 1];
+    let mut counts = vec![0u64; N_BINS + 1];
     let (mut square, mut n) = (0.0, 0u64);
     for (c, &id) in own.ids.iter().enumerate() {
         task.step("Checking what was written", c as f32 / read.len() as f32)?;
         let mut times = moments(read[c]);
-        times.extend(moments(own.played[c]));
+        times.extend(moments(own.written[c]));
         times.sort_by(f64::total_cmp);
         times.dedup();
         for stretch in times.chunks(64) {
             let poses: Vec<_> = stretch
                 .iter()
-                .map(|&t| seen.pose_of_clip(own.seen[c], t))
+                .map(|&t| seen.pose_of_clip(own.authored[c], t))
                 .collect();
             let errors = sampler.sample_poses(&poses, task, |t, plans| {
                 let pose = shown.pose_of_clip(read[c], stretch[t]);
                 let world = pose.world_matrices(shown.skeleton());
-                let errors = sampler.drawn.iter().zip(plans).map(|(drawn, plan)| {
+                let errors = sampler.instances.iter().zip(plans).map(|(drawn, plan)| {
                     let there = nodes.get(&drawn.id);
                     let there =
                         there.and_then(|id| place_points(shown, *id, &pose.morph_weights, &world));
@@ -72,14 +72,14 @@ pub fn compare_frames(
                     for (point, error) in errors.into_iter().enumerate() {
                         square += error * error;
                         n += 1;
-                        counts[((error / STEP) as usize).min(STEPS)] += 1;
+                        counts[((error / BIN) as usize).min(N_BINS)] += 1;
                         if comparison.worst.is_none() || error > comparison.max {
                             comparison.max = error;
                             comparison.worst = Some(InstanceErrors {
                                 clip: id,
                                 time,
-                                instance: sampler.drawn[d].id,
-                                mesh: sampler.drawn[d].mesh,
+                                instance: sampler.instances[d].id,
+                                mesh: sampler.instances[d].mesh,
                                 point: point as u32,
                                 error,
                             });
@@ -99,14 +99,14 @@ pub fn compare_frames(
     for (step, count) in counts.iter().enumerate().rev() {
         above += count;
         if above as f64 > 0.001 * n as f64 {
-            comparison.p999 = ((step + 1) as f64 * STEP).min(comparison.max);
+            comparison.p999 = ((step + 1) as f64 * BIN).min(comparison.max);
             break;
         }
     }
     Ok(comparison)
 }
 
-/// Where a player has the points of an instance without a skin, and the point of each vertex.
+/// A player's points of an instance without a skin, and the point of each vertex.
 pub(crate) fn place_points<'a>(
     shown: &'a Document,
     id: InstanceId,
@@ -129,7 +129,7 @@ pub(crate) fn place_points<'a>(
     Some((points, &mesh.point_of_vertex))
 }
 
-/// By point of the first, as fractions of the diagonal.
+/// Errors by point of the first, as fractions of the diagonal.
 fn errors_of(
     sampler: &Sampler<'_>,
     mesh: MeshId,
@@ -138,7 +138,7 @@ fn errors_of(
     diagonal: f64,
 ) -> Vec<f64> {
     let Some((item, (points, of_vertex))) = sampler.item(mesh).zip(there) else {
-        // What is not there is as far off as can be.
+        // A missing instance has an infinite error.
         return vec![f64::INFINITY; target.len().max(1)];
     };
     let first = item.geometry.first_vertex_of_point();

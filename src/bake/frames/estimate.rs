@@ -1,4 +1,4 @@
-//! What frames will come to, told from a few stretches of the clips while options are chosen.
+//! A forecast of the size of an export as frames, from a few intervals of the clips.
 
 use super::{Finder, FramedInstance, FramesError, times_of};
 use crate::bake::problem::sampler::{Clips, Sampler};
@@ -9,18 +9,18 @@ use crate::task::Task;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Moments that are looked at, over all clips: all of short ones, else this many in stretches.
-const MOMENTS: usize = 160;
-/// Moments of a stretch.
-const STRETCH: usize = 32;
+/// Times that are evaluated over all clips: all of short clips, intervals of long ones.
+const MAX_TIMES: usize = 160;
+/// Consecutive times of an interval: enough to hold several targets at common tolerances.
+const INTERVAL_TIMES: usize = 32;
 
-/// Bytes of text that say where the displacements of a target are.
+/// Bytes of JSON of a target. Measured on written files.
 const TEXT_BYTES: f64 = 240.0;
-/// Bytes of a vertex's joints and weights, which go.
+/// Bytes of a vertex's joints and weights, which the file no longer has.
 const WEIGHT_BYTES: f64 = 20.0;
 
-/// What frames for the clips `played` will come to; `None` where nothing has a skin or no clip a key. Takes a small part
-/// of the time that finding them takes. It can tell of a third too many where long clips come back to what they showed.
+/// A forecast of an export of the clips `played` as frames; `None` without skins or keyframes. It can count a third
+/// too many targets where long clips repeat their shapes.
 ///
 /// The options must be in their ranges ([`BakeOptions::check`]).
 pub fn estimate_frames(
@@ -33,7 +33,7 @@ pub fn estimate_frames(
     let clips = Clips::new(document, played);
     let all = times_of(document, &clips);
     let n_moments: Vec<usize> = all.iter().map(Vec::len).collect();
-    if sampler.drawn.is_empty() || n_moments.iter().all(|n| *n == 0) {
+    if sampler.instances.is_empty() || n_moments.iter().all(|n| *n == 0) {
         return Ok(None);
     }
     let stretches = stretches(&n_moments);
@@ -72,10 +72,10 @@ pub fn estimate_frames(
         diagonal,
         ..Estimate::default()
     };
-    for ((instance, drawn), found) in framed.iter().zip(&sampler.drawn).zip(&found) {
+    for ((instance, drawn), found) in framed.iter().zip(&sampler.instances).zip(&found) {
         let steps = n_steps as f64 * found.steps as f64 / found.moments.max(1) as f64;
         let keys = steps + n_clips as f64;
-        // Of the keys some show what others show, or the rest pose.
+        // Some keyframes share a target or show the base.
         let targets = (keys * instance.targets.len() as f64 / found.keys.max(1) as f64).round();
         sum.morph_targets = sum.morph_targets.max(targets as usize);
         sum.error = sum.error.max(instance.off / diagonal);
@@ -88,27 +88,27 @@ pub fn estimate_frames(
             sum.bytes += targets * kinds * (vertices * a_vertex + TEXT_BYTES);
             sum.bytes -= WEIGHT_BYTES * vertices;
         }
-        // A weight of each target at each key.
+        // One f32 weight for each target at each keyframe.
         sum.bytes += 4.0 * keys * (targets + 1.0);
     }
-    // What moved the bones goes.
-    let channels = clips.played.iter().flat_map(|clip| &clip.channels);
+    // Tracks of the joints are removed.
+    let channels = clips.written.iter().flat_map(|clip| &clip.channels);
     let values: usize = channels.map(|channel| channel.values.len()).sum();
     sum.bytes -= 4.0 * values as f64;
     Ok(Some(sum))
 }
 
-/// Moments of a clip, one after the other.
+/// Consecutive times of a clip.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Stretch {
+struct Interval {
     clip: usize,
     start: usize,
     /// At least 1.
     len: usize,
 }
 
-impl Stretch {
-    /// Whether the clip ends with it.
+impl Interval {
+    /// Whether it ends the clip.
     fn ends(self, n_moments: &[usize]) -> bool {
         self.range().end == n_moments[self.clip]
     }
@@ -118,17 +118,17 @@ impl Stretch {
     }
 }
 
-/// What was counted of an instance in all stretches.
+/// Counts of an instance over all intervals.
 #[derive(Clone, Default)]
 struct Found {
     keys: usize,
-    /// From key to key, and from frame to frame.
+    /// Steps between keyframes, and the times they span.
     steps: usize,
     moments: usize,
 }
 
-/// How many steps from key to key there are, and how many moments they take. The last is cut off where the clip goes on,
-/// and counts only if it is the only one.
+/// The number of steps between keyframes and the times they span. The last step is cut off where the clip goes on, and
+/// counts only if it is the only one.
 fn steps(keys: &[(usize, Option<usize>)], is_end: bool) -> (usize, usize) {
     let whole = if is_end || keys.len() < 3 {
         keys
@@ -141,28 +141,28 @@ fn steps(keys: &[(usize, Option<usize>)], is_end: bool) -> (usize, usize) {
     }
 }
 
-/// Which moments of clips with so many are looked at: all, or some stretches at even distances over all clips.
-fn stretches(n_moments: &[usize]) -> Vec<Stretch> {
+/// The intervals to evaluate of clips with so many times: all of them, or some at equal distances over all clips.
+fn stretches(n_moments: &[usize]) -> Vec<Interval> {
     let total: usize = n_moments.iter().sum();
     let whole = n_moments.iter().enumerate();
-    let whole = whole.map(|(clip, &len)| Stretch {
+    let whole = whole.map(|(clip, &len)| Interval {
         clip,
         start: 0,
         len,
     });
-    let whole: Vec<Stretch> = whole.filter(|stretch| stretch.len > 0).collect();
-    if total <= MOMENTS {
+    let whole: Vec<Interval> = whole.filter(|stretch| stretch.len > 0).collect();
+    if total <= MAX_TIMES {
         return whole;
     }
-    let n = MOMENTS / STRETCH;
-    let mut chosen: Vec<Stretch> = Vec::with_capacity(n);
+    let n = MAX_TIMES / INTERVAL_TIMES;
+    let mut chosen: Vec<Interval> = Vec::with_capacity(n);
     for i in 0..n {
         let mut at = total * (2 * i + 1) / (2 * n);
         for stretch in &whole {
             if at < stretch.len {
-                let len = stretch.len.min(STRETCH);
+                let len = stretch.len.min(INTERVAL_TIMES);
                 let start = at.saturating_sub(len / 2).min(stretch.len - len);
-                let found = Stretch {
+                let found = Interval {
                     start,
                     len,
                     ..*stretch
@@ -178,7 +178,7 @@ fn stretches(n_moments: &[usize]) -> Vec<Stretch> {
     chosen
 }
 
-/// The share of a mesh that a target of it has written, over all that were found.
+/// The average fraction of a mesh's points that a target stores.
 fn moved(instance: &FramedInstance, sparse: bool) -> f64 {
     let base = &instance.base.positions;
     let n = instance.targets.len() * base.len();
@@ -190,7 +190,7 @@ fn moved(instance: &FramedInstance, sparse: bool) -> f64 {
         let pairs = target.positions.iter().zip(base);
         pairs.filter(|(a, b)| a != b).count()
     });
-    // With the number of each vertex that moves.
+    // 14 bytes a sparse entry (with its index) for 12 bytes of a dense one.
     (moved.sum::<usize>() as f64 / n as f64 * 14.0 / 12.0).min(1.0)
 }
 
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(whole.len(), 2);
         assert_eq!((whole[1].clip, whole[1].range()), (2, 0..5));
         let some = stretches(&[1000, 10, 1000]);
-        assert_eq!(some.len(), MOMENTS / STRETCH);
+        assert_eq!(some.len(), MAX_TIMES / INTERVAL_TIMES);
         assert!(some.iter().any(|s| s.clip == 0) && some.iter().any(|s| s.clip == 2));
         for pair in some.windows(2) {
             let is_later = pair[0].clip < pair[1].clip || pair[0].range().end <= pair[1].start;
@@ -214,9 +214,9 @@ mod tests {
         assert_eq!((steps(&keys, true), steps(&keys, false)), ((2, 9), (1, 7)));
         assert_eq!(steps(&keys[..2], false), (1, 7));
         assert_eq!(steps(&keys[..1], true), (0, 0));
-        // Of many short ones some are looked at.
+        // Of many short clips some are evaluated.
         let short = stretches(&[7; 100]);
-        assert_eq!(short.len(), MOMENTS / STRETCH);
+        assert_eq!(short.len(), MAX_TIMES / INTERVAL_TIMES);
         assert!(short.iter().all(|s| s.range() == (0..7)));
     }
 }

@@ -1,8 +1,8 @@
-//! Clips as shapes: one morph target for each frame that is needed, one after the other, straight in between.
+//! Clips as shapes: one morph target for each needed frame, with linear interpolation between them.
 //!
-//! The way of the data: each clip's keys and the middles between them -> the shape of every skinned instance there, in
-//! the space of its node -> the fewest moments between which straight lines stay within the tolerance (greedily the
-//! farthest next one) -> targets, shared where shapes are equal.
+//! Data flow: the keyframes of each clip and the middles between them -> the shape of every skinned instance, in the
+//! space of its node -> the fewest frames between which linear interpolation stays within the tolerance (greedily the
+//! farthest next one) -> targets, shared by equal shapes.
 
 mod compare;
 mod estimate;
@@ -23,28 +23,28 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Share of the tolerance that straight lines may take; the rest is for what shared shapes and rounding add.
-const STRAIGHT: f64 = 0.9;
-/// Shapes this near, as a share of the tolerance, are one target.
-const EQUAL: f64 = 0.05;
+/// The fraction of the tolerance for linear interpolation; the rest is for shared shapes and rounding.
+const INTERPOLATION_SHARE: f64 = 0.9;
+/// Shapes nearer than this fraction of the tolerance share a target.
+const SHARING_SHARE: f64 = 0.05;
 
-/// Bytes that shapes may take in memory.
-const MOST_BYTES: usize = 2_000_000_000;
+/// The largest memory of shapes, bytes.
+const MAX_BYTES: usize = 2_000_000_000;
 
-/// Why there are no frames.
+/// Why frames cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum FramesError {
-    /// Somebody asked to stop.
+    /// The task was cancelled.
     #[error("The work was cancelled.")]
     Cancelled(#[from] Cancelled),
-    /// They do not fit.
+    /// The shapes do not fit into memory.
     #[error(
         "Finding frames would take {:.1} GB of memory, more than the {:.0} GB that it may; choose fewer or shorter clips.",
         *bytes as f64 / 1e9,
-        MOST_BYTES as f64 / 1e9
+        MAX_BYTES as f64 / 1e9
     )]
     TooLarge {
-        /// What they would take.
+        /// Bytes they would take.
         bytes: usize,
     },
 }
@@ -52,35 +52,34 @@ pub enum FramesError {
 /// A shape in the space of a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
-    /// The frame, in words.
+    /// Clip and time, for the target's name.
     pub name: String,
     /// n_points.
     pub positions: Vec<Vec3>,
-    /// n_normals, unit.
+    /// n_normals, normalised.
     pub normals: Vec<Vec3>,
 }
 
-/// Keys of a clip: seconds, ascending, and the target shown there; `None`: the base.
+/// Keyframes of a clip: seconds, ascending, and the target shown there; `None`: the base.
 pub type FrameKeys = Vec<(f32, Option<usize>)>;
 
 /// A skinned instance as shapes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FramedInstance {
-    /// Its node is flat or mirrors at some frame: the shapes are in the world's space.
+    /// Whether the shapes are in world space, because the node is flat or mirrors at some time.
     pub freed: bool,
     /// The rest pose.
     pub base: Frame,
-    /// One a target.
+    /// The morph targets.
     pub targets: Vec<Frame>,
-    /// By clip; none where it shows the base throughout.
+    /// Keyframes by clip; none where a clip shows only the base.
     pub tracks: BTreeMap<ClipId, FrameKeys>,
-    /// The largest distance from what the stacks show, at the keys of the clips and midway between them, as a fraction
-    /// of the diagonal at rest.
+    /// The largest error at the keyframes of the clips and in the middle between them, as a fraction of the diagonal.
     pub off: f64,
 }
 
 impl FramedInstance {
-    /// The points where a target is shown; `None`: the base.
+    /// The points of a target; `None`: of the base.
     fn shape(&self, target: Option<usize>) -> &[Vec3] {
         &target.map_or(&self.base, |t| &self.targets[t]).positions
     }
@@ -97,24 +96,24 @@ struct Samples {
     times: Vec<f64>,
     /// n_times x n_points, node space.
     positions: Vec<Vec<Vec3>>,
-    /// The node's own turn and stretch at each time.
+    /// Rotation and scale of the node at each time.
     node: Vec<DMat3>,
 }
 
-/// What frames are found of, and how near they come.
+/// Selects frames and measures their error.
 struct Finder<'s, 'a> {
     sampler: &'s Sampler<'a>,
     clips: &'s Clips<'s>,
-    /// By clip, the moments that are looked at.
+    /// Sampled times by clip.
     times: &'s [Vec<f64>],
-    /// Metres.
+    /// World, metres.
     tolerance: f64,
     task: &'s Task,
 }
 
-/// Shapes for all skinned instances of `document` in the clips `played`, which are as the file will have them.
+/// Shapes of all skinned instances of `document` in the clips `played`, which are as the file will have them.
 ///
-/// `tolerance`: the largest distance from what the stacks show, as a fraction of the diagonal at rest.
+/// `tolerance`: the largest error, as a fraction of the diagonal in the rest pose.
 pub fn frames(
     document: &Document,
     played: &BTreeMap<ClipId, Arc<Clip>>,
@@ -141,20 +140,20 @@ pub fn frames(
     for instance in &mut framed {
         instance.off /= diagonal;
     }
-    let ids = sampler.drawn.iter().map(|d| d.id);
+    let ids = sampler.instances.iter().map(|d| d.id);
     Ok(ids.zip(framed).collect())
 }
 
-/// The moments of each clip, ascending.
+/// The sampled times of each clip, ascending.
 fn times_of(document: &Document, clips: &Clips<'_>) -> Vec<Vec<f64>> {
-    let all: BTreeSet<u32> = (0..document.skeleton().len() as u32).collect();
-    let pairs = clips.seen.iter().zip(&clips.played);
+    let all: BTreeSet<u32> = document.skeleton().live_joints().map(|j| j.0).collect();
+    let pairs = clips.authored.iter().zip(&clips.written);
     pairs
         .map(|(seen, played)| sample_times(seen, played, document, &all))
         .collect()
 }
 
-/// Keys of a clip and the middles between them, ascending; its start and end among them.
+/// The keyframes of a clip and the middles between them, ascending, with its start and end.
 fn sample_times(seen: &Clip, played: &Clip, document: &Document, all: &BTreeSet<u32>) -> Vec<f64> {
     let mut keys: Vec<f32> = [seen, played]
         .iter()
@@ -162,7 +161,7 @@ fn sample_times(seen: &Clip, played: &Clip, document: &Document, all: &BTreeSet<
         .filter(|t| *t >= 0.0)
         .collect();
     keys.sort_by(f32::total_cmp);
-    // Keys of both that are almost one are one.
+    // Merge keyframes closer than the shortest interval.
     keys.dedup_by(|b, a| *b - *a < 0.0015);
     let mut times: Vec<f64> = Vec::with_capacity(2 * keys.len());
     for &key in &keys {
@@ -177,22 +176,22 @@ fn sample_times(seen: &Clip, played: &Clip, document: &Document, all: &BTreeSet<
     times
 }
 
-/// Where a node is that holds the shapes of a drawn instance: itself, or the world for one that is freed.
+/// The space of the shapes of an instance: its node, or the world.
 fn space(sampler: &Sampler<'_>, freed: bool, d: usize, world: &[DAffine3]) -> DAffine3 {
     if freed {
         DAffine3::IDENTITY
     } else {
-        world[sampler.drawn[d].node.get()]
+        world[sampler.instances[d].node.get()]
     }
 }
 
 impl Finder<'_, '_> {
-    /// Which drawn instances have nodes that cannot hold their shapes at every frame.
+    /// By instance: whether its node is flat or mirrors at some time.
     fn freed(&self) -> Result<Vec<bool>, Cancelled> {
         let (sampler, document) = (self.sampler, self.sampler.document);
-        let mut freed = vec![false; sampler.drawn.len()];
+        let mut freed = vec![false; sampler.instances.len()];
         let mut look = |world: &[DAffine3]| {
-            for (freed, drawn) in freed.iter_mut().zip(&sampler.drawn) {
+            for (freed, drawn) in freed.iter_mut().zip(&sampler.instances) {
                 *freed |= into_node(world[drawn.node.get()]).is_none();
             }
         };
@@ -201,7 +200,7 @@ impl Finder<'_, '_> {
                 .rest_pose()
                 .world_matrices(&sampler.player_skeleton),
         );
-        for (clip, times) in self.clips.played.iter().zip(self.times) {
+        for (clip, times) in self.clips.written.iter().zip(self.times) {
             self.task.check()?;
             for &time in times {
                 let pose = document.pose_of_clip(clip, time);
@@ -211,7 +210,7 @@ impl Finder<'_, '_> {
         Ok(freed)
     }
 
-    /// The drawn instances at rest, without targets.
+    /// All instances in the rest pose, without targets.
     fn bases(&self) -> Result<Vec<FramedInstance>, Cancelled> {
         let freed = self.freed()?;
         let sampler = self.sampler;
@@ -233,18 +232,22 @@ impl Finder<'_, '_> {
         Ok(framed.collect())
     }
 
-    /// The artist's poses of a clip at `times`.
+    /// The authored poses of a clip at `times`.
     fn poses(&self, c: usize, times: &[f64]) -> Vec<Pose> {
-        let pose = |&t: &f64| self.sampler.document.pose_of_clip(self.clips.seen[c], t);
+        let pose = |&t: &f64| {
+            self.sampler
+                .document
+                .pose_of_clip(self.clips.authored[c], t)
+        };
         times.iter().map(pose).collect()
     }
 
-    /// Where a player has the nodes at a frame of a clip.
+    /// World transforms of the nodes in a player.
     fn world_at(&self, c: usize, time: f64) -> Vec<DAffine3> {
         let pose = self
             .sampler
             .document
-            .pose_of_clip(self.clips.played[c], time);
+            .pose_of_clip(self.clips.written[c], time);
         pose.world_matrices(&self.sampler.player_skeleton)
     }
 
@@ -285,8 +288,7 @@ impl Finder<'_, '_> {
         Ok(samples)
     }
 
-    /// The samples that an instance needs, and the target that each shows; `new`: which sample each new target is made
-    /// from.
+    /// The selected samples and the target of each; `new`: the samples of new targets.
     fn keys(
         &self,
         instance: &mut FramedInstance,
@@ -294,7 +296,7 @@ impl Finder<'_, '_> {
         new: &mut Vec<usize>,
     ) -> Result<Vec<(usize, Option<usize>)>, Cancelled> {
         let mut keys = Vec::new();
-        for s in kept(sample, STRAIGHT * self.tolerance, self.task)? {
+        for s in kept(sample, INTERPOLATION_SHARE * self.tolerance, self.task)? {
             self.task.check()?;
             keys.push((s, target_of(instance, sample, s, new, self.tolerance)));
         }
@@ -302,7 +304,7 @@ impl Finder<'_, '_> {
         Ok(keys)
     }
 
-    /// Adds what a clip needs.
+    /// Adds the frames of a clip.
     fn add_clip(
         &self,
         c: usize,
@@ -316,7 +318,7 @@ impl Finder<'_, '_> {
         let held: usize = framed.iter().map(FramedInstance::n_bytes).sum();
         afford(held + times.len() * n_points * size_of::<Vec3>())?;
         let samples = self.samples(c, times, framed)?;
-        // Which sample each new target is made from.
+        // By instance: the sample of each new target.
         let mut new: Vec<Vec<usize>> = vec![Vec::new(); framed.len()];
         for ((instance, sample), new) in framed.iter_mut().zip(&samples).zip(&mut new) {
             self.task.check()?;
@@ -328,7 +330,7 @@ impl Finder<'_, '_> {
             }
         }
         drop(samples);
-        // The normals of the new ones.
+        // Normals of the new targets.
         let wanted: BTreeSet<usize> = new.iter().flatten().copied().collect();
         let wanted: Vec<usize> = wanted.into_iter().collect();
         let of_new = framed.iter().zip(&new);
@@ -357,7 +359,7 @@ impl Finder<'_, '_> {
                 if let Ok(w) = wanted.binary_search(s) {
                     target.normals.clone_from(&normals[w][d]);
                 }
-                target.name = format!("{} {:.3} s", self.clips.played[c].name, times[*s]);
+                target.name = format!("{} {:.3} s", self.clips.written[c].name, times[*s]);
             }
         }
         Ok(())
@@ -383,15 +385,15 @@ fn local_frame(name: String, positions: &[Vec3], normals: &[Vec3], node: DAffine
     }
 }
 
-/// Whether so many bytes of shapes may be held.
+/// Checks that shapes of this size fit into memory.
 fn afford(bytes: usize) -> Result<(), FramesError> {
-    if bytes > MOST_BYTES {
+    if bytes > MAX_BYTES {
         return Err(FramesError::TooLarge { bytes });
     }
     Ok(())
 }
 
-/// The target that shows a sample, a known one where that is equal; `None`: the base does.
+/// The target equal to a sample, added if there is none; `None`: the base.
 fn target_of(
     instance: &mut FramedInstance,
     sample: &Samples,
@@ -402,10 +404,11 @@ fn target_of(
     let shape = &sample.positions[s];
     let node = sample.node[s];
     let base = &instance.base.positions;
-    // The point that moved farthest tells most shapes apart by itself.
+    // Most unequal shapes differ at the point that moved farthest, so it is compared first.
     let moved = |i: usize| shape[i].distance_squared(base[i]);
     let farthest = (0..shape.len()).max_by(|&a, &b| moved(a).total_cmp(&moved(b)));
-    let is_near = |a: Vec3, b: Vec3| (node * (a - b).as_dvec3()).length() <= EQUAL * tolerance;
+    let is_near =
+        |a: Vec3, b: Vec3| (node * (a - b).as_dvec3()).length() <= SHARING_SHARE * tolerance;
     let near = |other: &[Vec3]| {
         farthest.is_none_or(|i| is_near(shape[i], other[i]))
             && shape.iter().zip(other).all(|(a, b)| is_near(*a, *b))
@@ -424,7 +427,7 @@ fn target_of(
     }))
 }
 
-/// The samples to keep, ascending: the first, the last, and as few as straight lines within `tolerance` allow.
+/// The selected samples, ascending: the first, the last, and as few as linear interpolation within `tolerance` allows.
 fn kept(samples: &Samples, tolerance: f64, task: &Task) -> Result<Vec<usize>, Cancelled> {
     let last = samples.times.len() - 1;
     let mut kept = vec![0];
@@ -458,7 +461,7 @@ fn kept(samples: &Samples, tolerance: f64, task: &Task) -> Result<Vec<usize>, Ca
     Ok(kept)
 }
 
-/// The largest distance of all samples from what these keys of samples and targets show there, metres.
+/// The largest distance of the samples from the interpolated targets, world.
 fn off(
     instance: &FramedInstance,
     samples: &Samples,
@@ -489,7 +492,7 @@ fn off(
     Ok(most)
 }
 
-/// Whether all samples between two lie on the straight lines from one to the other.
+/// Whether linear interpolation between two samples is within `tolerance` of those in between.
 fn is_straight(samples: &Samples, from: usize, to: usize, tolerance: f64) -> bool {
     let (a, b) = (&samples.positions[from], &samples.positions[to]);
     let (start, end) = (samples.times[from], samples.times[to]);
@@ -505,7 +508,7 @@ fn is_straight(samples: &Samples, from: usize, to: usize, tolerance: f64) -> boo
     })
 }
 
-/// The track of a node that shows these frames: weights of `n_targets`, one of them 1 at each key.
+/// The weights channel of a node: one of `n_targets` weights is 1 at each keyframe.
 pub fn frame_channel(keys: &FrameKeys, n_targets: usize, node: JointId) -> Channel {
     let mut values = vec![0.0f32; keys.len() * n_targets];
     for (k, (_, target)) in keys.iter().enumerate() {
@@ -546,7 +549,7 @@ mod tests {
         let tent = [0.0, 1.0, 2.0, 3.0, 4.0, 2.0, 0.0];
         assert_eq!(kept(&tent, 0.01), [0, 4, 6]);
         assert_eq!(kept(&[1.0], 0.01), [0]);
-        // Within a wide tolerance the tip may be cut.
+        // Within a large tolerance the peak is cut.
         assert_eq!(kept(&[0.0, 0.1, 0.0], 0.2), [0, 2]);
     }
 
@@ -572,8 +575,8 @@ mod tests {
 
     #[test]
     fn more_shapes_than_fit_are_refused_in_a_sentence() {
-        assert!(afford(MOST_BYTES).is_ok());
-        let said = afford(2 * MOST_BYTES).unwrap_err().to_string();
+        assert!(afford(MAX_BYTES).is_ok());
+        let said = afford(2 * MAX_BYTES).unwrap_err().to_string();
         assert!(
             said.contains("4.0 GB of memory, more than the 2 GB"),
             "{said}"

@@ -1,65 +1,77 @@
-//! Moments at which dual quaternion blends change sides: there the skin jumps, and no smooth bake follows.
+//! Antipodal flips: times at which a dual quaternion blend changes sides, so that the skin jumps.
 //!
-//! A blend takes every quaternion on the side of the heaviest joint's. Where two joints turn by 180 degrees against each
-//! other the side changes, and with it the way round (Kavan et al. 2008, section 4.1).
+//! A blend takes every quaternion on the hemisphere of the heaviest joint's. When the relative rotation of two joints
+//! passes 180 degrees, one of them changes hemisphere and the blend goes the other way round (Kavan et al. 2008,
+//! section 4.1). No smooth bake follows that; the file gets a keyframe on both sides.
 
 use super::group::Group;
-use super::key_times::SHORTEST;
+use super::key_times::MIN_KEY_INTERVAL;
 use super::sampler::{Clips, Frame, FrameTime, SampleRequest, Sampler};
 use crate::skeleton::JointId;
 use crate::task::{Cancelled, Task};
 use glam::DQuat;
 use std::collections::BTreeSet;
 
-/// A joint that has less of a point does not make it jump far.
-const LEAST: f64 = 0.02;
-/// A jump is found to within this, seconds.
-const EXACT: f64 = 1e-4;
+/// Pairs whose lighter joint weighs less than this (of 1) are ignored: their flip moves the point by at most this
+/// share of the distance between the two blends.
+const MIN_PAIR_WEIGHT: f64 = 0.02;
+/// A flip is bisected to within this, seconds: a twentieth of the shortest distance of keyframes, so that both
+/// keyframes lie on the right side.
+const BISECTION_SECS: f64 = 1e-4;
 
-/// A jump of the skin.
+/// An antipodal flip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Flip {
     pub(crate) clip: usize,
-    /// Seconds, the middle of the two milliseconds that it takes in a file.
+    /// Seconds; the middle of the two milliseconds between its keyframes.
     pub(crate) time: f64,
     pub(crate) joints: (JointId, JointId),
 }
 
-/// Two joints of a unit that share points.
+/// Two joints of a joint set that influence the same points.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Pair {
-    unit: usize,
+    joint_set: usize,
     slots: (u16, u16),
 }
 
-/// How the joints of each pair are turned at a frame.
+/// The rotations of both joints of each pair at one frame.
 pub(crate) type PairRotations = Vec<(DQuat, DQuat)>;
 
-/// The pairs of a group whose turns against each other tell where it jumps.
+/// The pairs of joints of a group that can flip.
 pub(crate) fn pairs(sampler: &Sampler<'_>, group: &Group) -> Vec<Pair> {
     let mut found = BTreeSet::new();
     for part in &group.meshes {
-        let joint_sets: BTreeSet<usize> =
-            part.drawn.iter().map(|&d| sampler.drawn[d].unit).collect();
-        for row in &part.omega {
+        let joint_sets: BTreeSet<usize> = part
+            .instances
+            .iter()
+            .map(|&d| sampler.instances[d].joint_set)
+            .collect();
+        for row in &part.weights {
             let heaviest = row.iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
             let Some(&(first, _)) = heaviest else {
                 continue;
             };
-            let others = row.iter().filter(|r| r.0 != first && r.1 >= LEAST);
+            let others = row
+                .iter()
+                .filter(|r| r.0 != first && r.1 >= MIN_PAIR_WEIGHT);
             for &(other, _) in others {
                 let slots = (first.min(other), first.max(other));
-                found.extend(joint_sets.iter().map(|&unit| Pair { unit, slots }));
+                found.extend(
+                    joint_sets
+                        .iter()
+                        .map(|&joint_set| Pair { joint_set, slots }),
+                );
             }
         }
     }
     found.into_iter().collect()
 }
 
-/// How they are turned.
-pub(crate) fn turned(pairs: &[Pair], frame: &Frame) -> PairRotations {
+/// The rotations of the pairs at a frame.
+pub(crate) fn pair_rotations(pairs: &[Pair], frame: &Frame) -> PairRotations {
     let pairs = pairs.iter().map(|pair| {
-        let motions = &frame.joint_sets[pair.unit].motions;
+        let motions = &frame.joint_sets[pair.joint_set].motions;
         let of = |slot: u16| {
             let motion = motions.get(usize::from(slot));
             motion.map_or(DQuat::IDENTITY, |motion| motion.rotation)
@@ -69,14 +81,14 @@ pub(crate) fn turned(pairs: &[Pair], frame: &Frame) -> PairRotations {
     pairs.collect()
 }
 
-/// Whether the side changes on the way from one to the other, both turning the short way.
+/// Whether a pair changes hemisphere between two frames, each joint taking the shorter rotation.
 fn flips(from: (DQuat, DQuat), to: (DQuat, DQuat)) -> bool {
     let way = |a: DQuat, b: DQuat| if a.dot(b) < 0.0 { -b } else { b };
     let (first, second) = (way(from.0, to.0), way(from.1, to.1));
     from.0.dot(from.1) * first.dot(second) < 0.0
 }
 
-/// The jumps between the frames `times`, each next to the one before where both are of one clip.
+/// The flips between consecutive frames of one clip, bisected; `observed`: the rotations at `times`.
 pub(crate) fn find(
     sampler: &Sampler<'_>,
     clips: &Clips<'_>,
@@ -104,14 +116,14 @@ pub(crate) fn find(
         }
     }
     while let Some(widest) = open.iter().map(|o| o.end - o.start).reduce(f64::max)
-        && widest > EXACT
+        && widest > BISECTION_SECS
     {
         let middles = open.iter().map(|open| FrameTime {
             clip: Some(open.clip),
             secs: 0.5 * (open.start + open.end),
         });
         let middles: Vec<FrameTime> = middles.collect();
-        let look = |_: usize, frame: Frame| turned(pairs, &frame);
+        let look = |_: usize, frame: Frame| pair_rotations(pairs, &frame);
         let found = sampler.sample(clips, &middles, SampleRequest::own(chosen), task, look)?;
         for ((open, middle), found) in open.iter_mut().zip(&middles).zip(found) {
             let at = found[open.pair];
@@ -124,7 +136,7 @@ pub(crate) fn find(
     }
     let found = open.iter().map(|open| {
         let pair = pairs[open.pair];
-        let joint = |slot: u16| sampler.joint_sets[pair.unit].joints[usize::from(slot)];
+        let joint = |slot: u16| sampler.joint_sets[pair.joint_set].joints[usize::from(slot)];
         Flip {
             clip: open.clip,
             time: 0.5 * (open.start + open.end),
@@ -137,28 +149,29 @@ pub(crate) fn find(
             .partial_cmp(&(b.clip, b.time))
             .unwrap_or(std::cmp::Ordering::Equal)
     });
-    found.dedup_by(|a, b| a.clip == b.clip && (a.time - b.time).abs() < SHORTEST);
+    found.dedup_by(|a, b| a.clip == b.clip && (a.time - b.time).abs() < MIN_KEY_INTERVAL);
     Ok(found)
 }
 
-/// A jump that is looked for.
+/// A bracketed flip.
 struct Open {
     clip: usize,
     pair: usize,
     start: f64,
     end: f64,
-    /// At `start`.
+    /// The rotations at `start`.
     from: (DQuat, DQuat),
 }
 
-/// Keys both sides of a jump; keys that are too near to them give way, but for the first and the last.
+/// Inserts a keyframe on both sides of a flip; other keyframes closer than [`MIN_KEY_INTERVAL`] are removed, except
+/// the first and the last.
 pub(crate) fn key_both_sides(keys: &mut Vec<f32>, time: f64) {
     let (Some(&start), Some(&end)) = (keys.first(), keys.last()) else {
         return;
     };
-    let half = 0.5 * SHORTEST;
+    let half = 0.5 * MIN_KEY_INTERVAL;
     let sides = [(time - half) as f32, (time + half) as f32];
-    let room = |t: f32, other: f32| f64::from((t - other).abs()) >= 0.95 * SHORTEST;
+    let room = |t: f32, other: f32| f64::from((t - other).abs()) >= 0.95 * MIN_KEY_INTERVAL;
     if sides[0] <= start || sides[1] >= end {
         return;
     }
@@ -189,7 +202,7 @@ mod tests {
         };
         assert!(!flips(at(160.0), at(175.0)));
         assert!(flips(at(175.0), at(185.0)));
-        // Signs mean nothing.
+        // A quaternion and its negative are the same rotation.
         let (a, b) = at(185.0);
         assert!(flips(at(175.0), (-a, b)) && flips(at(175.0), (a, -b)));
         assert!(!flips(at(185.0), (a, -b)));

@@ -1,4 +1,4 @@
-//! What is baked together: meshes and skins that hang together, as they are before anything is baked.
+//! Meshes and skins that must be solved together.
 
 use super::rows::{MAX_INFLUENCES, WeightRow, limited, normalised};
 use super::sampler::{InstanceFrame, Sampler};
@@ -8,99 +8,100 @@ use glam::DVec3;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Meshes and joint_sets that hang together: they share helper joints.
+/// Meshes and joint sets that share helper joints.
 pub(crate) struct Group {
     pub(crate) joint_sets: Vec<usize>,
-    /// All of these joint_sets' skins list this many joints; `None`: they differ, and no helper joint can have one slot in
-    /// all of them.
+    /// The number of joints that all skins of the group list; `None`: it differs, so a helper joint cannot have the
+    /// same slot in all of them.
     pub(crate) n_joints: Option<usize>,
     pub(crate) meshes: Vec<GroupMesh>,
 }
 
-/// One mesh of a group.
+/// A mesh of a group.
 pub(crate) struct GroupMesh {
     pub(crate) mesh: MeshId,
     pub(crate) geometry: Arc<Mesh>,
-    /// Its instances.
-    pub(crate) drawn: Vec<usize>,
-    /// n_points, as the artist has them, summing to 1.
-    pub(crate) omega: Vec<WeightRow>,
-    /// n_points, as a file without correction has them.
-    pub(crate) base: Vec<WeightRow>,
-    /// Points that need correction.
+    /// Indices of the sampler's instances that draw it.
+    pub(crate) instances: Vec<usize>,
+    /// The document's weights, n_points, each row summing to 1.
+    pub(crate) weights: Vec<WeightRow>,
+    /// The weights in an uncorrected file (at most [`MAX_INFLUENCES`]), n_points.
+    pub(crate) file_weights: Vec<WeightRow>,
+    /// Points whose linear blend skinning error needs correction, ascending.
     pub(crate) active: Vec<u32>,
-    /// How far those are off without one, world.
-    pub(crate) off: Vec<f32>,
+    /// The largest error of those without correction, world.
+    pub(crate) lbs_errors: Vec<f32>,
 }
 
 impl GroupMesh {
-    /// The bind place of a point with the source's morph targets.
-    pub(crate) fn bind(&self, point: u32, drawn: &InstanceFrame) -> DVec3 {
+    /// The bind position of a point with the source's morph targets applied.
+    pub(crate) fn bind(&self, point: u32, instance: &InstanceFrame) -> DVec3 {
         let p = point as usize;
-        let mut place = self.geometry.positions[p];
-        for (morph, &weight) in self.geometry.morphs.iter().zip(&drawn.morph_weights) {
+        let mut position = self.geometry.positions[p];
+        for (morph, &weight) in self.geometry.morphs.iter().zip(&instance.morph_weights) {
             if weight != 0.0 {
-                place += morph.deltas[p] * weight;
+                position += morph.deltas[p] * weight;
             }
         }
-        place.as_dvec3()
+        position.as_dvec3()
     }
 }
 
 impl Group {
-    /// The groups of everything that is drawn with skins.
+    /// The groups of all skinned instances: connected components of joint sets that draw the same mesh.
     pub(crate) fn all(sampler: &Sampler<'_>) -> Vec<Self> {
-        let mut of_unit: Vec<usize> = (0..sampler.joint_sets.len()).collect();
-        // Units that draw one mesh share their helpers' slots.
-        for a in &sampler.drawn {
-            for b in &sampler.drawn {
-                let (from, to) = (of_unit[a.unit], of_unit[b.unit]);
+        let mut group_of_set: Vec<usize> = (0..sampler.joint_sets.len()).collect();
+        // Joint sets that draw the same mesh share the slots of its helpers.
+        for a in &sampler.instances {
+            for b in &sampler.instances {
+                let (from, to) = (group_of_set[a.joint_set], group_of_set[b.joint_set]);
                 if a.mesh == b.mesh && from != to {
                     let (low, high) = (from.min(to), from.max(to));
-                    of_unit
+                    group_of_set
                         .iter_mut()
                         .filter(|u| **u == high)
                         .for_each(|u| *u = low);
                 }
             }
         }
-        let names: BTreeSet<usize> = of_unit.iter().copied().collect();
+        let names: BTreeSet<usize> = group_of_set.iter().copied().collect();
         let groups = names.into_iter().map(|name| {
-            let joint_sets: Vec<usize> =
-                (0..of_unit.len()).filter(|&u| of_unit[u] == name).collect();
+            let joint_sets: Vec<usize> = (0..group_of_set.len())
+                .filter(|&u| group_of_set[u] == name)
+                .collect();
             let mut sizes = joint_sets
                 .iter()
                 .map(|&u| sampler.joint_sets[u].joints.len());
             let first = sizes.next();
             let n_joints = first.filter(|n| sizes.all(|size| size == *n));
-            let drawn = sampler.drawn.iter().enumerate();
-            let drawn = drawn.filter(|(_, d)| joint_sets.contains(&d.unit));
-            let drawn: Vec<(usize, MeshId)> = drawn.map(|(i, d)| (i, d.mesh)).collect();
-            let meshes: BTreeSet<MeshId> = drawn.iter().map(|d| d.1).collect();
+            let own = sampler.instances.iter().enumerate();
+            let own = own.filter(|(_, d)| joint_sets.contains(&d.joint_set));
+            let instances: Vec<(usize, MeshId)> = own.map(|(i, d)| (i, d.mesh)).collect();
+            let meshes: BTreeSet<MeshId> = instances.iter().map(|d| d.1).collect();
             let parts = meshes.into_iter().filter_map(|mesh| {
                 let item = sampler.item(mesh)?;
-                let own = drawn.iter().filter(|d| d.1 == mesh).map(|d| d.0);
+                let own = instances.iter().filter(|d| d.1 == mesh).map(|d| d.0);
                 let row = |row: crate::skinning::RowRef<'_>| -> WeightRow {
                     row.iter()
                         .map(|(j, w)| (j, f64::from(w)))
                         .filter(|r| r.1 > 0.0)
                         .collect()
                 };
-                let omega: Vec<WeightRow> =
+                let weights: Vec<WeightRow> =
                     item.influences.iter().map(|r| normalised(row(r))).collect();
-                // What has no weights follows the first joint in a file.
-                let omega: Vec<WeightRow> = omega
+                // glTF readers give a point without weights to the first joint.
+                let weights: Vec<WeightRow> = weights
                     .into_iter()
                     .map(|row| if row.is_empty() { vec![(0, 1.0)] } else { row })
                     .collect();
                 Some(GroupMesh {
                     mesh,
                     geometry: item.geometry.clone(),
-                    drawn: own.collect(),
-                    base: omega.iter().map(of_file).collect(),
-                    omega,
+                    instances: own.collect(),
+                    file_weights: weights.iter().map(file_row).collect(),
+                    weights,
                     active: Vec::new(),
-                    off: Vec::new(),
+                    lbs_errors: Vec::new(),
                 })
             });
             let meshes = parts.collect();
@@ -113,22 +114,25 @@ impl Group {
         groups.collect()
     }
 
-    /// All instances of the group.
-    pub(crate) fn drawn(&self) -> Vec<usize> {
+    /// The indices of all instances of the group.
+    pub(crate) fn instances(&self) -> Vec<usize> {
         self.meshes
             .iter()
-            .flat_map(|part| part.drawn.iter().copied())
+            .flat_map(|part| part.instances.iter().copied())
             .collect()
     }
 
-    /// Joints that move the group: those of its skins, what is above them, and the nodes with morph weights.
+    /// Joints whose tracks move the group: those of its skins, their ancestors, and the nodes with morph weights.
     pub(super) fn movers(&self, sampler: &Sampler<'_>) -> BTreeSet<u32> {
         let skeleton = sampler.document.skeleton();
         let joints = self
             .joint_sets
             .iter()
             .flat_map(|&u| sampler.joint_sets[u].joints.iter());
-        let nodes = self.drawn().into_iter().map(|d| sampler.drawn[d].node);
+        let nodes = self
+            .instances()
+            .into_iter()
+            .map(|d| sampler.instances[d].node);
         let mut movers = BTreeSet::new();
         for &joint in joints {
             movers.extend(skeleton.ancestors(joint).chain([joint]).map(|j| j.0));
@@ -137,7 +141,7 @@ impl Group {
         movers
     }
 
-    /// The active points, by part, `most` of them at most, spread evenly.
+    /// At most about `max` of the active points, by mesh, at a regular stride.
     pub(crate) fn active(&self, most: usize) -> Vec<Vec<u32>> {
         let n: usize = self.meshes.iter().map(|part| part.active.len()).sum();
         let step = n.div_ceil(most.max(1)).max(1);
@@ -146,7 +150,7 @@ impl Group {
         few.collect()
     }
 
-    /// What the `all` of the active points have, by part, for some `points` of them.
+    /// The entries of `all` (one per active point, by mesh) that belong to `points`.
     pub(crate) fn of_points<T: Clone>(&self, all: &[Vec<T>], points: &[Vec<u32>]) -> Vec<Vec<T>> {
         let parts = self.meshes.iter().zip(all).zip(points);
         let few = parts.map(|((part, all), points)| {
@@ -164,9 +168,8 @@ impl Group {
     }
 }
 
-/// The row that a file without correction has for one of the artist's; the same bits where it may have all of it, so
-/// that what does not change is seen not to.
-fn of_file(row: &WeightRow) -> WeightRow {
+/// The row that an uncorrected file has. Rows that fit keep their bits, so that an unchanged row compares equal.
+fn file_row(row: &WeightRow) -> WeightRow {
     if row.len() > MAX_INFLUENCES {
         limited(row.clone())
     } else {

@@ -1,4 +1,4 @@
-//! What is to be solved: the document sampled over its clips, in groups of meshes that share joints.
+//! The problem of a bake: the document sampled over its clips, in groups of meshes that share joints.
 
 pub(crate) mod antipodal;
 pub(crate) mod group;
@@ -19,18 +19,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use training_poses::{PRACTICE, practice};
 
-/// How much is looked at before helpers and morphs are chosen.
+/// Limits on the work before candidates are compared.
 pub(crate) struct Budget {
-    /// Most frames of the clips.
+    /// Frames of the clips that are sampled.
     pub(crate) frames: usize,
-    /// Moments that helpers and displacements are found on.
+    /// Frames in the training set.
     pub(crate) training: usize,
-    /// Helpers looked for.
+    /// Helper joints that are placed.
     pub(crate) helpers: usize,
 }
 
 impl Budget {
-    /// What a bake takes.
+    /// A whole bake. The time of alternating least squares grows with the training frames, that of placement with the
+    /// helpers; 84 and 96 are the middle and the end of the ranges that were tried on game characters.
     pub(crate) const FULL: Self = Self {
         frames: usize::MAX,
         training: 84,
@@ -38,13 +39,13 @@ impl Budget {
     };
 }
 
-/// Everything shared by the bakes of all groups.
+/// What the bakes of all groups share.
 pub(crate) struct Problem<'a> {
     pub(crate) sampler: &'a Sampler<'a>,
     pub(crate) clips: &'a Clips<'a>,
-    /// By clip.
+    /// By clip: whether its frames must meet the tolerance.
     pub(crate) corrected: &'a [bool],
-    /// The largest error, world.
+    /// The largest allowed error, world.
     pub(crate) tolerance: f64,
     pub(crate) diagonal: f64,
     pub(crate) options: &'a BakeOptions,
@@ -52,7 +53,7 @@ pub(crate) struct Problem<'a> {
 }
 
 impl Problem<'_> {
-    /// Whether any stack does more than skin.
+    /// Whether any deformer stack does more than skin: bulge compensation, projection, smoothing.
     pub(crate) fn corrects(&self, group: &Group) -> bool {
         group.meshes.iter().any(|part| {
             let item = self.sampler.item(part.mesh);
@@ -61,13 +62,14 @@ impl Problem<'_> {
         })
     }
 
-    /// Whether helpers leave their blends to follow corrections: no engine could drive them by new clips then.
+    /// Whether helpers have free motions that also follow corrections. Off for retargeting: a driver can only evaluate
+    /// a blend.
     pub(crate) fn refines(&self, group: &Group) -> bool {
         self.options.mode == BakeMode::Clips && self.corrects(group)
     }
 }
 
-/// What `work` makes of the document's stacks and clips.
+/// Runs `work` on the problem of the document's stacks and clips.
 pub(crate) fn with_problem<T>(
     document: &Document,
     played: &BTreeMap<ClipId, Arc<Clip>>,

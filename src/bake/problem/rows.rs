@@ -1,14 +1,15 @@
-//! Weights of points over joints and helper joints.
+//! Weight rows: the influences of one point over joints and helper joints.
 
 use glam::{DAffine3, DMat3, DVec3};
 
-/// Most influences of a point: what every player reads.
+/// The largest number of influences of a point in a corrected file: one JOINTS/WEIGHTS set, which the glTF
+/// specification requires every player to read.
 pub(crate) const MAX_INFLUENCES: usize = 4;
 
-/// Joint slots of a skin and weights, sum 1; slots from the number of its joints on are helper joints.
+/// Slots of a skin's joint list and weights, sum 1; slots from the number of its joints on are helper joints.
 pub(crate) type WeightRow = Vec<(u16, f64)>;
 
-/// The largest [`MAX_INFLUENCES`] influences, summing to 1.
+/// The largest [`MAX_INFLUENCES`] influences, normalised.
 pub(crate) fn limited(mut row: WeightRow) -> WeightRow {
     if row.len() > MAX_INFLUENCES {
         row.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -28,7 +29,7 @@ pub(crate) fn normalised(mut row: WeightRow) -> WeightRow {
     row
 }
 
-/// Sum of the absolute differences of two weight vectors: 0 equal - 2 nothing in common.
+/// The L1 distance of two weight vectors: 0 for equal ones, 2 for disjoint ones.
 pub(crate) fn distance(a: &[(u16, f64)], b: &[(u16, f64)]) -> f64 {
     let of = |row: &[(u16, f64)], j: u16| row.iter().find(|r| r.0 == j).map_or(0.0, |r| r.1);
     let here: f64 = a.iter().map(|&(j, w)| (w - of(b, j)).abs()).sum();
@@ -36,7 +37,7 @@ pub(crate) fn distance(a: &[(u16, f64)], b: &[(u16, f64)]) -> f64 {
     here + there.map(|r| r.1).sum::<f64>()
 }
 
-/// Where linear blend skinning puts a point, and its matrix.
+/// The weighted sum of the matrices of a row (linear blend skinning).
 pub(crate) fn blended(row: &[(u16, f64)], matrices: &[DAffine3]) -> DAffine3 {
     let mut sum = DAffine3 {
         matrix3: DMat3::ZERO,

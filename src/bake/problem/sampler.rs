@@ -1,30 +1,30 @@
-//! What is drawn, evaluated both ways: as the artist's stacks deform it, and with the matrices that a player has.
+//! Evaluates a document at frames of its clips: the deformer stacks' result, and the joint matrices that a player has.
 
-use crate::deform::cook::joint_order;
-use crate::deform::{
-    CookedMesh, DeformInput, DeformStack, InstancePlan, SkinSource, SkinningMethod,
+use crate::deform::{CookedMesh, DeformStack, InstancePlan, SkinningMethod};
+use crate::document::{
+    ClipId, CookedInstance, Document, InstanceId, MeshId, MeshItem, PosedDocument, SkinId,
+    SkinnedMesh,
 };
-use crate::document::{ClipId, Document, InstanceId, MeshId, MeshItem, SkinId};
 use crate::math::DualQuat;
-use crate::mesh::Mesh;
 use crate::skeleton::{Clip, Joint, JointId, JointRule, Pose, Skeleton};
 
-use crate::skinning::{Centres, Influences, Motion};
+use crate::skinning::{Centres, Motion};
 use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Moments that one thread evaluates one after the other: what is cooked for the first serves the others.
+/// Frames that one thread evaluates in a row, so that cooked data of the stack is reused. Fixed, so that chunks do not
+/// depend on the number of threads.
 const FRAMES_PER_CHUNK: usize = 12;
 
-/// Which stack deforms.
+/// Which deformer stack is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StackChoice {
-    /// The meshes' own.
+    /// The mesh's own.
     Own,
-    /// Their skinning without what corrects it.
+    /// The mesh's own skinning method without corrections.
     Uncorrected,
     /// Linear blend skinning, as every player has it.
     Linear,
@@ -44,121 +44,120 @@ impl StackChoice {
     }
 }
 
-/// Skins that list the same joints with the same inverse bind matrices.
+/// The joint list and inverse bind matrices that one or more skins share.
 pub(crate) struct JointSet {
     pub(crate) skins: Vec<SkinId>,
     pub(crate) joints: Vec<JointId>,
     pub(crate) inverse_bind: Vec<DAffine3>,
 }
 
-/// A skinned instance.
+/// An instance with a skin.
 pub(crate) struct SkinnedInstance {
     pub(crate) id: InstanceId,
     pub(crate) mesh: MeshId,
     pub(crate) skin: SkinId,
-    pub(crate) unit: usize,
+    pub(crate) joint_set: usize,
     pub(crate) node: JointId,
 }
 
-/// A document with what its evaluations share.
+/// A document with what all evaluations share.
 pub(crate) struct Sampler<'a> {
     pub(crate) document: &'a Document,
     pub(crate) joint_sets: Vec<JointSet>,
-    pub(crate) drawn: Vec<SkinnedInstance>,
-    /// Without the rules that no file can hold: how a player walks it.
+    pub(crate) instances: Vec<SkinnedInstance>,
+    /// Without the constraints of joints that no file can hold: the node tree of a player.
     pub(crate) player_skeleton: Skeleton,
     cooked: Vec<CookedMesh>,
     centres: BTreeMap<MeshId, Arc<Centres>>,
-    pub(crate) rest_world: Vec<DAffine3>,
+    pub(crate) rest_world: Arc<Vec<DAffine3>>,
 }
 
-/// The meshes that a skin moves, with their influences as imported.
-type SkinMeshes<'a> = Vec<(&'a Arc<Mesh>, &'a Influences)>;
-
-/// Clips by their place in a list: as the artist sees them, and as the file has them.
+/// The clips by index: as authored in the document, and as written to the file.
 pub(crate) struct Clips<'a> {
     pub(crate) ids: Vec<ClipId>,
-    pub(crate) seen: Vec<&'a Clip>,
-    pub(crate) played: Vec<&'a Clip>,
+    pub(crate) authored: Vec<&'a Clip>,
+    pub(crate) written: Vec<&'a Clip>,
 }
 
 impl<'a> Clips<'a> {
-    /// The clips of `document` and those `played`, in the same order.
-    pub(crate) fn new(document: &'a Document, played: &'a BTreeMap<ClipId, Arc<Clip>>) -> Self {
+    /// The clips `written` and their counterparts in `document`, in the same order.
+    pub(crate) fn new(document: &'a Document, written: &'a BTreeMap<ClipId, Arc<Clip>>) -> Self {
         let mut clips = Self {
             ids: Vec::new(),
-            seen: Vec::new(),
-            played: Vec::new(),
+            authored: Vec::new(),
+            written: Vec::new(),
         };
-        for (&id, played) in played {
+        for (&id, written) in written {
             clips.ids.push(id);
-            clips.seen.push(document.clips().get(&id).unwrap_or(played));
-            clips.played.push(played);
+            clips
+                .authored
+                .push(document.clips().get(&id).unwrap_or(written));
+            clips.written.push(written);
         }
         clips
     }
 
-    /// Adds a clip that is seen as it is played.
+    /// Adds a clip that is the same in the document and the file.
     pub(crate) fn add(&mut self, id: ClipId, clip: &'a Clip) {
         self.ids.push(id);
-        self.seen.push(clip);
-        self.played.push(clip);
+        self.authored.push(clip);
+        self.written.push(clip);
     }
 }
 
-/// A frame of a clip; `None`: the rest pose.
+/// A time of a clip; `None`: the rest pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct FrameTime {
     pub(crate) clip: Option<usize>,
     pub(crate) secs: f64,
 }
 
-/// A frame evaluated.
+/// The document evaluated at one time.
 pub(crate) struct Frame {
     pub(crate) time: FrameTime,
     /// World transforms of the joints in a player.
     pub(crate) world: Vec<DAffine3>,
-    /// By unit.
+    /// By joint set.
     pub(crate) joint_sets: Vec<JointSetFrame>,
-    /// By drawn instance.
-    pub(crate) drawn: Vec<InstanceFrame>,
+    /// By instance of the sampler.
+    pub(crate) instances: Vec<InstanceFrame>,
 }
 
-/// How a unit's joints move.
+/// The joints of a joint set at one frame.
 pub(crate) struct JointSetFrame {
-    /// Bind -> world in a player, one a joint.
+    /// Skin matrices in a player, bind -> world, one a joint.
     pub(crate) matrices: Vec<DAffine3>,
-    /// What dual quaternions are blended of, one a joint.
+    /// Rigid motions and stretches that dual quaternion skinning blends, one a joint.
     pub(crate) motions: Vec<Motion>,
     pub(crate) unit_scale: f64,
 }
 
-/// An instance deformed by the artist's stack.
+/// An instance at one frame, deformed by a stack.
 pub(crate) struct InstanceFrame {
-    /// Morph weights, one a target of the source.
+    /// Weights of the source's morph targets.
     pub(crate) morph_weights: Vec<f32>,
-    /// n_points, world.
+    /// The stack's result: n_points, world.
     pub(crate) target: Vec<Vec3>,
-    /// The same without corrections; empty where there are none.
+    /// The result of the stack without corrections; empty unless requested.
     pub(crate) uncorrected: Vec<Vec3>,
-    /// n_normals, world, unit; empty where they are not wanted.
+    /// n_normals, world, normalised; empty unless requested.
     pub(crate) normals: Vec<Vec3>,
 }
 
-/// What to evaluate.
+/// What to evaluate at each frame.
 #[derive(Clone, Copy)]
 pub(crate) struct SampleRequest<'a> {
     pub(crate) stacks: StackChoice,
-    /// Also without corrections.
+    /// Also evaluate the stack without corrections.
     pub(crate) uncorrected: bool,
-    /// Also normals.
+    /// Also evaluate normals.
     pub(crate) normals: bool,
-    /// Instances; all where it is empty.
+    /// Instances to evaluate; empty: all.
     pub(crate) chosen: &'a [usize],
 }
 
 impl<'a> SampleRequest<'a> {
-    /// All instances by some stacks.
+    /// All instances by the same kind of stack.
     pub(crate) fn all(stacks: StackChoice) -> Self {
         Self {
             stacks,
@@ -178,19 +177,21 @@ impl<'a> SampleRequest<'a> {
 }
 
 impl JointSetFrame {
-    /// Matrices of the joints and then of helpers.
+    /// Skin matrices of the joints, followed by those of helpers.
     pub(crate) fn with_helpers(&self, helpers: &[DAffine3]) -> Vec<DAffine3> {
         self.matrices.iter().chain(helpers).copied().collect()
     }
 
-    /// The motion of a joint that does what dual quaternion skinning does to a point of weights `omega`: the blended
-    /// rigid motion after the blended stretch (Kavan et al. 2008; Lee et al. 2013). Bind -> world.
-    pub(crate) fn blend(&self, omega: &[(u16, f64)]) -> DAffine3 {
+    /// The transform that dual quaternion skinning applies to a point of weights `blend_weights`: the blended rigid
+    /// motion after the blended stretch (Kavan et al. 2008; Lee et al. 2013). Bind -> world.
+    pub(crate) fn blend(&self, blend_weights: &[(u16, f64)]) -> DAffine3 {
         let motion = |joint: u16| {
             let motion = self.motions.get(usize::from(joint));
             motion.copied().unwrap_or(Motion::IDENTITY)
         };
-        let heaviest = omega.iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
+        let heaviest = blend_weights
+            .iter()
+            .reduce(|a, b| if b.1 > a.1 { b } else { a });
         let Some(pivot) = heaviest.map(|&(joint, _)| motion(joint).rotation) else {
             return DAffine3::IDENTITY;
         };
@@ -200,7 +201,7 @@ impl JointSetFrame {
             dual: zero,
         };
         let mut stretch = DAffine3::from_mat3(DMat3::ZERO);
-        for &(joint, weight) in omega {
+        for &(joint, weight) in blend_weights {
             let motion = motion(joint);
             let q = DualQuat::from_rotation_translation(motion.rotation, motion.translation);
             let signed = if q.real.dot(pivot) < 0.0 {
@@ -219,10 +220,10 @@ impl JointSetFrame {
 }
 
 impl<'a> Sampler<'a> {
-    /// What `document` draws with skins. Finds centres of rotation where a stack asks for them.
+    /// A sampler of all skinned instances of `document`. Computes the centres of rotation of stacks that need them.
     pub(crate) fn new(document: &'a Document, task: &Task) -> Result<Self, Cancelled> {
         let mut joint_sets: Vec<JointSet> = Vec::new();
-        let mut drawn = Vec::new();
+        let mut instances = Vec::new();
         for (&id, instance) in document.instances() {
             let Some((skin_id, skin)) = instance
                 .skin
@@ -232,7 +233,7 @@ impl<'a> Sampler<'a> {
             };
             let same =
                 |u: &JointSet| u.joints == skin.joints && u.inverse_bind == skin.inverse_bind;
-            let unit = joint_sets.iter().position(same).unwrap_or_else(|| {
+            let joint_set = joint_sets.iter().position(same).unwrap_or_else(|| {
                 joint_sets.push(JointSet {
                     skins: Vec::new(),
                     joints: skin.joints.clone(),
@@ -240,30 +241,29 @@ impl<'a> Sampler<'a> {
                 });
                 joint_sets.len() - 1
             });
-            if !joint_sets[unit].skins.contains(&skin_id) {
-                joint_sets[unit].skins.push(skin_id);
+            if !joint_sets[joint_set].skins.contains(&skin_id) {
+                joint_sets[joint_set].skins.push(skin_id);
             }
-            drawn.push(SkinnedInstance {
+            instances.push(SkinnedInstance {
                 id,
                 mesh: instance.mesh,
                 skin: skin_id,
-                unit,
+                joint_set,
                 node: instance.joint,
             });
         }
         let skeleton = document.skeleton();
-        let cooked = drawn.iter().map(|d: &SkinnedInstance| {
-            let joints = joint_sets[d.unit].joints.iter();
-            let order = joint_order(joints.map(|&j| skeleton.rank(j)));
+        let cooked = instances.iter().map(|d: &SkinnedInstance| {
             let mut cooked = CookedMesh::default();
-            if let Some(item) = document.meshes().get(&d.mesh) {
-                cooked.update(&item.influences, &order);
+            let skin = document.skins().get(&d.skin);
+            if let (Some(item), Some(skin)) = (document.meshes().get(&d.mesh), skin) {
+                cooked.update(&item.influences, &document.joint_order(skin));
             }
             cooked
         });
         let cooked = cooked.collect();
         let mut centres = BTreeMap::new();
-        for mesh in drawn
+        for mesh in instances
             .iter()
             .map(|d: &SkinnedInstance| d.mesh)
             .collect::<BTreeSet<_>>()
@@ -279,20 +279,20 @@ impl<'a> Sampler<'a> {
         Ok(Self {
             document,
             player_skeleton: without_rules(skeleton),
-            rest_world: document.rest_pose().world_matrices(skeleton),
+            rest_world: Arc::new(document.rest_pose().world_matrices(skeleton)),
             joint_sets,
-            drawn,
+            instances,
             cooked,
             centres,
         })
     }
 
-    /// The mesh of a drawn instance.
+    /// The mesh item of an id.
     pub(crate) fn item(&self, mesh: MeshId) -> Option<&'a Arc<MeshItem>> {
         self.document.meshes().get(&mesh)
     }
 
-    /// What `work` makes of each frame, in order.
+    /// The results of `work` on each frame, in order.
     pub(crate) fn sample<R: Send>(
         &self,
         clips: &Clips<'_>,
@@ -321,7 +321,8 @@ impl<'a> Sampler<'a> {
         Ok(rows.into_iter().flatten().collect())
     }
 
-    /// What `work` makes of the instances, in the order of `drawn`, deformed by their own stacks in each pose, in order.
+    /// The results of `work` in each pose on the plans of all instances (in the order of `instances`) after their own
+    /// stacks, in order.
     pub(crate) fn sample_poses<R: Send>(
         &self,
         poses: &[Pose],
@@ -345,7 +346,7 @@ impl<'a> Sampler<'a> {
         Ok(rows.into_iter().flatten().collect())
     }
 
-    /// The diagonal of the box around everything at rest, metres; 1 where there is nothing.
+    /// The diagonal of the bounding box of everything in the rest pose, metres; 1 for an empty document.
     pub(crate) fn diagonal(&self) -> f64 {
         let mut runner = FrameEvaluator::new(self, StackChoice::Linear, false);
         runner.run(self.document.rest_pose(), &[]);
@@ -361,10 +362,10 @@ impl<'a> Sampler<'a> {
         }
         let rigid = self.document.instances().values();
         for instance in rigid.filter(|i| i.skin.is_none()) {
-            let place = self.rest_world[instance.joint.get()];
+            let position = self.rest_world[instance.joint.get()];
             if let Some(item) = self.item(instance.mesh) {
                 for p in &item.geometry.positions {
-                    extend(place.transform_point3(p.as_dvec3()).as_vec3());
+                    extend(position.transform_point3(p.as_dvec3()).as_vec3());
                 }
             }
         }
@@ -376,29 +377,20 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// The pose of a frame, by clips as the artist sees them or as they are played.
+    /// The pose at a time, from authored or written clips.
     pub(crate) fn pose(&self, clips: &[&Clip], time: FrameTime) -> Pose {
         match time.clip {
             Some(clip) => self.document.pose_of_clip(clips[clip], time.secs),
             None => Pose::clone(self.document.rest_pose()),
         }
     }
-
-    fn skin_meshes(&self, skin: SkinId) -> SkinMeshes<'a> {
-        let of_skin = self.drawn.iter().filter(|d| d.skin == skin);
-        let meshes: BTreeSet<MeshId> = of_skin.map(|d| d.mesh).collect();
-        let items = meshes.iter().filter_map(|&mesh| self.item(mesh));
-        items
-            .map(|item| (&item.geometry, &item.source_influences))
-            .collect()
-    }
 }
 
-/// Evaluates one frame after the other.
+/// Evaluates frames one after the other with cooked plans.
 struct FrameEvaluator<'s, 'a> {
     sampler: &'s Sampler<'a>,
     stacks: Vec<Arc<DeformStack>>,
-    skin_meshes: Vec<SkinMeshes<'a>>,
+    skin_meshes: Vec<Vec<SkinnedMesh<'a>>>,
     plans: Vec<InstancePlan>,
     normals: bool,
 }
@@ -418,13 +410,13 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
         };
         Self {
             sampler,
-            stacks: sampler.drawn.iter().map(own).collect(),
+            stacks: sampler.instances.iter().map(own).collect(),
             skin_meshes: sampler
-                .drawn
+                .instances
                 .iter()
-                .map(|d| sampler.skin_meshes(d.skin))
+                .map(|d| sampler.document.meshes_of_skin(d.skin))
                 .collect(),
-            plans: sampler.drawn.iter().map(|_| plan()).collect(),
+            plans: sampler.instances.iter().map(|_| plan()).collect(),
             normals,
         }
     }
@@ -432,30 +424,27 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
     fn run(&mut self, pose: &Pose, chosen: &[usize]) {
         let document = self.sampler.document;
         let world = pose.world_matrices(document.skeleton());
-        for (i, drawn) in self.sampler.drawn.iter().enumerate() {
-            let Some(item) = self.sampler.item(drawn.mesh) else {
-                continue;
-            };
+        let posed = PosedDocument {
+            document,
+            pose,
+            rest_world: &self.sampler.rest_world,
+            world: &world,
+        };
+        for (i, drawn) in self.sampler.instances.iter().enumerate() {
             if !chosen.is_empty() && !chosen.contains(&i) {
                 continue;
             }
-            let unit = &self.sampler.joint_sets[drawn.unit];
-            let input = DeformInput {
-                geometry: &item.geometry,
-                cooked: &self.sampler.cooked[i],
-                stack: &self.stacks[i],
-                masks: &item.masks,
+            let Some(instance) = document.instances().get(&drawn.id) else {
+                continue;
+            };
+            let cooked = CookedInstance {
+                stack: Some(&self.stacks[i]),
+                influences: &self.sampler.cooked[i],
                 centres: self.sampler.centres.get(&drawn.mesh),
-                skeleton: document.skeleton(),
-                node: drawn.node,
-                skin: Some(SkinSource {
-                    joints: &unit.joints,
-                    inverse_bind: &unit.inverse_bind,
-                    meshes: &self.skin_meshes[i],
-                }),
-                rest_world: &self.sampler.rest_world,
-                world: &world,
-                morph_weights: morph_weights(pose, drawn.node),
+                skin_meshes: &self.skin_meshes[i],
+            };
+            let Some(input) = posed.deform_input(instance, cooked) else {
+                continue;
             };
             self.plans[i].run(&input);
         }
@@ -469,13 +458,13 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
         bare: Option<&mut Self>,
     ) -> Frame {
         let sampler = self.sampler;
-        let pose = sampler.pose(&clips.seen, time);
+        let pose = sampler.pose(&clips.authored, time);
         self.run(&pose, chosen);
-        let played = sampler.pose(&clips.played, time);
-        let world = played.world_matrices(&sampler.player_skeleton);
+        let written = sampler.pose(&clips.written, time);
+        let world = written.world_matrices(&sampler.player_skeleton);
         let joint_sets = sampler.joint_sets.iter().enumerate();
-        let joint_sets = joint_sets.map(|(u, unit)| {
-            let joints = unit.joints.iter().zip(&unit.inverse_bind);
+        let joint_sets = joint_sets.map(|(u, joint_set)| {
+            let joints = joint_set.joints.iter().zip(&joint_set.inverse_bind);
             JointSetFrame {
                 matrices: joints.map(|(j, ibm)| world[j.get()] * *ibm).collect(),
                 motions: self.motions(u),
@@ -491,9 +480,9 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
             }
             None => vec![Vec::new(); self.plans.len()],
         };
-        let drawn = sampler.drawn.iter().zip(&self.plans).zip(uncorrected);
+        let drawn = sampler.instances.iter().zip(&self.plans).zip(uncorrected);
         let drawn = drawn.map(|((drawn, plan), uncorrected)| InstanceFrame {
-            morph_weights: morph_weights(&played, drawn.node).to_vec(),
+            morph_weights: morph_weights(&written, drawn.node).to_vec(),
             target: plan.positions().to_vec(),
             uncorrected,
             normals: if self.normals {
@@ -504,28 +493,28 @@ impl<'s, 'a> FrameEvaluator<'s, 'a> {
         });
         Frame {
             time,
-            drawn: drawn.collect(),
+            instances: drawn.collect(),
             world,
             joint_sets,
         }
     }
 
-    fn plan_of(&self, unit: usize) -> Option<&InstancePlan> {
+    fn plan_of(&self, joint_set: usize) -> Option<&InstancePlan> {
         let of_unit = |(d, plan): &(&SkinnedInstance, &InstancePlan)| {
-            d.unit == unit
-                && plan.palette().n_joints() == self.sampler.joint_sets[unit].joints.len()
+            d.joint_set == joint_set
+                && plan.palette().n_joints() == self.sampler.joint_sets[joint_set].joints.len()
         };
-        let mut plans = self.sampler.drawn.iter().zip(&self.plans);
+        let mut plans = self.sampler.instances.iter().zip(&self.plans);
         plans.find(of_unit).map(|(_, plan)| plan)
     }
 
-    /// The motions of a unit's joints, each from an instance whose points it moves.
-    fn motions(&self, unit: usize) -> Vec<Motion> {
-        let n = self.sampler.joint_sets[unit].joints.len();
+    /// The motions of a joint set's joints, each from an instance that the joint influences.
+    fn motions(&self, joint_set: usize) -> Vec<Motion> {
+        let n = self.sampler.joint_sets[joint_set].joints.len();
         let mut motions = vec![Motion::IDENTITY; n];
         let mut known = vec![false; n];
-        for (i, (drawn, plan)) in self.sampler.drawn.iter().zip(&self.plans).enumerate() {
-            if drawn.unit != unit || plan.palette().n_joints() != n {
+        for (i, (drawn, plan)) in self.sampler.instances.iter().zip(&self.plans).enumerate() {
+            if drawn.joint_set != joint_set || plan.palette().n_joints() != n {
                 continue;
             }
             let bound = self.sampler.cooked[i].bound(n);
@@ -545,12 +534,12 @@ fn morph_weights(pose: &Pose, node: JointId) -> &[f32] {
     weights.map_or(&[], Vec::as_slice)
 }
 
-/// The node tree as any player walks it.
+/// The node tree without constraints.
 fn without_rules(skeleton: &Skeleton) -> Skeleton {
     let joints = skeleton.joints().iter().map(|joint| Joint {
         rule: JointRule::default(),
         ..joint.clone()
     });
-    // The tree is a forest already.
+    // The same parents as before, so this cannot fail.
     Skeleton::new(joints.collect()).unwrap_or_else(|_| skeleton.clone())
 }

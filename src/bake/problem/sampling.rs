@@ -1,4 +1,4 @@
-//! Which frames of the clips are looked at.
+//! Keyframes of a group, points that need correction and frames to train on, from one pass over all clips.
 
 use super::Budget;
 use super::antipodal::{self, Flip};
@@ -13,33 +13,36 @@ use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Points off by less than this share of the tolerance are left as they are.
-const IDLE: f64 = 0.4;
+/// Points whose error is below this fraction of the tolerance are not corrected. The rest of the tolerance is the
+/// margin for playback between keyframes.
+const ACTIVE_SHARE: f64 = 0.4;
 
-/// Points whose errors tell frames apart.
-const WITNESSES: usize = 150;
+/// Points per group whose residuals form the signature of a frame. Their number bounds the memory of the signatures:
+/// 150 x 12 bytes a frame.
+const SIGNATURE_POINTS: usize = 150;
 
-/// Keys and frames of a group, found by looking at all of them once.
+/// Keyframes and training frames of a group.
 pub(crate) struct Sampling {
-    /// By clip.
+    /// Keyframe times by clip.
     pub(crate) keys: Vec<Vec<f32>>,
-    /// The frames that differ most from each other in what linear skinning leaves over, most training first.
+    /// Training frames by farthest-point sampling of the linear skinning residuals, the farthest first.
     pub(crate) training: Vec<FrameTime>,
-    /// Where the skin itself jumps, keyed on both sides.
+    /// Antipodal flips; `keys` has a keyframe on both sides of each.
     pub(crate) flips: Vec<Flip>,
 }
 
 impl GroupMesh {
-    /// How far a file without correction is off.
-    fn error(&self, point: u32, drawn: &InstanceFrame, unit: &JointSetFrame) -> Vec3 {
-        let matrix = blended(&self.base[point as usize], &unit.matrices);
-        let place = matrix.transform_point3(self.bind(point, drawn));
-        (drawn.target[point as usize].as_dvec3() - place).as_vec3()
+    /// The error of an uncorrected file at a point, world.
+    fn error(&self, point: u32, instance: &InstanceFrame, joint_set: &JointSetFrame) -> Vec3 {
+        let matrix = blended(&self.file_weights[point as usize], &joint_set.matrices);
+        let position = matrix.transform_point3(self.bind(point, instance));
+        (instance.target[point as usize].as_dvec3() - position).as_vec3()
     }
 
-    /// Points that tell frames apart.
+    /// Points with several influences whose residuals tell frames apart.
     fn witnesses(&self, most: usize) -> Vec<u32> {
-        let blended = (0..self.omega.len() as u32).filter(|&p| self.omega[p as usize].len() > 1);
+        let blended =
+            (0..self.weights.len() as u32).filter(|&p| self.weights[p as usize].len() > 1);
         let blended: Vec<u32> = blended.collect();
         let step = blended.len().div_ceil(most.max(1)).max(1);
         blended.into_iter().step_by(step).collect()
@@ -47,39 +50,44 @@ impl GroupMesh {
 }
 
 impl Group {
-    /// Looks at all keys of the `corrected` clips: which points need correction at all, and when.
+    /// Evaluates all keyframes of the `corrected` clips; sets the active points.
     pub(crate) fn sampling(
         &mut self,
         sampler: &Sampler<'_>,
         clips: &Clips<'_>,
         corrected: &[bool],
         tolerance: f64,
-        effort: &Budget,
+        budget: &Budget,
         task: &Task,
     ) -> Result<Sampling, Cancelled> {
         let movers = self.movers(sampler);
         let rest = sampler.document.rest_pose();
         let keys = clips
-            .played
+            .written
             .iter()
             .map(|clip| key_times(clip, rest, &movers));
         let mut keys: Vec<Vec<f32>> = keys.collect();
         let times = times_of(&keys, corrected);
-        let step = times.len().div_ceil(effort.frames).max(1);
+        let step = times.len().div_ceil(budget.frames).max(1);
         let times: Vec<FrameTime> = times.into_iter().step_by(step).collect();
         let worst: Vec<Vec<AtomicU32>> = self
             .meshes
             .iter()
-            .map(|part| part.base.iter().map(|_| AtomicU32::new(0)).collect())
+            .map(|part| {
+                part.file_weights
+                    .iter()
+                    .map(|_| AtomicU32::new(0))
+                    .collect()
+            })
             .collect();
         let n_parts = self.meshes.len();
         let witnesses: Vec<Vec<u32>> = self
             .meshes
             .iter()
-            .map(|part| part.witnesses(WITNESSES / n_parts.max(1)))
+            .map(|part| part.witnesses(SIGNATURE_POINTS / n_parts.max(1)))
             .collect();
-        let chosen = self.drawn();
-        // Where frames are left out, what happens between them cannot be told.
+        let chosen = self.instances();
+        // With frames skipped, flips between them cannot be bracketed.
         let pairs = if step == 1 {
             antipodal::pairs(sampler, self)
         } else {
@@ -88,33 +96,33 @@ impl Group {
         let look = |_: usize, frame: Frame| {
             let mut signature: Vec<Vec3> = Vec::new();
             for ((part, worst), witnesses) in self.meshes.iter().zip(&worst).zip(&witnesses) {
-                for &d in &part.drawn {
-                    let unit = &frame.joint_sets[sampler.drawn[d].unit];
-                    let drawn = &frame.drawn[d];
-                    let error = |p: u32| part.error(p, drawn, unit);
+                for &d in &part.instances {
+                    let joint_set = &frame.joint_sets[sampler.instances[d].joint_set];
+                    let drawn = &frame.instances[d];
+                    let error = |p: u32| part.error(p, drawn, joint_set);
                     let lengths = worst.par_iter().enumerate().with_min_len(2048);
                     lengths.for_each(|(p, worst)| {
-                        // Bits of floats that are not negative stand in the order of the floats.
+                        // Non-negative floats order like their bits.
                         let length = error(p as u32).length();
                         worst.fetch_max(length.max(0.0).to_bits(), Ordering::Relaxed);
                     });
                     signature.extend(witnesses.iter().map(|&p| error(p)));
                 }
             }
-            (signature, antipodal::turned(&pairs, &frame))
+            (signature, antipodal::pair_rotations(&pairs, &frame))
         };
         let looked = sampler.sample(clips, &times, SampleRequest::own(&chosen), task, look)?;
         let (signatures, turned): (Vec<_>, Vec<_>) = looked.into_iter().unzip();
         for (part, worst) in self.meshes.iter_mut().zip(&worst) {
             for (p, bits) in worst.iter().enumerate() {
                 let off = f32::from_bits(bits.load(Ordering::Relaxed));
-                if f64::from(off) > IDLE * tolerance {
+                if f64::from(off) > ACTIVE_SHARE * tolerance {
                     part.active.push(p as u32);
-                    part.off.push(off);
+                    part.lbs_errors.push(off);
                 }
             }
         }
-        let order = farthest(&signatures, effort.training);
+        let order = farthest(&signatures, budget.training);
         let training = order.into_iter().map(|i| times[i]).collect();
         let flips = if self.is_off() {
             antipodal::find(sampler, clips, &chosen, &pairs, &times, &turned, task)?
@@ -132,7 +140,7 @@ impl Group {
     }
 }
 
-/// All keys of the chosen clips.
+/// All keyframes of the chosen clips.
 pub(crate) fn times_of(keys: &[Vec<f32>], chosen: &[bool]) -> Vec<FrameTime> {
     let clips = keys
         .iter()
@@ -148,7 +156,8 @@ pub(crate) fn times_of(keys: &[Vec<f32>], chosen: &[bool]) -> Vec<FrameTime> {
     times.collect()
 }
 
-/// Indices of at most `most` signatures, each the farthest from those before it; the first is the longest.
+/// Farthest-point sampling: at most `max` indices of signatures, each the farthest from those before it; the first has
+/// the largest norm.
 fn farthest(signatures: &[Vec<Vec3>], most: usize) -> Vec<usize> {
     let square = |a: &[Vec3], b: Option<&[Vec3]>| -> f32 {
         let of = |i: usize| b.map_or(Vec3::ZERO, |b| b[i]);

@@ -1,8 +1,8 @@
-//! Poses that no clip of a file has, so that what is fitted to them holds in clips yet to come.
+//! Training poses that no clip of a file has, so that the fit generalises to clips made later.
 //!
-//! What a point needs depends on how the few joints around it turn against each other. So all joints practise at once:
-//! in a pose "alone" every second joint down each chain turns and those between them rest, and in a pose "together" all
-//! turn. A few dozen poses then show each joint as many turns.
+//! The correction of a point depends on the relative rotations of the few joints around it, so all joints are trained
+//! at once: in "single" poses every second joint of each chain rotates and the others rest; in "combined" poses all
+//! joints rotate. 73 poses then give each joint the same set of rotations.
 
 use crate::document::{ClipId, Document};
 use crate::skeleton::clip_builder::{ClipBuilder, turn};
@@ -13,35 +13,37 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
-/// What the clip of [`practice`] is called among the clips of a document, which never has it.
+/// The id of the training clip beside a document's clips; no document uses it.
 pub const PRACTICE: ClipId = ClipId(u32::MAX);
 
-/// How far a joint turns about one of its axes to either side, degrees.
-const ALONE: [f64; 2] = [45.0, 110.0];
-/// And about a direction between two of them: bent and twisted, or bent two ways.
-const SLANTED: f64 = 90.0;
-/// AlternatingSolver of joints that turn together: the least, and how much more the most is, degrees.
-const TOGETHER: (f64, f64) = (25.0, 50.0);
-/// Poses in which all joints turn.
-const POSES_TOGETHER: usize = 24;
-/// AlternatingSolver of each kind that a joint goes through alone.
-const TURNS: usize = 12;
-/// Seconds from pose to pose: as near as keys may be, so that nothing between two poses is looked at.
-const STEP: f64 = 0.002;
+/// Rotations of a joint about one of its axes, either sign, degrees: a usual bend, and one near the limit of most
+/// joints.
+const SINGLE_DEGREES: [f64; 2] = [45.0, 110.0];
+/// Rotation about a diagonal of two axes, degrees: a bend with twist, or a bend in two directions.
+const DIAGONAL_DEGREES: f64 = 90.0;
+/// Rotations in combined poses: the smallest, and the range above it, degrees.
+const COMBINED_DEGREES: (f64, f64) = (25.0, 50.0);
+/// Poses in which all joints rotate.
+const COMBINED_POSES: usize = 24;
+/// Rotations of each kind that a joint goes through in single poses: 2 signs x 3 axes x 2 angles, and 2 signs x 6
+/// diagonals.
+const SINGLE_ROTATIONS: usize = 12;
+/// Seconds between poses: the shortest interval of keyframes, so that nothing is inserted between two poses.
+const POSE_SECS: f64 = 0.002;
 
-/// A clip that turns every joint that moves some points against others; at rest at its start. Its keys are its poses:
-/// what is between them means nothing.
+/// A clip that rotates every joint which moves some points relative to others; the rest pose at its start. Its
+/// keyframes are the training poses; what lies between them is not evaluated.
 pub fn practice(document: &Document) -> Clip {
     let skeleton = document.skeleton();
-    let joints = practising(document);
-    let n_poses = 1 + 2 * (TURNS + TURNS) + POSES_TOGETHER;
-    let times: Vec<f64> = (0..n_poses).map(|pose| STEP * pose as f64).collect();
+    let joints = trained_joints(document);
+    let n_poses = 1 + 2 * (SINGLE_ROTATIONS + SINGLE_ROTATIONS) + COMBINED_POSES;
+    let times: Vec<f64> = (0..n_poses).map(|pose| POSE_SECS * pose as f64).collect();
     let mut builder = ClipBuilder::new("Practice", skeleton.joints());
     for (rank, &joint) in joints.iter().enumerate() {
         let above = skeleton.ancestors(joint).filter(|a| joints.contains(a));
         let parity = above.count() % 2;
         builder.rotate(joint, &times, |pose| match pose.checked_sub(1) {
-            Some(pose) => turned(pose, rank, parity),
+            Some(pose) => rotation_in(pose, rank, parity),
             None => DQuat::IDENTITY,
         });
     }
@@ -51,8 +53,9 @@ pub fn practice(document: &Document) -> Clip {
     }
 }
 
-/// Joints with points below them and points elsewhere: turning others turns nothing against anything. Parents first.
-fn practising(document: &Document) -> Vec<JointId> {
+/// Joints with influenced points both below and outside of them: rotating another joint changes no relative rotation.
+/// Parents first.
+fn trained_joints(document: &Document) -> Vec<JointId> {
     let mut bound: BTreeSet<JointId> = BTreeSet::new();
     for instance in document.instances().values() {
         let skin = instance.skin.and_then(|skin| document.skins().get(&skin));
@@ -79,25 +82,17 @@ fn practising(document: &Document) -> Vec<JointId> {
         .collect()
 }
 
-/// Helper joints that the document's own file says how to drive: they are never free to turn.
+/// Helper joints for which the document's source has drivers: they never rotate freely.
 fn driven_already(document: &Document) -> BTreeSet<JointId> {
     let json = document.source().map(|source| &source.json);
     let block = json.and_then(|json| json.get("extras")?.get("sinew_skin")?.get("helpers"));
     let helpers = block.and_then(Value::as_array).into_iter().flatten();
-    let nodes: BTreeSet<u64> = helpers
-        .filter_map(|helper| helper.get("node")?.as_u64())
-        .collect();
-    let joints = document.skeleton().joints().iter().enumerate();
-    joints
-        .filter(|(j, joint)| {
-            let node = joint.source_node.map_or(*j as u64, u64::from);
-            nodes.contains(&node)
-        })
-        .map(|(j, _)| JointId(j as u32))
-        .collect()
+    let nodes = helpers.filter_map(|helper| helper.get("node")?.as_u64());
+    let joint = |node: u64| document.skeleton().joint_of_node(u32::try_from(node).ok()?);
+    nodes.filter_map(joint).collect()
 }
 
-/// Marks the slots of a skin that move some point.
+/// Marks the slots of a skin with influence on some point.
 pub(crate) fn mark_bound(influences: &Influences, bound: &mut [bool]) {
     for row in influences.iter() {
         for (slot, _) in row.iter().filter(|(_, weight)| *weight > 0.0) {
@@ -108,42 +103,45 @@ pub(crate) fn mark_bound(influences: &Influences, bound: &mut [bool]) {
     }
 }
 
-/// How the joint of this rank turns in a pose, in its own frame.
-fn turned(pose: usize, rank: usize, parity: usize) -> DQuat {
-    let alone = 2 * TURNS;
+/// The local rotation of the joint of this rank in a pose.
+fn rotation_in(pose: usize, rank: usize, parity: usize) -> DQuat {
+    let single = 2 * SINGLE_ROTATIONS;
     match pose {
-        pose if pose < 2 * alone => {
+        pose if pose < 2 * single => {
             if pose % 2 != parity {
                 return DQuat::IDENTITY;
             }
-            // Each joint goes through all turns, each in an order of its own: 5 and 12 have no common factor.
-            let which = (pose % alone / 2 + 5 * rank) % TURNS;
+            // Each joint visits all rotations, starting elsewhere: 5 and 12 are coprime.
+            let which = (pose % single / 2 + 5 * rank) % SINGLE_ROTATIONS;
             let sign = if which.is_multiple_of(2) { 1.0 } else { -1.0 };
-            let (axis, degrees) = if pose < alone {
-                (DVec3::AXES[which / 2 % 3], ALONE[which / 6])
+            let (axis, degrees) = if pose < single {
+                (DVec3::AXES[which / 2 % 3], SINGLE_DEGREES[which / 6])
             } else {
-                (slanted(which / 2), SLANTED)
+                (diagonal(which / 2), DIAGONAL_DEGREES)
             };
             turn(axis, sign * degrees.to_radians())
         }
         pose => {
             let at = (pose * 97 + rank * 31) as f64;
-            let (axis, share) = scattered(at);
-            turn(axis, (TOGETHER.0 + TOGETHER.1 * share).to_radians())
+            let (axis, share) = low_discrepancy(at);
+            turn(
+                axis,
+                (COMBINED_DEGREES.0 + COMBINED_DEGREES.1 * share).to_radians(),
+            )
         }
     }
 }
 
-/// The six directions half-way between two axes, up to their sign.
-fn slanted(which: usize) -> DVec3 {
+/// The six diagonals of two axes, up to sign.
+fn diagonal(which: usize) -> DVec3 {
     let (a, b) = (DVec3::AXES[which % 3], DVec3::AXES[(which + 1) % 3]);
     let b = if which < 3 { b } else { -b };
     (a + b) * FRAC_1_SQRT_2
 }
 
-/// A direction and a number 0 - 1, spread evenly over whole numbers `at`.
-fn scattered(at: f64) -> (DVec3, f64) {
-    // Powers of the golden ratio's counterpart in three dimensions (Roberts 2018).
+/// A direction and a number 0 - 1, a low-discrepancy sequence over whole numbers `at`.
+fn low_discrepancy(at: f64) -> (DVec3, f64) {
+    // The R3 sequence: powers of the root of x^4 = x + 1 (Roberts 2018).
     let share = |step: f64| (0.5 + at * step).fract();
     let (height, around) = (
         2.0 * share(0.819_172_513_396_164_4) - 1.0,
@@ -164,26 +162,29 @@ mod tests {
     #[test]
     fn every_joint_goes_through_every_turn_alone() {
         for rank in 0..20 {
-            for (from, to) in [(0, 2 * TURNS), (2 * TURNS, 4 * TURNS)] {
+            for (from, to) in [
+                (0, 2 * SINGLE_ROTATIONS),
+                (2 * SINGLE_ROTATIONS, 4 * SINGLE_ROTATIONS),
+            ] {
                 let mut turns: Vec<DQuat> = Vec::new();
                 for pose in from..to {
-                    let (own, other) = (turned(pose, rank, 0), turned(pose, rank, 1));
+                    let (own, other) = (rotation_in(pose, rank, 0), rotation_in(pose, rank, 1));
                     assert!(own == DQuat::IDENTITY || other == DQuat::IDENTITY);
                     if own != DQuat::IDENTITY {
                         assert!(turns.iter().all(|t| t.dot(own).abs() < 0.999), "{own}");
                         turns.push(own);
                     }
                 }
-                assert_eq!(turns.len(), TURNS);
+                assert_eq!(turns.len(), SINGLE_ROTATIONS);
             }
         }
     }
 
     #[test]
     fn joints_that_turn_together_turn_differently() {
-        let first = 4 * TURNS;
-        for pose in first..first + POSES_TOGETHER {
-            let (a, b) = (turned(pose, 3, 1), turned(pose, 4, 0));
+        let first = 4 * SINGLE_ROTATIONS;
+        for pose in first..first + COMBINED_POSES {
+            let (a, b) = (rotation_in(pose, 3, 1), rotation_in(pose, 4, 0));
             assert!(a.is_normalized() && a.dot(b).abs() < 0.9999);
             let degrees = a.to_axis_angle().1.to_degrees();
             assert!((20.0..=80.0).contains(&degrees), "{degrees}");

@@ -1,37 +1,49 @@
-//! Motions of helpers, weights of points and displacements, each in turn the best for the others.
+//! Alternating least squares: block coordinate descent over helper motions, weights and displacements, each solved
+//! with the others fixed.
 
 use super::candidates::Candidate;
 use super::displacements::{Basis, Residuals};
+use super::irls;
 use super::motions::{FitPoint, MotionSolver};
 use super::training::{TrainingSet, residuals};
 use super::weights::{HelperSet, Regularisation, fit_weights};
-use super::{ENOUGH, MOST_MOMENTS};
+use super::{MAX_TRAINING_FRAMES, TRAINING_SHARE};
 use crate::bake::problem::Problem;
 use crate::bake::problem::group::Group;
 use crate::bake::problem::rows::WeightRow;
 use crate::task::Cancelled;
 use glam::DVec3;
 
-/// Rounds before there are displacements, and with them.
-const ROUNDS: (usize, usize) = (3, 7);
-/// Rounds with them where there were some before.
-const AGAIN: usize = 4;
-/// Points that take part in them, before all do.
-const MOST_POINTS: usize = 4000;
-/// Further turns do not help where points are off by so many tolerances.
-const HOPELESS: f64 = 1.5;
+/// Iterations without displacements, and with them: the error changed little after these on the models they were
+/// chosen on.
+const ITERATIONS: (usize, usize) = (3, 7);
+/// Iterations that start from a known decomposition.
+const WARM_ITERATIONS: usize = 4;
+/// Points per group in an iteration; all points take part in the final weights. It bounds the time of large meshes.
+const MAX_POINTS: usize = 4000;
+/// Iterations stop after two with displacements where the error is above this many tolerances: what remains of them
+/// gains less than that.
+const DIVERGED: f64 = 1.5;
 
-/// Points that are off by less than this share of the tolerance need no further turns.
-const GOOD: f64 = 0.5;
+/// Iterations stop where the error is below this fraction of the tolerance: playback needs no more.
+const CONVERGED: f64 = 0.5;
 
-/// What turns come to.
+/// An iteration counts as a gain if its error is below this fraction of the best one, and iterations stop after so many
+/// without a gain.
+const MIN_GAIN: f64 = 0.98;
+const PATIENCE: usize = 3;
+
+/// IRLS weights stay in this range around their mean of 1.
+const WEIGHT_RANGE: (f64, f64) = (0.05, 50.0);
+
+/// A decomposition: weights, motions and the error they leave.
 pub(crate) struct Decomposition<'a> {
-    /// Of the active points, by part.
+    /// By mesh, one row an active point.
     pub(crate) rows: Vec<Vec<WeightRow>>,
-    /// What moves the helpers where that is more than a blend.
+    /// The motions of helpers that are not the blends of their codebook rows.
     pub(crate) refiner: Option<MotionSolver<'a>>,
-    /// How far the points are off then; 0 where no turns were needed.
-    pub(crate) worst: f64,
+    /// The largest error on the training set; 0 where helpers are blends, which need no iterations.
+    pub(crate) max_error: f64,
 }
 
 impl Decomposition<'_> {
@@ -39,20 +51,20 @@ impl Decomposition<'_> {
         Self {
             rows,
             refiner: None,
-            worst: 0.0,
+            max_error: 0.0,
         }
     }
 }
 
-/// What was best so far.
+/// The iterate of the smallest error.
 struct BestIterate<'a> {
-    worst: f64,
+    max_error: f64,
     rows: Vec<Vec<WeightRow>>,
     refiner: MotionSolver<'a>,
     bases: Vec<(usize, Vec<DVec3>)>,
 }
 
-/// The turns of a candidate.
+/// The solver for one candidate.
 pub(crate) struct AlternatingSolver<'a, 'j> {
     problem: &'a Problem<'j>,
     group: &'a Group,
@@ -81,8 +93,9 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         }
     }
 
-    /// Takes turns, from rows that are `known` and what is in `training` where turns were taken before. Leaves motions, displacements and their weights in `training`.
-    pub(crate) fn take(
+    /// Solves for the decomposition, starting from the rows `known` and the displacements in `training` if it is
+    /// solved again. Leaves motions, displacements and their weights in `training`.
+    pub(crate) fn solve(
         &self,
         training: &mut TrainingSet,
         known: Option<Vec<Vec<WeightRow>>>,
@@ -92,42 +105,52 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         if !problem.refines(group) || self.codebook.is_empty() {
             return Ok(Decomposition::plain(self.rows(training, &all)?));
         }
-        let few = group.active(MOST_POINTS);
-        let (before, with) = if known.is_some() { (1, AGAIN) } else { ROUNDS };
+        let few = group.active(MAX_POINTS);
+        let (before, with) = if known.is_some() {
+            (1, WARM_ITERATIONS)
+        } else {
+            ITERATIONS
+        };
         let mut rows = match known {
             Some(known) => group.of_points(&known, &few),
             None => self.rows(training, &few)?,
         };
-        let mut counts: Vec<Vec<f64>> = rows.iter().map(|rows| vec![1.0; rows.len()]).collect();
+        let mut irls: Vec<Vec<f64>> = rows.iter().map(|rows| vec![1.0; rows.len()]).collect();
         let mut best: Option<BestIterate<'a>> = None;
         let mut last_gain = 0;
         for round in 0..before + with {
-            let refiner = self.refiner(training, &few, &rows, &counts);
+            let refiner = self.refiner(training, &few, &rows, &irls);
             refiner.apply(training, problem.task)?;
             rows = self.rows(training, &few)?;
             if round + 1 < before {
                 continue;
             }
-            let errors = self.find_bases(training, &few, &rows)?;
+            let errors = self.fit_bases(training, &few, &rows)?;
             let of_part = errors.iter().flatten();
-            let worst = of_part.copied().fold(0.0, f64::max);
-            for (counts, errors) in counts.iter_mut().zip(&errors) {
-                weigh(counts, errors);
+            let max_error = of_part.copied().fold(0.0, f64::max);
+            for (irls, errors) in irls.iter_mut().zip(&errors) {
+                update_irls(irls, errors);
             }
-            if best.as_ref().is_none_or(|best| worst < 0.98 * best.worst) {
+            if best
+                .as_ref()
+                .is_none_or(|best| max_error < MIN_GAIN * best.max_error)
+            {
                 last_gain = round;
             }
-            if best.as_ref().is_none_or(|best| worst < best.worst) {
+            if best.as_ref().is_none_or(|best| max_error < best.max_error) {
                 best = Some(BestIterate {
-                    worst,
+                    max_error,
                     rows: rows.clone(),
                     refiner,
                     bases: training.bases.clone(),
                 });
             }
             let turns = round + 1 - before;
-            let hopeless = turns >= 2 && worst > HOPELESS * problem.tolerance;
-            if worst <= GOOD * problem.tolerance || round >= last_gain + 3 || hopeless {
+            let hopeless = turns >= 2 && max_error > DIVERGED * problem.tolerance;
+            if max_error <= CONVERGED * problem.tolerance
+                || round >= last_gain + PATIENCE
+                || hopeless
+            {
                 break;
             }
         }
@@ -140,24 +163,24 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
             return Ok(Decomposition {
                 rows: best.rows,
                 refiner: Some(best.refiner),
-                worst: best.worst,
+                max_error: best.max_error,
             });
         }
-        let mut worst = 0.0;
+        let mut max_error = 0.0;
         for _ in 0..2 {
             rows = self.rows(training, &all)?;
-            let errors = self.find_bases(training, &all, &rows)?;
-            worst = errors.into_iter().flatten().fold(0.0, f64::max);
+            let errors = self.fit_bases(training, &all, &rows)?;
+            max_error = errors.into_iter().flatten().fold(0.0, f64::max);
         }
         Ok(Decomposition {
             rows,
             refiner: Some(best.refiner),
-            worst,
+            max_error,
         })
     }
 
-    /// Finds displacements of `points` with their `rows` and leaves them in `training`; how far each point is off then.
-    fn find_bases(
+    /// Fits displacements of `points` with their `rows` and leaves them in `training`; the error of each point.
+    fn fit_bases(
         &self,
         training: &mut TrainingSet,
         points: &[Vec<u32>],
@@ -176,7 +199,7 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
                 self.candidate,
             )?;
             let basis = basis.unwrap_or_else(|| Basis::none(&residuals));
-            errors.push(residuals.worst_of_points(&basis));
+            errors.push(residuals.max_error_of_points(&basis));
             let k = basis.k;
             let mut b = vec![DVec3::ZERO; k * part.active.len()];
             for (n, point) in points[i].iter().enumerate() {
@@ -203,7 +226,7 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
                 &[]
             },
             regularisation: self.regularisation,
-            enough: self.problem.fit(),
+            target_error: self.problem.point_tolerance(),
         };
         let (sampler, group) = (self.problem.sampler, self.group);
         fit_weights(
@@ -221,29 +244,29 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
         training: &TrainingSet,
         points: &[Vec<u32>],
         rows: &[Vec<WeightRow>],
-        counts: &[Vec<f64>],
+        irls: &[Vec<f64>],
     ) -> MotionSolver<'a> {
         let parts = self.group.meshes.iter().enumerate();
         let parts = parts.map(|(i, part)| {
             let (k, b) = training.bases.get(i).map_or((0, &[][..]), |(k, b)| (*k, b));
-            let pulled = points[i].iter().zip(&rows[i]).zip(&counts[i]);
-            let pulled = pulled.map(|((&point, row), &om)| {
+            let fit_point = points[i].iter().zip(&rows[i]).zip(&irls[i]);
+            let fit_point = fit_point.map(|((&point, row), &irls)| {
                 let a = part.active.binary_search(&point).unwrap_or(0);
                 FitPoint {
                     point,
                     row: row.clone(),
                     b: b[a * k..(a + 1) * k].to_vec(),
-                    om,
+                    irls,
                 }
             });
-            (k, pulled.collect())
+            (k, fit_point.collect())
         });
         MotionSolver::new(self.problem.sampler, self.group, self.codebook, parts)
     }
 }
 
-/// The residuals of points of mesh `i` with their rows on `training`, and the displacements that make up for them, from the
-/// weights that the training have where these are enough; none where they are not needed or do not help.
+/// The residuals of points of mesh `i` on the training set, and the displacements fitted to them: from the weights in
+/// `training` where these suffice. `None` where residuals are small or displacements do not reduce them.
 pub(crate) fn basis_of(
     problem: &Problem<'_>,
     group: &Group,
@@ -254,60 +277,63 @@ pub(crate) fn basis_of(
 ) -> Result<(Residuals, Option<Basis>), Cancelled> {
     problem.task.check()?;
     let part = &group.meshes[i];
-    let seen = training.of_part(problem.sampler, group, part, MOST_MOMENTS);
-    let seen: Vec<_> = seen
+    let observations = training.of_part(problem.sampler, group, part, MAX_TRAINING_FRAMES);
+    let observations: Vec<_> = observations
         .into_iter()
         .filter(|s| training.frames[s.0].time.clip.is_some())
         .collect();
     let points: Vec<(u32, &WeightRow)> = points.iter().copied().zip(rows).collect();
-    let residuals = residuals(part, &training.frames, &training.matrices, &seen, &points);
-    let enough = ENOUGH * problem.tolerance;
+    let residuals = residuals(
+        part,
+        &training.frames,
+        &training.matrices,
+        &observations,
+        &points,
+    );
+    let target_error = TRAINING_SHARE * problem.tolerance;
     let most = problem.most_morphs();
-    if residuals.worst() <= enough || most == 0 {
+    if residuals.max_norm() <= target_error || most == 0 {
         return Ok((residuals, None));
     }
     let known = training.bases.get(i).map_or(0, |b| b.0);
     if known > 0
-        && let Some(w) = known_weights(training, &seen, known)
+        && let Some(w) = known_weights(training, &observations, known)
     {
         let basis = residuals.fit_from(known, w, problem.task)?;
-        if basis.worst <= enough || known == most {
+        if basis.max_error <= target_error || known == most {
             return Ok((residuals, Some(basis)));
         }
     }
     let first = candidate.morphs[i].saturating_sub(1);
-    let bases = residuals.bases(first, most, enough, problem.task)?;
-    let best = bases.into_iter().min_by(|a, b| a.worst.total_cmp(&b.worst));
-    let best = best.filter(|b| b.worst < residuals.worst());
+    let bases = residuals.bases(first, most, target_error, problem.task)?;
+    let best = bases
+        .into_iter()
+        .min_by(|a, b| a.max_error.total_cmp(&b.max_error));
+    let best = best.filter(|b| b.max_error < residuals.max_norm());
     Ok((residuals, best))
 }
 
-/// The weights of k displacements in the training `seen`, t x k; `None` where some are not known.
+/// The weights of k displacements in these observations, t x k; `None` where some are unknown.
 fn known_weights(
     training: &TrainingSet,
-    seen: &[(usize, usize, usize)],
+    observations: &[(usize, usize, usize)],
     k: usize,
 ) -> Option<Vec<f64>> {
-    let mut w = Vec::with_capacity(seen.len() * k);
-    for &(m, d, _) in seen {
+    let mut w = Vec::with_capacity(observations.len() * k);
+    for &(m, d, _) in observations {
         let of_view = training.weights[m].get(d).filter(|w| w.len() == k)?;
         w.extend_from_slice(of_view);
     }
     Some(w)
 }
 
-/// Counts points more that are far off.
-fn weigh(counts: &mut [f64], errors: &[f64]) {
-    let square: f64 = errors.iter().map(|e| e * e).sum();
-    let rms = (square / errors.len().max(1) as f64).sqrt();
-    if rms <= 0.0 {
+/// Updates IRLS weights, normalised to a mean of 1 and clamped, so that no point is lost or alone.
+fn update_irls(weights: &mut [f64], errors: &[f64]) {
+    if !irls::update(weights, errors) {
         return;
     }
-    for (count, e) in counts.iter_mut().zip(errors) {
-        *count *= (e / rms).powf(0.7) + 0.3;
-    }
-    let mean = counts.iter().sum::<f64>() / counts.len().max(1) as f64;
-    for count in counts {
-        *count = (*count / mean).clamp(0.05, 50.0);
+    irls::normalise(weights);
+    for weight in weights {
+        *weight = weight.clamp(WEIGHT_RANGE.0, WEIGHT_RANGE.1);
     }
 }

@@ -1,49 +1,56 @@
-//! Few displacements with a weight at each frame, which make up for what matrices leave over.
+//! A low-rank basis of displacements with a weight at each frame, fitted to the residuals of skinning.
 //!
-//! For points p and frames t, `min sum |r_tp - A_tp sum_k B_pk W_kt|^2` by turns over B (bind space) and W. A is never
-//! inverted but to begin with: where skin matrices are singular (a twisted wrist), the displacements come from the other
-//! frames. A few rounds then weigh what is worst more, since the largest error counts.
+//! For points p and frames t, `min sum |r_tp - A_tp sum_k B_pk W_kt|^2` by alternating least squares over B (bind
+//! space) and W. A is inverted (with damping) only for the initial weights: where skin matrices are singular (a
+//! twisted wrist), other frames determine the displacements. IRLS iterations follow, because the largest error counts
+//! (Kavan et al. 2010 minimise the mean square).
 
 use super::linear::{add_ridge, eigenvectors, solve_in_place};
 use crate::task::{Cancelled, Task};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
-/// Rounds of plain least squares, and of those that weigh the worst more.
-const ROUNDS: (usize, usize) = (2, 4);
+/// Iterations of plain and of iteratively reweighted least squares.
+const ITERATIONS: (usize, usize) = (2, 4);
 
-/// Points that one task takes.
-const POINTS: usize = 256;
+/// Points per parallel chunk; fixed, so that sums do not depend on the number of threads.
+const POINTS_PER_CHUNK: usize = 256;
 
-/// n points in t frames, point by point.
+/// Damping of the initial inverse, as a fraction of the mean scale of the matrices: singular values below it are
+/// suppressed.
+const DAMPING: f64 = 0.03;
+/// The mean scale is taken of every seventh matrix, which is exact enough for a damping.
+const TRACE_STRIDE: usize = 7;
+
+/// Residuals of n points in t frames, by point.
 pub(crate) struct Residuals {
     pub(crate) t: usize,
-    /// n x t columns of A.
+    /// The linear part A of the point's matrix, column by column: n x t.
     pub(crate) a: Vec<[f32; 9]>,
-    /// n x t.
+    /// The residual r, world: n x t.
     pub(crate) r: Vec<[f32; 3]>,
 }
 
-/// The displacements and their weights.
+/// Displacements and their weights.
 #[derive(Clone)]
 pub(crate) struct Basis {
     pub(crate) k: usize,
-    /// n x k, bind space.
+    /// Displacements B: n x k, bind space.
     pub(crate) b: Vec<DVec3>,
-    /// t x k.
+    /// Weights W: t x k.
     pub(crate) w: Vec<f64>,
-    /// The largest distance left over, world.
-    pub(crate) worst: f64,
+    /// The largest error, world.
+    pub(crate) max_error: f64,
 }
 
 impl Basis {
-    /// No displacements.
+    /// The basis without displacements.
     pub(crate) fn none(residuals: &Residuals) -> Self {
         Self {
             k: 0,
             b: Vec::new(),
             w: Vec::new(),
-            worst: residuals.worst(),
+            max_error: residuals.max_norm(),
         }
     }
 }
@@ -61,24 +68,25 @@ impl Residuals {
         DVec3::from_array(self.r[i].map(f64::from))
     }
 
-    /// The largest residual without any displacement.
-    pub(crate) fn worst(&self) -> f64 {
+    /// The largest norm of a residual.
+    pub(crate) fn max_norm(&self) -> f64 {
         let length = |r: &[f32; 3]| r.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>();
         self.r.iter().map(length).fold(0.0, f64::max).sqrt()
     }
 
-    /// The weights over time (t long) that explain most of the residuals seen from the bind pose, most important first.
+    /// Initial weights (t values each): the principal components of the residuals pulled back to bind space, largest
+    /// first.
     fn principal(&self) -> Vec<Vec<f64>> {
         let t = self.t;
         let trace: f64 = (0..self.a.len())
-            .step_by(7)
+            .step_by(TRACE_STRIDE)
             .map(|i| self.a[i].iter().map(|x| f64::from(*x).powi(2)).sum::<f64>())
             .sum();
-        let n = self.a.len().div_ceil(7).max(1);
-        let damping = 0.03f64.powi(2) * trace / (3 * n) as f64 + 1e-300;
+        let n = self.a.len().div_ceil(TRACE_STRIDE).max(1);
+        let damping = DAMPING.powi(2) * trace / (3 * n) as f64 + 1e-300;
         let partial: Vec<Vec<f64>> = (0..self.n())
             .collect::<Vec<_>>()
-            .par_chunks(POINTS)
+            .par_chunks(POINTS_PER_CHUNK)
             .map(|points| {
                 let mut gram = vec![0.0; t * t];
                 let mut d = vec![DVec3::ZERO; t];
@@ -113,14 +121,12 @@ impl Residuals {
         eigenvectors(gram, t)
     }
 
-    /// The best displacements found for each number of them up to `most`, until one leaves at most `enough`.
-    ///
-    /// `first`: the number to begin with.
+    /// Bases of `first`, `first` + 1, ... up to `max` displacements, until one leaves at most `target_error`.
     pub(crate) fn bases(
         &self,
         first: usize,
         most: usize,
-        enough: f64,
+        target_error: f64,
         task: &Task,
     ) -> Result<Vec<Basis>, Cancelled> {
         let principal = self.principal();
@@ -128,7 +134,7 @@ impl Residuals {
         let mut found: Vec<Basis> = Vec::new();
         for k in first.min(most).max(1)..=most {
             let basis = self.fit(&principal[..k], task)?;
-            let done = basis.worst <= enough;
+            let done = basis.max_error <= target_error;
             found.push(basis);
             if done {
                 break;
@@ -137,7 +143,7 @@ impl Residuals {
         Ok(found)
     }
 
-    /// Displacements whose weights begin with `start` (k rows of t).
+    /// Fits displacements from initial weights `start` (k rows of t).
     fn fit(&self, start: &[Vec<f64>], task: &Task) -> Result<Basis, Cancelled> {
         let (k, t) = (start.len(), self.t);
         let mut w = vec![0.0; t * k];
@@ -149,37 +155,38 @@ impl Residuals {
         self.fit_from(k, w, task)
     }
 
-    /// Displacements whose weights begin with `w` (t x k).
+    /// Fits displacements from initial weights `w` (t x k).
     pub(crate) fn fit_from(
         &self,
         k: usize,
         mut w: Vec<f64>,
         task: &Task,
     ) -> Result<Basis, Cancelled> {
-        let mut om = vec![1.0f32; self.r.len()];
+        let mut irls = vec![1.0f32; self.r.len()];
         let mut best: Option<Basis> = None;
-        for round in 0..ROUNDS.0 + ROUNDS.1 {
+        for round in 0..ITERATIONS.0 + ITERATIONS.1 {
             task.check()?;
-            let b = self.displacements(k, &w, &om);
-            w = self.weights(k, &b, &om, &w);
+            let b = self.solve_displacements(k, &w, &irls);
+            w = self.solve_weights(k, &b, &irls, &w);
             let errors = self.errors(k, &b, &w);
-            let worst = f64::from(errors.iter().copied().fold(0.0, f32::max));
-            if best.as_ref().is_none_or(|best| worst < best.worst) {
+            let max_error = f64::from(errors.iter().copied().fold(0.0, f32::max));
+            if best.as_ref().is_none_or(|best| max_error < best.max_error) {
                 let w = w.clone();
-                best = Some(Basis { k, b, w, worst });
+                best = Some(Basis { k, b, w, max_error });
             }
-            if round + 1 >= ROUNDS.0 {
+            if round + 1 >= ITERATIONS.0 {
                 let square: f64 = errors.iter().map(|e| f64::from(*e).powi(2)).sum();
                 let rms = (square / errors.len().max(1) as f64).sqrt() as f32;
                 if rms <= 0.0 {
                     break;
                 }
-                for (om, e) in om.iter_mut().zip(errors) {
-                    *om *= (e / rms).powf(0.7) + 0.3;
+                for (irls, e) in irls.iter_mut().zip(errors) {
+                    *irls *= (e / rms).powf(0.7) + 0.3;
                 }
-                let mean = om.iter().map(|om| f64::from(*om)).sum::<f64>() / om.len() as f64;
-                for om in &mut om {
-                    *om /= mean as f32;
+                let mean =
+                    irls.iter().map(|irls| f64::from(*irls)).sum::<f64>() / irls.len() as f64;
+                for irls in &mut irls {
+                    *irls /= mean as f32;
                 }
             }
         }
@@ -187,54 +194,57 @@ impl Residuals {
             k,
             b: vec![DVec3::ZERO; self.n() * k],
             w,
-            worst: self.worst(),
+            max_error: self.max_norm(),
         }))
     }
 
-    /// B for given W.
-    fn displacements(&self, k: usize, w: &[f64], om: &[f32]) -> Vec<DVec3> {
+    /// Solves B for fixed W.
+    fn solve_displacements(&self, k: usize, w: &[f64], irls: &[f32]) -> Vec<DVec3> {
         let (t, size) = (self.t, 3 * k);
         let mut b = vec![DVec3::ZERO; self.n() * k];
-        b.par_chunks_mut(POINTS * k).enumerate().for_each(|(c, b)| {
-            let mut normal = vec![0.0; size * size];
-            let mut right = vec![0.0; size];
-            for (i, b) in b.chunks_exact_mut(k).enumerate() {
-                let p = c * POINTS + i;
-                normal.fill(0.0);
-                right.fill(0.0);
-                for f in 0..t {
-                    let at = p * t + f;
-                    let (a, om) = (self.a(at), f64::from(om[at]));
-                    let (square, r) = (a.transpose() * a * om, a.transpose() * self.r(at) * om);
-                    let w = &w[f * k..(f + 1) * k];
-                    for x in 0..k {
-                        for y in 0..=x {
-                            let both = w[x] * w[y];
-                            for row in 0..3 {
-                                for column in 0..3 {
-                                    normal[(3 * x + row) * size + 3 * y + column] +=
-                                        both * square.col(column)[row];
+        b.par_chunks_mut(POINTS_PER_CHUNK * k)
+            .enumerate()
+            .for_each(|(c, b)| {
+                let mut normal = vec![0.0; size * size];
+                let mut right = vec![0.0; size];
+                for (i, b) in b.chunks_exact_mut(k).enumerate() {
+                    let p = c * POINTS_PER_CHUNK + i;
+                    normal.fill(0.0);
+                    right.fill(0.0);
+                    for f in 0..t {
+                        let at = p * t + f;
+                        let (a, irls) = (self.a(at), f64::from(irls[at]));
+                        let (square, r) =
+                            (a.transpose() * a * irls, a.transpose() * self.r(at) * irls);
+                        let w = &w[f * k..(f + 1) * k];
+                        for x in 0..k {
+                            for y in 0..=x {
+                                let both = w[x] * w[y];
+                                for row in 0..3 {
+                                    for column in 0..3 {
+                                        normal[(3 * x + row) * size + 3 * y + column] +=
+                                            both * square.col(column)[row];
+                                    }
                                 }
                             }
+                            for row in 0..3 {
+                                right[3 * x + row] += w[x] * r[row];
+                            }
                         }
-                        for row in 0..3 {
-                            right[3 * x + row] += w[x] * r[row];
+                    }
+                    add_ridge(&mut normal, size, 1e-9);
+                    if solve_in_place(&mut normal, &mut right) {
+                        for (b, x) in b.iter_mut().zip(right.chunks_exact(3)) {
+                            *b = DVec3::from_slice(x);
                         }
                     }
                 }
-                add_ridge(&mut normal, size, 1e-9);
-                if solve_in_place(&mut normal, &mut right) {
-                    for (b, x) in b.iter_mut().zip(right.chunks_exact(3)) {
-                        *b = DVec3::from_slice(x);
-                    }
-                }
-            }
-        });
+            });
         b
     }
 
-    /// W for given B; a frame whose system cannot be solved keeps what it has.
-    fn weights(&self, k: usize, b: &[DVec3], om: &[f32], before: &[f64]) -> Vec<f64> {
+    /// Solves W for fixed B; the weights of a singular frame stay.
+    fn solve_weights(&self, k: usize, b: &[DVec3], irls: &[f32], before: &[f64]) -> Vec<f64> {
         let mut w = before.to_vec();
         w.par_chunks_mut(k).enumerate().for_each(|(f, w)| {
             let mut system = NormalEquations::new(k);
@@ -244,7 +254,7 @@ impl Residuals {
                     self.a(at),
                     &b[p * k..(p + 1) * k],
                     self.r(at),
-                    f64::from(om[at]),
+                    f64::from(irls[at]),
                 );
             }
             system.solve(w);
@@ -252,29 +262,29 @@ impl Residuals {
         w
     }
 
-    /// The largest distance that these displacements and weights leave over.
-    pub(crate) fn worst_with(&self, k: usize, b: &[DVec3], w: &[f64]) -> f64 {
+    /// The largest error with these displacements and weights.
+    pub(crate) fn max_error_with(&self, k: usize, b: &[DVec3], w: &[f64]) -> f64 {
         let errors = self.errors(k, b, w);
         f64::from(errors.into_iter().fold(0.0, f32::max))
     }
 
-    /// The largest distance that these displacements and weights leave over, point by point.
-    pub(crate) fn worst_of_points(&self, basis: &Basis) -> Vec<f64> {
+    /// The largest error of each point.
+    pub(crate) fn max_error_of_points(&self, basis: &Basis) -> Vec<f64> {
         let errors = self.errors(basis.k, &basis.b, &basis.w);
         let points = errors.chunks(self.t.max(1));
-        let worst = points.map(|e| f64::from(e.iter().copied().fold(0.0, f32::max)));
-        worst.collect()
+        let max_error = points.map(|e| f64::from(e.iter().copied().fold(0.0, f32::max)));
+        max_error.collect()
     }
 
     fn errors(&self, k: usize, b: &[DVec3], w: &[f64]) -> Vec<f32> {
         let t = self.t;
         let mut errors = vec![0.0f32; self.r.len()];
         errors
-            .par_chunks_mut(POINTS * t)
+            .par_chunks_mut(POINTS_PER_CHUNK * t)
             .enumerate()
             .for_each(|(c, errors)| {
                 for (i, error) in errors.iter_mut().enumerate() {
-                    let (p, f) = (c * POINTS + i / t, i % t);
+                    let (p, f) = (c * POINTS_PER_CHUNK + i / t, i % t);
                     let at = p * t + f;
                     let d = displacement(&b[p * k..(p + 1) * k], &w[f * k..(f + 1) * k]);
                     *error = (self.r(at) - self.a(at) * d).length() as f32;
@@ -284,12 +294,12 @@ impl Residuals {
     }
 }
 
-/// The displacement of a point at some weights, bind space.
+/// The displacement of a point at given weights, bind space.
 pub(crate) fn displacement(b: &[DVec3], w: &[f64]) -> DVec3 {
     b.iter().zip(w).map(|(b, w)| *b * *w).sum()
 }
 
-/// The least squares for the weights of one frame.
+/// The normal equations for the weights of one frame.
 pub(crate) struct NormalEquations {
     k: usize,
     normal: Vec<f64>,
@@ -307,20 +317,20 @@ impl NormalEquations {
         }
     }
 
-    /// Adds a point of displacements `b` and residual `r` at matrix `a`.
-    pub(crate) fn add(&mut self, a: DMat3, b: &[DVec3], r: DVec3, om: f64) {
+    /// Adds a point with displacements `b` and residual `r` at matrix `a`.
+    pub(crate) fn add(&mut self, a: DMat3, b: &[DVec3], r: DVec3, irls: f64) {
         for (column, b) in self.columns.iter_mut().zip(b) {
             *column = a * *b;
         }
         for x in 0..self.k {
             for y in 0..=x {
-                self.normal[x * self.k + y] += om * self.columns[x].dot(self.columns[y]);
+                self.normal[x * self.k + y] += irls * self.columns[x].dot(self.columns[y]);
             }
-            self.right[x] += om * self.columns[x].dot(r);
+            self.right[x] += irls * self.columns[x].dot(r);
         }
     }
 
-    /// Writes the weights; leaves `w` alone where there is no answer.
+    /// Solves for the weights; leaves `w` as it is where the system is singular.
     pub(crate) fn solve(mut self, w: &mut [f64]) {
         add_ridge(&mut self.normal, self.k, 1e-10);
         if solve_in_place(&mut self.normal, &mut self.right) {
@@ -333,7 +343,7 @@ impl NormalEquations {
 mod tests {
     use super::*;
 
-    /// Two displacements of random points under turning matrices, one of them singular.
+    /// Two displacements of pseudo-random points under rotating matrices, one of them singular.
     fn made(n: usize, t: usize) -> Residuals {
         let noise = |i: usize| (((i * 7919 + 13) % 1000) as f64 / 500.0) - 1.0;
         let mut residuals = Residuals {
@@ -363,8 +373,12 @@ mod tests {
     fn displacements_are_found_again() {
         let residuals = made(40, 12);
         let bases = residuals.bases(1, 4, 1e-4, &Task::new()).unwrap();
-        assert!(bases[0].worst > 1e-2 && bases.len() == 2, "{}", bases.len());
-        assert!(bases[1].worst < 1e-4, "{}", bases[1].worst);
+        assert!(
+            bases[0].max_error > 1e-2 && bases.len() == 2,
+            "{}",
+            bases.len()
+        );
+        assert!(bases[1].max_error < 1e-4, "{}", bases[1].max_error);
     }
 
     #[test]

@@ -1,36 +1,36 @@
-//! Symmetric systems of blocks, most of them empty: only what lies between the first block of a row and the diagonal is
-//! kept, and solved. What meets every block stands in a border behind them. Always in the same order: the same bits for
-//! any number of threads.
+//! Symmetric systems of dense blocks with a bordered envelope (skyline) profile: each row is stored and factorised
+//! from its first nonzero block to the diagonal (George and Liu 1981, section 4). Unknowns that couple to every block
+//! form the border behind the blocks. The order of operations is fixed: the same bits for any number of threads.
 
 use glam::DVec3;
 
-/// Which blocks of a system may hold something.
+/// The profile: which blocks can be nonzero.
 #[derive(Clone)]
 pub(crate) struct Envelope {
     block: usize,
-    /// Of each block its place in the system.
+    /// The position of each block in the system.
     rank: Vec<usize>,
-    /// By place: the first place that it meets.
+    /// By position: the first block of the row.
     first: Vec<usize>,
 }
 
-/// Least squares in the making: the lower half row by row, each from its first block on.
+/// Normal equations: the lower triangle row by row, each from its first block on.
 pub(crate) struct EnvelopeSystem<'a> {
     envelope: &'a Envelope,
-    /// Where each row begins in `lower`.
+    /// Where each row starts in `lower`.
     start: Vec<usize>,
     lower: Vec<f64>,
     right: Vec<f64>,
 }
 
 impl Envelope {
-    /// Blocks of `block` numbers each; those of like `keys` stand next to each other.
+    /// A profile of blocks of `block` unknowns; those of equal `keys` are adjacent.
     pub(crate) fn new(keys: &[u16], block: usize) -> Self {
         let mut order: Vec<usize> = (0..keys.len()).collect();
         order.sort_by_key(|&i| (keys[i], i));
         let mut rank = vec![0; keys.len()];
-        for (place, &i) in order.iter().enumerate() {
-            rank[i] = place;
+        for (position, &i) in order.iter().enumerate() {
+            rank[i] = position;
         }
         Self {
             block,
@@ -39,7 +39,7 @@ impl Envelope {
         }
     }
 
-    /// Says that these blocks meet in an equation.
+    /// Couples blocks that share an equation.
     pub(crate) fn join(&mut self, blocks: impl Iterator<Item = usize> + Clone) {
         let ranks = blocks.map(|b| self.rank[b]);
         let Some(least) = ranks.clone().min() else {
@@ -50,7 +50,7 @@ impl Envelope {
         }
     }
 
-    /// An empty system with `border` numbers behind the blocks.
+    /// A zero system with `border` unknowns behind the blocks.
     pub(crate) fn system(&self, border: usize) -> EnvelopeSystem<'_> {
         let size = self.rank.len() * self.block + border;
         let mut start = Vec::with_capacity(size);
@@ -68,7 +68,7 @@ impl Envelope {
     }
 
     fn first_column(&self, row: usize) -> usize {
-        // The border meets everything.
+        // Rows of the border are full.
         self.first
             .get(row / self.block)
             .map_or(0, |first| first * self.block)
@@ -76,7 +76,7 @@ impl Envelope {
 }
 
 impl EnvelopeSystem<'_> {
-    /// Adds three equations: `columns`, by block, times what is looked for is `right`.
+    /// Adds three equations: `columns`, by block, times the unknowns equals `right`.
     pub(crate) fn add<const N: usize>(&mut self, columns: &[(usize, [DVec3; N])], right: DVec3) {
         for (a, of_a) in columns {
             let at = self.envelope.rank[*a];
@@ -101,7 +101,7 @@ impl EnvelopeSystem<'_> {
         }
     }
 
-    /// As [`Self::add`], with what numbers `first` on of the border add to the same three equations.
+    /// Like [`Self::add`], with the columns of border unknowns from number `first` on.
     pub(crate) fn add_bordered<const N: usize>(
         &mut self,
         columns: &[(usize, [DVec3; N])],
@@ -128,7 +128,7 @@ impl EnvelopeSystem<'_> {
         }
     }
 
-    /// Keeps numbers of the border that nothing asks for at 0: `share` of the mean of what is asked, and a little.
+    /// Adds a ridge of `share` times the mean diagonal to the border: undetermined weights become 0.
     pub(crate) fn hold_border(&mut self, share: f64) {
         let blocks = self.envelope.rank.len() * self.envelope.block;
         let rows = blocks..self.right.len();
@@ -144,7 +144,7 @@ impl EnvelopeSystem<'_> {
         }
     }
 
-    /// Holds number `i` of a block near to `-so_far`, as firmly as `ridge` says.
+    /// Adds a ridge to unknown `i` of a block that draws it to `-so_far`.
     pub(crate) fn hold(&mut self, block: usize, i: usize, ridge: f64, so_far: f64) {
         let row = self.envelope.rank[block] * self.envelope.block + i;
         let diagonal = self.start[row] + row - self.envelope.first_column(row);
@@ -152,8 +152,8 @@ impl EnvelopeSystem<'_> {
         self.right[row] -= ridge * so_far;
     }
 
-    /// What solves it, by block, then the border; `None` where it is not positive definite. Source: Cholesky within the envelope, which
-    /// stays as it is.
+    /// The solution by block, then of the border; `None` where the system is not positive definite. Cholesky
+    /// factorisation keeps the profile.
     pub(crate) fn solve(mut self) -> Option<Vec<f64>> {
         let size = self.right.len();
         for i in 0..size {
@@ -204,7 +204,7 @@ impl EnvelopeSystem<'_> {
     }
 }
 
-/// The sum of products, in eight sums that do not wait for each other.
+/// The dot product, in eight independent partial sums.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (a, rest_a) = a.as_chunks::<8>();
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn blocks_far_apart_are_solved_too() {
-        // Three blocks of one number: 0 meets 2, 1 stands alone.
+        // Three blocks of one unknown: 0 couples to 2, 1 to none.
         let mut envelope = Envelope::new(&[0, 5, 0], 1);
         envelope.join([0, 2].into_iter());
         let mut system = envelope.system(0);
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_border_meets_all_blocks() {
-        // x0 + b = 3, x1 + 2 b = 4, b = 1 and x0 = 2 by themselves: all of it holds.
+        // x0 + b = 3, x1 + 2 b = 4, b = 1: all equations hold.
         let envelope = Envelope::new(&[0, 1], 1);
         let mut system = envelope.system(1);
         let x = |b| (b, [DVec3::X]);

@@ -1,7 +1,8 @@
-//! Helper joints: each goes the way of a point between joints.
+//! Helper joints of a solution and their tracks.
 //!
-//! Where two joints pull a point apart, linear blending cuts the corner; a joint that moves as dual quaternion skinning
-//! moves a point of these weights is half-way round it. Its motion is a track relative to one of the joints.
+//! Where two joints rotate against each other, linear blending takes the chord of the arc; a helper joint that moves
+//! by the dual quaternion blend of both lies on the arc. Its motion is stored relative to one of the joints, about the
+//! pivot that moves least.
 
 use crate::bake::problem::rows::WeightRow;
 use crate::bake::problem::sampler::{Frame, FrameTime, Sampler};
@@ -9,35 +10,35 @@ use crate::math::{polar, transform::normalize_or_identity};
 use crate::skeleton::JointId;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-/// The steps of a rotation that a file stores in 16 bits a number.
-const STEPS: f64 = 32767.0;
+/// The largest value of a normalised 16-bit integer, in which a glTF file stores rotations.
+const SNORM16_MAX: f64 = 32767.0;
 
-/// What an accessor of times takes in a file besides its keys.
+/// Bytes of JSON of an accessor of keyframe times. Measured on written files.
 const TIMES_BYTES: usize = 110;
 
-/// How exactly tracks of a helper are kept.
+/// Tolerances of a helper's tracks.
 pub(crate) struct TrackTolerance<'a> {
-    /// How far it may be off in the parent's joint_sets before it takes a track.
+    /// Motion below this is no track, in units of the parent's space.
     pub(crate) still: f64,
-    /// How far it may be off between fewer keys, the parent's joint_sets.
+    /// Error that key reduction may cause, in units of the parent's space.
     pub(crate) thin: f64,
-    /// How far the points reach that follow it, by its bind -> own space.
+    /// The largest distance of influenced points from the origin of the space that an inverse bind matrix leads to.
     pub(crate) reach: &'a dyn Fn(&DAffine3) -> f64,
 }
 
-/// A helper joint of one unit: where it hangs, and how it moves.
+/// A helper joint of one joint set.
 #[derive(Clone)]
 pub(crate) struct Helper {
     pub(crate) parent: JointId,
-    /// Bind -> the helper's space.
+    /// The inverse bind matrix: bind -> helper space.
     pub(crate) inverse_bind: DAffine3,
-    /// Relative to the parent without a clip.
+    /// Local transform in the rest pose.
     pub(crate) rest: LocalTransform,
-    /// By clip.
+    /// Tracks by clip.
     pub(crate) tracks: Vec<Track>,
 }
 
-/// A local transform as a player has it.
+/// A local transform as a player composes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LocalTransform {
     pub(crate) rotation: DQuat,
@@ -45,7 +46,7 @@ pub(crate) struct LocalTransform {
     pub(crate) scale: DVec3,
 }
 
-/// How a helper moves in a clip: one entry a key; what is empty stays as at rest.
+/// The tracks of a helper in a clip, one value a keyframe; an empty track keeps the rest value.
 #[derive(Clone, Default)]
 pub(crate) struct Track {
     pub(crate) times: Vec<f32>,
@@ -54,33 +55,37 @@ pub(crate) struct Track {
     pub(crate) scale: Vec<DVec3>,
 }
 
-/// The joint that a helper of weights `omega` hangs from: of its two heaviest joints the one nearer to the root, and
-/// its slot.
-pub(crate) fn parent_slot(sampler: &Sampler<'_>, unit: usize, omega: &WeightRow) -> u16 {
-    let mut heaviest = omega.clone();
+/// The slot of the joint that becomes the parent of a helper of weights `blend_weights`: of its two heaviest joints
+/// the one nearer to the root.
+pub(crate) fn parent_slot(
+    sampler: &Sampler<'_>,
+    joint_set: usize,
+    blend_weights: &WeightRow,
+) -> u16 {
+    let mut heaviest = blend_weights.clone();
     heaviest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let skeleton = sampler.document.skeleton();
     let depth = |slot: u16| {
-        let joint = sampler.joint_sets[unit].joints[usize::from(slot)];
+        let joint = sampler.joint_sets[joint_set].joints[usize::from(slot)];
         skeleton.ancestors(joint).count()
     };
     let two = heaviest.iter().take(2).map(|r| r.0);
     two.min_by_key(|&slot| depth(slot)).unwrap_or(0)
 }
 
-/// The motion of a helper relative to its parent, from the parent's bind place: parent <- parent.
+/// The motion of a helper relative to its parent in the parent's bind space: parent -> parent.
 pub(crate) fn relative(
     sampler: &Sampler<'_>,
-    unit: usize,
+    joint_set: usize,
     parent: u16,
     frame: &Frame,
-    omega: &WeightRow,
+    blend_weights: &WeightRow,
 ) -> DAffine3 {
-    let unit_of = &sampler.joint_sets[unit];
+    let joint_set_of = &sampler.joint_sets[joint_set];
     let slot = usize::from(parent);
-    let world = frame.world[unit_of.joints[slot].get()];
-    let d = frame.joint_sets[unit].blend(omega);
-    let local = world.inverse() * d * unit_of.inverse_bind[slot].inverse();
+    let world = frame.world[joint_set_of.joints[slot].get()];
+    let d = frame.joint_sets[joint_set].blend(blend_weights);
+    let local = world.inverse() * d * joint_set_of.inverse_bind[slot].inverse();
     if local.is_finite() {
         local
     } else {
@@ -89,26 +94,26 @@ pub(crate) fn relative(
 }
 
 impl Helper {
-    /// A helper from its motions relative to the parent ([`relative`]): at rest, and for each clip at its keys.
+    /// A helper from its relative motions ([`relative`]): in the rest pose, and for each clip at its keyframes.
     pub(crate) fn new(
         sampler: &Sampler<'_>,
-        unit: usize,
+        joint_set: usize,
         parent: u16,
         rest: DAffine3,
         clips: &[Vec<DAffine3>],
         keys: &[Vec<f32>],
         regularisation: &TrackTolerance<'_>,
     ) -> Self {
-        let unit_of = &sampler.joint_sets[unit];
+        let joint_set_of = &sampler.joint_sets[joint_set];
         let slot = usize::from(parent);
         let pivot = pivot(clips.iter().flatten().chain([&rest]));
-        let inverse_bind = DAffine3::from_translation(-pivot) * unit_of.inverse_bind[slot];
+        let inverse_bind = DAffine3::from_translation(-pivot) * joint_set_of.inverse_bind[slot];
         let still = regularisation.still;
         let reach = (regularisation.reach)(&inverse_bind);
         let local = |motion: &DAffine3| {
             let (rotation, stretch) = polar(motion.matrix3);
             LocalTransform {
-                rotation: stored(crate::math::dual_quaternion::quat_from_rotation(rotation)),
+                rotation: quantised(crate::math::dual_quaternion::quat_from_rotation(rotation)),
                 translation: motion.transform_point3(pivot).as_vec3().as_dvec3(),
                 scale: DVec3::new(stretch.x_axis.x, stretch.y_axis.y, stretch.z_axis.z)
                     .as_vec3()
@@ -116,33 +121,34 @@ impl Helper {
             }
         };
         let mut at_rest = local(&rest);
-        // In the middle of all its places it needs a track least often.
-        let places = clips.iter().flatten().chain([&rest]);
-        let places = places.map(|motion| motion.transform_point3(pivot));
-        let (low, high) = places.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| {
-            (low.min(p), high.max(p))
-        });
+        // The middle of its range lies within tolerance of all of them.
+        let positions = clips.iter().flatten().chain([&rest]);
+        let positions = positions.map(|motion| motion.transform_point3(pivot));
+        let (low, high) = positions
+            .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| {
+                (low.min(p), high.max(p))
+            });
         if (high - low).length() <= 2.0 * still {
             at_rest.translation = ((low + high) * 0.5).as_vec3().as_dvec3();
         }
-        // Without scale but for rounding there is none.
+        // Scale within the rounding of f32 matrices is none.
         if (at_rest.scale - DVec3::ONE).abs().max_element() < 1e-4 {
             at_rest.scale = DVec3::ONE;
         }
         let tracks = clips.iter().zip(keys).map(|(motions, times)| {
             let locals: Vec<LocalTransform> = motions.iter().map(local).collect();
-            Track::new(times, &locals, &at_rest, still, reach).thinned(regularisation.thin, reach)
+            Track::new(times, &locals, &at_rest, still, reach).reduced(regularisation.thin, reach)
         });
         let tracks = tracks.collect();
         Self {
-            parent: unit_of.joints[slot],
+            parent: joint_set_of.joints[slot],
             inverse_bind,
             rest: at_rest,
             tracks,
         }
     }
 
-    /// Where a player has it at a time, bind -> world.
+    /// The skin matrix in a player at a time, bind -> world.
     pub(crate) fn matrix(&self, world: &[DAffine3], time: FrameTime) -> DAffine3 {
         let track = time.clip.and_then(|clip| self.tracks.get(clip));
         let local = track.map_or(self.rest, |track| track.at(time, &self.rest));
@@ -169,7 +175,7 @@ impl Track {
         };
         let turns = |l: &LocalTransform| angle(l.rotation, rest.rotation) * reach > still;
         if locals.iter().any(turns) {
-            // One hemisphere from key to key.
+            // Neighbouring keyframes in one hemisphere, as linear interpolation needs them.
             let mut last = rest.rotation;
             track.rotation = locals
                 .iter()
@@ -198,9 +204,9 @@ impl Track {
         track
     }
 
-    /// Where a player has it, `rest` where there are no keys.
+    /// The local transform in a player; `rest` where there are no keyframes.
     fn at(&self, time: FrameTime, rest: &LocalTransform) -> LocalTransform {
-        let Some((_, k, share)) = place(&self.times, time) else {
+        let Some((_, k, share)) = key_interval(&self.times, time) else {
             return *rest;
         };
         let mut local = *rest;
@@ -217,14 +223,15 @@ impl Track {
         local
     }
 
-    /// How many bytes its keys take.
+    /// Bytes of the values of its keyframes.
     fn bytes(&self) -> usize {
         let of = |n: usize, size: usize| n * size;
         of(self.rotation.len(), 8) + of(self.translation.len(), 12) + of(self.scale.len(), 12)
     }
 
-    /// Without keys that the others tell to within `most`, at `reach` from the middle; itself where that is not smaller.
-    fn thinned(self, most: f64, reach: f64) -> Self {
+    /// Without keyframes that interpolation reproduces to within `max_error` at distance `reach` from the pivot;
+    /// unchanged where that is not smaller.
+    fn reduced(self, most: f64, reach: f64) -> Self {
         let n = self.times.len();
         if most <= 0.0 || n < 3 || self.bytes() == 0 {
             return self;
@@ -244,7 +251,7 @@ impl Track {
                 + reach * (angle(a.rotation, b.rotation) + (a.scale - b.scale).abs().max_element())
         };
         let keys: Vec<LocalTransform> = (0..n).map(key).collect();
-        let told = |from: usize, to: usize| {
+        let interpolates = |from: usize, to: usize| {
             let (a, b) = (&keys[from], &keys[to]);
             let (start, end) = (f64::from(self.times[from]), f64::from(self.times[to]));
             (from + 1..to).all(|k| {
@@ -261,7 +268,7 @@ impl Track {
         let mut last = 0;
         while last + 1 < n {
             let mut to = last + 1;
-            while to + 1 < n && told(last, to + 1) {
+            while to + 1 < n && interpolates(last, to + 1) {
                 to += 1;
             }
             kept.push(to);
@@ -283,7 +290,7 @@ impl Track {
             translation: few(&self.translation),
             scale: few(&self.scale),
         };
-        // Times of its own take 4 bytes a key and an accessor.
+        // Own times take 4 bytes a keyframe and an accessor.
         if thin.bytes() + 4 * thin.times.len() + TIMES_BYTES < self.bytes() {
             thin
         } else {
@@ -292,15 +299,15 @@ impl Track {
     }
 }
 
-/// The angle between two orientations, radians.
+/// The angle between two rotations, radians.
 fn angle(a: DQuat, b: DQuat) -> f64 {
-    // Numbers of 16 bits leave lengths a little off 1.
+    // Rounding to 16 bits leaves them not quite normalised.
     let dot = normalize_or_identity(a).dot(normalize_or_identity(b)).abs();
     2.0 * (2.0 * (1.0 - dot.min(1.0))).sqrt().min(1.6)
 }
 
-/// Where a key is: its clip, the key at or before the frame, and the share of the way to the next.
-pub(crate) fn place(times: &[f32], time: FrameTime) -> Option<(usize, usize, f64)> {
+/// The clip, the keyframe at or before a time, and the fraction of the interval after it.
+pub(crate) fn key_interval(times: &[f32], time: FrameTime) -> Option<(usize, usize, f64)> {
     let clip = time.clip?;
     let after = times.partition_point(|&t| f64::from(t) <= time.secs);
     let k = after.saturating_sub(1);
@@ -311,13 +318,14 @@ pub(crate) fn place(times: &[f32], time: FrameTime) -> Option<(usize, usize, f64
     Some((clip, k, ((time.secs - from) / (to - from)).clamp(0.0, 1.0)))
 }
 
-/// The quaternion that a file gives back.
-fn stored(q: DQuat) -> DQuat {
-    let short = |x: f64| f64::from(((x * STEPS).round() / STEPS) as f32);
+/// The quaternion after rounding to 16 bits.
+fn quantised(q: DQuat) -> DQuat {
+    let short = |x: f64| f64::from(((x * SNORM16_MAX).round() / SNORM16_MAX) as f32);
     DQuat::from_xyzw(short(q.x), short(q.y), short(q.z), short(q.w))
 }
 
-/// The point of the parent's space that the motions move least: `min sum |(A_t - mean A) c + b_t - mean b|^2`.
+/// The pivot: the point of the parent's space with the least variance of position, `min sum |(A_t - mean A) c + b_t -
+/// mean b|^2`.
 fn pivot<'a>(motions: impl Iterator<Item = &'a DAffine3> + Clone) -> DVec3 {
     let n = motions.clone().count().max(1) as f64;
     let mut mean = DAffine3::from_mat3(DMat3::ZERO);
@@ -331,7 +339,7 @@ fn pivot<'a>(motions: impl Iterator<Item = &'a DAffine3> + Clone) -> DVec3 {
         normal += a.transpose() * a;
         right -= a.transpose() * b;
     }
-    // Along an axis that it only turns about, any place will do: the one next to the parent.
+    // A ridge: along a fixed axis of rotation every point is a pivot; take the one nearest to the parent.
     let trace = normal.x_axis.x + normal.y_axis.y + normal.z_axis.z;
     normal += DMat3::from_diagonal(DVec3::splat(1e-5 * trace + 1e-12));
     let c = normal.inverse() * right;
@@ -369,9 +377,9 @@ mod tests {
             secs,
         };
         let times = [1.0, 2.0, 4.0];
-        assert_eq!(place(&times, time(0.0)), Some((2, 0, 0.0)));
-        assert_eq!(place(&times, time(3.0)), Some((2, 1, 0.5)));
-        assert_eq!(place(&times, time(9.0)), Some((2, 2, 0.0)));
-        assert_eq!(place(&[], time(9.0)), None);
+        assert_eq!(key_interval(&times, time(0.0)), Some((2, 0, 0.0)));
+        assert_eq!(key_interval(&times, time(3.0)), Some((2, 1, 0.5)));
+        assert_eq!(key_interval(&times, time(9.0)), Some((2, 2, 0.0)));
+        assert_eq!(key_interval(&[], time(9.0)), None);
     }
 }

@@ -1,11 +1,11 @@
-//! The bake of one group: choose helpers and morphs by their bytes, solve the weights at all keys with the matrices that
-//! a player has, and key where the played result strays between them.
+//! The solution of one group: place helper joints, choose a candidate by its bytes, solve it, and play it back.
 
 pub(crate) mod alternating;
 pub(crate) mod candidates;
 pub(crate) mod displacements;
 pub(crate) mod envelope;
 pub(crate) mod helper_tracks;
+pub(crate) mod irls;
 pub(crate) mod linear;
 pub(crate) mod motions;
 pub(crate) mod placement;
@@ -31,30 +31,40 @@ use playback::Playback;
 use training::TrainingSet;
 use weights::Regularisation;
 
-/// And at most, with the worst that turned up later.
-pub(crate) const MOST_MOMENTS: usize = 140;
-/// What is found on those may be off by this share of the tolerance: frames in between are worse.
-pub(crate) const ENOUGH: f64 = 0.7;
-/// What is found at keys and between them is to leave some of the tolerance to frames that were not looked at.
-const SAFE: f64 = 0.96;
-/// Choices that are worked out to the end.
-const TRIES: usize = 5;
-/// A candidate is not tried after others where a few frames stray by so many tolerances.
-const HOPELESS: f64 = 1.3;
-/// Nor do more frames help where it is off by so many tolerances after some of them.
-const FAR: f64 = 1.4;
-/// Nor is it worked out to the end where the frames it was found on are off by this share of the tolerance.
-const HOPELESS_TURNS: f64 = 0.93;
-/// Times that what strayed joins the frames that displacements are found on, and how many each time.
-const MORE_ROUNDS: usize = 4;
-const MORE_MOMENTS: usize = 12;
-/// Helpers that follow corrections lie at least this share of the diagonal apart where their weights are alike.
-const GAP: f64 = 0.03;
-/// What is found before motions, weights and displacements take turns may be off by so much more where they do.
-const TURNS: f64 = 1.9;
-/// Keys of helpers that tell less than this share of the tolerance are left out; tried in turn.
-const THIN: [f64; 3] = [0.15, 0.05, 0.0];
-/// What helpers and morphs are chosen by.
+/// The largest training set, after frames of large error were added.
+pub(crate) const MAX_TRAINING_FRAMES: usize = 140;
+/// Errors on the training set may take this fraction of the tolerance; frames in between are worse.
+pub(crate) const TRAINING_SHARE: f64 = 0.7;
+/// Errors at keyframes and their samples in between may take this fraction of the tolerance; the rest is for times
+/// that were not sampled.
+const PLAYBACK_SHARE: f64 = 0.96;
+/// Candidates that are solved completely; each costs as much as all before it, so it bounds the time.
+const MAX_SOLVED: usize = 5;
+/// After a first solution, candidates are skipped whose estimate exceeds the limit on the training set by this factor.
+const SKIP_FACTOR: f64 = 1.3;
+/// Frames are no longer added where the error exceeds this many tolerances after the first round.
+const STALLED: f64 = 1.4;
+/// A candidate is dropped whose error on its own training set exceeds this fraction of the tolerance: unseen frames
+/// are worse.
+const DROP_SHARE: f64 = 0.93;
+/// Rounds in which frames of large error join the training set, and frames in each.
+const FRAME_ROUNDS: usize = 4;
+const FRAMES_PER_ROUND: usize = 12;
+/// Least distance of helpers of similar weights, as a fraction of the diagonal: nearer ones influence the same points.
+const MIN_SPACING: f64 = 0.03;
+/// The factor by which alternating least squares usually reduces the error that placement leaves.
+const ALTERNATING_GAIN: f64 = 1.9;
+/// Errors of key reduction, as fractions of the tolerance, tried in this order.
+const KEY_REDUCTION: [f64; 3] = [0.15, 0.05, 0.0];
+/// Frames above this fraction of the tolerance can join the training set.
+pub(crate) const MISSED_SHARE: f64 = 0.9;
+/// The penalty of an error of 1 in a linear part or in weights, as a fraction of the diagonal: for helpers that follow
+/// blends, and for those with free motions.
+const BLEND_PENALTY: f64 = 0.02;
+const FREE_PENALTY: f64 = 0.006;
+/// Points below this fraction of the tolerance keep their weights.
+const POINT_SHARE: f64 = 0.3;
+/// The state before candidates are solved.
 pub(crate) struct Initialisation {
     pub(crate) sampling: Sampling,
     pub(crate) training: TrainingSet,
@@ -62,7 +72,7 @@ pub(crate) struct Initialisation {
     pub(crate) found: Placement,
 }
 
-/// What all candidates for a group share.
+/// What all candidates of a group share.
 #[derive(Clone, Copy)]
 struct SharedInput<'a> {
     sampling: &'a Sampling,
@@ -70,40 +80,40 @@ struct SharedInput<'a> {
     regularisation: Regularisation,
 }
 
-/// What was found for a group.
+/// The solution of a group.
 pub(crate) struct Solution {
-    /// By unit of the group, then by helper.
+    /// By joint set of the group, then by helper.
     pub(crate) helpers: Vec<Vec<Helper>>,
-    /// By helper: the weights whose blend it follows.
+    /// The codebook: by helper, the weights whose blend it follows.
     pub(crate) codebook: Vec<WeightRow>,
-    /// By clip.
+    /// Keyframe times by clip.
     pub(crate) keys: Vec<Vec<f32>>,
     /// By mesh of the group.
     pub(crate) meshes: Vec<MeshSolution>,
-    /// The largest error found, at keys and between them.
-    pub(crate) worst: f64,
-    /// The factor from bind space to the world.
+    /// The largest error at keyframes and between them, world.
+    pub(crate) max_error: f64,
+    /// The scale from bind space to the world.
     pub(crate) unit_scale: f64,
     pub(crate) bytes: f64,
-    /// Where the skin itself jumps.
+    /// Antipodal flips.
     pub(crate) flips: Vec<Flip>,
 }
 
-/// What was found for a mesh.
+/// The solution of a mesh.
 pub(crate) struct MeshSolution {
-    /// Of the active points.
+    /// One weight row an active point.
     pub(crate) rows: Vec<WeightRow>,
     /// Displacements of the active points: n x k.
     pub(crate) k: usize,
     pub(crate) b: Vec<DVec3>,
-    /// By instance, clip, key: k weights. Empty for clips that are not corrected.
+    /// By instance, clip, keyframe: k weights. Empty for clips that are not corrected.
     pub(crate) weights: Vec<Vec<Vec<Vec<f64>>>>,
 }
 
 impl Problem<'_> {
-    /// The bake of a group; `None` where nothing needs one.
+    /// The solution of a group; `None` where no point needs correction.
     pub(crate) fn solve(&self, group: &mut Group) -> Result<Option<Solution>, Cancelled> {
-        let Some(prepared) = self.prepare(group, &Budget::FULL)? else {
+        let Some(initialisation) = self.initialise(group, &Budget::FULL)? else {
             return Ok(None);
         };
         let Initialisation {
@@ -111,7 +121,7 @@ impl Problem<'_> {
             mut training,
             regularisation,
             found,
-        } = prepared;
+        } = initialisation;
         let group: &Group = group;
         self.task.step("Weighing joints against morphs", 0.4)?;
         let candidates = self.candidates(group, &training, &found, &sampling)?;
@@ -125,19 +135,19 @@ impl Problem<'_> {
         let mut least = 0;
         let mut tries = 0;
         for candidate in &candidates {
-            // What is far off on a few frames will not be near on all; and a few helpers more change little.
+            // Skip what cannot meet the tolerance, and what has only a few helpers more than a failed candidate.
             if candidate.helpers < least
-                || tries >= TRIES
-                || best.is_some() && candidate.worst > HOPELESS * self.promise(group)
+                || tries >= MAX_SOLVED
+                || best.is_some() && candidate.max_error > SKIP_FACTOR * self.training_limit(group)
             {
                 continue;
             }
             tries += 1;
             self.task.step("Solving", 0.4 + 0.1 * tries as f32)?;
-            match self.work_out(group, &mut training, candidate, grounds, true)? {
+            match self.solve_candidate(group, &mut training, candidate, grounds, true)? {
                 Ok(solved) => best = Some(self.better(best, solved)),
-                Err(worst) if given_up.is_none_or(|other| worst < other.0) => {
-                    given_up = Some((worst, candidate));
+                Err(max_error) if given_up.is_none_or(|other| max_error < other.0) => {
+                    given_up = Some((max_error, candidate));
                 }
                 Err(_) => {}
             }
@@ -149,7 +159,8 @@ impl Problem<'_> {
             }
         }
         if let Some((_, candidate)) = given_up.filter(|_| best.is_none())
-            && let Ok(solved) = self.work_out(group, &mut training, candidate, grounds, false)?
+            && let Ok(solved) =
+                self.solve_candidate(group, &mut training, candidate, grounds, false)?
         {
             best = Some(solved);
         }
@@ -157,15 +168,15 @@ impl Problem<'_> {
     }
 
     fn meets(&self, solved: &Solution) -> bool {
-        solved.worst <= SAFE * self.tolerance
+        solved.max_error <= PLAYBACK_SHARE * self.tolerance
     }
 
-    /// The one that meets the tolerance in fewer bytes, or is nearer to it.
+    /// The solution that meets the tolerance in fewer bytes, or else has the smaller error.
     fn better(&self, best: Option<Solution>, solved: Solution) -> Solution {
         match best {
             Some(best) => {
                 let better = match (self.meets(&best), self.meets(&solved)) {
-                    (false, false) => solved.worst < best.worst,
+                    (false, false) => solved.max_error < best.max_error,
                     (met, meets) => meets && (!met || solved.bytes < best.bytes),
                 };
                 if better { solved } else { best }
@@ -174,11 +185,11 @@ impl Problem<'_> {
         }
     }
 
-    /// What helpers and morphs are chosen by; `None` where no point is off.
-    pub(crate) fn prepare(
+    /// Samples the clips and places helpers; `None` where no point needs correction.
+    pub(crate) fn initialise(
         &self,
         group: &mut Group,
-        effort: &Budget,
+        budget: &Budget,
     ) -> Result<Option<Initialisation>, Cancelled> {
         self.task.step("Looking at the clips", 0.05)?;
         let sampling = group.sampling(
@@ -186,7 +197,7 @@ impl Problem<'_> {
             self.clips,
             self.corrected,
             self.tolerance,
-            effort,
+            budget,
             self.task,
         )?;
         if !group.is_off() {
@@ -200,11 +211,15 @@ impl Problem<'_> {
         };
         times.push(rest);
         let mut training = TrainingSet::new(self.frames(group, &times)?, group);
-        // Where helpers follow corrections, linear parts are not those of the blends and count for less.
-        let care_for = if self.refines(group) { 0.006 } else { 0.02 };
+        // Free motions have linear parts unlike those of the blends, so these weigh less.
+        let penalty = if self.refines(group) {
+            FREE_PENALTY
+        } else {
+            BLEND_PENALTY
+        };
         let regularisation = Regularisation {
-            linear: care_for * self.diagonal / Self::unit_scale(&training, group),
-            weights: care_for * self.diagonal,
+            linear: penalty * self.diagonal / Self::unit_scale(&training, group),
+            weights: penalty * self.diagonal,
         };
         self.task.step("Placing helper joints", 0.2)?;
         let room = self
@@ -212,10 +227,10 @@ impl Problem<'_> {
             .max_joints
             .saturating_sub(group.n_joints.unwrap_or(usize::MAX));
         let aim = PlacementOptions {
-            most: room.min(retarget::most_helpers(self.options.mode, effort.helpers)),
-            enough: ENOUGH * self.tolerance,
+            most: room.min(retarget::most_helpers(self.options.mode, budget.helpers)),
+            target_error: TRAINING_SHARE * self.tolerance,
             regularisation,
-            gap: GAP * self.diagonal / Self::unit_scale(&training, group),
+            gap: MIN_SPACING * self.diagonal / Self::unit_scale(&training, group),
             refines: self.refines(group),
         };
         let found = place_helpers(self.sampler, group, &mut training, aim, self.task)?;
@@ -227,7 +242,7 @@ impl Problem<'_> {
         }))
     }
 
-    /// The smallest factor from bind space to the world, so that linear parts compare with 1.
+    /// The smallest scale from bind space to the world; errors of linear parts are relative to it.
     pub(crate) fn unit_scale(training: &TrainingSet, group: &Group) -> f64 {
         let joint_sets = training
             .frames
@@ -241,9 +256,9 @@ impl Problem<'_> {
         }
     }
 
-    /// Moments to place helpers by: these follow the skinning without what corrects it.
+    /// The frames for the training set; helpers that are blends also need the skinning without corrections.
     fn frames(&self, group: &Group, times: &[FrameTime]) -> Result<Vec<Frame>, Cancelled> {
-        let drawn = group.drawn();
+        let drawn = group.instances();
         let wanted = SampleRequest {
             uncorrected: self.corrects(group) && !self.refines(group),
             ..SampleRequest::own(&drawn)
@@ -253,25 +268,29 @@ impl Problem<'_> {
             .sample(self.clips, times, wanted, self.task, keep)
     }
 
-    /// By how much turns of motions, weights and displacements make less of what is off.
-    pub(crate) fn turns(&self, group: &Group) -> f64 {
-        if self.refines(group) { TURNS } else { 1.0 }
+    /// The factor by which alternating least squares reduces an error on average.
+    pub(crate) fn expected_gain(&self, group: &Group) -> f64 {
+        if self.refines(group) {
+            ALTERNATING_GAIN
+        } else {
+            1.0
+        }
     }
 
-    /// Points whose weights leave less than this need no better ones.
-    pub(crate) fn fit(&self) -> f64 {
-        0.3 * self.tolerance
+    /// Points below this error keep their weights, world.
+    pub(crate) fn point_tolerance(&self) -> f64 {
+        POINT_SHARE * self.tolerance
     }
 
-    /// Displacements besides the one that makes weights positive.
+    /// The largest number of displacements; unipolar weights take one target more.
     pub(crate) fn most_morphs(&self) -> usize {
         let extra = usize::from(self.options.unipolar);
         self.options.max_morphs.saturating_sub(extra)
     }
 
-    /// A candidate worked out: rows, tracks, displacements, weights and keys; or how far it is off on the frames it was
-    /// found on, where that leaves no hope and it `may_give_up`.
-    fn work_out(
+    /// Solves a candidate: rows, tracks, displacements, weights and keyframes. `Err`: its error on the training set,
+    /// where that is too large and it `may_give_up`.
+    fn solve_candidate(
         &self,
         group: &Group,
         training: &mut TrainingSet,
@@ -288,37 +307,36 @@ impl Problem<'_> {
         training.restore(&found.snapshots[candidate.snapshot]);
         let seeds = &found.seeds[..candidate.helpers];
         let turns = AlternatingSolver::new(self, group, codebook, seeds, candidate, regularisation);
-        let taken = turns.take(training, None)?;
-        // What strays on the frames it was found on strays more on all of them.
-        if may_give_up && taken.worst > HOPELESS_TURNS * self.tolerance {
-            return Ok(Err(taken.worst));
+        let decomposition = turns.solve(training, None)?;
+        // Errors on unseen frames are larger.
+        if may_give_up && decomposition.max_error > DROP_SHARE * self.tolerance {
+            return Ok(Err(decomposition.max_error));
         }
         let unit_scale = Self::unit_scale(training, group);
-        let mut baked = Playback::new(self, group, codebook, sampling, taken, unit_scale);
-        baked.follow()?;
-        baked.hang(training);
-        baked.find_bases(training, candidate)?;
+        let mut baked = Playback::new(self, group, codebook, sampling, decomposition, unit_scale);
+        baked.solve_motions()?;
+        baked.update_training(training);
+        baked.fit_bases(training, candidate)?;
         let mut best = (f64::INFINITY, baked.clone());
-        // Moments that the displacements do not know, at keys and between them: with the worst of them they are found
-        // again.
-        for round in 0..=MORE_ROUNDS {
-            let at_keys = baked.weigh(None)?;
-            let (worst, between) = baked.add_keys(&at_keys)?;
-            if worst < best.0 {
-                best = (worst, baked.clone());
+        // Add frames of large error to the training set and fit the displacements again.
+        for round in 0..=FRAME_ROUNDS {
+            let at_keys = baked.solve_weights(None)?;
+            let (max_error, between) = baked.subdivide(&at_keys)?;
+            if max_error < best.0 {
+                best = (max_error, baked.clone());
             }
             let mut missed: Vec<(f64, FrameTime)> = at_keys.into_iter().chain(between).collect();
-            missed.retain(|m| m.0 > self.tolerance * 0.9);
-            if worst <= SAFE * self.tolerance
+            missed.retain(|m| m.0 > self.tolerance * MISSED_SHARE);
+            if max_error <= PLAYBACK_SHARE * self.tolerance
                 || missed.is_empty()
-                || round > 0 && worst > FAR * self.tolerance
-                || training.frames.len() >= MOST_MOMENTS
-                || round == MORE_ROUNDS
+                || round > 0 && max_error > STALLED * self.tolerance
+                || training.frames.len() >= MAX_TRAINING_FRAMES
+                || round == FRAME_ROUNDS
             {
                 break;
             }
             missed.sort_by(|a, b| b.0.total_cmp(&a.0));
-            missed.truncate(MORE_MOMENTS);
+            missed.truncate(FRAMES_PER_ROUND);
             let known = |t: &FrameTime| training.frames.iter().any(|m| m.time == *t);
             let fresh = missed.into_iter().map(|m| m.1);
             let fresh: Vec<FrameTime> = fresh.filter(|t| !known(t)).collect();
@@ -329,25 +347,25 @@ impl Problem<'_> {
             training.frames.append(&mut add.frames);
             training.matrices.append(&mut add.matrices);
             training.weights.append(&mut add.weights);
-            // More turns, with what was found so far.
+            // Continue alternating from the rows so far.
             if let Some(rows) = baked.refined_rows() {
-                baked.renew(turns.take(training, Some(rows))?);
-                baked.follow()?;
+                baked.restart(turns.solve(training, Some(rows))?);
+                baked.solve_motions()?;
             }
-            baked.hang(training);
-            baked.find_bases(training, candidate)?;
+            baked.update_training(training);
+            baked.fit_bases(training, candidate)?;
         }
-        let (mut worst, mut baked) = best;
+        let (mut max_error, mut baked) = best;
         if !codebook.is_empty() {
-            for share in THIN {
-                let thin = baked.thin(share)?;
-                if thin <= (1.01 * worst).max(SAFE * self.tolerance) {
-                    worst = thin;
+            for share in KEY_REDUCTION {
+                let thin = baked.reduce_keys(share)?;
+                if thin <= (1.01 * max_error).max(PLAYBACK_SHARE * self.tolerance) {
+                    max_error = thin;
                     break;
                 }
             }
         }
         let bytes = candidate.bytes;
-        Ok(Ok(baked.finish(worst, bytes, sampling.flips.clone())))
+        Ok(Ok(baked.finish(max_error, bytes, sampling.flips.clone())))
     }
 }

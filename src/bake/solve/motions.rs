@@ -1,12 +1,11 @@
-//! Motions of helper joints, fitted to what the skin does where corrections move it.
+//! Motions of helper joints by Gauss-Newton, where corrections move the skin off the blends.
 //!
-//! A helper begins as the dual quaternion blend of its weights. Corrections push skin off that way; what they do to the
-//! points that follow a helper is often a small turn and shift, which its own track holds. For one frame,
-//! `min sum_p |r_p - sum_h w_ph J_hp d_h - A_p B_p w|^2 + sum_h ridge m_h |d_h|^2` over the deviations d of all helpers
-//! at once (turn, shift) and the weights w of the displacements B, m the mass of a helper's points; a few rounds of Gauss
-//! and Newton. The ridge keeps what no point asks
-//! for at the blend, and so the answer smooth in time. Source: skinning decomposition (Le and Deng 2012), with the
-//! joints and the blend given.
+//! A helper starts as the dual quaternion blend of its codebook row. For one frame, the deviations d of all helpers
+//! (rotation, translation) and the weights w of the displacements B minimise `sum_p |r_p - sum_h w_ph J_hp d_h - A_p
+//! B_p w|^2 + sum_h ridge m_h |d_h|^2`, where m_h is the sum of the squared weights of the points of helper h. The
+//! ridge keeps a deviation that no point determines at 0 and the motion smooth over time. It is the
+//! bone-transformation step of smooth skinning decomposition (Le and Deng 2012) with fixed joints and a given starting
+//! motion.
 
 use super::displacements::displacement;
 use super::envelope::Envelope;
@@ -21,78 +20,78 @@ use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use rayon::prelude::*;
 
-/// What a helper's deviation costs beside what its points are off: enough that it runs smoothly from key to key.
+/// The ridge, as a fraction of a helper's mass (no unit): 3 % of the pull of its points, enough to keep tracks smooth.
 const RIDGE: f64 = 0.03;
-/// Rounds of Gauss and Newton.
-const ROUNDS: usize = 2;
-/// Turn, shift: a stretch would take a track of its own, and hardly tells more.
+/// Gauss-Newton iterations; deviations are small rotations, for which two suffice.
+const ITERATIONS: usize = 2;
+/// Degrees of freedom of a deviation: rotation and translation. Scale would need a track of its own and gains little.
 const DOF: usize = 6;
-/// Points of a part that motions are fitted to.
-const MOST_POINTS: usize = 4000;
+/// Points of a mesh in the fit; it bounds the time of large meshes.
+const MAX_POINTS: usize = 4000;
 
-/// Fits the motions of helpers, and weights of displacements with them, to the points that follow them.
+/// Solves for the motions of helpers together with the weights of displacements.
 pub(crate) struct MotionSolver<'a> {
     sampler: &'a Sampler<'a>,
     group: &'a Group,
     codebook: Vec<WeightRow>,
     n_joints: usize,
-    /// By unit of the group, then by helper.
-    seats: Vec<Vec<HelperSupport>>,
-    /// By part: displacements of a point.
+    /// By joint set of the group, then by helper.
+    supports: Vec<Vec<HelperSupport>>,
+    /// By mesh: the number of displacements.
     k: Vec<usize>,
-    /// By part.
+    /// By mesh.
     points: Vec<Vec<FitPoint>>,
     envelope: Envelope,
 }
 
-/// Where a helper's deviation turns about.
+/// The points that a helper influences.
 struct HelperSupport {
     parent: u16,
-    /// The middle of its points, the parent's bind space.
+    /// Their centroid, in the parent's bind space.
     centre: DVec3,
-    /// How far they are from it.
+    /// Their root mean square distance from it.
     reach: f64,
     /// The sum of their squared weights.
     mass: f64,
 }
 
-/// A point, and what pulls it.
+/// A point of the fit.
 pub(crate) struct FitPoint {
     pub(crate) point: u32,
     pub(crate) row: WeightRow,
     /// Its displacements, bind space.
     pub(crate) b: Vec<DVec3>,
-    /// How much it counts.
-    pub(crate) om: f64,
+    /// Its IRLS weight.
+    pub(crate) irls: f64,
 }
 
-/// The answer for a unit at a frame.
+/// The solution of a joint set at a frame.
 pub(crate) struct MotionFit {
-    /// Of the helpers, each relative to its parent.
+    /// Motions of the helpers relative to their parents.
     pub(crate) motions: Vec<DAffine3>,
-    /// Of the displacements, by instance of the sampler that the unit draws.
+    /// Weights of the displacements, by instance of the sampler.
     pub(crate) weights: Vec<(usize, Vec<f64>)>,
 }
 
-/// A helper in the making.
+/// The motion of a helper during the iterations.
 struct MotionEstimate {
     rotation: DMat3,
-    /// The blend's own.
+    /// The stretch of the blend; it stays.
     stretch: DMat3,
-    place: DVec3,
+    position: DVec3,
     deviation: [f64; DOF],
 }
 
-/// What a helper hangs from at a frame.
+/// The parent of a helper at a frame.
 struct ParentFrame {
     world: DAffine3,
     bind: DAffine3,
     scale: f64,
-    /// What it does by its weights alone.
+    /// The relative motion of the dual quaternion blend.
     blend: DAffine3,
 }
 
-/// An instance of a part in a unit, and where its weights stand in the border.
+/// An instance of the joint set and its first unknown in the border.
 struct WeightBlock {
     part: usize,
     d: usize,
@@ -100,19 +99,19 @@ struct WeightBlock {
 }
 
 impl FitPoint {
-    /// A point without displacements that counts as others do.
+    /// A point without displacements, of IRLS weight 1.
     pub(crate) fn by(point: u32, row: WeightRow) -> Self {
         Self {
             point,
             row,
             b: Vec::new(),
-            om: 1.0,
+            irls: 1.0,
         }
     }
 }
 
 impl<'a> MotionSolver<'a> {
-    /// For helpers of weights `codebook`; `points`: by part, the number of its displacements and its points.
+    /// The solver for helpers of these codebook rows; `points`: by mesh, the number of displacements and the points.
     pub(crate) fn new(
         sampler: &'a Sampler<'a>,
         group: &'a Group,
@@ -126,26 +125,26 @@ impl<'a> MotionSolver<'a> {
             let is_helper = |r: &(u16, f64)| usize::from(r.0) >= n_joints;
             let moves = |b: &DVec3| *b != DVec3::ZERO;
             all.retain(|p| p.row.iter().any(is_helper) || p.b.iter().any(moves));
-            let step = all.len().div_ceil(MOST_POINTS).max(1);
+            let step = all.len().div_ceil(MAX_POINTS).max(1);
             all.into_iter().step_by(step).collect()
         });
         let points: Vec<Vec<FitPoint>> = points.collect();
-        let seats = group.joint_sets.iter().map(|&u| {
+        let supports = group.joint_sets.iter().map(|&u| {
             let helpers = codebook.iter().enumerate();
-            let seat = |(h, omega): (usize, &WeightRow)| {
-                let parent = parent_slot(sampler, u, omega);
+            let support = |(h, blend_weights): (usize, &WeightRow)| {
+                let parent = parent_slot(sampler, u, blend_weights);
                 let bind = sampler.joint_sets[u].inverse_bind[usize::from(parent)];
                 HelperSupport::new(group, &points, n_joints + h, parent, bind)
             };
-            helpers.map(seat).collect()
+            helpers.map(support).collect()
         });
-        let seats: Vec<Vec<HelperSupport>> = seats.collect();
-        let parents: Vec<u16> = seats
-            .first()
-            .map_or_else(Vec::new, |seats| seats.iter().map(|s| s.parent).collect());
+        let supports: Vec<Vec<HelperSupport>> = supports.collect();
+        let parents: Vec<u16> = supports.first().map_or_else(Vec::new, |supports| {
+            supports.iter().map(|s| s.parent).collect()
+        });
         let mut envelope = Envelope::new(&parents, DOF);
-        for pulled in points.iter().flatten() {
-            let slots = pulled.row.iter().map(|r| usize::from(r.0));
+        for fit_point in points.iter().flatten() {
+            let slots = fit_point.row.iter().map(|r| usize::from(r.0));
             envelope.join(slots.filter_map(|slot| slot.checked_sub(n_joints)));
         }
         Self {
@@ -153,72 +152,75 @@ impl<'a> MotionSolver<'a> {
             group,
             codebook: codebook.to_vec(),
             n_joints,
-            seats,
+            supports,
             k,
             points,
             envelope,
         }
     }
 
-    /// The motions of the helpers of the group's `i`-th unit at a frame, and the weights that go with them.
+    /// Solves for the motions of the helpers of the group's `i`-th joint set at a frame, and the weights of
+    /// displacements.
     pub(crate) fn fit(&self, frame: &Frame, i: usize) -> MotionFit {
         let u = self.group.joint_sets[i];
-        let unit = &self.sampler.joint_sets[u];
-        let seats = &self.seats[i];
-        let (drawn, n_border) = self.drawn(u);
-        let mut held: Vec<ParentFrame> = Vec::with_capacity(seats.len());
-        for (seat, omega) in seats.iter().zip(&self.codebook) {
-            let slot = usize::from(seat.parent);
-            let world = frame.world[unit.joints[slot].get()];
-            held.push(ParentFrame {
+        let joint_set = &self.sampler.joint_sets[u];
+        let supports = &self.supports[i];
+        let (drawn, n_border) = self.instances(u);
+        let mut parents: Vec<ParentFrame> = Vec::with_capacity(supports.len());
+        for (support, blend_weights) in supports.iter().zip(&self.codebook) {
+            let slot = usize::from(support.parent);
+            let world = frame.world[joint_set.joints[slot].get()];
+            parents.push(ParentFrame {
                 world,
-                bind: unit.inverse_bind[slot],
+                bind: joint_set.inverse_bind[slot],
                 scale: world.matrix3.determinant().abs().cbrt().max(1e-12),
-                blend: relative(self.sampler, u, seat.parent, frame, omega),
+                blend: relative(self.sampler, u, support.parent, frame, blend_weights),
             });
         }
-        let of_blend = |(held, seat): (&ParentFrame, &HelperSupport)| {
-            MotionEstimate::new(&held.blend, seat.centre)
+        let of_blend = |(parents, support): (&ParentFrame, &HelperSupport)| {
+            MotionEstimate::new(&parents.blend, support.centre)
         };
-        let mut bent: Vec<MotionEstimate> = held.iter().zip(seats).map(of_blend).collect();
+        let mut estimates: Vec<MotionEstimate> =
+            parents.iter().zip(supports).map(of_blend).collect();
         let mut w = vec![0.0; n_border];
-        for _ in 0..ROUNDS {
+        for _ in 0..ITERATIONS {
             let mut system = self.envelope.system(n_border);
-            let axes = held.iter().zip(&bent);
+            let axes = parents.iter().zip(&estimates);
             let axes: Vec<DMat3> = axes.map(|(h, b)| h.world.matrix3 * b.rotation).collect();
-            let linears = axes.iter().zip(&bent).zip(&held);
+            let linears = axes.iter().zip(&estimates).zip(&parents);
             let linears = linears.map(|((axes, b), h)| *axes * b.stretch * h.bind.matrix3);
             let linears: Vec<DMat3> = linears.collect();
             for instance in &drawn {
                 let part = &self.group.meshes[instance.part];
                 let k = self.k[instance.part];
                 let w = &w[instance.first..instance.first + k];
-                let of_instance = &frame.drawn[instance.d];
+                let of_instance = &frame.instances[instance.d];
                 let mut border = vec![DVec3::ZERO; k];
-                for pulled in &self.points[instance.part] {
-                    let place = part.bind(pulled.point, of_instance) + displacement(&pulled.b, w);
-                    let mut left = of_instance.target[pulled.point as usize].as_dvec3();
+                for fit_point in &self.points[instance.part] {
+                    let position =
+                        part.bind(fit_point.point, of_instance) + displacement(&fit_point.b, w);
+                    let mut left = of_instance.target[fit_point.point as usize].as_dvec3();
                     let mut n = 0;
                     let mut columns =
                         [(0, [DVec3::ZERO; DOF]); crate::bake::problem::rows::MAX_INFLUENCES];
-                    let count = pulled.om.sqrt();
+                    let count = fit_point.irls.sqrt();
                     let mut linear = DMat3::ZERO;
-                    for &(slot, weight) in &pulled.row {
+                    for &(slot, weight) in &fit_point.row {
                         let slot = usize::from(slot);
                         let Some(h) = slot.checked_sub(self.n_joints) else {
                             let matrix = frame.joint_sets[u].matrices[slot];
-                            left -= matrix.transform_point3(place) * weight;
+                            left -= matrix.transform_point3(position) * weight;
                             linear += matrix.matrix3 * weight;
                             continue;
                         };
-                        let (bent, held) = (&bent[h], &held[h]);
-                        let from = held.bind.transform_point3(place) - seats[h].centre;
-                        let at = bent.stretch * from;
-                        let turned = bent.rotation * at + bent.place;
-                        left -= held.world.transform_point3(turned) * weight;
+                        let (estimates, parents) = (&estimates[h], &parents[h]);
+                        let from = parents.bind.transform_point3(position) - supports[h].centre;
+                        let at = estimates.stretch * from;
+                        let turned = estimates.rotation * at + estimates.position;
+                        left -= parents.world.transform_point3(turned) * weight;
                         linear += linears[h] * weight;
-                        let shift = weight * count / held.scale;
-                        let turn = shift / seats[h].reach;
+                        let shift = weight * count / parents.scale;
+                        let turn = shift / supports[h].reach;
                         let axes = &axes[h];
                         columns[n] = (
                             h,
@@ -233,35 +235,35 @@ impl<'a> MotionSolver<'a> {
                         );
                         n += 1;
                     }
-                    for (border, b) in border.iter_mut().zip(&pulled.b) {
+                    for (border, b) in border.iter_mut().zip(&fit_point.b) {
                         *border = linear * *b * count;
                     }
                     system.add_bordered(&columns[..n], instance.first, &border, left * count);
                 }
             }
-            for (h, (seat, bent)) in seats.iter().zip(&bent).enumerate() {
-                for (i, d) in bent.deviation.iter().enumerate() {
-                    system.hold(h, i, RIDGE * seat.mass + 1e-12, *d);
+            for (h, (support, estimates)) in supports.iter().zip(&estimates).enumerate() {
+                for (i, d) in estimates.deviation.iter().enumerate() {
+                    system.hold(h, i, RIDGE * support.mass + 1e-12, *d);
                 }
             }
             system.hold_border(1e-9);
             let Some(step) = system.solve() else {
                 break;
             };
-            let of_helpers = step.chunks_exact(DOF).zip(&held).zip(seats);
-            for (bent, ((step, held), seat)) in bent.iter_mut().zip(of_helpers) {
-                bent.step(step, held.scale, seat.reach);
+            let of_helpers = step.chunks_exact(DOF).zip(&parents).zip(supports);
+            for (estimates, ((step, parents), support)) in estimates.iter_mut().zip(of_helpers) {
+                estimates.step(step, parents.scale, support.reach);
             }
-            let of_border = &step[DOF * bent.len()..];
+            let of_border = &step[DOF * estimates.len()..];
             w.iter_mut().zip(of_border).for_each(|(w, step)| *w += step);
         }
-        let motions = bent.iter().zip(seats).zip(&held);
-        let motions = motions.map(|((bent, seat), held)| {
-            let motion = bent.motion(seat.centre);
-            if motion.is_finite() && seat.mass > 0.0 {
+        let motions = estimates.iter().zip(supports).zip(&parents);
+        let motions = motions.map(|((estimates, support), parents)| {
+            let motion = estimates.motion(support.centre);
+            if motion.is_finite() && support.mass > 0.0 {
                 motion
             } else {
-                held.blend
+                parents.blend
             }
         });
         MotionFit {
@@ -276,15 +278,15 @@ impl<'a> MotionSolver<'a> {
         }
     }
 
-    /// What a unit draws, and the number of weights in all.
-    fn drawn(&self, u: usize) -> (Vec<WeightBlock>, usize) {
+    /// The instances of a joint set, and the number of their weights.
+    fn instances(&self, u: usize) -> (Vec<WeightBlock>, usize) {
         let mut n = 0;
         let mut all = Vec::new();
         for (part, mesh) in self.group.meshes.iter().enumerate() {
             for &d in mesh
-                .drawn
+                .instances
                 .iter()
-                .filter(|&&d| self.sampler.drawn[d].unit == u)
+                .filter(|&&d| self.sampler.instances[d].joint_set == u)
             {
                 let first = n;
                 n += self.k[part];
@@ -294,7 +296,7 @@ impl<'a> MotionSolver<'a> {
         (all, n)
     }
 
-    /// Gives the helpers in `training` their motions and the displacements their weights.
+    /// Writes the motions and weights of all frames into `training`.
     pub(crate) fn apply(&self, training: &mut TrainingSet, task: &Task) -> Result<(), Cancelled> {
         let all = training
             .frames
@@ -303,16 +305,16 @@ impl<'a> MotionSolver<'a> {
             .zip(&mut training.weights);
         all.try_for_each(|((frame, matrices), weights)| {
             task.check()?;
-            weights.resize(frame.drawn.len(), Vec::new());
+            weights.resize(frame.instances.len(), Vec::new());
             for (i, (&u, matrices)) in self.group.joint_sets.iter().zip(matrices).enumerate() {
-                let unit = &self.sampler.joint_sets[u];
-                matrices.truncate(unit.joints.len());
+                let joint_set = &self.sampler.joint_sets[u];
+                matrices.truncate(joint_set.joints.len());
                 let fitted = self.fit(frame, i);
-                let helpers = fitted.motions.iter().zip(&self.seats[i]);
-                matrices.extend(helpers.map(|(motion, seat)| {
-                    let slot = usize::from(seat.parent);
-                    let world = frame.world[unit.joints[slot].get()];
-                    world * *motion * unit.inverse_bind[slot]
+                let helpers = fitted.motions.iter().zip(&self.supports[i]);
+                matrices.extend(helpers.map(|(motion, support)| {
+                    let slot = usize::from(support.parent);
+                    let world = frame.world[joint_set.joints[slot].get()];
+                    world * *motion * joint_set.inverse_bind[slot]
                 }));
                 for (d, w) in fitted.weights {
                     weights[d] = w;
@@ -332,10 +334,10 @@ impl HelperSupport {
         bind: DAffine3,
     ) -> Self {
         let of = |(part, points): (&'_ GroupMesh, &'_ Vec<FitPoint>)| -> Vec<(DVec3, f64)> {
-            let follows = points.iter().filter_map(|pulled| {
-                let of_slot = pulled.row.iter().find(|r| usize::from(r.0) == slot)?;
-                let place = part.geometry.positions[pulled.point as usize].as_dvec3();
-                Some((bind.transform_point3(place), of_slot.1 * of_slot.1))
+            let follows = points.iter().filter_map(|fit_point| {
+                let of_slot = fit_point.row.iter().find(|r| usize::from(r.0) == slot)?;
+                let position = part.geometry.positions[fit_point.point as usize].as_dvec3();
+                Some((bind.transform_point3(position), of_slot.1 * of_slot.1))
             });
             follows.collect()
         };
@@ -362,24 +364,24 @@ impl MotionEstimate {
         let (rotation, stretch) = polar(blend.matrix3);
         Self {
             rotation,
-            // A helper has no shear.
+            // glTF joints have no shear: only the diagonal of the stretch stays.
             stretch: DMat3::from_diagonal(DVec3::new(
                 stretch.x_axis.x,
                 stretch.y_axis.y,
                 stretch.z_axis.z,
             )),
-            place: blend.transform_point3(centre),
+            position: blend.transform_point3(centre),
             deviation: [0.0; DOF],
         }
     }
 
-    /// A step of Gauss and Newton in metres of the world.
+    /// Applies a Gauss-Newton step, given in metres of the world.
     fn step(&mut self, step: &[f64], scale: f64, reach: f64) {
         for (d, s) in self.deviation.iter_mut().zip(step) {
             *d += s;
         }
         let turn = DVec3::from_slice(step) / (scale * reach);
-        self.place += self.rotation * (DVec3::from_slice(&step[3..]) / scale);
+        self.position += self.rotation * (DVec3::from_slice(&step[3..]) / scale);
         let turned = DMat3::from_quat(DQuat::from_scaled_axis(turn.clamp_length_max(1.0)));
         self.rotation = DMat3::from_quat(quat_from_rotation(self.rotation * turned));
     }
@@ -388,7 +390,7 @@ impl MotionEstimate {
         let matrix3 = self.rotation * self.stretch;
         DAffine3 {
             matrix3,
-            translation: self.place - matrix3 * centre,
+            translation: self.position - matrix3 * centre,
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Which helper joints to add: for the worst points first, as long as the points around them gain.
+//! Greedy placement of helper joints: a codebook of weight rows, extended at the points of the largest error.
 
 use super::motions::{FitPoint, MotionSolver};
 use super::training::{Snapshot, TrainingSet};
-use super::weights::{MOST_VIEWS, Regularisation, WeightFitter};
+use super::weights::{MAX_OBSERVATIONS, Regularisation, WeightFitter};
 use crate::bake::problem::group::{Group, GroupMesh};
 use crate::bake::problem::rows::{WeightRow, distance, normalised};
 use crate::bake::problem::sampler::Sampler;
@@ -10,44 +10,59 @@ use crate::task::{Cancelled, Task};
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// Helpers at which the state is kept to choose from.
+/// Numbers of helpers whose states are kept as candidates; finer where a helper is a larger part of the file.
 const SNAPSHOTS: [usize; 14] = [0, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64, 80, 96];
 
-/// Helpers that are added at a time.
+/// Helpers that are added between two fits of the weights.
 const BATCH: usize = 4;
 
-/// Weight vectors of helpers that are added together differ by more than this.
+/// Least L1 distance (0 - 2) of the rows of helpers that are added together, so that they lie in different regions.
 const MIN_WEIGHT_DISTANCE: f64 = 0.6;
 
-/// Points of a part that the placement looks at.
-const MOST_POINTS: usize = 3000;
+/// Least L1 distance of a new row from any earlier one: nearer ones are duplicates.
+const MIN_DUPLICATE_DISTANCE: f64 = 0.02;
 
-/// The helpers found, in the order of their use, and the states on the way.
+/// Least spacing within a batch, in multiples of [`PlacementOptions::gap`].
+const BATCH_SPACING: f64 = 3.0;
+
+/// Weights below this leave a codebook row: their joints hardly change the blend.
+const MIN_CODEBOOK_WEIGHT: f64 = 0.002;
+
+/// Points whose L1 distance from all new rows exceeds this keep their weights (2: no common joint).
+const MAX_CHANGE_DISTANCE: f64 = 1.4;
+
+/// Points above this fraction of the target error are fitted again after the motions.
+const REFIT_SHARE: f64 = 0.5;
+
+/// Points of a mesh that are evaluated; it bounds the time of large meshes.
+const MAX_POINTS: usize = 3000;
+
+/// The codebook and the states along the way.
 pub(crate) struct Placement {
-    /// Their weights over the joints.
+    /// Rows over the joints, in order of addition.
     pub(crate) codebook: Vec<WeightRow>,
-    /// Where the points they were placed for lie, bind space.
+    /// Bind positions of the points at which the helpers were added.
     pub(crate) seeds: Vec<DVec3>,
-    /// By part: places in [`GroupMesh::active`].
+    /// By mesh: indices into [`GroupMesh::active`].
     pub(crate) points: Vec<Vec<usize>>,
     pub(crate) snapshots: Vec<Snapshot>,
 }
 
-/// What a placement is for.
+/// Limits and goals of a placement.
 #[derive(Clone, Copy)]
 pub(crate) struct PlacementOptions {
-    /// Most helpers.
+    /// The largest number of helpers.
     pub(crate) most: usize,
-    /// Every point is to be this near.
-    pub(crate) enough: f64,
+    /// Placement stops where all points are below this error, world.
+    pub(crate) target_error: f64,
     pub(crate) regularisation: Regularisation,
-    /// Helpers that are fitted to corrections may do for one place if they lie so far from each other, bind space.
+    /// Helpers with free motions may have similar rows at this distance from each other, bind space.
     pub(crate) gap: f64,
-    /// Whether helpers are fitted to what the whole stack does, not blends of their weights.
+    /// Whether helpers have free motions fitted to the whole stack, instead of blends.
     pub(crate) refines: bool,
 }
 
-/// Looks for helpers that bring every point as near as `aim` says to where it is to come.
+/// Places helpers until all points are below the target error.
 pub(crate) fn place_helpers(
     sampler: &Sampler<'_>,
     group: &Group,
@@ -57,7 +72,7 @@ pub(crate) fn place_helpers(
 ) -> Result<Placement, Cancelled> {
     let PlacementOptions {
         most,
-        enough,
+        target_error,
         regularisation,
         refines,
         ..
@@ -66,7 +81,7 @@ pub(crate) fn place_helpers(
         .meshes
         .iter()
         .map(|part| {
-            let step = part.active.len().div_ceil(MOST_POINTS).max(1);
+            let step = part.active.len().div_ceil(MAX_POINTS).max(1);
             (0..part.active.len()).step_by(step).collect()
         })
         .collect();
@@ -75,7 +90,7 @@ pub(crate) fn place_helpers(
         .map(|(part, points)| {
             points
                 .iter()
-                .map(|&i| part.base[part.active[i] as usize].clone())
+                .map(|&i| part.file_weights[part.active[i] as usize].clone())
                 .collect()
         })
         .collect();
@@ -93,18 +108,26 @@ pub(crate) fn place_helpers(
     let Some(n_joints) = group.n_joints else {
         return Ok(placement);
     };
-    let seen: Vec<Vec<(usize, usize, usize)>> = group
+    let observations: Vec<Vec<(usize, usize, usize)>> = group
         .meshes
         .iter()
-        .map(|part| training.of_part(sampler, group, part, MOST_VIEWS / 2))
+        .map(|part| training.of_part(sampler, group, part, MAX_OBSERVATIONS / 2))
         .collect();
     let mut errors: Vec<Vec<f64>> = Vec::new();
     let mut spent: Vec<Vec<bool>> = Vec::new();
     for (i, part) in group.meshes.iter().enumerate() {
-        let looked = WeightFitter::new(training, group, i, &seen[i], false, regularisation, enough);
+        let fitter = WeightFitter::new(
+            training,
+            group,
+            i,
+            &observations[i],
+            false,
+            regularisation,
+            target_error,
+        );
         let all = placement.points[i].par_iter().zip(&rows[i]);
         errors.push(
-            all.map(|(&a, row)| looked.error(part.active[a], row))
+            all.map(|(&a, row)| fitter.error(part.active[a], row))
                 .collect(),
         );
         spent.push(vec![false; rows[i].len()]);
@@ -120,25 +143,31 @@ pub(crate) fn place_helpers(
         task.check()?;
         let first = placement.codebook.len();
         for _ in 0..BATCH.min(most - first) {
-            let Some((i, e)) = worst(
+            let Some((i, e)) = worst_point(
                 group,
                 &placement,
                 &errors,
                 &spent,
                 first,
-                enough,
+                target_error,
                 refines.then_some(aim.gap),
             ) else {
                 break;
             };
             spent[i][e] = true;
             let part = &group.meshes[i];
-            let mut omega = part.omega[part.active[placement.points[i][e]] as usize].clone();
-            omega.retain(|r| r.1 >= 0.002);
-            let omega = normalised(omega);
+            let mut blend_weights =
+                part.weights[part.active[placement.points[i][e]] as usize].clone();
+            blend_weights.retain(|r| r.1 >= MIN_CODEBOOK_WEIGHT);
+            let blend_weights = normalised(blend_weights);
             let point = part.active[placement.points[i][e]];
-            training.add(sampler, group, &omega, refines.then_some((i, point)));
-            placement.codebook.push(omega);
+            training.add(
+                sampler,
+                group,
+                &blend_weights,
+                refines.then_some((i, point)),
+            );
+            placement.codebook.push(blend_weights);
             placement
                 .seeds
                 .push(part.geometry.positions[point as usize].as_dvec3());
@@ -148,25 +177,35 @@ pub(crate) fn place_helpers(
         }
         let fresh = &placement.codebook[first..];
         for (i, part) in group.meshes.iter().enumerate() {
-            let looked =
-                WeightFitter::new(training, group, i, &seen[i], false, regularisation, enough);
+            let fitter = WeightFitter::new(
+                training,
+                group,
+                i,
+                &observations[i],
+                false,
+                regularisation,
+                target_error,
+            );
             let better: Vec<Option<(WeightRow, f64)>> = placement.points[i]
                 .par_iter()
                 .zip(&errors[i])
                 .map(|(&a, &error)| {
                     let point = part.active[a];
-                    let own = &part.omega[point as usize];
-                    if fresh.iter().all(|omega| distance(omega, own) > 1.4) {
+                    let own = &part.weights[point as usize];
+                    if fresh
+                        .iter()
+                        .all(|blend_weights| distance(blend_weights, own) > MAX_CHANGE_DISTANCE)
+                    {
                         return None;
                     }
-                    let row = looked.refit(
+                    let row = fitter.refit(
                         point,
                         n_joints,
                         &placement.codebook,
                         &seeds(&placement),
                         &group.joint_sets,
                     );
-                    let now = looked.error(point, &row);
+                    let now = fitter.error(point, &row);
                     (now < error).then_some((row, now))
                 })
                 .collect();
@@ -180,22 +219,29 @@ pub(crate) fn place_helpers(
         if refines {
             refine(sampler, group, training, &placement, &rows, task)?;
             for (i, part) in group.meshes.iter().enumerate() {
-                let looked =
-                    WeightFitter::new(training, group, i, &seen[i], true, regularisation, enough);
+                let fitter = WeightFitter::new(
+                    training,
+                    group,
+                    i,
+                    &observations[i],
+                    true,
+                    regularisation,
+                    target_error,
+                );
                 let points = placement.points[i].par_iter().zip(&mut rows[i]);
                 let points = points.zip(&mut errors[i]);
                 points.for_each(|((&a, row), error)| {
                     let point = part.active[a];
-                    *error = looked.error(point, row);
-                    if *error > 0.5 * enough {
-                        let other = looked.refit(
+                    *error = fitter.error(point, row);
+                    if *error > REFIT_SHARE * target_error {
+                        let other = fitter.refit(
                             point,
                             n_joints,
                             &placement.codebook,
                             &seeds(&placement),
                             &group.joint_sets,
                         );
-                        let now = looked.error(point, &other);
+                        let now = fitter.error(point, &other);
                         if now < *error {
                             (*row, *error) = (other, now);
                         }
@@ -222,7 +268,7 @@ pub(crate) fn place_helpers(
     Ok(placement)
 }
 
-/// Fits the motions of the helpers in `training` to the points that follow them.
+/// Solves for the motions of the helpers in `training`.
 fn refine(
     sampler: &Sampler<'_>,
     group: &Group,
@@ -233,42 +279,42 @@ fn refine(
 ) -> Result<(), Cancelled> {
     let of_part = |(i, part): (usize, &GroupMesh)| -> (usize, Vec<FitPoint>) {
         let points = placement.points[i].iter().zip(&rows[i]);
-        let pulled = points.map(|(&a, row)| FitPoint::by(part.active[a], row.clone()));
-        (0, pulled.collect())
+        let fit_point = points.map(|(&a, row)| FitPoint::by(part.active[a], row.clone()));
+        (0, fit_point.collect())
     };
     let points = group.meshes.iter().enumerate().map(of_part);
     MotionSolver::new(sampler, group, &placement.codebook, points).apply(training, task)
 }
 
-/// The worst point that is no helper yet, lies beyond `enough`, and is far from helpers `first` on.
-fn worst(
+/// The point of the largest error above `target_error` that has no helper yet and is far from those from `first` on.
+fn worst_point(
     group: &Group,
     placement: &Placement,
     errors: &[Vec<f64>],
     spent: &[Vec<bool>],
     first: usize,
-    enough: f64,
+    target_error: f64,
     spaced: Option<f64>,
 ) -> Option<(usize, usize)> {
     let mut found: Option<(f64, usize, usize)> = None;
     for (i, part) in group.meshes.iter().enumerate() {
         for (e, &error) in errors[i].iter().enumerate() {
-            if spent[i][e] || error <= enough || found.is_some_and(|f| error <= f.0) {
+            if spent[i][e] || error <= target_error || found.is_some_and(|f| error <= f.0) {
                 continue;
             }
-            let own = &part.omega[part.active[placement.points[i][e]] as usize];
+            let own = &part.weights[part.active[placement.points[i][e]] as usize];
             let point = part.active[placement.points[i][e]];
-            let place = part.geometry.positions[point as usize].as_dvec3();
-            let far = |(h, omega): (usize, &WeightRow)| {
+            let position = part.geometry.positions[point as usize].as_dvec3();
+            let far = |(h, blend_weights): (usize, &WeightRow)| {
                 let least = if h >= first {
                     MIN_WEIGHT_DISTANCE
                 } else {
-                    0.02
+                    MIN_DUPLICATE_DISTANCE
                 };
-                distance(omega, own) > least
+                distance(blend_weights, own) > least
                     || spaced.is_some_and(|gap| {
-                        placement.seeds[h].distance(place)
-                            > gap * if h >= first { 3.0 } else { 1.0 }
+                        placement.seeds[h].distance(position)
+                            > gap * if h >= first { BATCH_SPACING } else { 1.0 }
                     })
             };
             if own.len() > 1 && placement.codebook.iter().enumerate().all(far) {

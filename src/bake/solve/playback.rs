@@ -1,17 +1,18 @@
-//! A bake in the making, as a player will show it: tracks of helpers, weights at all keys, and more keys where the played
-//! result strays between them.
+//! A candidate as a player shows it: tracks of helpers, weights of displacements at all keyframes, and more keyframes
+//! where interpolation strays.
 
 use super::alternating::{Decomposition, basis_of};
 use super::candidates::Candidate;
 use super::displacements::{Basis, NormalEquations, Residuals, displacement};
-use super::helper_tracks::{Helper, TrackTolerance, parent_slot, place, relative};
+use super::helper_tracks::{Helper, TrackTolerance, key_interval, parent_slot, relative};
+use super::irls;
 use super::motions::MotionSolver;
 use super::training::{TrainingSet, residual};
-use super::{MeshSolution, Solution};
+use super::{MISSED_SHARE, MeshSolution, Solution};
 use crate::bake::problem::Problem;
 use crate::bake::problem::antipodal::Flip;
 use crate::bake::problem::group::Group;
-use crate::bake::problem::key_times::SHORTEST;
+use crate::bake::problem::key_times::MIN_KEY_INTERVAL;
 use crate::bake::problem::rows::WeightRow;
 use crate::bake::problem::sampler::{Frame, FrameTime, SampleRequest};
 use crate::bake::problem::sampling::{Sampling, times_of};
@@ -20,43 +21,57 @@ use glam::{DAffine3, DVec3};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Rounds in which keys are added.
-const KEY_ROUNDS: usize = 5;
+/// Rounds of subdivision; an interval can be halved this often.
+const MAX_SUBDIVISIONS: usize = 5;
 
-/// Where between two keys the played result is looked at.
-const SHARES: [f64; 3] = [0.3, 0.5, 0.7];
+/// Where an interval between keyframes is sampled, as fractions of it.
+const INTERVAL_SAMPLES: [f64; 3] = [0.3, 0.5, 0.7];
 
-/// A helper that moves its points by less than this share of the tolerance has no track.
-const STILL: f64 = 0.1;
+/// Motion below this fraction of the tolerance is no track.
+const CONSTANT_SHARE: f64 = 0.1;
 
-/// For each mesh, for each instance, its weights at a key; and the largest error there.
+/// Intervals are halved whose error exceeds this fraction of the tolerance, and that of their ends by this factor:
+/// where the keyframes themselves have the error, more of them do not help.
+const SUBDIVIDE_SHARE: f64 = 0.91;
+const MIN_RISE: f64 = 1.02;
+
+/// Displacements that move a point by less than a fraction of the tolerance are dropped: the largest of these fractions
+/// that leaves the error below the limit, itself a fraction of the tolerance.
+const SPARSE_SHARES: [f64; 5] = [0.55, 0.4, 0.25, 0.15, 0.08];
+const SPARSE_LIMIT: f64 = 0.85;
+
+/// IRLS iterations for the weights of a frame, and the fraction of the best error that another one must reach.
+const ITERATIONS: usize = 4;
+const MIN_GAIN: f64 = 0.97;
+
+/// The weights of displacements at a keyframe by mesh and instance, and the largest error there.
 pub(crate) type KeySolution = (Vec<Vec<Vec<f64>>>, f64);
 
-/// A bake in the making, as a player will show it.
+/// A candidate as a player shows it.
 #[derive(Clone)]
 pub(crate) struct Playback<'a, 'j> {
     problem: &'a Problem<'j>,
     group: &'a Group,
     codebook: &'a [WeightRow],
-    /// By unit of the group, then by helper.
+    /// Parent slots, by joint set of the group, then by helper.
     parents: Vec<Vec<u16>>,
-    /// By clip.
+    /// Keyframe times by clip.
     keys: Vec<Vec<f32>>,
-    /// By clip, key, unit of the group and helper: the helper's motion relative to its parent.
+    /// By clip, keyframe, joint set of the group and helper: the motion relative to its parent.
     motions: Vec<Vec<Vec<Vec<DAffine3>>>>,
     rest: Vec<Vec<DAffine3>>,
-    /// Keys of helpers that tell less than this share of the tolerance are left out.
+    /// The error that key reduction may cause, as a fraction of the tolerance.
     thin: f64,
-    /// The factor from bind space to the world.
+    /// The scale from bind space to the world.
     unit_scale: f64,
     helpers: Vec<Vec<Helper>>,
-    /// Where helpers do more than blend.
+    /// The motions of helpers that are not blends.
     refiner: Option<Arc<MotionSolver<'a>>>,
-    /// By mesh, of the active points.
+    /// By mesh, one row an active point.
     rows: Vec<Vec<WeightRow>>,
     /// By mesh: k and n x k displacements.
     pub(crate) bases: Vec<(usize, Vec<DVec3>)>,
-    /// By clip and bits of the key.
+    /// By clip and bits of the keyframe's time.
     weights: BTreeMap<(usize, u32), KeySolution>,
 }
 
@@ -66,7 +81,7 @@ impl<'a, 'j> Playback<'a, 'j> {
         group: &'a Group,
         codebook: &'a [WeightRow],
         sampling: &Sampling,
-        taken: Decomposition<'a>,
+        decomposition: Decomposition<'a>,
         unit_scale: f64,
     ) -> Self {
         let parents = group.joint_sets.iter().map(|&u| {
@@ -87,15 +102,15 @@ impl<'a, 'j> Playback<'a, 'j> {
             thin: 0.0,
             unit_scale,
             helpers: Vec::new(),
-            refiner: taken.refiner.map(Arc::new),
-            rows: taken.rows,
+            refiner: decomposition.refiner.map(Arc::new),
+            rows: decomposition.rows,
             bases: group.meshes.iter().map(|_| (0, Vec::new())).collect(),
             weights: BTreeMap::new(),
         }
     }
 
-    /// Fills in the motions of the helpers at keys that have none yet.
-    pub(crate) fn follow(&mut self) -> Result<(), Cancelled> {
+    /// Solves for the motions of helpers at keyframes without one.
+    pub(crate) fn solve_motions(&mut self) -> Result<(), Cancelled> {
         if self.codebook.is_empty() {
             return Ok(());
         }
@@ -123,7 +138,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                 secs: 0.0,
             });
         }
-        let drawn = self.group.drawn();
+        let drawn = self.group.instances();
         let (sampler, group) = (self.problem.sampler, self.group);
         let motions = |_: usize, frame: Frame| -> Vec<Vec<DAffine3>> {
             if let (Some(refiner), Some(_)) = (&self.refiner, frame.time.clip) {
@@ -135,7 +150,9 @@ impl<'a, 'j> Playback<'a, 'j> {
             let of = |(&u, parents): (&usize, &Vec<u16>)| {
                 let helpers = self.codebook.iter().zip(parents);
                 helpers
-                    .map(|(omega, &parent)| relative(sampler, u, parent, &frame, omega))
+                    .map(|(blend_weights, &parent)| {
+                        relative(sampler, u, parent, &frame, blend_weights)
+                    })
                     .collect()
             };
             joint_sets.map(of).collect()
@@ -151,8 +168,8 @@ impl<'a, 'j> Playback<'a, 'j> {
         Ok(())
     }
 
-    /// Makes the tracks of the helpers from their motions, and the matrices of `training` those of a player.
-    pub(crate) fn hang(&mut self, training: &mut TrainingSet) {
+    /// Builds the tracks, and gives the training set a player's matrices.
+    pub(crate) fn update_training(&mut self, training: &mut TrainingSet) {
         self.make_tracks();
         for (frame, matrices) in training.frames.iter().zip(&mut training.matrices) {
             *matrices = self.matrices(frame);
@@ -177,7 +194,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                             .iter()
                             .map(|keys| keys.iter().map(|key| key[i][h]).collect())
                             .collect();
-                        // A tenth of the tolerance, in the parent's joint_sets.
+                        // Tolerances in units of the parent.
                         let scale = rest_world[joint.get()]
                             .matrix3
                             .determinant()
@@ -187,7 +204,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                         let slot = (sampler.joint_sets[u].joints.len() + h) as u16;
                         let reach = |bind: &DAffine3| self.reach(u, slot, bind);
                         let regularisation = TrackTolerance {
-                            still: STILL * self.problem.tolerance / scale,
+                            still: CONSTANT_SHARE * self.problem.tolerance / scale,
                             thin: self.thin * self.problem.tolerance / scale,
                             reach: &reach,
                         };
@@ -206,60 +223,64 @@ impl<'a, 'j> Playback<'a, 'j> {
             .collect();
     }
 
-    /// How far the points reach that follow a slot, by their weights, in the space that `bind` leads to.
-    fn reach(&self, unit: usize, slot: u16, bind: &DAffine3) -> f64 {
+    /// The largest weighted distance of influenced points from the origin of the space that `bind` leads to.
+    fn reach(&self, joint_set: usize, slot: u16, bind: &DAffine3) -> f64 {
         let sampler = self.problem.sampler;
         let mut reach = 0.0f64;
         for (part, rows) in self.group.meshes.iter().zip(&self.rows) {
-            if part.drawn.iter().all(|&d| sampler.drawn[d].unit != unit) {
+            if part
+                .instances
+                .iter()
+                .all(|&d| sampler.instances[d].joint_set != joint_set)
+            {
                 continue;
             }
             for (&point, row) in part.active.iter().zip(rows) {
                 if let Some((_, weight)) = row.iter().find(|r| r.0 == slot) {
-                    let place = part.geometry.positions[point as usize].as_dvec3();
-                    reach = reach.max(weight * bind.transform_point3(place).length());
+                    let position = part.geometry.positions[point as usize].as_dvec3();
+                    reach = reach.max(weight * bind.transform_point3(position).length());
                 }
             }
         }
         reach
     }
 
-    /// Leaves out keys of helpers that tell less than `share` of the tolerance, and solves the weights with what is left;
-    /// the largest error then.
-    pub(crate) fn thin(&mut self, share: f64) -> Result<f64, Cancelled> {
+    /// Reduces keyframes of helpers to within `share` of the tolerance and solves for the weights again; the largest
+    /// error.
+    pub(crate) fn reduce_keys(&mut self, share: f64) -> Result<f64, Cancelled> {
         self.thin = share;
         self.make_tracks();
-        let at_keys = self.weigh(None)?;
+        let at_keys = self.solve_weights(None)?;
         let at_keys = at_keys.iter().map(|e| e.0).fold(0.0, f64::max);
-        Ok(at_keys.max(self.worst_between()?))
+        Ok(at_keys.max(self.max_error_between_keys()?))
     }
 
-    /// The largest error between the keys there are.
-    fn worst_between(&self) -> Result<f64, Cancelled> {
+    /// The largest error between keyframes.
+    fn max_error_between_keys(&self) -> Result<f64, Cancelled> {
         let mut times = Vec::new();
         for (clip, keys) in self.keys.iter().enumerate() {
             if self.problem.corrected[clip] {
                 for pair in keys
                     .windows(2)
-                    .filter(|p| f64::from(p[1] - p[0]) >= 2.0 * SHORTEST)
+                    .filter(|p| f64::from(p[1] - p[0]) >= 2.0 * MIN_KEY_INTERVAL)
                 {
                     let (from, to) = (f64::from(pair[0]), f64::from(pair[1]));
-                    times.extend(SHARES.map(|share| FrameTime {
+                    times.extend(INTERVAL_SAMPLES.map(|share| FrameTime {
                         clip: Some(clip),
                         secs: from + share * (to - from),
                     }));
                 }
             }
         }
-        let drawn = self.group.drawn();
-        let look = |_: usize, frame: Frame| self.error_at(&frame);
+        let drawn = self.group.instances();
+        let look = |_: usize, frame: Frame| self.error_between_keys(&frame);
         let (clips, task) = (self.problem.clips, self.problem.task);
         let sampler = self.problem.sampler;
         let found = sampler.sample(clips, &times, SampleRequest::own(&drawn), task, look)?;
         Ok(found.into_iter().fold(0.0, f64::max))
     }
 
-    /// Matrices of joints and helpers as a player has them, by unit of the group.
+    /// A player's skin matrices of joints and helpers, by joint set of the group.
     fn matrices(&self, frame: &Frame) -> Vec<Vec<DAffine3>> {
         let joint_sets = self.group.joint_sets.iter().enumerate();
         joint_sets
@@ -274,8 +295,8 @@ impl<'a, 'j> Playback<'a, 'j> {
             .collect()
     }
 
-    /// Finds the displacements of all meshes on `training`.
-    pub(crate) fn find_bases(
+    /// Fits the displacements of all meshes to the training set.
+    pub(crate) fn fit_bases(
         &mut self,
         training: &TrainingSet,
         candidate: &Candidate,
@@ -293,7 +314,7 @@ impl<'a, 'j> Playback<'a, 'j> {
         Ok(())
     }
 
-    /// The displacements without those that hardly move a point.
+    /// The displacements without entries that hardly move a point.
     fn sparse(&self, residuals: &Residuals, basis: Basis) -> Vec<DVec3> {
         let k = basis.k;
         let reach: Vec<f64> = (0..k)
@@ -306,8 +327,8 @@ impl<'a, 'j> Playback<'a, 'j> {
                     .fold(0.0f64, |m, w| m.max(w.abs()))
             })
             .collect();
-        let limit = basis.worst.max(0.85 * self.problem.tolerance);
-        for share in [0.55, 0.4, 0.25, 0.15, 0.08] {
+        let limit = basis.max_error.max(SPARSE_LIMIT * self.problem.tolerance);
+        for share in SPARSE_SHARES {
             let least = share * self.problem.tolerance / self.unit_scale;
             let mut b = basis.b.clone();
             for (b, reach) in b.iter_mut().zip(reach.iter().cycle()) {
@@ -315,22 +336,22 @@ impl<'a, 'j> Playback<'a, 'j> {
                     *b = DVec3::ZERO;
                 }
             }
-            if residuals.worst_with(k, &b, &basis.w) <= limit {
+            if residuals.max_error_with(k, &b, &basis.w) <= limit {
                 return b;
             }
         }
         basis.b
     }
 
-    /// Solves the weights at keys that have none, all of them anew without `only`; the errors of all keys.
-    pub(crate) fn weigh(
+    /// Solves for the weights at all keyframes, or at those in `only`; the errors of all keyframes.
+    pub(crate) fn solve_weights(
         &mut self,
         only: Option<&[FrameTime]>,
     ) -> Result<Vec<(f64, FrameTime)>, Cancelled> {
         let all = times_of(&self.keys, self.problem.corrected);
         let times: &[FrameTime] = only.unwrap_or(&all);
         let solve = |_: usize, frame: Frame| self.weights_at(&frame);
-        let drawn = self.group.drawn();
+        let drawn = self.group.instances();
         let (clips, task) = (self.problem.clips, self.problem.task);
         let found =
             self.problem
@@ -353,7 +374,7 @@ impl<'a, 'j> Playback<'a, 'j> {
             .get(&(time.clip?, (time.secs as f32).to_bits()))
     }
 
-    /// The best weights at one frame, by mesh and instance, and the largest error left.
+    /// The best weights at one frame, by mesh and instance, and the largest error.
     fn weights_at(&self, frame: &Frame) -> KeySolution {
         let matrices = self.matrices(frame);
         let mut largest = 0.0f64;
@@ -361,9 +382,9 @@ impl<'a, 'j> Playback<'a, 'j> {
         for (i, part) in self.group.meshes.iter().enumerate() {
             let (k, b) = &self.bases[i];
             let mut instances = Vec::new();
-            for &d in &part.drawn {
-                let left = self.left(i, d, &matrices, frame);
-                let (w, error) = best_weights(*k, b, &left);
+            for &d in &part.instances {
+                let left = self.residuals_of(i, d, &matrices, frame);
+                let (w, error) = solve_frame_weights(*k, b, &left);
                 largest = largest.max(error);
                 instances.push(w);
             }
@@ -372,8 +393,8 @@ impl<'a, 'j> Playback<'a, 'j> {
         (meshes, largest)
     }
 
-    /// What is left over of the active points of mesh `i` in instance `d`.
-    fn left(
+    /// The residuals of the active points of mesh `i` in instance `d`.
+    fn residuals_of(
         &self,
         i: usize,
         d: usize,
@@ -381,26 +402,26 @@ impl<'a, 'j> Playback<'a, 'j> {
         frame: &Frame,
     ) -> Vec<(glam::DMat3, DVec3)> {
         let part = &self.group.meshes[i];
-        let unit = self.problem.sampler.drawn[d].unit;
+        let joint_set = self.problem.sampler.instances[d].joint_set;
         let u = self
             .group
             .joint_sets
             .iter()
-            .position(|&x| x == unit)
+            .position(|&x| x == joint_set)
             .unwrap_or(0);
         let points = part.active.iter().zip(&self.rows[i]);
         points
-            .map(|(&p, row)| residual(part, p, row, &matrices[u], &frame.drawn[d]))
+            .map(|(&p, row)| residual(part, p, row, &matrices[u], &frame.instances[d]))
             .collect()
     }
 
-    /// The largest error at a frame between keys.
-    fn error_at(&self, frame: &Frame) -> f64 {
+    /// The largest error at a time between keyframes.
+    fn error_between_keys(&self, frame: &Frame) -> f64 {
         let matrices = self.matrices(frame);
         let Some((clip, k, share)) = frame
             .time
             .clip
-            .and_then(|clip| place(&self.keys[clip], frame.time))
+            .and_then(|clip| key_interval(&self.keys[clip], frame.time))
         else {
             return 0.0;
         };
@@ -414,7 +435,7 @@ impl<'a, 'j> Playback<'a, 'j> {
         let mut largest = 0.0f64;
         for (i, part) in self.group.meshes.iter().enumerate() {
             let (n, b) = &self.bases[i];
-            for (instance, &d) in part.drawn.iter().enumerate() {
+            for (instance, &d) in part.instances.iter().enumerate() {
                 let of = |k: usize| at(k).map(|s| &s.0[i][instance]);
                 let (Some(from), Some(to)) = (of(k), of(k + 1).or(of(k))) else {
                     continue;
@@ -424,7 +445,11 @@ impl<'a, 'j> Playback<'a, 'j> {
                     .zip(to)
                     .map(|(a, b)| a + (b - a) * share)
                     .collect();
-                for (p, (a, r)) in self.left(i, d, &matrices, frame).into_iter().enumerate() {
+                for (p, (a, r)) in self
+                    .residuals_of(i, d, &matrices, frame)
+                    .into_iter()
+                    .enumerate()
+                {
                     let d = displacement(&b[p * n..(p + 1) * n], &w);
                     largest = largest.max((r - a * d).length());
                 }
@@ -433,22 +458,22 @@ impl<'a, 'j> Playback<'a, 'j> {
         largest
     }
 
-    /// The weights of the active points, by mesh, where helpers do more than blend.
+    /// The weight rows by mesh, where helpers have free motions.
     pub(crate) fn refined_rows(&self) -> Option<Vec<Vec<WeightRow>>> {
         self.refiner.as_ref().map(|_| self.rows.clone())
     }
 
-    /// Begins anew with other weights of points and motions of helpers, at the keys it has.
-    pub(crate) fn renew(&mut self, taken: Decomposition<'a>) {
-        self.rows = taken.rows;
-        self.refiner = taken.refiner.map(Arc::new);
+    /// Starts again from another decomposition, with the keyframes so far.
+    pub(crate) fn restart(&mut self, decomposition: Decomposition<'a>) {
+        self.rows = decomposition.rows;
+        self.refiner = decomposition.refiner.map(Arc::new);
         self.weights.clear();
         self.motions.iter_mut().flatten().for_each(Vec::clear);
     }
 
-    /// Adds keys in the middle of intervals in which the played result strays by more than the tolerance, and more
-    /// than at their ends; the largest error after that, and the frames besides the keys of before that stray.
-    pub(crate) fn add_keys(
+    /// Halves intervals in which the error exceeds the tolerance and that of their ends; the largest error afterwards,
+    /// and the other times of large error.
+    pub(crate) fn subdivide(
         &mut self,
         errors: &[(f64, FrameTime)],
     ) -> Result<(f64, Vec<(f64, FrameTime)>), Cancelled> {
@@ -462,19 +487,19 @@ impl<'a, 'j> Playback<'a, 'j> {
             }
         }
         let mut worst_of_new = 0.0f64;
-        for round in 0..=KEY_ROUNDS {
+        for round in 0..=MAX_SUBDIVISIONS {
             let times: Vec<FrameTime> = intervals
                 .iter()
                 .flat_map(|&(clip, from, to)| {
-                    SHARES.map(|share| FrameTime {
+                    INTERVAL_SAMPLES.map(|share| FrameTime {
                         clip: Some(clip),
                         secs: f64::from(from) + share * (f64::from(to) - f64::from(from)),
                     })
                 })
                 .collect();
-            let drawn = self.group.drawn();
+            let drawn = self.group.instances();
             let (clips, task) = (self.problem.clips, self.problem.task);
-            let look = |_: usize, frame: Frame| self.error_at(&frame);
+            let look = |_: usize, frame: Frame| self.error_between_keys(&frame);
             let found = self.problem.sampler.sample(
                 clips,
                 &times,
@@ -494,17 +519,17 @@ impl<'a, 'j> Playback<'a, 'j> {
                     })
                     .map_or(0.0, |s| s.1)
                 };
-                let long = f64::from(to) - f64::from(from) >= 2.0 * SHORTEST;
-                let strays =
-                    error > 0.91 * self.problem.tolerance && error > 1.02 * end(from).max(end(to));
-                if strays && long && round < KEY_ROUNDS {
+                let long = f64::from(to) - f64::from(from) >= 2.0 * MIN_KEY_INTERVAL;
+                let strays = error > SUBDIVIDE_SHARE * self.problem.tolerance
+                    && error > MIN_RISE * end(from).max(end(to));
+                if strays && long && round < MAX_SUBDIVISIONS {
                     let middle = f32::midpoint(from, to);
                     fresh.push((clip, middle));
                     next.extend([(clip, from, middle), (clip, middle, to)]);
                 } else if long || !strays {
-                    // A jump takes as long as it takes.
+                    // The two milliseconds of a jump are not corrected.
                     between = between.max(error);
-                    if error > self.problem.tolerance * 0.9 {
+                    if error > self.problem.tolerance * MISSED_SHARE {
                         let secs = 0.5 * (f64::from(from) + f64::from(to));
                         let clip = Some(clip);
                         missed.push((error, FrameTime { clip, secs }));
@@ -519,7 +544,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                 self.keys[clip].insert(at, time);
                 self.motions[clip].insert(at, Vec::new());
             }
-            self.follow()?;
+            self.solve_motions()?;
             self.make_tracks();
             let times: Vec<FrameTime> = fresh
                 .iter()
@@ -528,7 +553,7 @@ impl<'a, 'j> Playback<'a, 'j> {
                     secs: f64::from(t),
                 })
                 .collect();
-            self.weigh(Some(&times))?;
+            self.solve_weights(Some(&times))?;
             for &time in &times {
                 let error = self.solved(time).map_or(0.0, |s| s.1);
                 worst_of_new = worst_of_new.max(error);
@@ -539,10 +564,10 @@ impl<'a, 'j> Playback<'a, 'j> {
         Ok((at_keys.max(between).max(worst_of_new), missed))
     }
 
-    pub(crate) fn finish(self, worst: f64, bytes: f64, flips: Vec<Flip>) -> Solution {
+    pub(crate) fn finish(self, max_error: f64, bytes: f64, flips: Vec<Flip>) -> Solution {
         let mut meshes = Vec::new();
         for (i, (part, (k, b))) in self.group.meshes.iter().zip(&self.bases).enumerate() {
-            let instances = (0..part.drawn.len()).map(|instance| {
+            let instances = (0..part.instances.len()).map(|instance| {
                 let clips = self.keys.iter().enumerate().map(|(clip, keys)| {
                     let at = |&t: &f32| {
                         let secs = f64::from(t);
@@ -568,7 +593,7 @@ impl<'a, 'j> Playback<'a, 'j> {
             codebook: self.codebook.to_vec(),
             keys: self.keys,
             meshes,
-            worst,
+            max_error,
             unit_scale: self.unit_scale,
             bytes,
             flips,
@@ -576,8 +601,8 @@ impl<'a, 'j> Playback<'a, 'j> {
     }
 }
 
-/// The weights that leave the smallest largest error of a few rounds of least squares, and that error.
-fn best_weights(k: usize, b: &[DVec3], left: &[(glam::DMat3, DVec3)]) -> (Vec<f64>, f64) {
+/// The weights of the smallest maximum error over IRLS iterations, and that error.
+fn solve_frame_weights(k: usize, b: &[DVec3], left: &[(glam::DMat3, DVec3)]) -> (Vec<f64>, f64) {
     let mut w = vec![0.0; k];
     let errors = |w: &[f64]| -> Vec<f64> {
         let points = left.iter().enumerate();
@@ -585,31 +610,27 @@ fn best_weights(k: usize, b: &[DVec3], left: &[(glam::DMat3, DVec3)]) -> (Vec<f6
             .map(|(p, (a, r))| (*r - *a * displacement(&b[p * k..(p + 1) * k], w)).length())
             .collect()
     };
-    let worst = |errors: &[f64]| errors.iter().copied().fold(0.0, f64::max);
+    let max_of = |errors: &[f64]| errors.iter().copied().fold(0.0, f64::max);
     let mut now = errors(&w);
-    let mut best = (w.clone(), worst(&now));
+    let mut best = (w.clone(), max_of(&now));
     if k == 0 {
         return best;
     }
-    let mut om = vec![1.0; left.len()];
-    for round in 0..4 {
+    let mut irls_weights = vec![1.0; left.len()];
+    for iteration in 0..ITERATIONS {
         let mut system = NormalEquations::new(k);
         for (p, (a, r)) in left.iter().enumerate() {
-            system.add(*a, &b[p * k..(p + 1) * k], *r, om[p]);
+            system.add(*a, &b[p * k..(p + 1) * k], *r, irls_weights[p]);
         }
         system.solve(&mut w);
         now = errors(&w);
-        let error = worst(&now);
-        // The plain solution is the one that runs smoothly from key to key: another one has to be worth it.
-        if round == 0 || error < 0.97 * best.1 {
+        let error = max_of(&now);
+        // The plain solution is the smoothest over time, so another one must be clearly better.
+        if iteration == 0 || error < MIN_GAIN * best.1 {
             best = (w.clone(), error);
         }
-        let rms = (now.iter().map(|e| e * e).sum::<f64>() / now.len().max(1) as f64).sqrt();
-        if rms <= 0.0 {
+        if !irls::update(&mut irls_weights, &now) {
             break;
-        }
-        for (om, e) in om.iter_mut().zip(&now) {
-            *om *= (e / rms).powf(0.7) + 0.3;
         }
     }
     best

@@ -1,11 +1,11 @@
-//! Quadratic programmes on the simplex.
+//! Quadratic programs on the simplex by an active set method.
 
 use super::linear::{add_ridge, solve_in_place};
 
-/// The x on the simplex (x >= 0, sum 1) that makes `x' g x` smallest, for a symmetric positive semidefinite `g` (n x n).
+/// The x on the simplex (x >= 0, sum 1) that minimises `x' g x`, for a symmetric positive semidefinite `g` (n x n).
 ///
-/// An active set grows from the best corner, as in Lawson & Hanson's non-negative least squares; on the set the answer
-/// is `g^-1 1`, scaled.
+/// The set of free variables grows from the best vertex, as in non-negative least squares (Lawson and Hanson 1974); on
+/// that set the solution is `g^-1 1`, normalised.
 pub(crate) fn minimise_on_simplex(g: &[f64], n: usize) -> Vec<f64> {
     let mut x = vec![0.0; n];
     let Some(first) = (0..n).min_by(|&i, &j| g[i * n + i].total_cmp(&g[j * n + j])) else {
@@ -36,7 +36,7 @@ pub(crate) fn minimise_on_simplex(g: &[f64], n: usize) -> Vec<f64> {
                 }
                 break;
             }
-            // As far as the first weight that would turn negative.
+            // Step to the first variable that becomes zero.
             let mut step = 1.0f64;
             for (&i, &z) in set.iter().zip(&z) {
                 if z <= 0.0 && x[i] - z > 0.0 {
@@ -61,7 +61,7 @@ pub(crate) fn minimise_on_simplex(g: &[f64], n: usize) -> Vec<f64> {
     x
 }
 
-/// The stationary point of `x' g x` with sum 1 over the entries `set`.
+/// The minimiser of `x' g x` with sum 1 over the variables `set`.
 fn on_set(g: &[f64], n: usize, set: &[usize]) -> Option<Vec<f64>> {
     let m = set.len();
     let mut a = vec![0.0; m * m];
@@ -85,15 +85,17 @@ mod tests {
 
     #[test]
     fn weights_stay_on_the_simplex() {
-        // Squared distances to 0.25 of points at 0, 1 and 3 on a line.
-        let places = [-0.25, 0.75, 2.75];
-        let g: Vec<f64> = (0..9).map(|i| places[i / 3] * places[i % 3]).collect();
+        // Products of the offsets from 0.25 of points at 0, 1 and 3 on a line.
+        let positions = [-0.25, 0.75, 2.75];
+        let g: Vec<f64> = (0..9)
+            .map(|i| positions[i / 3] * positions[i % 3])
+            .collect();
         let x = minimise_on_simplex(&g, 3);
         assert!((x.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         assert!(x.iter().all(|&x| x >= 0.0));
-        let place: f64 = x.iter().zip(places).map(|(x, p)| x * p).sum();
-        assert!(place.abs() < 1e-4, "{x:?}");
-        // All on one side: the nearest corner.
+        let position: f64 = x.iter().zip(positions).map(|(x, p)| x * p).sum();
+        assert!(position.abs() < 1e-4, "{x:?}");
+        // All offsets on one side: the nearest vertex.
         let g: Vec<f64> = (0..4)
             .map(|i| [1.0, 2.0][i / 2] * [1.0, 2.0][i % 2])
             .collect();

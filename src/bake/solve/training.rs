@@ -1,4 +1,4 @@
-//! The frames that helpers and displacements are found on.
+//! The training set: frames with the matrices and displacements of the current iterate.
 
 use super::displacements::{Residuals, displacement};
 use crate::bake::problem::group::{Group, GroupMesh};
@@ -7,25 +7,25 @@ use crate::bake::problem::sampler::{Frame, InstanceFrame, Sampler};
 use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
 
-/// Moments with the matrices of joints and helpers in them.
+/// Frames with matrices of joints and helpers, and displacements.
 pub(crate) struct TrainingSet {
     pub(crate) frames: Vec<Frame>,
-    /// By frame, then by unit of the group.
+    /// By frame, then by joint set of the group.
     pub(crate) matrices: Vec<Vec<Vec<DAffine3>>>,
-    /// By part: displacements of its active points, n x k.
+    /// By mesh: k and n x k displacements of its active points.
     pub(crate) bases: Vec<(usize, Vec<DVec3>)>,
-    /// By frame, then by instance of the sampler: their weights; empty where there are none.
+    /// By frame, then by instance of the sampler: weights of the displacements; empty where there are none.
     pub(crate) weights: Vec<Vec<Vec<f64>>>,
 }
 
-/// Rows that some helpers allow.
+/// A state of the placement.
 #[derive(Clone)]
 pub(crate) struct Snapshot {
-    /// The first so many helpers.
+    /// The number of helpers.
     pub(crate) helpers: usize,
-    /// By part, for the points the search looked at.
+    /// By mesh: rows of the points that were evaluated.
     pub(crate) rows: Vec<Vec<WeightRow>>,
-    /// Of the training: by frame, then by unit of the group.
+    /// Matrices of the training set: by frame, then by joint set of the group.
     pub(crate) matrices: Vec<Vec<Vec<DAffine3>>>,
 }
 
@@ -45,8 +45,8 @@ impl TrainingSet {
         }
     }
 
-    /// Where a part's point lies before joints move it, with its displacements.
-    pub(crate) fn place(
+    /// The bind position of a mesh's point with morph targets and displacements.
+    pub(crate) fn bind_position(
         &self,
         part: &GroupMesh,
         i: usize,
@@ -54,17 +54,17 @@ impl TrainingSet {
         m: usize,
         d: usize,
     ) -> DVec3 {
-        let place = part.bind(point, &self.frames[m].drawn[d]);
+        let position = part.bind(point, &self.frames[m].instances[d]);
         let (Some((k, b)), Some(w)) = (self.bases.get(i), self.weights[m].get(d)) else {
-            return place;
+            return position;
         };
         match part.active.binary_search(&point) {
-            Ok(a) if w.len() == *k => place + displacement(&b[a * k..(a + 1) * k], w),
-            _ => place,
+            Ok(a) if w.len() == *k => position + displacement(&b[a * k..(a + 1) * k], w),
+            _ => position,
         }
     }
 
-    /// The frames and instances in which a part is seen: (frame, instance, unit of the group).
+    /// The observations of a mesh, at most about `max`: (frame, instance, joint set of the group).
     pub(crate) fn of_part(
         &self,
         sampler: &Sampler<'_>,
@@ -72,37 +72,41 @@ impl TrainingSet {
         part: &GroupMesh,
         most: usize,
     ) -> Vec<(usize, usize, usize)> {
-        let unit_of = |d: usize| {
-            let unit = sampler.drawn[d].unit;
+        let joint_set_of = |d: usize| {
+            let joint_set = sampler.instances[d].joint_set;
             group
                 .joint_sets
                 .iter()
-                .position(|&u| u == unit)
+                .position(|&u| u == joint_set)
                 .unwrap_or(0)
         };
         let all = (0..self.frames.len())
-            .flat_map(|m| part.drawn.iter().map(move |&d| (m, d, unit_of(d))));
+            .flat_map(|m| part.instances.iter().map(move |&d| (m, d, joint_set_of(d))));
         let all: Vec<_> = all.collect();
         let step = all.len().div_ceil(most.max(1)).max(1);
         all.into_iter().step_by(step).collect()
     }
 
-    /// Adds a helper; for a point of a part it also goes where that point goes.
+    /// Adds a helper that follows the blend of a row; given a point, it is translated so that the point meets its
+    /// target.
     pub(crate) fn add(
         &mut self,
         sampler: &Sampler<'_>,
         group: &Group,
-        omega: &WeightRow,
+        blend_weights: &WeightRow,
         point: Option<(usize, u32)>,
     ) {
         for (frame, matrices) in self.frames.iter().zip(&mut self.matrices) {
-            for (&unit, matrices) in group.joint_sets.iter().zip(matrices) {
-                let mut matrix = frame.joint_sets[unit].blend(omega);
+            for (&joint_set, matrices) in group.joint_sets.iter().zip(matrices) {
+                let mut matrix = frame.joint_sets[joint_set].blend(blend_weights);
                 if let Some((i, point)) = point {
                     let part = &group.meshes[i];
-                    let drawn = part.drawn.iter().find(|&&d| sampler.drawn[d].unit == unit);
+                    let drawn = part
+                        .instances
+                        .iter()
+                        .find(|&&d| sampler.instances[d].joint_set == joint_set);
                     if let Some(&d) = drawn {
-                        let drawn = &frame.drawn[d];
+                        let drawn = &frame.instances[d];
                         let at = matrix.transform_point3(part.bind(point, drawn));
                         let shift = drawn.target[point as usize].as_dvec3() - at;
                         if shift.is_finite() {
@@ -115,7 +119,7 @@ impl TrainingSet {
         }
     }
 
-    /// Has the helpers of a snapshot again, in the frames that it knows.
+    /// Restores the state of a snapshot and its frames.
     pub(crate) fn restore(&mut self, snapshot: &Snapshot) {
         self.frames.truncate(snapshot.matrices.len());
         self.bases.clear();
@@ -124,7 +128,7 @@ impl TrainingSet {
     }
 }
 
-/// What is left to a morph of a point: its matrix, and the way to its target.
+/// The linear part of a point's matrix and its residual, world.
 pub(crate) fn residual(
     part: &GroupMesh,
     point: u32,
@@ -133,28 +137,28 @@ pub(crate) fn residual(
     drawn: &InstanceFrame,
 ) -> (DMat3, DVec3) {
     let matrix = blended(row, matrices);
-    let place = matrix.transform_point3(part.bind(point, drawn));
+    let position = matrix.transform_point3(part.bind(point, drawn));
     (
         matrix.matrix3,
-        drawn.target[point as usize].as_dvec3() - place,
+        drawn.target[point as usize].as_dvec3() - position,
     )
 }
 
-/// The residuals of `points` with their rows, in the training `seen` of these frames and their matrices.
+/// The residuals of `points` with their rows in these observations.
 pub(crate) fn residuals(
     part: &GroupMesh,
     frames: &[Frame],
     matrices: &[Vec<Vec<DAffine3>>],
-    seen: &[(usize, usize, usize)],
+    observations: &[(usize, usize, usize)],
     points: &[(u32, &WeightRow)],
 ) -> Residuals {
-    let t = seen.len();
+    let t = observations.len();
     let mut a = vec![[0.0f32; 9]; t * points.len()];
     let mut r = vec![[0.0f32; 3]; t * points.len()];
     let rows = a.par_chunks_mut(t.max(1)).zip(r.par_chunks_mut(t.max(1)));
     rows.zip(points).for_each(|((a, r), (p, row))| {
-        for ((a, r), &(m, d, u)) in a.iter_mut().zip(r).zip(seen) {
-            let (matrix, rest) = residual(part, *p, row, &matrices[m][u], &frames[m].drawn[d]);
+        for ((a, r), &(m, d, u)) in a.iter_mut().zip(r).zip(observations) {
+            let (matrix, rest) = residual(part, *p, row, &matrices[m][u], &frames[m].instances[d]);
             *a = matrix.to_cols_array().map(|x| x as f32);
             *r = rest.to_array().map(|x| x as f32);
         }

@@ -1,5 +1,7 @@
-//! Weights of points over joints and helper joints, fitted.
+//! Weights of points over joints and helper joints: constrained least squares (non-negative, sum 1, at most four) with
+//! IRLS.
 
+use super::irls;
 use super::simplex::minimise_on_simplex;
 use super::training::TrainingSet;
 use crate::bake::problem::group::{Group, GroupMesh};
@@ -9,92 +11,102 @@ use crate::task::{Cancelled, Task};
 use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
 
-/// Fits of weights, the first of plain least squares.
-const FITS: usize = 4;
+/// Iterations, the first of plain least squares.
+const ITERATIONS: usize = 4;
 
-/// Helpers that a point may choose from: of the most similar weights, and where they follow corrections as many of the
+/// Helpers among the candidates of a point: those of the most similar rows, and with free motions as many of the
 /// nearest.
 const MAX_HELPER_CANDIDATES: usize = 6;
 
-/// Points that one task takes.
-const POINTS: usize = 256;
+/// Points per parallel chunk.
+const POINTS_PER_CHUNK: usize = 256;
 
-/// TrainingSet of a point: instances times frames.
-pub(crate) const MOST_VIEWS: usize = 96;
+/// Observations of a point; it bounds the time of a fit.
+pub(crate) const MAX_OBSERVATIONS: usize = 96;
 
-/// A point in one pose that its weights are to reproduce.
+/// L1 distance of rows from which on a helper shares next to no joint with a point (2: none).
+const MAX_WEIGHT_DISTANCE: f64 = 1.9;
+
+/// An IRLS iterate replaces the best one if its largest error is below this fraction: the first, plain solution is the
+/// smoothest over the surface.
+const MIN_GAIN: f64 = 0.98;
+
+/// Weights up to this are 0 in a fit: they are below the steps of 1/255 of a byte accessor.
+const MIN_WEIGHT: f64 = 1e-4;
+
+/// A point in one observation.
 pub(crate) struct PointObservation<'a> {
-    /// Of the joints and of the helpers.
+    /// Skin matrices of joints and helpers.
     pub(crate) matrices: &'a [DAffine3],
-    /// Bind place, with morphs.
-    pub(crate) place: DVec3,
-    /// World place.
+    /// Bind position with morph targets and displacements.
+    pub(crate) position: DVec3,
+    /// Target position, world.
     pub(crate) target: DVec3,
-    /// The linear part of its motion.
+    /// The linear part of the target motion.
     pub(crate) linear: DMat3,
 }
 
-/// How a refit weighs what it reproduces.
+/// Penalties of the fit.
 #[derive(Clone, Copy)]
 pub(crate) struct Regularisation {
-    /// What a linear part that is wrong by 1 counts for, metres.
+    /// Of an error of 1 in the linear part, metres: normals follow the linear part.
     pub(crate) linear: f64,
-    /// What weights over the joints that are wrong by 1 count for, metres.
+    /// Of a difference of 1 from the source's weights, metres: a ridge that selects one of many equal solutions.
     pub(crate) weights: f64,
 }
 
-/// A point of a part in some training.
+/// The fit of a mesh's points in some observations.
 pub(crate) struct WeightFitter<'a> {
     pub(crate) part: &'a GroupMesh,
-    /// Its place in the group.
+    /// Its index in the group.
     pub(crate) index: usize,
     pub(crate) training: &'a TrainingSet,
-    pub(crate) seen: &'a [(usize, usize, usize)],
+    pub(crate) observations: &'a [(usize, usize, usize)],
     pub(crate) regularisation: Regularisation,
-    /// Whether points are to come to where the whole stack has them, not the skinning in it.
+    /// Fit the whole stack; otherwise the skinning without corrections.
     pub(crate) whole: bool,
-    /// Points nearer than this are near enough.
-    pub(crate) enough: f64,
+    /// Points below this error are not reweighted, world.
+    pub(crate) target_error: f64,
 }
 
-/// Helpers that points may follow.
+/// The helpers that points can follow.
 #[derive(Clone, Copy)]
 pub(crate) struct HelperSet<'a> {
-    /// Their weights over the joints.
+    /// Rows over the joints.
     pub(crate) codebook: &'a [WeightRow],
-    /// Where they were placed, bind space; empty where only weights tell which are near.
+    /// Bind positions; empty where helpers are chosen by rows alone.
     pub(crate) seeds: &'a [DVec3],
     pub(crate) regularisation: Regularisation,
-    /// Points nearer than this are near enough.
-    pub(crate) enough: f64,
+    /// Points below this error are not reweighted, world.
+    pub(crate) target_error: f64,
 }
 
 impl<'a> WeightFitter<'a> {
-    /// A part's points in the training `seen`; `whole`, `regularisation` and `enough` as of [`WeightFitter`].
+    /// A fit of mesh `index` to the observations; parameters as the fields of [`WeightFitter`].
     pub(crate) fn new(
         training: &'a TrainingSet,
         group: &'a Group,
         index: usize,
-        seen: &'a [(usize, usize, usize)],
+        observations: &'a [(usize, usize, usize)],
         whole: bool,
         regularisation: Regularisation,
-        enough: f64,
+        target_error: f64,
     ) -> Self {
         Self {
             part: &group.meshes[index],
             index,
             training,
-            seen,
+            observations,
             regularisation,
             whole,
-            enough,
+            target_error,
         }
     }
 
-    fn sight(&self, point: u32, seen: (usize, usize, usize)) -> PointObservation<'_> {
-        let (m, d, u) = seen;
+    fn observation(&self, point: u32, observations: (usize, usize, usize)) -> PointObservation<'_> {
+        let (m, d, u) = observations;
         let frame = &self.training.frames[m];
-        let drawn = &frame.drawn[d];
+        let drawn = &frame.instances[d];
         let target = if self.whole || drawn.uncorrected.is_empty() {
             &drawn.target
         } else {
@@ -102,47 +114,49 @@ impl<'a> WeightFitter<'a> {
         };
         PointObservation {
             matrices: &self.training.matrices[m][u],
-            place: self.training.place(self.part, self.index, point, m, d),
+            position: self
+                .training
+                .bind_position(self.part, self.index, point, m, d),
             target: target[point as usize].as_dvec3(),
             linear: DMat3::ZERO,
         }
     }
 
-    /// How far a row puts a point from where it is to come, at most.
+    /// The largest error of a point with this row.
     pub(crate) fn error(&self, point: u32, row: &[(u16, f64)]) -> f64 {
-        let errors = self.seen.iter().map(|&seen| {
-            let sight = self.sight(point, seen);
-            let at = blended(row, sight.matrices).transform_point3(sight.place);
-            at.distance_squared(sight.target)
+        let errors = self.observations.iter().map(|&observations| {
+            let observation = self.observation(point, observations);
+            let at = blended(row, observation.matrices).transform_point3(observation.position);
+            at.distance_squared(observation.target)
         });
         errors.fold(0.0, f64::max).sqrt()
     }
 
-    /// The best row over the point's joints and the helpers near to it.
+    /// The best row over the point's joints and the candidate helpers.
     pub(crate) fn refit(
         &self,
         point: u32,
         n_joints: usize,
         codebook: &[WeightRow],
         seeds: &[DVec3],
-        unit_of: &[usize],
+        joint_set_of: &[usize],
     ) -> WeightRow {
-        let own = &self.part.omega[point as usize];
+        let own = &self.part.weights[point as usize];
         let mut candidates: Vec<(u16, WeightRow)> =
             own.iter().map(|&(j, _)| (j, vec![(j, 1.0)])).collect();
         let mut near: Vec<(f64, usize)> = codebook
             .iter()
             .enumerate()
-            .map(|(h, omega)| (distance(omega, own), h))
-            .filter(|n| n.0 < 1.9)
+            .map(|(h, blend_weights)| (distance(blend_weights, own), h))
+            .filter(|n| n.0 < MAX_WEIGHT_DISTANCE)
             .collect();
         near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut around: Vec<(f64, usize)> = Vec::new();
         if !seeds.is_empty() {
-            let place = self.part.geometry.positions[point as usize].as_dvec3();
+            let position = self.part.geometry.positions[point as usize].as_dvec3();
             around = near
                 .iter()
-                .map(|n| (seeds[n.1].distance_squared(place), n.1))
+                .map(|n| (seeds[n.1].distance_squared(position), n.1))
                 .collect();
             around.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             around.truncate(MAX_HELPER_CANDIDATES);
@@ -154,19 +168,26 @@ impl<'a> WeightFitter<'a> {
             near.into_iter()
                 .map(|(_, h)| ((n_joints + h) as u16, codebook[h].clone())),
         );
-        let sights = self.seen.iter().map(|&seen| {
-            let unit = &self.training.frames[seen.0].joint_sets[unit_of[seen.2]];
+        let point_observations = self.observations.iter().map(|&observations| {
+            let joint_set =
+                &self.training.frames[observations.0].joint_sets[joint_set_of[observations.2]];
             PointObservation {
-                linear: unit.blend(own).matrix3,
-                ..self.sight(point, seen)
+                linear: joint_set.blend(own).matrix3,
+                ..self.observation(point, observations)
             }
         });
-        refit(&candidates, own, sights, self.regularisation, self.enough)
+        refit(
+            &candidates,
+            own,
+            point_observations,
+            self.regularisation,
+            self.target_error,
+        )
     }
 }
 
-/// Rows of `points` with these helpers, by part: fitted to the skinning, or to the whole stack where that leaves less to
-/// displacements; as they were where neither brings a point nearer.
+/// Rows of `points` with these helpers, by mesh: fitted to the skinning, or to the whole stack where that leaves less;
+/// unchanged where neither reduces the error.
 pub(crate) fn fit_weights(
     sampler: &Sampler<'_>,
     group: &Group,
@@ -179,25 +200,33 @@ pub(crate) fn fit_weights(
         codebook,
         seeds,
         regularisation,
-        enough,
+        target_error,
     } = followed;
     let mut rows = Vec::new();
     for (i, part) in group.meshes.iter().enumerate() {
         task.check()?;
-        let base = |p: u32| part.base[p as usize].clone();
+        let base = |p: u32| part.file_weights[p as usize].clone();
         let Some(n_joints) = group.n_joints.filter(|_| !codebook.is_empty()) else {
             rows.push(points[i].iter().map(|&p| base(p)).collect());
             continue;
         };
-        let seen = training.of_part(sampler, group, part, MOST_VIEWS);
-        let looked = |whole: bool| {
-            WeightFitter::new(training, group, i, &seen, whole, regularisation, enough)
+        let observations = training.of_part(sampler, group, part, MAX_OBSERVATIONS);
+        let fitter = |whole: bool| {
+            WeightFitter::new(
+                training,
+                group,
+                i,
+                &observations,
+                whole,
+                regularisation,
+                target_error,
+            )
         };
-        let (skinned, whole) = (looked(false), looked(true));
+        let (skinned, whole) = (fitter(false), fitter(true));
         let corrects = training
             .frames
             .iter()
-            .any(|m| m.drawn.iter().any(|d| !d.uncorrected.is_empty()));
+            .any(|m| m.instances.iter().any(|d| !d.uncorrected.is_empty()));
         let refit = |&p: &u32| {
             let mut best = base(p);
             let row = skinned.refit(p, n_joints, codebook, seeds, &group.joint_sets);
@@ -212,7 +241,7 @@ pub(crate) fn fit_weights(
             }
             best
         };
-        let chunks = points[i].par_chunks(POINTS).map(|points| {
+        let chunks = points[i].par_chunks(POINTS_PER_CHUNK).map(|points| {
             task.check()?;
             Ok(points.iter().map(refit).collect())
         });
@@ -222,27 +251,26 @@ pub(crate) fn fit_weights(
     Ok(rows)
 }
 
-/// The weights over `candidates` - each a slot and the weights over joints that it stands for - of a point of weights
-/// `own`: at most [`MAX_INFLUENCES`], none negative, sum 1. By least squares, and by some that weigh the worst sights more
-/// where one of these leaves less there than `bound` and than those before it.
+/// The best row over `candidates` (each a slot and its codebook row) for a point of source weights `own`. An IRLS
+/// iterate replaces the plain solution only where it reduces the largest error by 2 %; none follow below `bound`.
 fn refit<'a>(
     candidates: &[(u16, WeightRow)],
     own: &[(u16, f64)],
-    sights: impl Iterator<Item = PointObservation<'a>>,
+    point_observations: impl Iterator<Item = PointObservation<'a>>,
     regularisation: Regularisation,
     bound: f64,
 ) -> WeightRow {
     let n = candidates.len();
-    // Where each candidate puts the point from its target, sight by sight.
-    let mut places: Vec<DVec3> = Vec::new();
+    // By observation: the offset of each candidate's position from the target.
+    let mut positions: Vec<DVec3> = Vec::new();
     let mut linears = vec![DMat3::ZERO; n];
     let mut firm = vec![0.0; n * n];
     let care_2 = regularisation.linear * regularisation.linear;
-    for sight in sights {
+    for observation in point_observations {
         for (i, (slot, _)) in candidates.iter().enumerate() {
-            let matrix = &sight.matrices[usize::from(*slot)];
-            places.push(matrix.transform_point3(sight.place) - sight.target);
-            linears[i] = matrix.matrix3 - sight.linear;
+            let matrix = &observation.matrices[usize::from(*slot)];
+            positions.push(matrix.transform_point3(observation.position) - observation.target);
+            linears[i] = matrix.matrix3 - observation.linear;
         }
         for i in 0..n {
             for j in 0..=i {
@@ -253,8 +281,8 @@ fn refit<'a>(
             }
         }
     }
-    let n_sights = places.len().checked_div(n).unwrap_or(0) as f64;
-    // Of weights that do the same, those nearest to the point's own.
+    let n_observations = positions.len().checked_div(n).unwrap_or(0) as f64;
+    // The ridge towards the source's weights.
     let mut joints: Vec<u16> = own.iter().map(|r| r.0).collect();
     joints.extend(candidates.iter().flat_map(|c| c.1.iter().map(|r| r.0)));
     joints.sort_unstable();
@@ -266,18 +294,20 @@ fn refit<'a>(
                 let own = of(own, joint);
                 (of(&candidates[i].1, joint) - own) * (of(&candidates[j].1, joint) - own)
             });
-            firm[i * n + j] +=
-                n_sights * regularisation.weights * regularisation.weights * both.sum::<f64>();
+            firm[i * n + j] += n_observations
+                * regularisation.weights
+                * regularisation.weights
+                * both.sum::<f64>();
         }
     }
-    let mut om = vec![1.0; n_sights as usize];
+    let mut irls_weights = vec![1.0; n_observations as usize];
     let mut best: Option<(f64, Vec<(usize, f64)>)> = None;
-    for _ in 0..FITS {
+    for _ in 0..ITERATIONS {
         let mut g = firm.clone();
-        for (places, om) in places.chunks_exact(n).zip(&om) {
+        for (positions, irls) in positions.chunks_exact(n).zip(&irls_weights) {
             for i in 0..n {
                 for j in 0..=i {
-                    g[i * n + j] += om * places[i].dot(places[j]);
+                    g[i * n + j] += irls * positions[i].dot(positions[j]);
                 }
             }
         }
@@ -287,33 +317,30 @@ fn refit<'a>(
             }
         }
         let found = minimise_sparse(&g, n);
-        let errors = places.chunks_exact(n).map(|places| {
-            let off: DVec3 = found.iter().map(|&(i, x)| places[i] * x).sum();
+        let errors = positions.chunks_exact(n).map(|positions| {
+            let off: DVec3 = found.iter().map(|&(i, x)| positions[i] * x).sum();
             off.length()
         });
         let errors: Vec<f64> = errors.collect();
-        let worst = errors.iter().copied().fold(0.0, f64::max);
-        if best.as_ref().is_none_or(|best| worst < 0.98 * best.0) {
-            best = Some((worst, found));
+        let max_error = errors.iter().copied().fold(0.0, f64::max);
+        if best
+            .as_ref()
+            .is_none_or(|best| max_error < MIN_GAIN * best.0)
+        {
+            best = Some((max_error, found));
         }
-        let rms = (errors.iter().map(|e| e * e).sum::<f64>() / n_sights.max(1.0)).sqrt();
-        if worst <= bound || rms <= 0.0 {
+        if max_error <= bound || !irls::update(&mut irls_weights, &errors) {
             break;
         }
-        for (om, e) in om.iter_mut().zip(&errors) {
-            *om *= (e / rms).powf(0.7) + 0.3;
-        }
-        let mean = om.iter().sum::<f64>() / n_sights.max(1.0);
-        for om in &mut om {
-            *om /= mean;
-        }
+        irls::normalise(&mut irls_weights);
     }
     let row = best.map_or_else(Vec::new, |best| best.1);
     let row = row.into_iter().map(|(i, x)| (candidates[i].0, x));
     normalised(row.collect())
 }
 
-/// The smallest `x' g x` on the simplex with at most [`MAX_INFLUENCES`] entries: entries and their x.
+/// The minimiser of `x' g x` on the simplex with at most [`MAX_INFLUENCES`] nonzero entries, by removing the smallest
+/// ones.
 fn minimise_sparse(g: &[f64], n: usize) -> Vec<(usize, f64)> {
     let mut chosen: Vec<usize> = (0..n).collect();
     loop {
@@ -323,7 +350,7 @@ fn minimise_sparse(g: &[f64], n: usize) -> Vec<(usize, f64)> {
             .collect();
         let x = minimise_on_simplex(&part, m);
         let found = chosen.iter().copied().zip(x);
-        let mut kept: Vec<(usize, f64)> = found.filter(|k| k.1 > 1e-4).collect();
+        let mut kept: Vec<(usize, f64)> = found.filter(|k| k.1 > MIN_WEIGHT).collect();
         if kept.len() <= MAX_INFLUENCES {
             return kept;
         }
@@ -351,9 +378,9 @@ mod tests {
             DAffine3::from_quat(half * half),
             DAffine3::from_quat(half),
         ];
-        let sight = PointObservation {
+        let observation = PointObservation {
             matrices: &matrices,
-            place: DVec3::X,
+            position: DVec3::X,
             target: half * DVec3::X,
             linear: DMat3::from_quat(half),
         };
@@ -366,7 +393,7 @@ mod tests {
         let row = refit(
             &candidates,
             &own,
-            std::iter::once(sight),
+            std::iter::once(observation),
             regularisation,
             0.0,
         );

@@ -66,6 +66,8 @@ fn rig() -> (Skeleton, Pose) {
             DVec3::new(0.1, 0.02, 0.01),
         ),
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     });
     let skeleton = Skeleton::new(joints.collect()).unwrap_or_default();

@@ -2,11 +2,13 @@
 
 use super::tube::{self, Rig};
 use super::{BenchRow, thread_counts};
-use crate::deform::{
-    CookedMesh, CorrectiveSmooth, DeformInput, DeformStack, InstancePlan, Masks, SkinSource,
-    Smoother,
+use crate::deform::{CookedMesh, CorrectiveSmooth, DeformStack, InstancePlan, Masks, Smoother};
+use crate::document::{
+    CookedInstance, Document, Edit, Instance, InstanceId, LayerStack, MeshId, MeshItem, Parts,
+    PosedDocument, Skin, SkinId,
 };
 use crate::mesh::{Mesh, Topology, normals};
+use crate::skeleton::{JointId, Pose};
 use crate::skinning::{Centres, Influences, Rows};
 use crate::task::Task;
 use glam::{DAffine3, Quat, Vec3};
@@ -109,7 +111,7 @@ fn smoothing(mut mesh: Mesh, bent: &[Vec3], rounds: usize) -> io::Result<Vec<Ben
 fn strokes(mesh: &Arc<Mesh>, influences: Influences, rounds: usize) -> io::Result<Vec<BenchRow>> {
     let n_points = mesh.n_points();
     let stack = DeformStack::dqs();
-    let bench = std::sync::Mutex::new(Stroked::new(mesh.clone(), influences, stack));
+    let bench = std::sync::Mutex::new(Stroked::new(mesh.clone(), influences, stack)?);
     let sets: [(&'static str, usize, bool); 4] = [
         ("stroke on 1% contiguous", 100, true),
         ("stroke on 1% scattered", 100, false),
@@ -125,10 +127,11 @@ fn strokes(mesh: &Arc<Mesh>, influences: Influences, rounds: usize) -> io::Resul
                 (if contiguous { first + i } else { i * share }) as u32
             })
             .collect();
-        let mut painted: Rows = points
+        let painted: Rows = points
             .iter()
             .map(|&p| tube::painted_row(p as usize, n_points))
             .collect();
+        let mut paint = Edit::influences(MeshId(0), points, painted);
         let bench = &bench;
         items.push(Item {
             name,
@@ -139,8 +142,10 @@ fn strokes(mesh: &Arc<Mesh>, influences: Influences, rounds: usize) -> io::Resul
                 let Ok(mut bench) = bench.lock() else {
                     return Duration::ZERO;
                 };
-                // Every second call undoes the first.
-                bench.influences.swap_rows(&points, &mut painted);
+                // Every second edit undoes the first.
+                if bench.document.apply(&mut paint).is_err() {
+                    return Duration::ZERO;
+                }
                 timed(|| bench.stroke())
             }),
         });
@@ -168,7 +173,7 @@ fn default_pose(
     influences: Influences,
     rounds: usize,
 ) -> io::Result<Vec<BenchRow>> {
-    let mut bench = Stroked::new(mesh.clone(), influences, DeformStack::default());
+    let mut bench = Stroked::new(mesh.clone(), influences, DeformStack::default())?;
     let pose = Item {
         name: "pose, default stack",
         n_counted: mesh.n_points(),
@@ -182,62 +187,90 @@ fn default_pose(
     take_turns(mesh.n_points(), &mut [pose])
 }
 
-/// A plan and its input.
+/// A document of the tube, and its plan.
 struct Stroked {
-    rig: Rig,
-    mesh: Arc<Mesh>,
-    influences: Influences,
-    skeleton: Arc<crate::skeleton::Skeleton>,
+    document: Document,
+    pose: Arc<Pose>,
+    rest_world: Arc<Vec<DAffine3>>,
+    world: Vec<DAffine3>,
     cooked: CookedMesh,
     order: Vec<u32>,
-    stack: DeformStack,
     plan: InstancePlan,
 }
 
 impl Stroked {
-    fn new(mesh: Arc<Mesh>, influences: Influences, stack: DeformStack) -> Self {
+    fn new(mesh: Arc<Mesh>, influences: Influences, stack: DeformStack) -> io::Result<Self> {
         let rig = Rig::new();
         let order = rig.bind.ranks().to_vec();
-        let mut stroked = Self {
-            skeleton: Arc::new(rig.skeleton.clone()),
-            rig,
-            mesh,
+        let item = MeshItem {
+            geometry: mesh,
             influences,
+            // Tails of leaves are no part of what is measured.
+            source_influences: Influences::default(),
+            layers: LayerStack::default(),
+            stack: Arc::new(stack),
+            masks: Masks::default(),
+            morph_weights: Vec::new(),
+        };
+        let skin = Skin {
+            name: String::new(),
+            joints: rig.joints,
+            inverse_bind: rig.inverse_bind,
+        };
+        let instance = Instance {
+            joint: JointId(0),
+            mesh: MeshId(0),
+            skin: Some(SkinId(0)),
+        };
+        let parts = Parts {
+            skeleton: Arc::new(rig.skeleton),
+            meshes: [(MeshId(0), Arc::new(item))].into(),
+            skins: [(SkinId(0), Arc::new(skin))].into(),
+            instances: [(InstanceId(0), Arc::new(instance))].into(),
+            ..Parts::default()
+        };
+        let document = Document::new(parts).map_err(io::Error::other)?;
+        let mut stroked = Self {
+            pose: document.pose().clone(),
+            document,
+            rest_world: Arc::new(rig.rest),
+            world: rig.world,
             cooked: CookedMesh::default(),
             order,
-            stack,
             plan: InstancePlan::default(),
         };
         stroked.stroke();
-        stroked
+        Ok(stroked)
     }
 
     fn stroke(&mut self) {
-        self.cooked.update(&self.influences, &self.order);
-        let input = DeformInput {
-            geometry: &self.mesh,
-            cooked: &self.cooked,
-            stack: &self.stack,
-            masks: &Masks::default(),
-            centres: None,
-            skeleton: &self.skeleton,
-            node: crate::skeleton::JointId(0),
-            skin: Some(SkinSource {
-                joints: &self.rig.joints,
-                inverse_bind: &self.rig.inverse_bind,
-                meshes: &[],
-            }),
-            rest_world: &self.rig.rest,
-            world: &self.rig.world,
-            morph_weights: &[],
+        let item = self.document.meshes().get(&MeshId(0));
+        let instance = self.document.instances().get(&InstanceId(0));
+        let (Some(item), Some(instance)) = (item, instance) else {
+            return;
         };
-        std::hint::black_box(self.plan.run(&input));
+        self.cooked.update(&item.influences, &self.order);
+        let posed = PosedDocument {
+            document: &self.document,
+            pose: &self.pose,
+            rest_world: &self.rest_world,
+            world: &self.world,
+        };
+        let cooked = CookedInstance {
+            stack: None,
+            influences: &self.cooked,
+            centres: None,
+            skin_meshes: &[],
+        };
+        if let Some(input) = posed.deform_input(instance, cooked) {
+            std::hint::black_box(self.plan.run(&input));
+        }
     }
 
     /// Another pose: rotates the whole chain a little.
     fn turn(&mut self) {
         let step = DAffine3::from_rotation_y(0.01);
-        for world in &mut self.rig.world {
+        for world in &mut self.world {
             *world = step * *world;
         }
     }

@@ -176,6 +176,8 @@ fn chain() -> Skeleton {
             DVec3::new(f64::from(j.min(1)), 0.0, 0.0),
         ),
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     });
     Skeleton::new(joints.collect()).unwrap_or_default()

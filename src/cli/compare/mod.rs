@@ -1,7 +1,7 @@
 //! `sinew compare`: deformer stacks side by side.
+//!
 //! Data flow: each stack in each frame -> the numbers of [`gather`] -> [`chart`]s, a [`table`] and pictures (`panes`)
-//! ->
-//! one [`page`] or, with the window's fonts, one sheet (`sheet`).
+//! -> one [`page`] or, with the window's fonts, one sheet (`sheet`).
 //!
 //! Invariant: the page is self-contained; names from a file never become markup.
 
@@ -21,6 +21,7 @@ use super::{Failure, centres, load, scene};
 use crate::deform::diagnostics::{Metric, Summary};
 use crate::document::Document;
 use crate::evaluate::CentreMap;
+use crate::io::Output;
 use chart::{Chart, Line};
 use gather::{Series, gather, picture_moments};
 use page::{Legend, Page, PictureRow};
@@ -60,7 +61,14 @@ struct Report<'a> {
 
 pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let is_sheet = wants_sheet(&args.out)?;
-    let loaded = load::load(&args.file)?;
+    let mut loaded = load::load(&args.file)?;
+    let outputs = if is_sheet {
+        vec![loaded.claim(&args.out, &args.pose)?]
+    } else {
+        let names = ["numbers.json", "index.html"].map(|name| args.out.join(name));
+        let outputs = names.iter().map(|path| loaded.claim(path, &args.pose));
+        outputs.collect::<Result<_, _>>()?
+    };
     let document = &loaded.document;
     if document.instances().is_empty() {
         return Err(Failure::Input(format!(
@@ -89,15 +97,20 @@ pub(crate) fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<ExitCode, F
         centres,
     };
     if is_sheet {
-        write_sheet(&report)?;
+        write_sheet(&report, outputs)?;
         writeln!(out, "{}", args.out.display())?;
     } else {
-        write_folder(&report, out)?;
+        write_folder(&report, outputs, out)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn write_folder(report: &Report<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+/// `outputs`: the numbers and the page.
+fn write_folder(
+    report: &Report<'_>,
+    outputs: Vec<Output>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let args = report.args;
     let (pictures, legend, no_pictures) = pictures(report)?;
     let page = Page {
@@ -116,13 +129,13 @@ fn write_folder(report: &Report<'_>, out: &mut dyn Write) -> Result<(), Failure>
     std::fs::create_dir_all(&args.out)
         .map_err(|e| Failure::Input(format!("{} cannot be made: {e}.", args.out.display())))?;
     let numbers = serde_json::to_vec_pretty(&report.series).map_err(Failure::input)?;
-    let index = args.out.join("index.html");
-    write(&args.out.join("numbers.json"), &numbers)?;
-    write(&index, page.html().as_bytes())?;
+    for (output, bytes) in outputs.into_iter().zip([&numbers, page.html().as_bytes()]) {
+        output.write(bytes).map_err(Failure::input)?;
+    }
     if let Some(reason) = no_pictures {
         writeln!(out, "{reason}")?;
     }
-    writeln!(out, "{}", index.display())?;
+    writeln!(out, "{}", args.out.join("index.html").display())?;
     Ok(())
 }
 
@@ -143,10 +156,6 @@ fn wants_sheet(path: &Path) -> Result<bool, Failure> {
         )));
     }
     Ok(false)
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    crate::io::atomic::write_atomically(path, bytes).map_err(Failure::input)
 }
 
 /// A description of the measured poses.
@@ -263,7 +272,7 @@ fn pictures(_report: &Report<'_>) -> Result<Pictures, Failure> {
 }
 
 #[cfg(feature = "gui")]
-fn write_sheet(report: &Report<'_>) -> Result<(), Failure> {
+fn write_sheet(report: &Report<'_>, outputs: Vec<Output>) -> Result<(), Failure> {
     let panes = panes::draw(report)?;
     let image = sheet::Sheet {
         model: &report.model,
@@ -274,11 +283,13 @@ fn write_sheet(report: &Report<'_>) -> Result<(), Failure> {
         legend: panes.legend.as_ref(),
     }
     .draw();
-    write(&report.args.out, &super::picture::png(&image)?)
+    let png = super::picture::png(&image)?;
+    let mut outputs = outputs.into_iter();
+    outputs.try_for_each(|output| output.write(&png).map_err(Failure::input))
 }
 
 #[cfg(not(feature = "gui"))]
-fn write_sheet(_report: &Report<'_>) -> Result<(), Failure> {
+fn write_sheet(_report: &Report<'_>, _outputs: Vec<Output>) -> Result<(), Failure> {
     // `wants_sheet` refused it before.
     Err(Failure::Usage(NO_FONTS.into()))
 }

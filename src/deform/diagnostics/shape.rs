@@ -228,6 +228,8 @@ pub(super) mod tests {
                 parent: None,
                 rest: Transform::IDENTITY,
                 source_node: None,
+                content_of: None,
+                removed: false,
                 rule: JointRule::default(),
             }])
             .unwrap();

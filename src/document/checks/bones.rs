@@ -28,6 +28,7 @@ const MOST_NAMES: usize = 4;
 pub(super) fn badges(document: &Document, n_moved: &[u32]) -> Vec<Badges> {
     let skeleton = document.skeleton();
     let in_skin = document.skin_joint_mask();
+    let is_live = |j: usize| !skeleton.joints()[j].removed;
     let unpaired: BTreeSet<JointId> = Mirror::new(skeleton).unpaired().collect();
     let is_scaled = |t: &Transform| !t.stretch.abs_diff_eq(DMat3::IDENTITY, SCALE_TOLERANCE);
     (0..skeleton.len())
@@ -36,8 +37,9 @@ pub(super) fn badges(document: &Document, n_moved: &[u32]) -> Vec<Badges> {
             Badges {
                 unweighted: in_skin[j] && n_moved.get(j) == Some(&0),
                 unpaired: in_skin[j] && unpaired.contains(&JointId(j as u32)),
-                scaled: is_scaled(&joint.rest)
-                    || document.pose().locals.get(j).is_some_and(is_scaled),
+                scaled: is_live(j)
+                    && (is_scaled(&joint.rest)
+                        || document.pose().locals.get(j).is_some_and(is_scaled)),
             }
         })
         .collect()

@@ -2,9 +2,11 @@
 
 use super::Editor;
 use crate::bake::{BakeMode, Estimate};
-use crate::evaluate::{Job, JobError, Lane};
+use crate::editor::jobs::EditorJob;
+use crate::evaluate::JobHandle;
 use crate::finding::Finding;
 use crate::io::gltf_export::{ExportError, ExportOptions, estimate, preflight};
+use crate::task::Task;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -17,15 +19,14 @@ struct Subject {
 }
 
 /// What is told of the export that is chosen now. While that changes, what was told last stays until it is told anew.
+#[derive(Default)]
 pub struct Advice {
-    /// Files that are saved or computed do not wait for it.
-    lane: Lane,
     subject: Option<Subject>,
     /// What the estimate is of.
     topic: Option<BakeMode>,
-    checking: Option<Job<Vec<Finding>>>,
+    checking: Option<JobHandle<Vec<Finding>>>,
     findings: Vec<Finding>,
-    estimating: Option<Job<Result<Option<Estimate>, ExportError>>>,
+    estimating: Option<JobHandle<Result<Option<Estimate>, ExportError>>>,
     estimate: Option<Estimate>,
     /// Since when nothing was estimated to the end.
     behind_since: Option<Instant>,
@@ -35,19 +36,6 @@ pub struct Advice {
 const SOON: Duration = Duration::from_millis(400);
 
 impl Advice {
-    pub(super) fn new(lane: Lane) -> Self {
-        Self {
-            lane,
-            subject: None,
-            topic: None,
-            checking: None,
-            findings: Vec::new(),
-            estimating: None,
-            estimate: None,
-            behind_since: None,
-        }
-    }
-
     /// What the export will change and what it cannot hold exactly, the worst first.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
@@ -70,10 +58,6 @@ impl Advice {
         since.is_some_and(|since| since.elapsed() > SOON)
     }
 
-    pub(super) fn is_idle(&self) -> bool {
-        self.checking.is_none()
-    }
-
     /// Stops what is under way, and forgets what was told.
     pub(super) fn forget(&mut self) {
         self.stop();
@@ -82,60 +66,34 @@ impl Advice {
         self.estimate = None;
     }
 
-    /// Stops what is under way; it is told of anew when it is asked for again.
+    /// Stops what is under way; it begins again when advice is asked for again.
     pub(super) fn stop(&mut self) {
         self.subject = None;
         self.behind_since = None;
         if let Some(job) = self.checking.take() {
-            job.task.cancel();
+            job.task().cancel();
         }
         if let Some(job) = self.estimating.take() {
-            job.task.cancel();
+            job.task().cancel();
         }
     }
 
-    /// Asks what is under way to end; whether it has. So however fast a value is dragged, only one waits.
-    fn has_ended(&self) -> bool {
-        if let Some(job) = &self.checking {
-            job.task.cancel();
-        }
-        if let Some(job) = &self.estimating {
-            job.task.cancel();
-        }
-        self.checking.is_none() && self.estimating.is_none()
-    }
-
-    /// Takes what is ready.
-    fn poll(&mut self) {
-        match self.checking.as_ref().map(Job::try_result) {
-            None | Some(Err(JobError::NotReady)) => {}
-            Some(Ok(findings)) => {
-                // Of something that is not asked about any more, nothing is told.
-                if self.subject.is_some() {
-                    self.findings = findings;
-                }
-                self.checking = None;
-            }
-            Some(Err(JobError::Failed)) => self.checking = None,
-        }
-        match self.estimating.as_ref().map(Job::try_result) {
-            None | Some(Err(JobError::NotReady)) => {}
-            Some(result) => {
-                if self.subject.is_some() {
-                    // Where there is none, computing will say why.
-                    self.estimate = result.ok().and_then(Result::ok).flatten();
-                    self.behind_since = None;
-                }
-                self.estimating = None;
-            }
+    /// Takes the findings over once they are there.
+    pub(super) fn take_preflight(&mut self) {
+        if let Some(job) = self.checking.take_if(|job| job.has_ended())
+            && let Ok(findings) = job.into_result()
+        {
+            self.findings = findings;
         }
     }
-}
 
-impl Drop for Advice {
-    /// Nobody waits for it any more.
-    fn drop(&mut self) {
-        self.stop();
+    /// Takes an estimate over once it is there.
+    pub(super) fn take_estimate(&mut self) {
+        if let Some(job) = self.estimating.take_if(|job| job.has_ended()) {
+            // Where there is none, computing will say why.
+            self.estimate = job.into_result().ok().and_then(Result::ok).flatten();
+            self.behind_since = None;
+        }
     }
 }
 
@@ -155,29 +113,28 @@ impl Editor {
             return;
         }
         let advice = &mut self.exporting.advice;
-        advice.subject = None;
+        let behind_since = advice.behind_since;
+        advice.stop();
         let topic = subject.options.correct.as_ref().map(|c| c.mode);
         if advice.topic != topic {
             // What another correction comes to tells nothing of this one.
             advice.estimate = None;
             advice.topic = topic;
         }
-        if !advice.has_ended() {
-            return;
-        }
         let (document, options) = (self.document.clone(), subject.options.clone());
-        let check = move |task: &crate::task::Task| {
-            if task.is_cancelled() {
-                return Vec::new();
-            }
-            preflight(&document, &options)
-        };
-        advice.checking = Some(advice.lane.submit("Looking ahead", check));
+        let check = move |_: &Task| preflight(&document, &options);
+        let job = self
+            .lane
+            .submit(EditorJob::Preflight, "Looking ahead", check);
+        advice.checking = Some(job);
         if subject.options.correct.is_some() {
             let (document, options) = (self.document.clone(), subject.options.clone());
-            let work = move |task: &crate::task::Task| estimate(&document, &options, task);
-            advice.estimating = Some(advice.lane.submit("Estimating the export", work));
-            advice.behind_since.get_or_insert_with(Instant::now);
+            let work = move |task: &Task| estimate(&document, &options, task);
+            let job = self
+                .lane
+                .submit(EditorJob::Estimate, "Estimating the export", work);
+            advice.estimating = Some(job);
+            advice.behind_since = behind_since.or_else(|| Some(Instant::now()));
         }
         advice.subject = Some(subject);
     }
@@ -185,9 +142,5 @@ impl Editor {
     /// Stops giving advice: nobody looks at it.
     pub fn stop_advising(&mut self) {
         self.exporting.advice.forget();
-    }
-
-    pub(in crate::editor) fn poll_advice(&mut self) {
-        self.exporting.advice.poll();
     }
 }

@@ -1,6 +1,6 @@
 //! Exporting a model in two steps: a file is computed in memory, to be read and looked at, and those bytes are saved.
 //!
-//! The way of the data: [`ExportSettings`] -> [`Editor::compute_export`] on its own lane -> [`ExportResult`]: the files'
+//! Data flow: [`ExportSettings`] -> [`Editor::compute_export`] on the lane -> [`ExportResult`]: the files'
 //! bytes, what the export found, and the model read back from these bytes, which a view shows as a player does ->
 //! [`Editor::save_export`]. A moment as a mesh is saved in one step ([`Editor::save_still`]).
 //!
@@ -16,10 +16,11 @@ pub use still::SavedStill;
 
 use super::Editor;
 use super::files::{FileJob, file_name};
+use super::jobs::EditorJob;
 use crate::bake::diagonal_at_rest;
 use crate::deform::DeformStack;
 use crate::document::{Document, InstanceId, PaneLayout};
-use crate::evaluate::{ExportedModel, Job, JobError, Lane};
+use crate::evaluate::{ExportedModel, JobError, JobHandle};
 use crate::io::gltf_export::{
     Container, CorrectionReport, ExportError, ExportOptions, ExportReport, Exported, export_for,
     read_back, write_files,
@@ -58,6 +59,7 @@ pub enum Standing {
 }
 
 /// What is chosen, what was computed, and how that is looked at.
+#[derive(Default)]
 pub struct Exporting {
     settings: ExportSettings,
     result: Option<ExportResult>,
@@ -68,8 +70,6 @@ pub struct Exporting {
     frame: Option<(InstanceId, u32)>,
     diagonal: Diagonal,
     advice: Advice,
-    /// Saves and autosaves do not wait for what is computed.
-    lane: Lane,
     computing: Option<Computing>,
 }
 
@@ -78,7 +78,7 @@ pub struct Exporting {
 enum Diagonal {
     #[default]
     Unasked,
-    Asked(Job<Result<f64, Cancelled>>),
+    Asked(JobHandle<Result<f64, Cancelled>>),
     Known(f64),
 }
 
@@ -87,7 +87,7 @@ struct Computing {
     path: PathBuf,
     /// Saves it once it is there.
     saves: bool,
-    job: Job<Result<ExportResult, ExportError>>,
+    job: JobHandle<Result<ExportResult, ExportError>>,
 }
 
 impl ExportResult {
@@ -132,20 +132,6 @@ impl Standing {
 }
 
 impl Exporting {
-    pub(super) fn new(lane: Lane, of_advice: Lane) -> Self {
-        Self {
-            settings: ExportSettings::default(),
-            result: None,
-            still: None,
-            beside: None,
-            frame: None,
-            diagonal: Diagonal::default(),
-            advice: Advice::new(of_advice),
-            lane,
-            computing: None,
-        }
-    }
-
     /// What is told of the export that is chosen now.
     pub fn advice(&self) -> &Advice {
         &self.advice
@@ -176,23 +162,23 @@ impl Exporting {
         result.map(|result| &result.model)
     }
 
-    pub(super) fn is_idle(&self) -> bool {
-        self.frame.is_none()
-            && self.computing.is_none()
-            && self.advice.is_idle()
-            && !matches!(self.diagonal, Diagonal::Asked(_))
+    /// Whether a point waits to be brought into view.
+    pub(super) fn wants_frame(&self) -> bool {
+        self.frame.is_some()
     }
 
-    /// What is computed, for the status bar.
-    pub(super) fn running(&self) -> Option<(&str, &Task)> {
-        let job = &self.computing.as_ref()?.job;
-        Some((job.label.as_str(), &job.task))
+    pub(super) fn take_preflight(&mut self) {
+        self.advice.take_preflight();
+    }
+
+    pub(super) fn take_estimate(&mut self) {
+        self.advice.take_estimate();
     }
 
     /// Stops computing.
-    pub(super) fn stop_computing(&self) {
-        if let Some((_, task)) = self.running() {
-            task.cancel();
+    fn stop_computing(&self) {
+        if let Some(computing) = &self.computing {
+            computing.job.task().cancel();
         }
     }
 
@@ -207,7 +193,7 @@ impl Exporting {
         self.beside = None;
         self.frame = None;
         if let Diagonal::Asked(job) = std::mem::take(&mut self.diagonal) {
-            job.task.cancel();
+            job.task().cancel();
         }
         was_computing
     }
@@ -308,7 +294,7 @@ impl Editor {
         self.finish_tool();
         if self.export_standing(path) != Standing::Current {
             self.start_computing(path, true);
-        } else if self.lane_is_free() {
+        } else if self.can_start_file_job() {
             self.write_result(path);
         }
     }
@@ -326,29 +312,31 @@ impl Editor {
         if matches!(self.exporting.diagonal, Diagonal::Unasked) {
             let document = self.document.clone();
             let work = move |task: &Task| diagonal_at_rest(&document, task);
-            let job = self.lane.submit("Measuring the model", work);
+            let job = self
+                .lane
+                .submit(EditorJob::Diagonal, "Measuring the model", work);
             self.exporting.diagonal = Diagonal::Asked(job);
         }
     }
 
-    /// Takes the diagonal, once it is there.
-    pub(super) fn poll_diagonal(&mut self) {
-        let Diagonal::Asked(job) = &self.exporting.diagonal else {
-            return;
+    /// Takes the diagonal over once it is known.
+    pub(super) fn take_diagonal(&mut self) {
+        self.exporting.diagonal = match std::mem::take(&mut self.exporting.diagonal) {
+            Diagonal::Asked(job) if job.has_ended() => match job.into_result() {
+                Ok(Ok(diagonal)) => Diagonal::Known(diagonal),
+                // Without it lengths are shown in percent alone.
+                Ok(Err(Cancelled)) | Err(JobError::Cancelled | JobError::Failed) => {
+                    Diagonal::Unasked
+                }
+            },
+            other => other,
         };
-        match job.try_result() {
-            Err(JobError::NotReady) => {}
-            Ok(Ok(diagonal)) => self.exporting.diagonal = Diagonal::Known(diagonal),
-            // Without it lengths are shown in percent alone.
-            Ok(Err(Cancelled)) | Err(JobError::Failed) => {
-                self.exporting.diagonal = Diagonal::Unasked;
-            }
-        }
     }
 
     /// How far the computing has come; `None`: it is not under way.
     pub fn computing_export(&self) -> Option<&Task> {
-        self.exporting.running().map(|(_, task)| task)
+        let computing = self.exporting.computing.as_ref()?;
+        Some(computing.job.task())
     }
 
     /// Stops computing; nothing is written.
@@ -361,7 +349,7 @@ impl Editor {
         let beside = beside.filter(|layout| layout.n_panes() == 2);
         if self.exporting.beside != beside {
             self.exporting.beside = beside;
-            self.state.stale = true;
+            self.evaluation.stale = true;
         }
     }
 
@@ -392,7 +380,8 @@ impl Editor {
     }
 
     fn start_computing(&mut self, path: &Path, saves: bool) {
-        if let Some((label, _)) = self.exporting.running() {
+        if let Some(computing) = &self.exporting.computing {
+            let label = computing.job.label();
             let text = format!("{label} is still under way; wait for it or stop it.");
             self.say(text);
             return;
@@ -404,9 +393,11 @@ impl Editor {
         let (document, target) = (self.document.clone(), path.to_owned());
         let revision = self.export_revision(&options);
         let label = format!("Computing {}", file_name(path));
-        let job = self.exporting.lane.submit(&label, move |task| {
-            compute(&document, &target, revision, options, task)
-        });
+        let job = self
+            .lane
+            .submit(EditorJob::ComputeExport, &label, move |task| {
+                compute(&document, &target, revision, options, task)
+            });
         self.exporting.computing = Some(Computing {
             path: path.to_owned(),
             saves,
@@ -414,15 +405,23 @@ impl Editor {
         });
     }
 
-    /// Takes a result that is ready. One that is to be saved waits until other files are written.
-    pub(super) fn poll_computing(&mut self) {
-        let is_busy = self.job.is_some();
-        let Some(computing) = self.exporting.computing.take_if(|c| !(c.saves && is_busy)) else {
+    /// Whether an export is to be saved as soon as it is computed, and waits until another file is written.
+    pub(super) fn export_waits_for_file(&self) -> bool {
+        let saves = self.exporting.computing.as_ref().is_some_and(|c| c.saves);
+        saves && self.job.is_some()
+    }
+
+    /// Takes an export over once it is computed.
+    pub(super) fn take_computed_export(&mut self) {
+        let computing = &mut self.exporting.computing;
+        let Some(computing) = computing.take_if(|c| c.job.has_ended()) else {
             return;
         };
-        match computing.job.try_result() {
-            Err(JobError::NotReady) => self.exporting.computing = Some(computing),
-            Err(error) => self.say_error(error.to_string()),
+        match computing.job.into_result() {
+            Err(JobError::Cancelled) => {
+                self.finish_computing(&computing.path, computing.saves, Err(Cancelled.into()));
+            }
+            Err(error @ JobError::Failed) => self.say_error(error.to_string()),
             Ok(result) => self.finish_computing(&computing.path, computing.saves, result),
         }
     }
@@ -436,7 +435,7 @@ impl Editor {
         match result {
             Ok(result) => {
                 self.exporting.result = Some(result);
-                self.state.stale |= self.exporting.beside.is_some();
+                self.evaluation.stale |= self.exporting.beside.is_some();
                 if saves {
                     self.write_result(path);
                 }
@@ -455,11 +454,14 @@ impl Editor {
         };
         let (document, target) = (self.document.clone(), path.to_owned());
         let exported = result.exported.clone();
+        let mut outputs = self.outputs();
         let label = format!("Exporting {}", file_name(path));
-        let job = self.lane.submit(&label, move |task| {
-            write_files(&document, &target, &exported, task)?;
-            Ok(exported.report.clone())
-        });
+        let job = self
+            .lane
+            .submit(EditorJob::WriteExport, &label, move |task| {
+                write_files(&document, &target, &exported, &mut outputs, task)?;
+                Ok(exported.report.clone())
+            });
         self.job = Some(FileJob::Export {
             path: path.to_owned(),
             moment: None,
@@ -467,12 +469,40 @@ impl Editor {
         });
     }
 
-    /// Brings the point that was asked for into view, once it is where it will be.
-    pub(super) fn frame_worst_of_export(&mut self) {
-        if self.state.stale || self.state.received != self.state.posted {
-            return;
+    /// Notes what was written.
+    pub(super) fn finish_export(
+        &mut self,
+        path: PathBuf,
+        moment: Option<String>,
+        result: Result<Result<ExportReport, ExportError>, JobError>,
+    ) {
+        match result {
+            Err(error @ JobError::Failed) => self.say_error(error.to_string()),
+            Ok(Ok(report)) => match moment {
+                Some(moment) => {
+                    let still = SavedStill::new(path, moment, report);
+                    self.say(still.notice());
+                    self.exporting.still = Some(still);
+                }
+                None => {
+                    let text = format!("Exported {}. {}", file_name(&path), report.closing());
+                    self.say(text.trim_end());
+                }
+            },
+            Err(JobError::Cancelled) | Ok(Err(ExportError::Cancelled(_))) => {
+                self.say("The export was cancelled; nothing was written.");
+            }
+            Ok(Err(error)) => self.say_error(error.to_string()),
         }
-        if let Some((instance, point)) = self.exporting.frame.take() {
+    }
+
+    /// Brings the point that was asked for into view, once it is where it will be; whether it did.
+    pub(super) fn frame_worst_of_export(&mut self) -> bool {
+        if !self.evaluation.is_current() {
+            return false;
+        }
+        let frame = self.exporting.frame.take();
+        if let Some((instance, point)) = frame {
             let shown = self.displayed().get(&instance);
             let place = shown.and_then(|shown| shown.positions.get(point as usize));
             let place = place.copied();
@@ -484,5 +514,6 @@ impl Editor {
                 self.frame_points(&[place - around, place + around]);
             }
         }
+        frame.is_some()
     }
 }

@@ -3,6 +3,7 @@
 use super::Editor;
 use crate::bake::still::Still;
 use crate::editor::files::{FileJob, file_name};
+use crate::editor::jobs::EditorJob;
 use crate::io::gltf_export::ExportReport;
 use crate::io::still::export_still_to_file;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ pub struct SavedStill {
 }
 
 impl SavedStill {
-    pub(in crate::editor) fn new(path: PathBuf, moment: String, report: ExportReport) -> Self {
+    pub(super) fn new(path: PathBuf, moment: String, report: ExportReport) -> Self {
         Self {
             path,
             moment,
@@ -40,7 +41,7 @@ impl SavedStill {
     }
 
     /// What the artist reads once it is there.
-    pub(in crate::editor) fn notice(&self) -> String {
+    pub(super) fn notice(&self) -> String {
         let text = format!("Exported {}: {}.", self.name(), self.moment);
         let text = format!("{text} {}", self.report.closing());
         text.trim_end().to_owned()
@@ -69,25 +70,22 @@ impl Editor {
         }
     }
 
-    /// Keeps what came of a still, and says it.
-    pub(in crate::editor) fn finish_still(&mut self, still: SavedStill) {
-        self.say(still.notice());
-        self.exporting.still = Some(still);
-    }
-
     /// Saves the moment on screen as a mesh to `path`, in the background; what moves on meanwhile is not in it.
     pub fn save_still(&mut self, path: &Path) {
-        if !self.lane_is_free() {
+        if !self.can_start_file_job() {
             return;
         }
         self.finish_tool();
         let (document, target) = (self.document.clone(), path.to_owned());
+        let mut outputs = self.outputs();
         let moment = self.moment_on_screen();
         let label = format!("Exporting {}", file_name(path));
-        let job = self.lane.submit(&label, move |task| {
-            // Without a clip it is the pose that the document shows.
-            export_still_to_file(&document, &target, &Still::default(), task)
-        });
+        let job = self
+            .lane
+            .submit(EditorJob::WriteExport, &label, move |task| {
+                // Without a clip it is the pose that the document shows.
+                export_still_to_file(&document, &target, &Still::default(), &mut outputs, task)
+            });
         self.job = Some(FileJob::Export {
             path: path.to_owned(),
             moment: Some(moment),

@@ -157,8 +157,7 @@ fn other_bone(editor: &Editor, active: JointId) -> Result<JointId, String> {
     let is_bone = document.skin_joint_mask();
     let parent = document.skeleton().joint(active).parent;
     let child = || {
-        let all = (0..document.skeleton().len() as u32).map(JointId);
-        let mut below = all.filter(|&j| document.skeleton().joint(j).parent == Some(active));
+        let mut below = document.skeleton().children(active).iter().copied();
         below.find(|j| is_bone[j.get()])
     };
     let mut others = selected.filter(|&j| j != active && is_bone[j.get()]);

@@ -1,6 +1,6 @@
-//! Operations on weights: run on a lane of their own, shown at once, adjusted until the next edit.
+//! Operations on weights: run on the lane, shown at once, adjusted until the next edit.
 //!
-//! The way of the data: a command names an [`OperationKind`] -> the operation with the settings used last and its
+//! Data flow: a command names an [`OperationKind`] -> the operation with the settings used last and its
 //! [`Scope`] -> a job on the snapshot from before it -> one undo step, which gives way to another when a setting changes.
 //!
 //! Invariant: an operation that is adjusted works on the document as it was before it, so that settings never pile up.
@@ -15,13 +15,14 @@ pub use kind::OperationKind;
 pub use sources::SourceJob;
 
 use super::Editor;
+use super::jobs::EditorJob;
 use crate::document::subject::{PointScope, SubjectScope};
 use crate::document::{Document, Edit, MeshId};
-use crate::evaluate::{Job, JobError, Lane};
+use crate::evaluate::{JobError, JobHandle};
 use crate::finding::{counted, thousands};
 use crate::mesh::PointSet;
 use crate::skeleton::JointId;
-use crate::task::Task;
+use crate::task::{Cancelled, Task};
 use crate::weights::operation::{Operation, OperationError, Outcome, Report};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -86,7 +87,7 @@ pub struct Adjusting {
     revision: u64,
     /// Whether the newest step of the history is this operation's.
     is_applied: bool,
-    job: Option<Job<Outcomes>>,
+    job: Option<JobHandle<Outcomes>>,
     /// Settings changed since the job was started, or nobody asked for the first one yet.
     is_stale: bool,
     reports: Vec<(MeshId, Report)>,
@@ -119,7 +120,7 @@ impl Adjusting {
 
     /// The run under way.
     pub fn task(&self) -> Option<&Task> {
-        self.job.as_ref().map(|job| &job.task)
+        self.job.as_ref().map(JobHandle::task)
     }
 
     /// Whether what is shown was made with other settings, or nothing was made yet.
@@ -155,8 +156,8 @@ impl Adjusting {
 }
 
 /// The operations' part of the editor.
+#[derive(Default)]
 pub(super) struct Operations {
-    lane: Lane,
     adjusting: Option<Adjusting>,
     /// The settings used last.
     remembered: Vec<(OperationKind, Operation, Scope)>,
@@ -165,16 +166,6 @@ pub(super) struct Operations {
 }
 
 impl Operations {
-    pub(super) fn new(lane: Lane) -> Self {
-        Self {
-            lane,
-            adjusting: None,
-            remembered: Vec::new(),
-            copied: None,
-            source: None,
-        }
-    }
-
     /// Forgets what is about the model, for another one.
     pub(super) fn forget_model(&mut self) {
         self.end();
@@ -190,19 +181,8 @@ impl Operations {
 
     fn end(&mut self) {
         if let Some(job) = self.adjusting.take().and_then(|a| a.job) {
-            job.task.cancel();
+            job.task().cancel();
         }
-    }
-
-    /// The job under way.
-    pub(super) fn running(&self) -> Option<(&str, &Task)> {
-        let source = self.source.as_ref().map(|s| (s.label(), s.task()));
-        let job = || self.adjusting.as_ref()?.job.as_ref();
-        source.or_else(|| job().map(|job| (job.label.as_str(), &job.task)))
-    }
-
-    fn is_idle(&self) -> bool {
-        self.source.is_none() && self.adjusting.as_ref().is_none_or(|a| a.job.is_none())
     }
 }
 
@@ -325,17 +305,19 @@ impl Editor {
             return;
         };
         if let Some(job) = adjusting.job.take() {
-            job.task.cancel();
+            job.task().cancel();
         }
         adjusting.is_stale = false;
         let (document, operation) = (adjusting.base.clone(), adjusting.operation.clone());
         let scope = adjusting.scope;
         let label = operation.label();
-        adjusting.job = Some(
-            self.operations
-                .lane
-                .submit(label, move |task| run(&document, &operation, scope, task)),
-        );
+        let kind = if operation.is_slow() {
+            EditorJob::SlowOperation
+        } else {
+            EditorJob::Operation
+        };
+        let work = move |task: &Task| run(&document, &operation, scope, task);
+        adjusting.job = Some(self.lane.submit(kind, label, work));
         let settings = (adjusting.kind, adjusting.operation.clone(), scope);
         let remembered = &mut self.operations.remembered;
         remembered.retain(|r| r.0 != settings.0);
@@ -347,7 +329,7 @@ impl Editor {
         if let Some(adjusting) = &mut self.operations.adjusting
             && let Some(job) = adjusting.job.take()
         {
-            job.task.cancel();
+            job.task().cancel();
             adjusting.is_stale = true;
             adjusting.failure = Some(STOPPED.into());
         }
@@ -378,31 +360,38 @@ impl Editor {
         self.operations.end();
     }
 
-    /// Takes over what came back; ends the adjusting when something else was edited.
-    pub(super) fn poll_operation(&mut self) {
-        self.poll_source();
+    /// Ends the adjusting when something else was edited; whether it did something.
+    pub(super) fn follow_edits_of_operation(&mut self) -> bool {
+        let revision = self.history.revision();
+        let Some(adjusting) = &mut self.operations.adjusting else {
+            return false;
+        };
+        if adjusting.revision == revision {
+            return false;
+        }
+        // A step of its own can be replaced only while it is the newest; a first run may wait for a pose.
+        if adjusting.is_applied || !adjusting.reads_the_same(&self.document) {
+            self.give_way();
+        } else {
+            adjusting.revision = revision;
+        }
+        true
+    }
+
+    /// Takes a run over once it has ended.
+    pub(super) fn take_operation(&mut self) {
+        self.follow_edits_of_operation();
         let Some(adjusting) = &mut self.operations.adjusting else {
             return;
         };
-        if adjusting.revision != self.history.revision() {
-            // A step of its own can be replaced only while it is the newest; a first run may wait for a pose.
-            if adjusting.is_applied || !adjusting.reads_the_same(&self.document) {
-                return self.give_way();
-            }
-            adjusting.revision = self.history.revision();
-        }
-        if self.history.is_open() {
-            return;
-        }
-        let Some(job) = &adjusting.job else {
+        let Some(job) = adjusting.job.take_if(|job| job.has_ended()) else {
             return;
         };
-        let outcomes = match job.try_result() {
-            Err(JobError::NotReady) => return,
-            Err(error) => Err(OperationError::Refused(error.to_string())),
+        let outcomes = match job.into_result() {
+            Err(JobError::Cancelled) => Err(OperationError::Cancelled(Cancelled)),
+            Err(error @ JobError::Failed) => Err(OperationError::Refused(error.to_string())),
             Ok(outcomes) => outcomes,
         };
-        adjusting.job = None;
         let outcomes = match outcomes {
             Ok(outcomes) => outcomes,
             Err(OperationError::Cancelled(_)) => {
@@ -479,11 +468,6 @@ impl Editor {
         if let Some(adjusting) = &mut self.operations.adjusting {
             adjusting.revision = revision;
         }
-    }
-
-    /// Whether no operation is under way.
-    pub(super) fn operations_are_idle(&self) -> bool {
-        self.operations.is_idle()
     }
 
     /// Selects the points of a report that an operation could not do.

@@ -2,7 +2,9 @@
 
 use super::{Editor, OperationKind, Scope, ScopePoints};
 use crate::document::transfer_source::transfer_source;
-use crate::evaluate::{Job, JobError};
+use crate::editor::files::file_name;
+use crate::editor::jobs::EditorJob;
+use crate::evaluate::{JobError, JobHandle};
 use crate::io::open_any;
 use crate::io::weights_file::{read_weights, write_weights};
 use crate::task::Task;
@@ -15,29 +17,28 @@ use std::sync::Arc;
 /// A file that is read before its operation can begin, or written.
 pub enum SourceJob {
     /// A model to take weights from.
-    Transfer(Job<Result<TransferSource, String>>),
+    Transfer(JobHandle<Result<TransferSource, String>>),
     /// A weights file to read.
-    Import(Job<Result<WeightsFile, String>>),
+    Import(JobHandle<Result<WeightsFile, String>>),
     /// A weights file that is written.
-    Export(Job<Result<String, String>>),
+    Export(JobHandle<Result<String, String>>),
 }
 
 impl SourceJob {
-    /// What the artist reads in the status bar.
-    pub fn label(&self) -> &str {
-        match self {
-            Self::Transfer(job) => &job.label,
-            Self::Import(job) => &job.label,
-            Self::Export(job) => &job.label,
-        }
-    }
-
     /// Its progress; cancel it here.
     pub fn task(&self) -> &Task {
         match self {
-            Self::Transfer(job) => &job.task,
-            Self::Import(job) => &job.task,
-            Self::Export(job) => &job.task,
+            Self::Transfer(job) => job.task(),
+            Self::Import(job) => job.task(),
+            Self::Export(job) => job.task(),
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        match self {
+            Self::Transfer(job) => job.has_ended(),
+            Self::Import(job) => job.has_ended(),
+            Self::Export(job) => job.has_ended(),
         }
     }
 }
@@ -46,21 +47,25 @@ impl Editor {
     /// Reads another model, whose weights are then transferred.
     pub fn transfer_from(&mut self, path: &Path) {
         let theirs = path.to_owned();
-        let label = format!("Reading {}", name_of(path));
-        let job = self.operations.lane.submit(&label, move |task| {
-            let opened = open_any(&theirs, task).map_err(|e| e.to_string())?;
-            transfer_source(&opened.document, &name_of(&theirs))
-        });
+        let label = format!("Reading {}", file_name(path));
+        let job = self
+            .lane
+            .submit(EditorJob::ReadWeights, &label, move |task| {
+                let opened = open_any(&theirs, task).map_err(|e| e.to_string())?;
+                transfer_source(&opened.document, &file_name(&theirs))
+            });
         self.start_source(SourceJob::Transfer(job));
     }
 
     /// Reads a weights file, whose rows are then taken.
     pub fn import_weights(&mut self, path: &Path) {
         let theirs = path.to_owned();
-        let label = format!("Reading {}", name_of(path));
-        let job = self.operations.lane.submit(&label, move |task| {
-            read_weights(&theirs, task).map_err(|e| e.to_string())
-        });
+        let label = format!("Reading {}", file_name(path));
+        let job = self
+            .lane
+            .submit(EditorJob::ReadWeights, &label, move |task| {
+                read_weights(&theirs, task).map_err(|e| e.to_string())
+            });
         self.start_source(SourceJob::Import(job));
     }
 
@@ -68,12 +73,16 @@ impl Editor {
     pub fn export_weights(&mut self, path: &Path) {
         self.finish_tool();
         let (theirs, document) = (path.to_owned(), self.document.clone());
-        let label = format!("Writing {}", name_of(path));
-        let job = self.operations.lane.submit(&label, move |task| {
-            write_weights(&document, &theirs, task)
-                .map(|()| format!("Wrote {}.", name_of(&theirs)))
-                .map_err(|e| e.to_string())
-        });
+        let mut outputs = self.outputs();
+        let label = format!("Writing {}", file_name(path));
+        let job = self
+            .lane
+            .submit(EditorJob::WriteWeights, &label, move |task| {
+                let output = outputs.claim(&theirs).map_err(|e| e.to_string())?;
+                write_weights(&document, output, task)
+                    .map(|()| format!("Wrote {}.", file_name(&theirs)))
+                    .map_err(|e| e.to_string())
+            });
         self.start_source(SourceJob::Export(job));
     }
 
@@ -83,12 +92,9 @@ impl Editor {
         }
     }
 
-    pub(super) fn poll_source(&mut self) {
-        // What was read begins a step of its own: it waits for the one under way.
-        if self.history.is_open() || self.is_painting() || self.is_posing() {
-            return;
-        }
-        let Some(source) = self.operations.source.take() else {
+    /// Takes a file over once it has been read or written.
+    pub(in crate::editor) fn take_weights_file(&mut self) {
+        let Some(source) = self.operations.source.take_if(|job| job.has_ended()) else {
             return;
         };
         let scope = Scope {
@@ -100,20 +106,14 @@ impl Editor {
             ..Scope::default()
         };
         match source {
-            SourceJob::Transfer(job) => match job.try_result() {
-                Err(JobError::NotReady) => self.operations.source = Some(SourceJob::Transfer(job)),
-                Err(error) => self.say_error(error.to_string()),
-                Ok(Err(why)) => self.say_source(&job, why),
-                Ok(Ok(source)) => {
+            SourceJob::Transfer(job) => {
+                if let Some(source) = self.source_of(job) {
                     let operation = Operation::Transfer(Transfer::new(Arc::new(source)));
                     self.begin_operation_with(OperationKind::Transfer, operation, scope);
                 }
-            },
-            SourceJob::Import(job) => match job.try_result() {
-                Err(JobError::NotReady) => self.operations.source = Some(SourceJob::Import(job)),
-                Err(error) => self.say_error(error.to_string()),
-                Ok(Err(why)) => self.say_source(&job, why),
-                Ok(Ok(file)) => {
+            }
+            SourceJob::Import(job) => {
+                if let Some(file) = self.source_of(job) {
                     let import = Import {
                         file: Arc::new(file),
                         replace: true,
@@ -121,26 +121,28 @@ impl Editor {
                     let operation = Operation::Import(import);
                     self.begin_operation_with(OperationKind::Import, operation, scope);
                 }
-            },
-            SourceJob::Export(job) => match job.try_result() {
-                Err(JobError::NotReady) => self.operations.source = Some(SourceJob::Export(job)),
-                Err(error) => self.say_error(error.to_string()),
-                Ok(Err(why)) => self.say_source(&job, why),
-                Ok(Ok(text)) => self.say(text),
-            },
+            }
+            SourceJob::Export(job) => {
+                if let Some(text) = self.source_of(job) {
+                    self.say(text);
+                }
+            }
         }
     }
 
-    fn say_source<T>(&mut self, job: &Job<T>, why: String) {
-        if job.task.is_cancelled() {
-            self.say(format!("{} was cancelled.", job.label));
-        } else {
-            self.say_error(why);
+    /// The result of a job that has ended; says why there is none.
+    fn source_of<T>(&mut self, job: JobHandle<Result<T, String>>) -> Option<T> {
+        let is_cancelled = job.task().is_cancelled();
+        let label = job.label().to_owned();
+        match job.into_result() {
+            Ok(Ok(value)) => return Some(value),
+            Err(error @ JobError::Failed) => self.say_error(error.to_string()),
+            Err(JobError::Cancelled) | Ok(Err(_)) if is_cancelled => {
+                self.say(format!("{label} was cancelled."));
+            }
+            Ok(Err(why)) => self.say_error(why),
+            Err(error) => self.say_error(error.to_string()),
         }
+        None
     }
-}
-
-fn name_of(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    name.to_string_lossy().into_owned()
 }

@@ -26,8 +26,8 @@ impl Editor {
         let rest = self.document.rest_pose();
         let mirror = self.mirror();
         let skeleton = self.document.skeleton();
-        let joints: Vec<CopiedJoint> = (0..skeleton.len() as u32)
-            .map(JointId)
+        let joints: Vec<CopiedJoint> = skeleton
+            .live_joints()
             .filter(|joint| chosen.is_empty() || chosen.contains(joint))
             .map(|joint| CopiedJoint {
                 joint,
@@ -144,17 +144,19 @@ struct Names {
 impl Names {
     fn new(skeleton: &Skeleton) -> Self {
         let (mut exact, mut loose) = (HashMap::new(), HashMap::new());
-        for (j, joint) in skeleton.joints().iter().enumerate() {
-            let index = JointId(j as u32);
-            exact.entry(joint.name.clone()).or_insert(index);
-            loose.entry(loosely(&joint.name)).or_insert(index);
+        for joint in skeleton.live_joints() {
+            let name = &skeleton.joint(joint).name;
+            exact.entry(name.clone()).or_insert(joint);
+            loose.entry(loosely(name)).or_insert(joint);
         }
         Self { exact, loose }
     }
 
     /// The joint of this model that a copied one means: of several with its name the one at its index.
     fn find(&self, skeleton: &Skeleton, copy: &CopiedJoint) -> Option<JointId> {
-        let here = skeleton.joints().get(copy.joint.get());
+        let here = skeleton
+            .is_live(copy.joint)
+            .then(|| skeleton.joint(copy.joint));
         if here.is_some_and(|joint| joint.name == copy.name) {
             return Some(copy.joint);
         }

@@ -216,7 +216,7 @@ impl Editor {
             .pins
             .iter()
             .copied()
-            .filter(|pin| pin.get() < skeleton.len() && !moved.contains(pin))
+            .filter(|pin| skeleton.is_live(*pin) && !moved.contains(pin))
             .collect();
         pins.sort_by_key(|&j| skeleton.rank(j));
         let held = pins.into_iter().filter_map(hold).collect();
@@ -289,7 +289,7 @@ impl Editor {
         if self.posing.running.take().is_some() {
             let dirty = self.history.cancel(&mut self.document);
             self.refresh(&dirty);
-            self.state.stale = true;
+            self.evaluation.stale = true;
         }
     }
 
@@ -297,7 +297,7 @@ impl Editor {
     /// [`Editor::confirm_transform`].
     pub fn begin_pose_field(&mut self, joint: JointId, verb: &str) {
         self.finish_tool();
-        if joint.get() >= self.document.skeleton().len() {
+        if !self.document.skeleton().is_live(joint) {
             return;
         }
         let label = step_label(verb, self.document.skeleton(), 1, joint);
@@ -398,7 +398,7 @@ impl Editor {
     pub fn chain_of(&self, end: JointId) -> Option<Chain> {
         let skeleton = self.document.skeleton();
         let is_bone = self.document.skin_joint_mask();
-        (end.get() < skeleton.len()).then_some(())?;
+        skeleton.is_live(end).then_some(())?;
         Chain::above(skeleton, end, |j| is_bone[j.get()])
     }
 
@@ -507,7 +507,7 @@ impl Editor {
         }
         if over_clip && !playback.unkeyed {
             self.document.session_mut().playback.unkeyed = true;
-            self.state.stale = true;
+            self.evaluation.stale = true;
         }
         Ok(())
     }

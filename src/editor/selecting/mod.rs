@@ -16,7 +16,7 @@ use super::pointer::surfaces;
 use super::{Displayed, Editor};
 use crate::document::session::{PointsOfMeshes, SelectKind};
 use crate::document::{Document, InstanceId};
-use crate::evaluate::Job;
+use crate::evaluate::JobHandle;
 use crate::math::Camera;
 use crate::mesh::PointSet;
 use crate::skeleton::JointId;
@@ -44,7 +44,7 @@ pub(super) struct Selecting {
     /// The points that are seen in a view, asked for once and used by every event of a box or a lasso.
     seen: Option<(DepthKey, BTreeMap<InstanceId, PointSet>)>,
     /// The other side of the selection that had this serial, being looked for.
-    mirroring: Option<(u64, Job<Result<operations::Mirrored, Cancelled>>)>,
+    mirroring: Option<(u64, JobHandle<Result<operations::Mirrored, Cancelled>>)>,
     symmetry: operations::Symmetries,
     /// What only isolating hid, and nothing has shown since; never empty.
     isolated_from: Option<visibility::Hidden>,
@@ -207,7 +207,7 @@ impl Editor {
     /// takes it away. The last picked one is active.
     pub fn pick_joint(&mut self, joint: Option<JointId>, op: SelectOp) {
         let mut selection = self.selection();
-        let joint = joint.filter(|j| j.get() < self.document.skeleton().len());
+        let joint = joint.filter(|&j| self.document.skeleton().is_live(j));
         match (op, joint) {
             (SelectOp::Replace, joint) => {
                 selection.joints = joint.into_iter().collect();

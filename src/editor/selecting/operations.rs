@@ -3,7 +3,7 @@
 use super::{Editor, SelectKind, Selection};
 use crate::document::session::PointsOfMeshes;
 use crate::document::{Document, MeshId, MeshItem};
-use crate::evaluate::JobError;
+use crate::editor::jobs::EditorJob;
 use crate::finding::counted;
 use crate::math::Axis;
 use crate::mesh::symmetry::Symmetry;
@@ -237,40 +237,29 @@ impl Editor {
         let known = self.selecting.symmetry.clone();
         self.cancel_mirrored();
         let document = self.document.clone();
-        self.selecting.mirroring = Some((
-            self.selecting.serial,
-            self.lane.submit("Mirror selection", move |task| {
-                mirrored(&selected, &meshes, &document, known, task)
-            }),
-        ));
+        let work = move |task: &Task| mirrored(&selected, &meshes, &document, known, task);
+        let job = self
+            .lane
+            .submit(EditorJob::MirrorSelection, "Mirror selection", work);
+        self.selecting.mirroring = Some((self.selecting.serial, job));
     }
 
     /// Stops looking for the other side.
     pub(in crate::editor) fn cancel_mirrored(&mut self) {
         if let Some((_, job)) = self.selecting.mirroring.take() {
-            job.task.cancel();
+            job.task().cancel();
         }
     }
 
-    /// The search for the other side, where one is under way.
-    pub(in crate::editor) fn mirrored_running(&self) -> Option<(&str, &Task)> {
-        let job = self.selecting.mirroring.as_ref();
-        job.map(|(_, job)| (job.label.as_str(), &job.task))
-    }
-
     /// Selects the other side once it is found.
-    pub(in crate::editor) fn poll_mirrored(&mut self) {
-        let Some((serial, job)) = &self.selecting.mirroring else {
+    pub(in crate::editor) fn take_mirrored_selection(&mut self) {
+        let mirroring = &mut self.selecting.mirroring;
+        let Some((serial, job)) = mirroring.take_if(|(_, job)| job.has_ended()) else {
             return;
         };
         // A newer selection stays, and so does one of another model.
-        let is_current = *serial == self.selecting.serial;
-        let found = match job.try_result() {
-            Err(JobError::NotReady) => return,
-            Err(JobError::Failed) => None,
-            Ok(found) => found.ok(),
-        };
-        self.selecting.mirroring = None;
+        let is_current = serial == self.selecting.serial;
+        let found = job.into_result().ok().and_then(Result::ok);
         let Some(found) = found.filter(|_| is_current) else {
             return;
         };
@@ -285,11 +274,6 @@ impl Editor {
             let points = counted(found.n_unmatched, "selected point");
             self.say(format!("{points} {has} no partner on the other side."));
         }
-    }
-
-    /// Whether the other side of a selection is being looked for.
-    pub(in crate::editor) fn is_mirroring_selection(&self) -> bool {
-        self.selecting.mirroring.is_some()
     }
 
     /// Changes the selection; a drag under way is taken back first.

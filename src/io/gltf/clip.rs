@@ -4,6 +4,7 @@ use super::buffers::Data;
 use super::error::{Fault, ImportError, counted};
 use super::findings::Findings;
 use super::json::{At, List};
+use super::nodes::joint_of_node;
 use crate::document::ClipId;
 use crate::finding::Finding;
 use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
@@ -195,7 +196,7 @@ fn channel(
     };
     let (times, values) = cache.keys(data, sampler, components, per_key, findings)?;
     Ok(Some(Channel {
-        joint: JointId(node as u32),
+        joint: joint_of_node(node),
         property,
         interpolation,
         times,

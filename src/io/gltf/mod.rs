@@ -218,7 +218,7 @@ fn instances(
             ));
             skin = None;
         }
-        let joint = JointId(i as u32);
+        let joint = nodes::joint_of_node(i);
         let n_targets = item.geometry.morphs.len();
         if n_targets > 0 {
             let weights = mesh::morph_weights(&at, n_targets, findings);

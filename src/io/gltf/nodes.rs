@@ -25,7 +25,13 @@ pub(super) struct Tree {
     pub(super) in_scene: Vec<bool>,
 }
 
-/// Reads all nodes: joint index = node index.
+/// The handle of a node's joint: the reader makes one joint a node, in their order. Nothing else may count on that: it
+/// asks [`Skeleton::joint_of_node`].
+pub(super) fn joint_of_node(node: usize) -> JointId {
+    JointId(node as u32)
+}
+
+/// Reads all nodes.
 pub(super) fn read(data: &Data<'_>, findings: &mut Findings) -> Result<Tree, Fault> {
     let n = data.len("nodes");
     data.budget.charge(JOINT_BYTES * n as u64, "nodes")?;
@@ -35,9 +41,11 @@ pub(super) fn read(data: &Data<'_>, findings: &mut Findings) -> Result<Tree, Fau
             let at = data.at("nodes", i);
             Joint {
                 name: at.name(findings),
-                parent: parents[i].map(JointId),
+                parent: parents[i].map(|parent| joint_of_node(parent as usize)),
                 rest: transform(&at, findings),
                 source_node: Some(i as u32),
+                content_of: None,
+                removed: false,
                 rule: JointRule::default(),
             }
         })
@@ -154,7 +162,7 @@ fn in_scene(data: &Data<'_>, skeleton: &Skeleton, findings: &mut Findings) -> Ve
     while let Some(node) = stack.pop() {
         if !shown[node] {
             shown[node] = true;
-            let children = skeleton.children(JointId(node as u32));
+            let children = skeleton.children(joint_of_node(node));
             stack.extend(children.iter().map(|child| child.get()));
         }
     }

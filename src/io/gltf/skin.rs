@@ -4,9 +4,9 @@ use super::buffers::Data;
 use super::error::{Fault, counted};
 use super::findings::Findings;
 use super::json::At;
+use super::nodes::joint_of_node;
 use crate::document::Skin;
 use crate::finding::Finding;
-use crate::skeleton::JointId;
 use glam::{DAffine3, DMat3, DVec3};
 
 /// Most joints of a skin: influences store 16-bit indices.
@@ -70,7 +70,7 @@ fn read(data: &Data<'_>, at: &At<'_>, findings: &mut Findings) -> Result<ReadSki
     let mut last_fault = None;
     for entry in list.iter() {
         match entry.as_index("nodes", n_nodes) {
-            Ok(node) => joints.push(Some(JointId(node as u32))),
+            Ok(node) => joints.push(Some(joint_of_node(node))),
             Err(fault) => {
                 findings.push(fault.finding("Its influences were left out."));
                 last_fault = Some(fault);

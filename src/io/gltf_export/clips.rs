@@ -6,7 +6,7 @@
 use super::ExportError;
 use super::corrections::Storage;
 use super::keys::{Keys, fit};
-use super::nodes::{make_animatable, node_of};
+use super::nodes::{AddedNodes, make_animatable, node_of};
 use super::patch::{FLOAT, NewAccessor, Patch, entry_mut, place};
 use super::report::ExportReport;
 use super::uses::{each, index};
@@ -20,10 +20,11 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Writes all changes of clips; `clips` are those that the file is to have.
+/// Writes all changes of clips; `clips` are those that the file is to have, which may also move `added` nodes.
 pub(super) fn patch_clips(
     document: &Document,
     baked: Option<&Baked>,
+    added: &AddedNodes,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
     patch: &mut Patch,
     report: &mut ExportReport,
@@ -44,7 +45,14 @@ pub(super) fn patch_clips(
             continue;
         }
         let source = source.map(|source| (id.0 as usize, source.as_ref()));
-        let animation = prepare(document, baked, clip, source, patch, report, &mut jobs)?;
+        let animation = prepare(
+            (document, baked, added),
+            clip,
+            source,
+            patch,
+            report,
+            &mut jobs,
+        )?;
         match animation {
             Some(_) => {
                 report.n_clips_written += 1;
@@ -129,10 +137,12 @@ struct Targets<'a> {
 }
 
 impl<'a> Targets<'a> {
-    fn of(document: &Document, clip: &'a Clip) -> Self {
+    fn of(document: &Document, added: &AddedNodes, clip: &'a Clip) -> Self {
         let mut targets = Self::default();
         for channel in &clip.channels {
-            let target = (node_of(document, channel.joint), channel.property);
+            let node = added.get(&channel.joint).copied();
+            let node = node.unwrap_or_else(|| node_of(document, channel.joint));
+            let target = (node, channel.property);
             let next = targets.list.len();
             let at = *targets.at.entry(target).or_insert(next);
             if at == next {
@@ -151,17 +161,16 @@ impl<'a> Targets<'a> {
 
 /// Makes the channels of an animation those of `clip`; gives its index, or `None` where no channel is left.
 fn prepare(
-    document: &Document,
-    baked: Option<&Baked>,
+    (document, baked, added): (&Document, Option<&Baked>, &AddedNodes),
     clip: &Clip,
     source: Option<(usize, &Clip)>,
     patch: &mut Patch,
     report: &mut ExportReport,
     jobs: &mut Vec<Job>,
 ) -> Result<Option<usize>, ExportError> {
-    let wanted = Targets::of(document, clip);
+    let wanted = Targets::of(document, added, clip);
     let before = source.map_or_else(Targets::default, |(_, source)| {
-        Targets::of(document, source)
+        Targets::of(document, added, source)
     });
     let (at, mut animation) = match source {
         None => (each(&patch.json, "animations").count(), Map::new()),

@@ -1,11 +1,11 @@
 //! What was baked -> nodes, joints of skins, morph targets.
 
 use super::ExportError;
-use super::nodes::node_of;
+use super::nodes::{AddedNodes, node_of};
 use super::patch::{FLOAT, NewAccessor, Patch, UNSIGNED_SHORT, entry_mut, place, short};
 use super::report::ExportReport;
 use super::targets::add_targets;
-use super::uses::{each, index};
+use super::uses::index;
 use crate::bake::{Baked, HelperJoint};
 use crate::document::{Document, SkinId};
 use crate::skeleton::{Channel, Property};
@@ -34,7 +34,7 @@ impl Storage {
         let Some(baked) = baked else {
             return Self::Float;
         };
-        let is_helper = channel.joint.get() >= document.skeleton().len();
+        let is_helper = baked.is_helper(channel.joint);
         let within = |low: f32| channel.values.iter().all(|v| (low..=1.0).contains(v));
         match channel.property {
             Property::Rotation if is_helper && within(-1.0) => Self::Short,
@@ -84,7 +84,8 @@ impl Storage {
     }
 }
 
-/// Writes helper joints, the skins that list them, and morph targets, `sparse` ones where that is smaller.
+/// Writes helper joints, the skins that list them, and morph targets, `sparse` ones where that is smaller. Gives the nodes
+/// of the helper joints.
 pub(super) fn patch_corrections(
     document: &Document,
     baked: &Baked,
@@ -92,8 +93,8 @@ pub(super) fn patch_corrections(
     patch: &mut Patch,
     report: &mut ExportReport,
     task: &Task,
-) -> Result<(), ExportError> {
-    add_nodes(document, &baked.joints, patch)?;
+) -> Result<AddedNodes, ExportError> {
+    let added = add_nodes(document, &baked.joints, patch);
     let old: BTreeMap<SkinId, Option<usize>> = baked
         .skins
         .keys()
@@ -101,7 +102,9 @@ pub(super) fn patch_corrections(
         .collect();
     for (&skin, joints) in &baked.skins {
         let replaces = old.get(&skin).copied().flatten();
-        write_skin(document, baked, skin, joints, replaces, patch)?;
+        let nodes = joints.iter().filter_map(|&j| baked.joints.get(j));
+        let nodes = nodes.filter_map(|helper| added.get(&helper.id).copied());
+        write_skin(document, baked, (skin, joints), nodes, replaces, patch)?;
     }
     for (&mesh, baked_mesh) in baked.meshes.iter().filter(|(_, m)| !m.targets.is_empty()) {
         task.check()?;
@@ -109,21 +112,11 @@ pub(super) fn patch_corrections(
             add_targets(document, mesh, item, baked_mesh, sparse, patch, report)?;
         }
     }
-    Ok(())
+    Ok(added)
 }
 
-fn add_nodes(
-    document: &Document,
-    joints: &[HelperJoint],
-    patch: &mut Patch,
-) -> Result<(), ExportError> {
-    let n_nodes = each(&patch.json, "nodes").count();
-    if !joints.is_empty() && n_nodes != document.skeleton().len() {
-        return Err(ExportError::Nodes {
-            found: n_nodes,
-            expected: document.skeleton().len(),
-        });
-    }
+fn add_nodes(document: &Document, joints: &[HelperJoint], patch: &mut Patch) -> AddedNodes {
+    let mut added = AddedNodes::new();
     for joint in joints {
         let mut entry = Map::new();
         entry.insert("name".into(), joint.name.as_str().into());
@@ -142,6 +135,7 @@ fn add_nodes(
         write("rotation", &r, &[0.0, 0.0, 0.0, 1.0]);
         write("scale", &s, &[1.0; 3]);
         let node = place(&mut patch.json, "nodes", None, entry);
+        added.insert(joint.id, node);
         let parent = node_of(document, joint.parent);
         if let Some(parent) = entry_mut(&mut patch.json, "nodes", parent) {
             let children = parent.entry("children").or_insert_with(|| json!([]));
@@ -150,7 +144,7 @@ fn add_nodes(
             }
         }
     }
-    Ok(())
+    added
 }
 
 /// Gives up the inverse bind matrices of a skin.
@@ -164,8 +158,8 @@ fn release_skin(patch: &mut Patch, skin: SkinId) -> Option<usize> {
 fn write_skin(
     document: &Document,
     baked: &Baked,
-    skin: SkinId,
-    joints: &[usize],
+    (skin, joints): (SkinId, &[usize]),
+    nodes: impl Iterator<Item = usize>,
     replaces: Option<usize>,
     patch: &mut Patch,
 ) -> Result<(), ExportError> {
@@ -197,8 +191,7 @@ fn write_skin(
         .get_mut("joints")
         .and_then(Value::as_array_mut)
         .ok_or_else(missing)?;
-    let first = document.skeleton().len();
-    list.extend(joints.iter().map(|&j| Value::from(first + j)));
+    list.extend(nodes.map(Value::from));
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //! The format is in the manual ("Driving helper joints"). What is read back here is only what was written, so that the
 //! check of an export tells whether an engine can do with the file alone what [`crate::bake`] did.
 
-use super::nodes::node_of;
+use super::nodes::{AddedNodes, node_of};
 use super::patch::{Patch, number};
 use super::report::ExportReport;
 use crate::bake::{BakeOptions, Baked, SkinFrames};
@@ -11,7 +11,7 @@ use crate::document::{Document, Skin, SkinId};
 use crate::finding::Finding;
 use crate::math::dual_quaternion::quat_from_rotation;
 use crate::math::{DualQuat, polar};
-use crate::skeleton::{Channel, Clip, Interpolation, JointId, Property};
+use crate::skeleton::{Channel, Clip, Interpolation, Property};
 use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -43,6 +43,7 @@ pub(super) fn drop_drivers(json: &mut Value) {
 pub(super) fn patch_drivers(
     document: &Document,
     baked: &Baked,
+    added: &AddedNodes,
     options: &BakeOptions,
     patch: &mut Patch,
     report: &mut ExportReport,
@@ -72,7 +73,7 @@ pub(super) fn patch_drivers(
     let skins = baked.frames.iter();
     let skins = skins.map(|(&skin, frames)| skin_of(document, skin, frames));
     block.insert("skins".into(), skins.collect());
-    let helpers = (0..baked.joints.len()).map(|helper| helper_of(document, baked, helper));
+    let helpers = (0..baked.joints.len()).map(|helper| helper_of(document, baked, added, helper));
     block.insert("helpers".into(), helpers.collect());
     block.insert("fallback".into(), FALLBACK.into());
     match extras.get_mut(NAME) {
@@ -115,7 +116,7 @@ fn skin_of(document: &Document, skin: SkinId, frames: &SkinFrames) -> Value {
     Value::Object(entry)
 }
 
-fn helper_of(document: &Document, baked: &Baked, helper: usize) -> Value {
+fn helper_of(document: &Document, baked: &Baked, added: &AddedNodes, helper: usize) -> Value {
     let joint = &baked.joints[helper];
     let skins = baked
         .skins
@@ -129,7 +130,7 @@ fn helper_of(document: &Document, baked: &Baked, helper: usize) -> Value {
     let pivot = joint.inverse_bind.inverse().translation.to_array();
     let pivot: Value = pivot.iter().map(|&x| short(x)).collect();
     json!({
-        "node": document.skeleton().len() + helper,
+        "node": added.get(&joint.id),
         "parent": node_of(document, joint.parent),
         "skins": skins,
         "dlb": { "joints": joints, "weights": weights },
@@ -279,10 +280,13 @@ impl Drivers {
         }
         let mut driven = clip.clone();
         for (node, values) in tracks {
+            let Some(joint) = document.skeleton().joint_of_node(node) else {
+                continue;
+            };
             let properties = [Property::Rotation, Property::Translation, Property::Scale];
             for (property, values) in properties.into_iter().zip(values) {
                 driven.channels.push(Channel {
-                    joint: JointId(node),
+                    joint,
                     property,
                     interpolation: Interpolation::Linear,
                     times: times.clone(),
@@ -303,7 +307,9 @@ impl Drivers {
         let skin_id = helper.skins.first()?;
         let entry = self.skins.iter().find(|s| s.skin == *skin_id)?;
         let skin = document.skins().get(&SkinId(*skin_id))?;
-        let slot = skin.joints.iter().position(|j| j.0 == helper.node)?;
+        let skeleton = document.skeleton();
+        let helper_joint = skeleton.joint_of_node(helper.node)?;
+        let slot = skin.joints.iter().position(|&j| j == helper_joint)?;
         let mut sum = DualQuat {
             real: DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0),
             dual: DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0),
@@ -328,8 +334,9 @@ impl Drivers {
         let unit = DAffine3::from_scale(DVec3::splat(entry.unit));
         let matrix = sum.normalized().to_affine() * stretch * unit;
         let helper_world = matrix * skin.inverse_bind[slot].inverse();
-        let local = world.get(helper.parent as usize)?.inverse() * helper_world;
-        *world.get_mut(helper.node as usize)? = helper_world;
+        let parent = skeleton.joint_of_node(helper.parent)?;
+        let local = world[parent.get()].inverse() * helper_world;
+        world[helper_joint.get()] = helper_world;
         local.is_finite().then_some(local)
     }
 }
@@ -343,16 +350,20 @@ impl SkinEntry {
         world: &[DAffine3],
     ) -> Option<Motion> {
         // From the node up through what it goes with.
-        let mut chain = vec![(node, self.frame(skin, node, world)?)];
+        let mut chain = vec![(node, self.frame(document, skin, node, world)?)];
         while self.stretch == "blend"
             && let Some(&(below, _)) = chain.last()
         {
             let after = self.follows.iter().find(|f| f.node == below);
-            let parent = document.skeleton().joint(JointId(below)).parent;
+            let skeleton = document.skeleton();
+            let parent = || {
+                let parent = skeleton.joint(skeleton.joint_of_node(below)?).parent?;
+                skeleton.joint(parent).source_node
+            };
             // A file can say that joints follow each other in a circle: that ends where it began.
-            let above = after.map(|f| f.after).or(parent.map(|p| p.0));
+            let above = after.map(|f| f.after).or_else(parent);
             let above = above.filter(|above| chain.iter().all(|(node, _)| node != above));
-            match above.and_then(|above| Some((above, self.frame(skin, above, world)?))) {
+            match above.and_then(|above| Some((above, self.frame(document, skin, above, world)?))) {
                 Some(above) => chain.push(above),
                 None => break,
             }
@@ -381,17 +392,24 @@ impl SkinEntry {
     }
 
     /// How a node has moved since the bind pose, and where it was then; `None` where the block does not say.
-    fn frame(&self, skin: &Skin, node: u32, world: &[DAffine3]) -> Option<(DAffine3, DVec3)> {
+    fn frame(
+        &self,
+        document: &Document,
+        skin: &Skin,
+        node: u32,
+        world: &[DAffine3],
+    ) -> Option<(DAffine3, DVec3)> {
+        let joint = document.skeleton().joint_of_node(node)?;
         let listed = self.above.iter().find(|a| a.node == node);
         let inverse_bind = match listed {
             Some(above) => DAffine3::from_mat4(DMat4::from_cols_array(&above.inverse_bind)),
             None => {
-                let slot = skin.joints.iter().position(|j| j.0 == node)?;
+                let slot = skin.joints.iter().position(|&j| j == joint)?;
                 skin.inverse_bind[slot]
             }
         };
         let inverse_bind = inverse_bind * DAffine3::from_scale(DVec3::splat(1.0 / self.unit));
-        let matrix = *world.get(node as usize)? * inverse_bind;
+        let matrix = *world.get(joint.get())? * inverse_bind;
         Some((matrix, inverse_bind.inverse().translation))
     }
 }

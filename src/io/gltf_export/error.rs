@@ -57,16 +57,6 @@ pub enum ExportError {
         /// Its index.
         skin: u32,
     },
-    /// The source has another number of nodes than the document.
-    #[error(
-        "The source has {found} nodes, but the document {expected}; helper joints cannot be added to it."
-    )]
-    Nodes {
-        /// In the source.
-        found: usize,
-        /// In the document.
-        expected: usize,
-    },
     /// What correction was asked for makes no sense.
     #[error("{why}")]
     Correction {
@@ -105,12 +95,6 @@ pub enum ExportError {
     /// A file the model needs beside it would replace another one of that name.
     #[error("The model needs the file \"{}\", but another one of that name is there; nothing was written.", path.display())]
     Occupied {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The export would replace the file it is made from.
-    #[error("\"{}\" is the model itself; choose another name, so that the original stays.", path.display())]
-    IsSource {
         /// The file.
         path: PathBuf,
     },

@@ -2,7 +2,8 @@
 
 use super::clips::patch_clips;
 use super::compact::{kept_nodes, prune_nodes};
-use super::nodes::{node_of, patch_names};
+use super::joints::patch_joints;
+use super::nodes::{AddedNodes, node_of, patch_names};
 use super::package::Package;
 use super::patch::{Patch, entry_mut, place};
 use super::read_back::read_files;
@@ -86,6 +87,7 @@ pub(super) fn export_frames(
         &mut report.findings,
     );
     let mut patch = package.patch();
+    patch_joints(document, &mut patch, &mut report);
     patch_names(document, &mut patch.json);
     let WrittenMeshes {
         freed,
@@ -99,10 +101,16 @@ pub(super) fn export_frames(
         let kept = kept.as_ref().and_then(|kept| kept.get(node));
         kept.copied().unwrap_or(true)
     };
-    written.clips = clips_with_frames(document, &clips, &framed, &nodes, &is_kept);
+    let tracks = track_joints(document, &framed, &freed);
+    written.clips = clips_with_frames(document, &clips, &framed, &tracks, &is_kept);
+    let added: AddedNodes = freed
+        .iter()
+        .filter_map(|(id, _)| Some((*tracks.get(id)?, *nodes.get(id)?)))
+        .collect();
     patch_clips(
         document,
         None,
+        &added,
         &written.clips,
         &mut patch,
         &mut report,
@@ -267,12 +275,6 @@ fn write_meshes(
     task: &Task,
 ) -> Result<WrittenMeshes, ExportError> {
     let n_nodes = each(&patch.json, "nodes").count();
-    if n_nodes != document.skeleton().len() {
-        return Err(ExportError::Nodes {
-            found: n_nodes,
-            expected: document.skeleton().len(),
-        });
-    }
     let mut written = WrittenMeshes::default();
     for (&mesh, item) in document.meshes() {
         let drawn = || document.instances().iter().filter(|(_, i)| i.mesh == mesh);
@@ -395,7 +397,7 @@ fn clips_with_frames(
     document: &Document,
     clips: &BTreeMap<ClipId, Arc<Clip>>,
     framed: &Framed,
-    nodes: &BTreeMap<InstanceId, usize>,
+    tracks: &BTreeMap<InstanceId, JointId>,
     is_kept: &dyn Fn(usize) -> bool,
 ) -> BTreeMap<ClipId, Arc<Clip>> {
     let baked: BTreeSet<JointId> = framed
@@ -410,10 +412,9 @@ fn clips_with_frames(
             !is_old && is_kept(node_of(document, channel.joint))
         });
         for (instance, framed) in framed {
-            if let (Some(keys), Some(&node)) = (framed.tracks.get(&id), nodes.get(instance)) {
-                let node = joint_at(document, node);
+            if let (Some(keys), Some(&joint)) = (framed.tracks.get(&id), tracks.get(instance)) {
                 clip.channels
-                    .push(frame_channel(keys, framed.targets.len(), node));
+                    .push(frame_channel(keys, framed.targets.len(), joint));
             }
         }
         (id, Arc::new(clip))
@@ -421,9 +422,18 @@ fn clips_with_frames(
     with_frames.collect()
 }
 
-/// The joint of a node; a new node's index stands for itself.
-fn joint_at(document: &Document, node: usize) -> JointId {
-    let n = document.skeleton().len();
-    let found = (0..n).find(|&j| node_of(document, JointId(j as u32)) == node);
-    JointId(found.unwrap_or(node) as u32)
+/// What the tracks of each framed instance move: its joint, or where it has a node of its own a handle that no joint has.
+fn track_joints(
+    document: &Document,
+    framed: &Framed,
+    freed: &[(InstanceId, usize)],
+) -> BTreeMap<InstanceId, JointId> {
+    let joint = |id: &InstanceId| match freed.iter().position(|(other, _)| other == id) {
+        Some(nth) => Some(document.skeleton().free_id(nth)),
+        None => Some(document.instances().get(id)?.joint),
+    };
+    framed
+        .keys()
+        .filter_map(|id| Some((*id, joint(id)?)))
+        .collect()
 }

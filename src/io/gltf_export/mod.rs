@@ -22,6 +22,7 @@ mod external;
 mod frames;
 mod glb;
 mod in_betweens;
+mod joints;
 mod keys;
 mod nodes;
 mod package;
@@ -52,7 +53,8 @@ pub use still::export_still;
 pub(super) use still::export_still_beside;
 pub use verify::{CorrectedMesh, CorrectionReport, MeasuredErrors, NormalAngles, WorstPlace};
 
-use super::atomic::{WriteError, write_atomically};
+use super::Outputs;
+use super::atomic::WriteError;
 use crate::bake::{BakeMode, BakeOptions, Baked, bake, skinning_only};
 use crate::document::{ClipId, Document, Source, SourceKind};
 use crate::finding::Finding;
@@ -60,6 +62,7 @@ use crate::skeleton::Clip;
 use crate::task::Task;
 use bytes::Bytes;
 use in_betweens::WrittenClips;
+use nodes::AddedNodes;
 use package::Package;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -148,13 +151,11 @@ pub fn export(
     export_beside(document, options, &|_| true, task)
 }
 
-/// Whether `path` is the file the document came from: what projects refer to, and the only copy of what was dropped.
-fn is_source(document: &Document, path: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
-    let source = document
-        .source()
-        .and_then(|source| real(source.path.as_deref()?));
-    source.is_some() && source == real(path)
+/// Whether a plain file at `path` holds `bytes` already.
+fn holds(path: &Path, bytes: &[u8]) -> bool {
+    let found = std::fs::metadata(path);
+    found.is_ok_and(|found| found.is_file() && found.len() == bytes.len() as u64)
+        && std::fs::read(path).is_ok_and(|there| there == bytes)
 }
 
 /// Writes the document's model to `path`, whose ending names the container, and beside it the files it needs.
@@ -165,10 +166,13 @@ pub fn export_to_file(
     document: &Document,
     path: &Path,
     options: &ExportOptions,
+    outputs: &mut Outputs,
     task: &Task,
 ) -> Result<ExportReport, ExportError> {
+    // Before the work, which may take minutes.
+    outputs.check(path)?;
     let exported = export_for(document, path, options, task)?;
-    write_files(document, path, &exported, task)?;
+    write_files(document, path, &exported, outputs, task)?;
     Ok(exported.report)
 }
 
@@ -199,23 +203,23 @@ pub fn write_files(
     document: &Document,
     path: &Path,
     exported: &Exported,
+    outputs: &mut Outputs,
     task: &Task,
 ) -> Result<(), ExportError> {
-    write_over(document, path, exported, &files_of_model(path), task)
+    let owned = files_of_model(path);
+    write_over(document, path, exported, &owned, outputs, task)
 }
 
-/// [`save_files`]; those beside the first may replace only files of another content that are `owned`.
+/// [`write_files`]; those beside the first may replace only files of another content that are `owned`.
 pub(super) fn write_over(
     document: &Document,
     path: &Path,
     exported: &Exported,
     owned: &BTreeSet<String>,
+    outputs: &mut Outputs,
     task: &Task,
 ) -> Result<(), ExportError> {
-    let Exported { files, report } = exported;
-    if !report.verbatim && is_source(document, path) {
-        return Err(ExportError::IsSource { path: path.into() });
-    }
+    let files = &exported.files;
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut to_write = Vec::new();
     for (i, (name, bytes)) in files.iter().enumerate() {
@@ -224,26 +228,29 @@ pub(super) fn write_over(
         } else {
             folder.join(name)
         };
-        if i > 0 && target.exists() {
-            if std::fs::read(&target).is_ok_and(|there| there == *bytes) {
-                continue;
-            }
-            if !owned.contains(name) || is_beside_source(document, &target) {
-                return Err(ExportError::Occupied { path: target });
-            }
+        if i > 0 && holds(&target, bytes) {
+            outputs.keep(&target)?;
+            continue;
         }
-        to_write.push((target, bytes));
+        if i > 0
+            && target.exists()
+            && (!owned.contains(name) || is_beside_source(document, &target))
+        {
+            return Err(ExportError::Occupied { path: target });
+        }
+        to_write.push((outputs.claim(&target)?, bytes));
     }
     task.check()?;
     // The model last: until then the old one is there with all it needs.
-    for (target, bytes) in to_write.into_iter().rev() {
-        if let Some(folder) = target
+    for (output, bytes) in to_write.into_iter().rev() {
+        if let Some(folder) = output
+            .path()
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty())
         {
             std::fs::create_dir_all(folder).map_err(|error| WriteError::of(folder, &error))?;
         }
-        write_atomically(&target, bytes)?;
+        output.write(bytes)?;
     }
     Ok(())
 }
@@ -255,6 +262,7 @@ fn export_beside(
     task: &Task,
 ) -> Result<Exported, ExportError> {
     task.step("Preparing the export", 0.0)?;
+    let document = &*joints::for_file(document);
     let mut written = WrittenClips::of(document, task)?;
     let Some(correct) = &options.correct else {
         return write(document, written, None, options, is_free, task);
@@ -347,22 +355,26 @@ fn write(
         None => package.patch(),
     };
     let limit = options.influences.clamp(1, 8);
+    joints::patch_joints(document, &mut patch, &mut report);
     weights::patch_weights(document, baked, limit, &mut patch, &mut report, task)?;
+    let mut added = AddedNodes::new();
     if let Some(baked) = baked {
         let sparse = options
             .correct
             .as_ref()
             .is_none_or(|correct| correct.sparse);
-        corrections::patch_corrections(document, baked, sparse, &mut patch, &mut report, task)?;
+        added =
+            corrections::patch_corrections(document, baked, sparse, &mut patch, &mut report, task)?;
         if let Some(correct) = &options.correct
             && correct.mode == BakeMode::Retarget
         {
-            drivers::patch_drivers(document, baked, correct, &mut patch, &mut report);
+            drivers::patch_drivers(document, baked, &added, correct, &mut patch, &mut report);
         }
     }
     clips::patch_clips(
         document,
         baked,
+        &added,
         &written.clips,
         &mut patch,
         &mut report,
@@ -392,6 +404,7 @@ fn is_changed(
     let joints = document.skeleton().joints().iter();
     let mut joints = joints.zip(document.source_skeleton().joints());
     joints.any(|(now, before)| now.name != before.name)
+        || document.is_rig_edited()
         || clips != document.source_clips()
         || document
             .meshes()

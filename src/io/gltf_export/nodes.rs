@@ -7,15 +7,22 @@ use crate::finding::Finding;
 use crate::math::Transform;
 use crate::skeleton::{JointId, Pose};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// Entries off the diagonal below this fraction of the stretch are what decomposing a matrix leaves behind.
 const SHEAR_TOLERANCE: f64 = 1e-6;
 
-/// The glTF node of a joint.
+/// What [`node_of`] gives for a joint that is in no file: no list has such an entry.
+const NO_NODE: usize = usize::MAX;
+
+/// The nodes that an export adds, by the handles that stand for them in its clips.
+pub(super) type AddedNodes = BTreeMap<JointId, usize>;
+
+/// The glTF node of a joint of the document.
 pub(super) fn node_of(document: &Document, joint: JointId) -> usize {
     let joints = document.skeleton().joints();
     let source = joints.get(joint.get()).and_then(|j| j.source_node);
-    source.map_or(joint.get(), |node| node as usize)
+    source.map_or(NO_NODE, |node| node as usize)
 }
 
 /// Writes changed names.
@@ -96,7 +103,11 @@ pub(super) fn make_animatable(json: &mut Value, node: usize, rest: &Transform) -
 }
 
 /// Writes `now`, leaving the components that equal `before` as they are; `false` where a shear was lost.
-fn write_transform(entry: &mut Map<String, Value>, now: &Transform, before: &Transform) -> bool {
+pub(super) fn write_transform(
+    entry: &mut Map<String, Value>,
+    now: &Transform,
+    before: &Transform,
+) -> bool {
     let had_matrix = entry.contains_key("matrix");
     if had_matrix && shears(now) {
         let columns = now.to_matrix().to_cols_array();

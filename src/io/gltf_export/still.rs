@@ -2,6 +2,7 @@
 
 use super::compact::{kept_nodes, prune_nodes};
 use super::drivers::drop_drivers;
+use super::joints::{for_file, patch_joints};
 use super::nodes::{node_of, patch_names, patch_transforms};
 use super::package::Package;
 use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch, entry_mut, place};
@@ -44,6 +45,7 @@ pub(in crate::io) fn export_still_beside(
     task: &Task,
 ) -> Result<Exported, ExportError> {
     let source = document.source().ok_or(ExportError::NoSource)?;
+    let document = &*for_file(document);
     let pose = still.pose(document).ok_or(ExportError::NoClip)?;
     let shapes = still_shapes(document, &pose, task)?;
     let name = name_of(source, options);
@@ -56,6 +58,7 @@ pub(in crate::io) fn export_still_beside(
         &mut report.findings,
     );
     let mut patch = package.patch();
+    patch_joints(document, &mut patch, &mut report);
     patch_names(document, &mut patch.json);
     patch_transforms(document, &pose, &mut patch.json, &mut report);
     let mut placed = Placed::default();

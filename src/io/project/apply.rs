@@ -1,32 +1,20 @@
 //! Project over a freshly imported document: every part becomes an edit.
 
-use super::ProjectError;
-use super::clips;
-use super::format::{
-    ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named, Project, Renamed,
-    RuleEntry, SkinJoint, StackEntry,
-};
+use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
-use super::{layers, masks, points, rows, rules};
-use crate::deform::StackChoice;
-use crate::document::session::Playback;
-use crate::document::{
-    ClipId, Compare, Document, Edit, Layer, LayerId, LayerStack, MeshId, Session,
+use super::session::{self, Session};
+use super::v4::{
+    ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named, Project, Renamed,
+    RuleEntry, SkinJoint, StackEntry, TransformEntry,
 };
+use super::{ProjectError, all_finite, clips, layers, masks, points, rows, rules, transforms};
+use crate::deform::{DeformStack, MaskKind};
+use crate::document::{ClipId, Document, Edit, Layer, LayerId, LayerStack, MeshId};
 use crate::finding::Finding;
-use crate::math::Transform;
 use crate::skeleton::{JointId, Pose};
 use crate::task::Task;
-use glam::{DMat3, DQuat, DVec3};
-use serde::Serialize;
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
-
-/// Speeds that playback can have.
-const SPEEDS: RangeInclusive<f64> = 0.1..=4.0;
-/// Times that playback can stand at: up to a day.
-const TIMES_SECS: RangeInclusive<f64> = 0.0..=86_400.0;
 
 /// `document`, as imported, with what `project` holds, and what of it did not fit.
 ///
@@ -44,25 +32,17 @@ pub(super) fn apply_within(
     project: Project,
     task: &Task,
 ) -> Result<(Document, Vec<Finding>), ProjectError> {
-    let skeleton = document.source_skeleton().clone();
+    let meshes = document.meshes().iter();
+    let clips = document.source_clips().iter();
     let mut opening = Opening {
-        joints: Names::new(
-            "bone",
-            (0..).zip(skeleton.joints().iter().map(|j| j.name.clone())),
-        ),
+        joints: joints::of(&document),
         meshes: Names::new(
             "mesh",
-            document
-                .meshes()
-                .iter()
-                .map(|(id, item)| (id.0, item.geometry.name.clone())),
+            meshes.map(|(&id, item)| (id.0, item.geometry.name.clone(), id)),
         ),
         clips: Names::new(
             "clip",
-            document
-                .source_clips()
-                .iter()
-                .map(|(id, clip)| (id.0, clip.name.clone())),
+            clips.map(|(&id, clip)| (id.0, clip.name.clone(), id)),
         ),
         document,
         findings: Vec::new(),
@@ -74,7 +54,7 @@ pub(super) fn apply_within(
     opening.pose(project.pose);
     opening.names(project.renamed);
     opening.rules(&project.rules);
-    opening.locks(project.locked);
+    opening.locks(&project.locked);
     opening.clips(project.removed_clips, project.clips)?;
     if let Some(session) = project.session {
         opening.session(session);
@@ -85,13 +65,21 @@ pub(super) fn apply_within(
 
 struct Opening {
     document: Document,
-    joints: Names,
-    meshes: Names,
-    clips: Names,
+    joints: Joints,
+    meshes: Names<u32, MeshId>,
+    clips: Names<u32, ClipId>,
     findings: Vec<Finding>,
 }
 
 impl Opening {
+    fn mesh(&mut self, index: u32, name: &str) -> Option<MeshId> {
+        self.meshes.find(index, Some(name), &mut self.findings)
+    }
+
+    fn joint(&mut self, joint: JointKey, name: &str) -> Option<JointId> {
+        self.joints.find(joint, Some(name), &mut self.findings)
+    }
+
     fn warn(&mut self, place: impl Into<String>, message: impl Into<String>) {
         self.findings.push(Finding::warning(place, message));
     }
@@ -107,17 +95,13 @@ impl Opening {
         let mut seen = BTreeSet::new();
         for entry in entries {
             let place = rows::place(&entry);
-            let Some(mesh) = self
-                .meshes
-                .find(entry.mesh, &entry.name, &mut self.findings)
-            else {
+            let Some(mesh) = self.mesh(entry.mesh, &entry.name) else {
                 continue;
             };
             if !seen.insert(mesh) {
                 self.warn(place, "They come twice; the second ones are left out.");
                 continue;
             }
-            let mesh = MeshId(mesh);
             let skin_joint_of = self.skin_joints(mesh, &entry.joints);
             let Some(item) = self.document.meshes().get(&mesh) else {
                 continue;
@@ -176,10 +160,7 @@ impl Opening {
     fn layers(&mut self, entries: Vec<LayerEntry>, task: &Task) -> Result<(), ProjectError> {
         let mut stacks: Vec<(MeshId, Vec<LayerEntry>)> = Vec::new();
         for entry in entries {
-            let found = self
-                .meshes
-                .find(entry.mesh, &entry.name, &mut self.findings);
-            let Some(mesh) = found.map(MeshId) else {
+            let Some(mesh) = self.mesh(entry.mesh, &entry.name) else {
                 continue;
             };
             match stacks.iter_mut().find(|(id, _)| *id == mesh) {
@@ -290,23 +271,22 @@ impl Opening {
     fn skin_joints(&mut self, mesh: MeshId, joints: &[SkinJoint]) -> Vec<Option<u16>> {
         let mut skin_joint_of = Vec::new();
         for joint in joints {
-            let Some(node) = self.joints.find(joint.1, &joint.2, &mut self.findings) else {
+            let Some(found) = self.joint(joint.1, &joint.2) else {
                 continue;
             };
-            let node = JointId(node);
             let index = usize::from(joint.0);
             // A skin may list a joint twice: the place that the project names comes first.
             let same_place = self
                 .document
                 .skin_of_mesh(mesh)
-                .is_some_and(|(_, skin)| skin.joints.get(index) == Some(&node));
+                .is_some_and(|(_, skin)| skin.joints.get(index) == Some(&found));
             if skin_joint_of.len() <= index {
                 skin_joint_of.resize(index + 1, None);
             }
             skin_joint_of[index] = if same_place {
                 Some(joint.0)
             } else {
-                self.document.skin_joint(mesh, node)
+                self.document.skin_joint(mesh, found)
             };
         }
         skin_joint_of
@@ -315,13 +295,12 @@ impl Opening {
     fn stacks(&mut self, entries: Vec<StackEntry>) {
         for entry in entries {
             let finite = all_finite(&entry.stack);
-            let stack = Arc::new(entry.stack);
+            let stack: Arc<DeformStack> = Arc::new(entry.stack.into());
             for Named(mesh, name) in entry.meshes {
-                let Some(mesh) = self.meshes.find(mesh, &name, &mut self.findings) else {
+                let Some(mesh) = self.mesh(mesh, &name) else {
                     continue;
                 };
-                let place = format!("deformer stack of mesh {mesh} \"{name}\"");
-                let mesh = MeshId(mesh);
+                let place = format!("deformer stack of mesh {} \"{name}\"", mesh.0);
                 if !finite {
                     self.warn(
                         place,
@@ -344,26 +323,24 @@ impl Opening {
         let mut seen = BTreeSet::new();
         for entry in entries {
             let place = masks::place(&entry);
-            let found = self
-                .meshes
-                .find(entry.mesh, &entry.name, &mut self.findings);
-            let Some(mesh) = found.map(MeshId) else {
+            let Some(mesh) = self.mesh(entry.mesh, &entry.name) else {
                 continue;
             };
-            if !seen.insert((mesh, entry.map)) {
+            let map = MaskKind::from(entry.map);
+            if !seen.insert((mesh, map)) {
                 self.warn(place, "It comes twice; the second one is left out.");
                 continue;
             }
             let Some(item) = self.document.meshes().get(&mesh) else {
                 continue;
             };
-            let limit = entry.map.limit();
+            let limit = map.limit();
             let painted = (entry.values.as_slice(), entry.blocks.as_slice());
             let restored = masks::restore(painted, limit, &item.geometry, &place)?;
             self.warn_of_values(&place, &restored, limit);
             let (points, values) = (restored.points, restored.values);
             if !points.is_empty() {
-                self.apply(&place, Edit::mask(mesh, entry.map, points, values));
+                self.apply(&place, Edit::mask(mesh, map, points, values));
             }
         }
         Ok(())
@@ -372,13 +349,10 @@ impl Opening {
     fn rules(&mut self, entries: &[RuleEntry]) {
         let mut seen = BTreeSet::new();
         for entry in entries {
-            let found = self
-                .joints
-                .find(entry.joint, &entry.name, &mut self.findings);
-            let Some(joint) = found.map(JointId) else {
+            let Some(joint) = self.joint(entry.joint, &entry.name) else {
                 continue;
             };
-            let place = format!("rule of bone {} \"{}\"", joint.0, entry.name);
+            let place = format!("rule of bone {} \"{}\"", entry.joint, entry.name);
             if !seen.insert(joint) {
                 self.warn(place, "It comes twice; the second one is left out.");
                 continue;
@@ -392,26 +366,28 @@ impl Opening {
         let mut to = Pose::clone(self.document.pose());
         let mut seen = BTreeSet::new();
         for entry in entries {
-            let Some(joint) = self
-                .joints
-                .find(entry.joint, &entry.name, &mut self.findings)
-            else {
+            let Some(joint) = self.joint(entry.joint, &entry.name) else {
                 continue;
             };
-            let place = format!("pose of bone {joint} \"{}\"", entry.name);
-            let Some(local) = to.locals.get_mut(joint as usize) else {
+            let place = format!("pose of bone {} \"{}\"", entry.joint, entry.name);
+            let Some(local) = to.locals.get_mut(joint.get()) else {
                 continue;
             };
             if !seen.insert(joint) {
                 self.warn(place, "It comes twice; the second one is left out.");
                 continue;
             }
-            match posed(*local, &entry) {
+            let difference = TransformEntry {
+                translation: entry.translation,
+                rotation: entry.rotation,
+                scale: entry.scale,
+                stretch: entry.stretch,
+            };
+            match transforms::restore(local, &difference) {
                 Ok(posed) => *local = posed,
                 Err(why) => self.warn(place.as_str(), format!("{why} and is left out.")),
             }
             if let Some(weights) = entry.morph_weights {
-                let joint = JointId(joint);
                 self.apply(&place, Edit::MorphWeights { joint, weights });
             }
         }
@@ -422,22 +398,19 @@ impl Opening {
 
     fn names(&mut self, entries: Vec<Renamed>) {
         for entry in entries {
-            if let Some(joint) = self
-                .joints
-                .find(entry.joint, &entry.was, &mut self.findings)
-            {
-                let place = format!("name of bone {joint} \"{}\"", entry.was);
-                let (joint, name) = (JointId(joint), entry.name);
+            if let Some(joint) = self.joint(entry.joint, &entry.was) {
+                let place = format!("name of bone {} \"{}\"", entry.joint, entry.was);
+                let name = entry.name;
                 self.apply(&place, Edit::JointName { joint, name });
             }
         }
     }
 
-    fn locks(&mut self, entries: Vec<Named>) {
+    fn locks(&mut self, entries: &[JointRef]) {
+        let (joints, findings) = (&mut self.joints, &mut self.findings);
         let locked: BTreeSet<JointId> = entries
-            .into_iter()
-            .filter_map(|Named(joint, name)| self.joints.find(joint, &name, &mut self.findings))
-            .map(JointId)
+            .iter()
+            .filter_map(|joint| joints.find_joint(joint, findings))
             .collect();
         if !locked.is_empty() {
             self.apply("locks", Edit::Locks(Arc::new(locked)));
@@ -469,11 +442,8 @@ impl Opening {
             let replaced = entry
                 .replaces
                 .as_ref()
-                .and_then(|name| self.clips.find(entry.clip, name, &mut self.findings));
-            let id = match replaced {
-                Some(id) => Some(ClipId(id)),
-                None => clips::free_id(&self.document, entry.clip),
-            };
+                .and_then(|name| self.clips.find(entry.clip, Some(name), &mut self.findings));
+            let id = replaced.or_else(|| clips::free_id(&self.document, entry.clip));
             match id {
                 Some(id) => {
                     let clip = Some(Arc::new(clip));
@@ -485,74 +455,17 @@ impl Opening {
         Ok(())
     }
 
-    /// The session, without what this model does not have.
-    fn session(&mut self, mut session: Session) {
-        let usual = Playback::default();
-        let playback = &mut session.playback;
-        playback.speed = within(playback.speed, SPEEDS, usual.speed);
-        playback.time_secs = within(playback.time_secs, TIMES_SECS, usual.time_secs);
-        if !all_finite(&session) || session.camera.distance <= 0.0 {
-            self.warn(
-                "session",
-                "The view or a tool has a value that makes no sense; both start afresh.",
-            );
-            return;
-        }
-        let n_joints = self.document.skeleton().len();
-        session.active_joint = session.active_joint.filter(|j| j.get() < n_joints);
-        session.selected_joints.retain(|j| j.get() < n_joints);
-        session.pins.retain(|j| j.get() < n_joints);
-        session.hidden_joints.retain(|j| j.get() < n_joints);
-        session.joint_colours.retain(|j, _| j.get() < n_joints);
-        session
-            .hidden_instances
-            .retain(|id| self.document.instances().contains_key(id));
-        session.compare.wipe = session.compare.wipe.clamp(0.0, 1.0);
-        self.compared_stacks(&mut session.compare);
-        session.active_mesh = session
-            .active_mesh
-            .filter(|id| self.document.meshes().contains_key(id));
-        session
-            .active_layers
-            .retain(|mesh, layer| self.document.layer(*mesh, *layer).is_some());
-        session.playback.clip = session
-            .playback
-            .clip
-            .filter(|id| self.document.clips().contains_key(id));
-        session.playback.fps = session.playback.fps.clamp(1, 1000);
-        session.playback.range = session
-            .playback
-            .range
-            .filter(|(start, end)| *start >= 0.0 && start < end);
-        *self.document.session_mut() = session;
-    }
-
-    /// Stacks put together for views are checked as those of meshes are.
-    fn compared_stacks(&mut self, compare: &mut Compare) {
-        let usual = Compare::default();
-        let choices = compare.choices.iter_mut().zip(usual.choices);
-        for (choice, usual) in choices.chain([(&mut compare.before, usual.before)]) {
-            let broken = match choice {
-                StackChoice::Custom(stack) => stack.check().err(),
-                _ => None,
-            };
-            if let Some(why) = broken {
-                self.warn(
-                    "session",
-                    format!("A stack to compare with cannot be used: {why}."),
-                );
-                *choice = usual;
-            }
+    fn session(&mut self, session: Session) {
+        let (joints, findings) = (&mut self.joints, &mut self.findings);
+        if let Some(session) = session::restore(session, &self.document, joints, findings) {
+            *self.document.session_mut() = session;
         }
     }
 
     /// The selected and hidden points, after the session that takes them.
     fn points(&mut self, entries: Vec<MeshPoints>) {
         for entry in entries {
-            let found = self
-                .meshes
-                .find(entry.mesh, &entry.name, &mut self.findings);
-            let Some(id) = found.map(MeshId) else {
+            let Some(id) = self.mesh(entry.mesh, &entry.name) else {
                 continue;
             };
             let Some(item) = self.document.meshes().get(&id) else {
@@ -574,56 +487,4 @@ impl Opening {
             }
         }
     }
-}
-
-/// `value` within `bounds`; `usual` for what is no number.
-fn within(value: f64, bounds: RangeInclusive<f64>, usual: f64) -> f64 {
-    if value.is_nan() {
-        usual
-    } else {
-        value.clamp(*bounds.start(), *bounds.end())
-    }
-}
-
-/// `local` with what `entry` has to say, or what is wrong with it.
-fn posed(mut local: Transform, entry: &JointPose) -> Result<Transform, &'static str> {
-    if let Some(translation) = entry.translation {
-        local.translation = translation.into();
-    }
-    if let Some((x, y, z, w)) = entry.rotation {
-        local.rotation = DQuat::from_xyzw(x, y, z, w);
-        // Rounding of files is kept as it is; what is no rotation at all is not.
-        if !(0.25..4.0).contains(&local.rotation.length_squared()) {
-            return Err("It has a rotation whose length is not 1");
-        }
-    }
-    if let Some(scale) = entry.scale {
-        local.stretch = DMat3::from_diagonal(scale.into());
-    }
-    if let Some(columns) = entry.stretch {
-        let [x, y, z] = columns.map(DVec3::from);
-        local.stretch = DMat3::from_cols(x, y, z);
-    }
-    if local.is_finite() {
-        Ok(local)
-    } else {
-        Err("It has a value that is not a finite number")
-    }
-}
-
-/// Whether every number in `value` is finite, whatever fields it has or will have.
-fn all_finite(value: &impl Serialize) -> bool {
-    fn finite(value: &ron::Value) -> bool {
-        match value {
-            ron::Value::Number(number) => number.into_f64().is_finite(),
-            ron::Value::Option(inner) => inner.as_deref().is_none_or(finite),
-            ron::Value::Seq(values) => values.iter().all(finite),
-            ron::Value::Map(map) => map.iter().all(|(_, value)| finite(value)),
-            _ => true,
-        }
-    }
-    ron::to_string(value)
-        .ok()
-        .and_then(|text| text.parse::<ron::Value>().ok())
-        .is_some_and(|value| finite(&value))
 }

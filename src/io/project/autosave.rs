@@ -1,7 +1,7 @@
 //! Projects that Sinew saves beside the artist's own files, to recover after a crash.
 
-use super::format::{ModelRef, Project};
-use super::{ProjectError, VERSION, collect, file, migrate, paths, to_project};
+use super::v4::{ModelRef, Project, VERSION};
+use super::{ProjectError, collect, file, migrate, paths, to_project};
 use crate::document::Document;
 use crate::task::Task;
 use serde::Deserialize;

@@ -2,11 +2,11 @@
 
 use super::ProjectError;
 use super::block;
-use super::format::{ChannelEntry, ClipEntry, KeyBlock, Named};
-use super::names::Names;
+use super::joints::{self, Joints};
+use super::v4::{ChannelEntry, ClipEntry, KeyBlock, Named};
 use crate::document::{ClipId, Document};
 use crate::finding::Finding;
-use crate::skeleton::{Channel, Clip, JointId};
+use crate::skeleton::{Channel, Clip};
 use std::sync::Arc;
 
 /// A channel with more numbers than this is encoded.
@@ -32,7 +32,7 @@ pub(super) fn collect(document: &Document) -> Result<(Vec<ClipEntry>, Vec<Named>
                 clip: id.0,
                 name: clip.name.clone(),
                 replaces: source.get(&id).map(|before| before.name.clone()),
-                in_betweens: clip.in_betweens,
+                in_betweens: clip.in_betweens.into(),
                 preview: clip.preview,
                 channels: channels.map_err(|why| ProjectError::Damaged {
                     place: place(id.0, &clip.name),
@@ -47,7 +47,7 @@ pub(super) fn collect(document: &Document) -> Result<(Vec<ClipEntry>, Vec<Named>
     Ok((edited.collect::<Result<_, _>>()?, removed.collect()))
 }
 
-/// Makes clips of a project's words and keeps count of what it unpacks.
+/// Makes clips of a project's words within one budget of unpacked bytes.
 pub(super) struct Reader {
     bytes_left: usize,
 }
@@ -64,7 +64,7 @@ impl Reader {
     pub(super) fn clip(
         &mut self,
         entry: &ClipEntry,
-        joints: &mut Names,
+        joints: &mut Joints,
         findings: &mut Vec<Finding>,
     ) -> Result<Clip, ProjectError> {
         let mut channels = Vec::with_capacity(entry.channels.len());
@@ -73,11 +73,12 @@ impl Reader {
                 place: place(entry.clip, &entry.name),
                 why,
             })?;
-            if let Some(joint) = joints.find(channel.joint, &channel.name, findings) {
+            let found = joints.find(channel.joint, Some(&channel.name), findings);
+            if let Some(joint) = found {
                 channels.push(Channel {
-                    joint: JointId(joint),
-                    property: channel.property,
-                    interpolation: channel.interpolation,
+                    joint,
+                    property: channel.property.into(),
+                    interpolation: channel.interpolation.into(),
                     times: keys.0.into(),
                     values: keys.1.into(),
                 });
@@ -86,7 +87,7 @@ impl Reader {
         Ok(Clip {
             name: entry.name.clone(),
             channels,
-            in_betweens: entry.in_betweens,
+            in_betweens: entry.in_betweens.into(),
             preview: entry.preview,
         })
     }
@@ -118,7 +119,7 @@ pub(super) fn place(clip: u32, name: &str) -> String {
     format!("clip {clip} \"{name}\"")
 }
 
-/// The id of an added clip in a document that may have come to hold another one of that id.
+/// The id of an added clip: `wanted`, or a free one where the model has gained a clip of that id.
 pub(super) fn free_id(document: &Document, wanted: u32) -> Option<ClipId> {
     let clips = document.clips();
     if !clips.contains_key(&ClipId(wanted)) {
@@ -129,15 +130,11 @@ pub(super) fn free_id(document: &Document, wanted: u32) -> Option<ClipId> {
 }
 
 fn channel_entry(document: &Document, channel: &Channel) -> Result<ChannelEntry, String> {
-    let skeleton = document.source_skeleton();
-    let joints = skeleton.joints();
     let mut entry = ChannelEntry {
-        joint: channel.joint.0,
-        name: joints
-            .get(channel.joint.get())
-            .map_or_else(String::new, |joint| joint.name.clone()),
-        property: channel.property,
-        interpolation: channel.interpolation,
+        joint: joints::key(document, channel.joint),
+        name: joints::name(document, channel.joint),
+        property: channel.property.into(),
+        interpolation: channel.interpolation.into(),
         times: Vec::new(),
         values: Vec::new(),
         keys: None,

@@ -1,13 +1,16 @@
 //! What differs from the source: document -> project.
 
-use super::format::{JointPose, ModelRef, Named, Project, Renamed, StackEntry};
-use super::{ProjectError, VERSION, clips, paths, points, rows, rules};
-use crate::document::session::{PointsOfMeshes, Session};
+use super::stack::Stack;
+use super::v4::{
+    JointPose, ModelRef, Named, Project, Renamed, StackEntry, TransformEntry, VERSION,
+};
+use super::{ProjectError, clips, joints, paths, points, rows, rules, session, transforms};
+use crate::deform::DeformStack;
 use crate::document::{Document, Source};
-use crate::math::Transform;
+use crate::skeleton::JointId;
 use std::path::Path;
 
-/// The project of a document that is going to stand at `project_path`; with `None` the model's path stays absolute.
+/// The project of a document that is saved at `project_path`; with `None` the model's path stays absolute.
 ///
 /// Fails for a document that came from no file and no sample.
 pub fn to_project(
@@ -23,7 +26,7 @@ pub fn to_project(
         masks.extend(super::masks::collect(id, item)?);
     }
     let (clips, removed_clips) = clips::collect(document)?;
-    let project = Project {
+    Ok(Project {
         version: VERSION,
         app: env!("CARGO_PKG_VERSION").to_owned(),
         model: model_ref(source, project_path)?,
@@ -39,7 +42,7 @@ pub fn to_project(
         locked: document
             .locked()
             .iter()
-            .map(|j| named(document, j.0))
+            .map(|&joint| joints::reference(document, joint))
             .collect(),
         clips,
         removed_clips,
@@ -47,16 +50,11 @@ pub fn to_project(
             place: "selected points".into(),
             why,
         })?,
-        session: Some(Session {
-            selected_points: PointsOfMeshes::default(),
-            hidden_points: PointsOfMeshes::default(),
-            ..document.session().clone()
-        }),
-    };
-    Ok(project.settle_version())
+        session: Some(session::collect(document)),
+    })
 }
 
-/// What to call the model of `source`.
+/// The name of the model of `source`.
 pub(super) fn model_name(source: &Source) -> String {
     match (&source.sample, &source.path) {
         (Some(sample), _) => sample.clone(),
@@ -91,22 +89,17 @@ pub(super) fn fingerprint_text(fingerprint: u64) -> String {
     format!("{fingerprint:016x}")
 }
 
-fn named(document: &Document, joint: u32) -> Named {
-    let joints = document.source_skeleton().joints();
-    let name = joints.get(joint as usize).map(|j| j.name.clone());
-    Named(joint, name.unwrap_or_default())
-}
-
 /// Equal stacks once, in the order of their first mesh.
 fn stacks(document: &Document) -> Vec<StackEntry> {
     let mut stacks: Vec<StackEntry> = Vec::new();
     for (id, item) in document.meshes() {
         let mesh = Named(id.0, item.geometry.name.clone());
-        match stacks.iter_mut().find(|entry| entry.stack == *item.stack) {
+        let stack = Stack::from(DeformStack::clone(&item.stack));
+        match stacks.iter_mut().find(|entry| entry.stack == stack) {
             Some(entry) => entry.meshes.push(mesh),
             None => stacks.push(StackEntry {
                 meshes: vec![mesh],
-                stack: (*item.stack).clone(),
+                stack,
             }),
         }
     }
@@ -115,48 +108,42 @@ fn stacks(document: &Document) -> Vec<StackEntry> {
 
 fn pose(document: &Document) -> Vec<JointPose> {
     let (pose, rest) = (document.pose(), document.rest_pose());
-    let joints = document.source_skeleton().joints().iter().enumerate();
+    let joints = (0..document.skeleton().len() as u32).map(JointId);
     joints
-        .filter_map(|(j, joint)| {
+        .filter_map(|joint| {
+            let j = joint.get();
             let (local, rest_local) = (pose.locals.get(j)?, rest.locals.get(j)?);
             let (morphs, rest_morphs) = (pose.morph_weights.get(j)?, rest.morph_weights.get(j)?);
             if local == rest_local && morphs == rest_morphs {
                 return None;
             }
+            let TransformEntry {
+                translation,
+                rotation,
+                scale,
+                stretch,
+            } = transforms::difference(local, rest_local);
             Some(JointPose {
-                joint: j as u32,
-                name: joint.name.clone(),
+                joint: joints::key(document, joint),
+                name: joints::name(document, joint),
+                translation,
+                rotation,
+                scale,
+                stretch,
                 morph_weights: (morphs != rest_morphs).then(|| morphs.clone()),
-                ..difference(local, rest_local)
             })
         })
         .collect()
 }
 
-/// The components of `local` that are not those of `rest`.
-fn difference(local: &Transform, rest: &Transform) -> JointPose {
-    let stretched = local.stretch != rest.stretch;
-    let sheared = local.has_shear();
-    JointPose {
-        translation: (local.translation != rest.translation).then(|| local.translation.into()),
-        rotation: (local.rotation != rest.rotation).then(|| local.rotation.into()),
-        scale: (stretched && !sheared).then(|| local.scale().into()),
-        stretch: (stretched && sheared).then(|| {
-            let columns = local.stretch;
-            [columns.x_axis, columns.y_axis, columns.z_axis].map(Into::into)
-        }),
-        ..JointPose::default()
-    }
-}
-
 fn renamed(document: &Document) -> Vec<Renamed> {
     let joints = document.skeleton().joints().iter();
-    joints
-        .zip(document.source_skeleton().joints())
-        .enumerate()
+    (0..)
+        .map(JointId)
+        .zip(joints.zip(document.source_skeleton().joints()))
         .filter(|(_, (now, before))| now.name != before.name)
-        .map(|(j, (now, before))| Renamed {
-            joint: j as u32,
+        .map(|(joint, (now, before))| Renamed {
+            joint: joints::key(document, joint),
             was: before.name.clone(),
             name: now.name.clone(),
         })

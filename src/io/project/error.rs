@@ -1,6 +1,6 @@
 //! Why a project cannot be saved or opened, in sentences for artists.
 
-use super::VERSION;
+use super::v4::VERSION;
 use crate::io::atomic::{WriteError, reason};
 use crate::task::Cancelled;
 use std::io;
@@ -20,7 +20,7 @@ pub enum ProjectError {
         /// The rest of the sentence: "cannot be saved: the disk is full".
         what: String,
     },
-    /// A version of Sinew to come wrote the file.
+    /// A newer version of Sinew wrote the file.
     #[error(
         "The project was saved by a newer Sinew (its format is {found}, this one knows up to {VERSION}); update Sinew to open it."
     )]
@@ -37,6 +37,23 @@ pub enum ProjectError {
         column: usize,
         /// What is wrong there.
         message: String,
+    },
+    /// The file has a word that its version of the format does not have.
+    #[error(
+        "The project uses the {what} \"{found}\"{} (line {line}, column {column}), which this version of Sinew does not know.",
+        inside.as_ref().map_or_else(String::new, |inside| format!(" in its {inside}"))
+    )]
+    Unknown {
+        /// What it is: "skinning method", "field".
+        what: String,
+        /// The word in the file.
+        found: String,
+        /// What has it, of a field: "brush".
+        inside: Option<String>,
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1.
+        column: usize,
     },
     /// An encoded part of the file does not decode.
     #[error("The project file is damaged in {place}: {why}.")]
@@ -67,6 +84,9 @@ pub enum ProjectError {
     /// The document came from nowhere a project could refer to.
     #[error("The model has no file of its own yet; export it once, then save the project.")]
     NoSource,
+    /// It would replace a file that it is made from.
+    #[error(transparent)]
+    Output(WriteError),
     /// The operating system names no folder for autosaves.
     #[error("There is no folder for autosaves; set SINEW_STATE_DIR to one.")]
     NoStateFolder,
@@ -98,6 +118,7 @@ impl From<WriteError> for ProjectError {
                 path,
                 what: format!("cannot be saved: {what}"),
             },
+            error => Self::Output(error),
         }
     }
 }

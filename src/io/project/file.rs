@@ -1,11 +1,11 @@
 //! Saving and opening project files.
 
 use super::apply::apply_within;
-use super::format::{ModelRef, Project};
+use super::v4::{ModelRef, Project};
 use super::{ProjectError, collect, migrate, paths, to_project};
 use crate::document::Document;
 use crate::finding::Finding;
-use crate::io::atomic;
+use crate::io::{Outputs, atomic};
 use crate::task::Task;
 use std::fs::File;
 use std::io::Read;
@@ -39,6 +39,8 @@ pub struct Opened {
 /// Makes `path` hold the project of `document`, in one step.
 pub fn save(document: &Document, path: &Path, task: &Task) -> Result<(), ProjectError> {
     task.step("Saving", 0.0)?;
+    // The project may replace itself, but not what it is made from.
+    Outputs::of(document).check(path)?;
     let project = to_project(document, Some(path))?;
     write(&project, path, task)
 }

@@ -4,10 +4,11 @@
 //! kept: it follows from them.
 
 use super::ProjectError;
-use super::format::{LayerEntry, MeshWeights, MirrorEntry, SkinJoint};
-use super::{masks, rows};
+use super::v4::{LayerEntry, MeshWeights, MirrorEntry, SkinJoint};
+use super::{joints, masks, rows};
 use crate::document::layers::{MirrorEffect, MirrorJoints};
 use crate::document::{Document, Layer, LayerId, LayerStack, MeshId, MeshItem};
+use crate::math::Axis;
 use crate::mesh::Symmetry;
 use crate::task::{Cancelled, Task};
 use std::collections::BTreeMap;
@@ -69,8 +70,11 @@ fn entry(
             let joint = skin.and_then(|(_, skin)| skin.joints.get(usize::from(index)));
             let known = entry.joints.iter().any(|joint| joint.0 == index);
             if let Some(joint) = joint.filter(|_| !known) {
-                let name = document.source_skeleton().joint(*joint).name.clone();
-                entry.joints.push(SkinJoint(index, joint.0, name));
+                let (key, name) = (
+                    joints::key(document, *joint),
+                    joints::name(document, *joint),
+                );
+                entry.joints.push(SkinJoint(index, key, name));
             }
         }
         entry.joints.sort_by_key(|joint| joint.0);
@@ -82,7 +86,7 @@ fn mirror_entry(mirror: &MirrorEffect) -> MirrorEntry {
     let joints = mirror.joints();
     let pairs = (0..).zip(joints.heirs.iter().copied());
     MirrorEntry {
-        axis: mirror.axis(),
+        axis: mirror.axis().into(),
         centre: mirror.centre(),
         from_positive: mirror.from_positive(),
         tolerance: mirror.tolerance(),
@@ -188,7 +192,7 @@ fn mirror_effect(
         }
     }
     let tolerance = MirrorEffect::metres(&item.geometry, entry.tolerance);
-    let (axis, centre) = (entry.axis, entry.centre);
+    let (axis, centre) = (Axis::from(entry.axis), entry.centre);
     let key = (axis.index(), centre.to_bits(), tolerance.to_bits());
     let symmetry = match known.entry(key) {
         Entry::Occupied(known) => known.into_mut(),

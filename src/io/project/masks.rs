@@ -1,16 +1,14 @@
 //! Painted maps <-> the project's words.
 //!
-//! Only what is not [`MaskKind::UNPAINTED`] is kept: few values as text, many as blocks, one for each span of
+//! Only values other than [`MaskKind::UNPAINTED`] are kept: few values as text, many as blocks, one for each span of
 //! [`keys::SPAN`] vertices of a primitive. A block holds, in ascending order of vertex: u32 steps to the next vertex, f32
 //! values; all as byte planes.
-//!
-//! [`MaskKind::UNPAINTED`]: crate::deform::MaskKind::UNPAINTED
 
 use super::ProjectError;
 use super::block;
-use super::format::{MaskBlock, MaskValue, MeshMask};
 use super::keys::{self, Key, SPAN};
-use crate::deform::PointMask;
+use super::v4::{MaskBlock, MaskValue, MeshMask};
+use crate::deform::{MaskKind, PointMask};
 use crate::document::{MeshId, MeshItem};
 use crate::mesh::Mesh;
 use rayon::prelude::*;
@@ -26,7 +24,7 @@ pub(super) fn collect(id: MeshId, item: &MeshItem) -> Result<Vec<MeshMask>, Proj
             let mut entry = MeshMask {
                 mesh: id.0,
                 name: item.geometry.name.clone(),
-                map: kind,
+                map: kind.into(),
                 values: Vec::new(),
                 blocks: Vec::new(),
             };
@@ -75,8 +73,7 @@ pub(super) struct Restored {
     pub(super) n_conflicts: usize,
 }
 
-/// The points and values of a map in `mesh`, 0 - `limit`. Fails, for the place that it is told, for a block that does not
-/// decode.
+/// The points and values of a map in `mesh`, 0 - `limit`. Fails for a block that does not decode; the error names `place`.
 pub(super) fn restore(
     (values, blocks): (&[MaskValue], &[MaskBlock]),
     limit: f32,
@@ -122,7 +119,7 @@ pub(super) fn restore(
 
 /// Where in the file a map stands, for sentences.
 pub(super) fn place(entry: &MeshMask) -> String {
-    let map = entry.map.label().to_lowercase();
+    let map = MaskKind::from(entry.map).label().to_lowercase();
     format!("{map} of mesh {} \"{}\"", entry.mesh, entry.name)
 }
 

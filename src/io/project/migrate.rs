@@ -1,71 +1,54 @@
-//! Text <-> [`Project`], whatever version of Sinew wrote it.
+//! Text <-> [`Project`], of whatever version the file is.
 //!
-//! The version is read first, alone. Versions 2 and 3 only have more words than the one before, each of which means nothing
-//! where it is not said, so all are read alike. Version 3 knows layers of weights: with them the rows in `weights` are
-//! those of the base and not what is shown. The brush's falloff and normalising got values that version 2 cannot read. So
-//! a project that has any of these says that it is of version 3, which an older Sinew refuses in a sentence, and one
-//! without says what it always said, version 2 ([`Project::settle_version`]). Whoever gives a word that older versions
-//! know a meaning or a value that they do not know adds it there.
+//! The version is read first, alone. Each version has a module with its own words; a step from one version to the next
+//! is a conversion in the module of the older one. A file takes the steps from its version to the newest, so that a step
+//! is written once and never touched again. Writers write the newest version.
 //!
-//! To make a version that says a thing otherwise: copy the words of the one before into a `format_v2`, raise [`VERSION`], and let an arm of its own in [`parse`] turn a `format_v2::Project` into the next
-//! version's words. Each arm takes one step and hands on to the following one, so a step is written once and never touched
-//! again.
+//! To add a version: move what changes from the newest module into a module of its own, with the step to the new words,
+//! and read it in [`parse`]. What does not change is used from the newer module. Freeze a file of the version that goes.
 
-use super::{Project, ProjectError};
-use crate::document::session::{Normalising, PaintTarget};
-use crate::weights::falloff::Falloff;
+use super::v4::{Project, VERSION};
+use super::{ProjectError, v1, v2, v3};
 use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// The newest version of the format that this Sinew reads and writes.
-pub const VERSION: u32 = 3;
-/// The version that a project says which has nothing that came later.
-const WITHOUT_LAYERS: u32 = 2;
-
-/// The project that `text` holds, upgraded to [`VERSION`].
+/// The project that `text` holds, in the words of the newest version.
 ///
-/// Fails for text that is not RON or not a project, and for a newer version.
+/// Fails for text that is not RON or not a project, for words that its version does not have, and for a newer version.
 pub fn parse(text: &str) -> Result<Project, ProjectError> {
-    /// All that is known before the version is.
+    /// All that every version has.
     #[derive(Deserialize)]
     struct Probe {
         version: u32,
     }
     let probe: Probe = from_ron(text)?;
-    match probe.version {
-        1..=VERSION => Ok(Project {
-            version: VERSION,
-            ..from_ron(text)?
+    Ok(match probe.version {
+        1 => from_1(from_ron(text)?),
+        2 => from_2(from_ron(text)?),
+        3 => from_3(from_ron(text)?),
+        VERSION => from_ron(text)?,
+        found if found > VERSION => return Err(ProjectError::Newer { found }),
+        found => {
+            return Err(ProjectError::Damaged {
+                place: "version".into(),
+                why: format!("there never was a format {found}"),
+            });
         }
-        .settle_version()),
-        found if found > VERSION => Err(ProjectError::Newer { found }),
-        found => Err(ProjectError::Damaged {
-            place: "version".into(),
-            why: format!("there never was a format {found}"),
-        }),
-    }
+    })
 }
 
-impl Project {
-    /// The same, saying the oldest version whose readers understand all of it.
-    #[must_use]
-    pub(super) fn settle_version(mut self) -> Self {
-        // New values of words that version 2 knows: its readers refuse the whole file for them.
-        let is_news = self.session.as_ref().is_some_and(|session| {
-            let brush = &session.brush;
-            brush.target == PaintTarget::LayerMask
-                || brush.falloff == Falloff::Custom
-                || brush.normalise == Normalising::OnRelease
-        });
-        self.version = if self.layers.is_empty() && !is_news {
-            WITHOUT_LAYERS
-        } else {
-            VERSION
-        };
-        self
-    }
+fn from_1(project: v1::Project) -> Project {
+    from_2(project.into())
+}
+
+fn from_2(project: v2::Project) -> Project {
+    from_3(project.into())
+}
+
+fn from_3(project: v3::Project) -> Project {
+    project.into()
 }
 
 /// The text of a project: RON with one row of weights, channel or joint a line.
@@ -87,15 +70,44 @@ pub fn to_text(project: &Project) -> Result<String, ProjectError> {
 /// How deep things get lines of their own: project, list, entry, list; what is deeper stands on one line.
 const LINE_DEPTH: usize = 4;
 
-/// The words `T` in `text`; reads only what `T` names and skips the rest where `T` allows it.
+/// The `T` in `text`.
 pub(super) fn from_ron<T: DeserializeOwned>(text: &str) -> Result<T, ProjectError> {
-    options()
-        .from_str(text)
-        .map_err(|error| ProjectError::Parse {
-            line: error.span.start.line,
-            column: error.span.start.col,
-            message: error.code.to_string(),
-        })
+    options().from_str(text).map_err(|error| {
+        let (line, column) = (error.span.start.line, error.span.start.col);
+        let unknown = |what, found, inside: Option<String>| ProjectError::Unknown {
+            what,
+            found,
+            inside: inside.map(|name| in_words(&name)),
+            line,
+            column,
+        };
+        match error.code {
+            ron::Error::NoSuchEnumVariant { found, outer, .. } => {
+                let what = outer.map_or_else(|| "value".to_owned(), |name| in_words(&name));
+                unknown(what, found, None)
+            }
+            ron::Error::NoSuchStructField { found, outer, .. } => {
+                unknown("field".to_owned(), found, outer)
+            }
+            code => ProjectError::Parse {
+                line,
+                column,
+                message: code.to_string(),
+            },
+        }
+    })
+}
+
+/// `SkinningMethod` -> `skinning method`.
+fn in_words(name: &str) -> String {
+    let mut words = String::new();
+    for (i, letter) in name.chars().enumerate() {
+        if i > 0 && letter.is_uppercase() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
 }
 
 fn options() -> ron::Options {

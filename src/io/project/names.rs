@@ -1,71 +1,104 @@
-//! Finding again what a project names by index and name.
+//! Finding again what a project names by a key and a name.
 
 use crate::finding::Finding;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The things of one kind that a model has, by index.
-pub(super) struct Names {
+/// The things of one kind that a model has, by the key that a project has for them.
+pub(super) struct Names<K, T> {
     /// "bone", "mesh", "clip".
     kind: &'static str,
-    by_index: BTreeMap<u32, String>,
+    by_key: BTreeMap<K, (String, T)>,
     /// `None` where several share the name.
-    by_name: HashMap<String, Option<u32>>,
+    by_name: HashMap<String, Option<K>>,
     /// What was already reported.
-    told: BTreeSet<(u32, String)>,
+    reported: BTreeSet<(K, String)>,
 }
 
-impl Names {
-    /// The names of a model's bones, meshes or clips.
-    pub(super) fn new(kind: &'static str, names: impl IntoIterator<Item = (u32, String)>) -> Self {
-        let by_index: BTreeMap<u32, String> = names.into_iter().collect();
-        let mut by_name = HashMap::with_capacity(by_index.len());
-        for (&index, name) in by_index.iter().filter(|(_, name)| !name.is_empty()) {
+/// A key of a project.
+pub(super) trait NamedBy: Copy + Ord {
+    /// What sentences call it: "number 3".
+    fn described(self) -> String;
+}
+
+impl NamedBy for u32 {
+    fn described(self) -> String {
+        format!("number {self}")
+    }
+}
+
+impl<K: NamedBy, T: Copy> Names<K, T> {
+    /// The keys and names of a model's bones, meshes or clips.
+    pub(super) fn new(
+        kind: &'static str,
+        things: impl IntoIterator<Item = (K, String, T)>,
+    ) -> Self {
+        let things = things.into_iter();
+        let by_key: BTreeMap<K, (String, T)> = things
+            .map(|(key, name, thing)| (key, (name, thing)))
+            .collect();
+        let mut by_name = HashMap::with_capacity(by_key.len());
+        for (&key, (name, _)) in by_key.iter().filter(|(_, (name, _))| !name.is_empty()) {
             by_name
                 .entry(name.clone())
                 .and_modify(|entry| *entry = None)
-                .or_insert(Some(index));
+                .or_insert(Some(key));
         }
         Self {
             kind,
-            by_index,
+            by_key,
             by_name,
-            told: BTreeSet::new(),
+            reported: BTreeSet::new(),
         }
     }
 
-    /// The index in this model of what the project calls `index`, `name`.
+    /// What this model has for the `key` and `name` of a project; without a name the key alone decides.
     ///
-    /// An index whose name agrees is certain. Else the model has changed: the only one of that name, else the one with
-    /// that index, else `None`; each is reported once.
+    /// A key whose name agrees is certain. Otherwise the model has changed: the only thing of that name, else the one
+    /// with that key, else `None`; each is reported once.
     pub(super) fn find(
         &mut self,
-        index: u32,
-        name: &str,
+        key: K,
+        name: Option<&str>,
         findings: &mut Vec<Finding>,
-    ) -> Option<u32> {
-        let there = self.by_index.get(&index);
-        if there.is_some_and(|there| there == name) {
-            return Some(index);
+    ) -> Option<T> {
+        let there = self.by_key.get(&key);
+        if let Some((there, thing)) = there
+            && name.is_none_or(|name| there == name)
+        {
+            return Some(*thing);
         }
-        let (found, message) = match (self.by_name.get(name), there) {
-            (Some(&Some(moved)), _) => (
-                Some(moved),
+        let name = name.unwrap_or_default();
+        let by_name = self.by_name.get(name).copied().flatten();
+        let moved = by_name.and_then(|moved| Some((moved, self.by_key.get(&moved)?.1)));
+        let described = key.described();
+        let (found, message) = match (moved, there) {
+            (Some((moved, thing)), _) => (
+                Some(thing),
                 format!(
-                    "It was number {index} and is now number {moved}; the project's edits went with it."
+                    "It was {described} and is now {}; the project's edits went with it.",
+                    moved.described()
                 ),
             ),
-            (_, Some(there)) => (
-                Some(index),
-                format!("Number {index} is now called \"{there}\"; it got the project's edits."),
-            ),
+            (_, Some((there, thing))) => {
+                let mut described = described;
+                described[..1].make_ascii_uppercase();
+                (
+                    Some(*thing),
+                    format!("{described} is now called \"{there}\"; it got the project's edits."),
+                )
+            }
             (_, None) => (
                 None,
                 "The model has it no more; the project's edits of it are left out.".to_owned(),
             ),
         };
-        if self.told.insert((index, name.to_owned())) {
+        if self.reported.insert((key, name.to_owned())) {
             let place = if name.is_empty() {
-                format!("{} {index}", self.kind)
+                format!(
+                    "{} {}",
+                    self.kind,
+                    key.described().trim_start_matches("number ")
+                )
             } else {
                 format!("{} \"{name}\"", self.kind)
             };
@@ -81,23 +114,26 @@ mod tests {
 
     #[test]
     fn what_moved_is_found_by_its_only_name_and_reported_once() {
+        let things = ["Hips", "Arm", "Arm", "Hand", ""].into_iter();
         let mut names = Names::new(
             "bone",
-            ["Hips", "Arm", "Arm", "Hand", ""]
-                .into_iter()
-                .enumerate()
-                .map(|(i, n)| (i as u32, n.to_owned())),
+            (0u32..).zip(things).map(|(i, n)| (i, n.to_owned(), i)),
         );
         let mut findings = Vec::new();
-        assert_eq!(names.find(0, "Hips", &mut findings), Some(0));
-        assert_eq!(names.find(2, "Arm", &mut findings), Some(2));
-        assert_eq!(names.find(4, "", &mut findings), Some(4));
-        assert!(findings.is_empty());
-        assert_eq!(names.find(9, "Hand", &mut findings), Some(3));
-        assert_eq!(names.find(9, "Hand", &mut findings), Some(3));
-        assert_eq!(names.find(3, "Arm", &mut findings), Some(3));
-        assert_eq!(names.find(9, "Tail", &mut findings), None);
+        let mut find = |key, name: &str| names.find(key, Some(name), &mut findings);
+        assert_eq!(find(0, "Hips"), Some(0));
+        assert_eq!(find(2, "Arm"), Some(2));
+        assert_eq!(find(4, ""), Some(4));
+        assert_eq!(find(9, "Hand"), Some(3));
+        assert_eq!(find(9, "Hand"), Some(3));
+        assert_eq!(find(3, "Arm"), Some(3));
+        assert_eq!(find(9, "Tail"), None);
+        assert_eq!(names.find(1, None, &mut findings), Some(1));
+        assert_eq!(names.find(8, None, &mut findings), None);
         let places: Vec<&str> = findings.iter().map(|f| f.place.as_str()).collect();
-        assert_eq!(places, ["bone \"Hand\"", "bone \"Arm\"", "bone \"Tail\""]);
+        assert_eq!(
+            places,
+            ["bone \"Hand\"", "bone \"Arm\"", "bone \"Tail\"", "bone 8"]
+        );
     }
 }

@@ -4,7 +4,7 @@
 //! where there are many runs. A point is in the set again when one of its vertices is.
 
 use super::block;
-use super::format::{MeshPoints, PointBits, PointRuns};
+use super::v4::{MeshPoints, PointBits, PointRuns};
 use crate::document::{Document, MeshId};
 use crate::mesh::{Mesh, PointSet};
 
@@ -70,7 +70,7 @@ pub(super) fn restore(runs: &[PointRuns], mesh: &Mesh) -> Result<PointSet, Strin
     Ok(set)
 }
 
-/// The mesh that `entry` calls so, for findings.
+/// Where in the file the points stand, for sentences.
 pub(super) fn place(entry: &MeshPoints) -> String {
     format!("points of mesh {} \"{}\"", entry.mesh, entry.name)
 }

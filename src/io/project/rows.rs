@@ -8,8 +8,9 @@
 
 use super::ProjectError;
 use super::block;
-use super::format::{MeshWeights, Row, RowBlock, SkinJoint};
+use super::joints;
 use super::keys::{self, Key, SPAN};
+use super::v4::{MeshWeights, Row, RowBlock, SkinJoint};
 use crate::document::{Document, MeshId, MeshItem, invariants};
 use crate::mesh::Mesh;
 use crate::skinning::influences::CHUNK;
@@ -43,7 +44,6 @@ pub(super) fn collect(
             used[usize::from(joint)] = true;
         }
     }
-    let skeleton = document.source_skeleton();
     let skin_joints = document
         .skin_of_mesh(id)
         .map_or(&[][..], |(_, skin)| &skin.joints);
@@ -51,7 +51,13 @@ pub(super) fn collect(
         .iter()
         .enumerate()
         .filter(|&(i, _)| used.get(i) == Some(&true))
-        .map(|(i, &j)| SkinJoint(i as u16, j.0, skeleton.joint(j).name.clone()))
+        .map(|(i, &j)| {
+            SkinJoint(
+                i as u16,
+                joints::key(document, j),
+                joints::name(document, j),
+            )
+        })
         .collect();
     let mut weights = MeshWeights {
         mesh: id.0,

@@ -7,28 +7,14 @@
 mod measure;
 
 use super::typed::TypedNumber;
-use super::{Handle, Screen};
+use super::{Axis, Constraint, Handle, Screen};
 use crate::document::session::{PoseSpace, TransformKind};
-pub use crate::math::Axis;
 use crate::math::Transform;
 use crate::skeleton::orientation::{orientation, parent_world_of};
 use crate::skeleton::{JointId, Pose, Skeleton};
 use glam::{DAffine3, DMat3, Vec2, Vec3};
 use measure::{EDGE_ON, PRECISE, tidy};
 use std::collections::BTreeSet;
-
-/// The constraint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Constraint {
-    /// In the view plane, about the view axis, or uniform.
-    Free,
-    /// Trackball (rotations only).
-    Trackball,
-    /// One axis.
-    Axis(Axis),
-    /// All but one axis.
-    Plane(Axis),
-}
 
 /// The precision of the pointer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -349,7 +335,7 @@ pub fn topmost<'a>(
     skeleton: &'a Skeleton,
     selected: &'a BTreeSet<JointId>,
 ) -> impl Iterator<Item = JointId> + 'a {
-    let inside = selected.iter().filter(|j| j.get() < skeleton.len());
+    let inside = selected.iter().filter(|&&j| skeleton.is_live(j));
     inside
         .filter(|&&joint| !skeleton.ancestors(joint).any(|a| selected.contains(&a)))
         .copied()

@@ -14,6 +14,8 @@ fn chain() -> (Skeleton, Pose) {
         parent: parent.map(JointId),
         rest: Transform::from_trs(translation, rotation, scale),
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: crate::skeleton::JointRule::default(),
     };
     let odd = DQuat::from_xyzw(0.5, 0.5, 0.5, 0.5);

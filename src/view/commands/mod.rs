@@ -7,10 +7,8 @@
 mod enabled;
 pub mod table;
 
-use super::chord::Chord;
 use super::frame::{PanelKind, Workspace};
 use super::heat::Ramp;
-use super::keymap;
 use super::mode::Mode;
 use super::scene::Shading;
 use super::theme::ThemeChoice;
@@ -409,7 +407,7 @@ impl Command {
         matches!(self, Self::Undo | Self::SetMode(_) | Self::SwapMode)
     }
 
-    /// Whether it goes on while its key is held, and ends with it ([`keymap::KeyMap::is_held`]).
+    /// Whether it goes on while its key is held, and ends with it ([`super::keymap::KeyMap::is_held`]).
     pub fn is_held(self) -> bool {
         self == Self::ShowBefore
     }
@@ -448,24 +446,5 @@ impl Command {
             || self.label().to_owned(),
             |step| format!("{} {}", self.label(), step.to_lowercase()),
         )
-    }
-
-    /// Its first shortcut in the key map that is in use.
-    pub fn shortcut(self, ctx: &egui::Context) -> Option<Chord> {
-        keymap::of(ctx).chords(self).first().copied()
-    }
-
-    /// The tooltip: what it does and its keys.
-    pub fn tooltip(self, ctx: &egui::Context) -> String {
-        match self.shortcut(ctx) {
-            Some(chord) => format!("{}  ({chord})", self.about()),
-            None => self.about().to_owned(),
-        }
-    }
-
-    /// Its keys as they are printed on a keyboard; empty where it has none.
-    pub fn keys(self, ctx: &egui::Context) -> String {
-        self.shortcut(ctx)
-            .map_or_else(String::new, |chord| chord.to_string())
     }
 }

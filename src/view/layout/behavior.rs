@@ -1,7 +1,7 @@
 //! How docked panels look: one slim row of tabs, or of a heading, over each.
 
-use super::dock::{Action, PanelHost};
 use super::fit::{GAP, TAB_BAR};
+use super::host::{Action, PanelHost};
 use crate::view::frame::PanelKind;
 use egui::{
     Align2, Button, CornerRadius, Frame, Id, Margin, Rect, Response, Role, Sense, TextStyle, Ui,

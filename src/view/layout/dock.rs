@@ -3,30 +3,11 @@
 use super::arrangement::{Arrangement, Floating, Node, WHOLE};
 use super::behavior::{Look, heading_button_ui, heading_buttons_ui, panel_frame_ui};
 use super::fit::{TAB_BAR, fit, holds_viewport};
+use super::host::{Action, PanelHost};
 use crate::view::frame::PanelKind;
 use egui::{Frame, Id, Pos2, Rect, RichText, Ui, Vec2};
 use egui_material_icons::icons;
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tiles, Tree};
-
-/// Who draws the panels.
-pub trait PanelHost {
-    /// Draws a panel over all of `ui`.
-    fn panel_ui(&mut self, ui: &mut Ui, panel: PanelKind);
-
-    /// What its tab says: its name, and how many things wait in it.
-    fn panel_title(&self, panel: PanelKind) -> String {
-        panel.label().to_owned()
-    }
-}
-
-/// What a panel's heading was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Action {
-    Close(PanelKind),
-    Float(PanelKind),
-    Dock(PanelKind),
-    Maximise(PanelKind),
-}
 
 /// The panels of a workspace: where they are, and which show.
 pub struct Dock {

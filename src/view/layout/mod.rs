@@ -10,6 +10,8 @@ mod arrangement;
 mod behavior;
 mod dock;
 mod fit;
+mod host;
 
 pub use arrangement::{Arrangement, Floating, Node};
-pub use dock::{Dock, PanelHost};
+pub use dock::Dock;
+pub use host::PanelHost;

@@ -19,9 +19,9 @@ const FIELD: f32 = 62.0;
 /// another pose. A drag of a field is one undo step.
 pub fn pose_properties_ui(ui: &mut Ui, editor: &mut Editor) {
     gizmo_ui(ui, editor);
-    let n_joints = editor.document().skeleton().len();
+    let skeleton = editor.document().skeleton().clone();
     let active = editor.document().session().active_joint;
-    if let Some(joint) = active.filter(|j| j.get() < n_joints) {
+    if let Some(joint) = active.filter(|&j| skeleton.is_live(j)) {
         bone_ui(ui, editor, joint);
     }
     pose_blend_ui(ui, editor);

@@ -47,7 +47,7 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
                 .widget_info(|| WidgetInfo::labeled(Role::ProgressIndicator, true, "Progress"));
             let step = task.label();
             let text = if step.is_empty() {
-                what.to_owned()
+                what
             } else {
                 format!("{what} · {step}")
             };

@@ -25,6 +25,9 @@ impl Names {
     pub(in crate::weights) fn new(subject: &Subject<'_>, joints: &[String]) -> Self {
         let mut known: BTreeMap<String, Vec<u16>> = BTreeMap::new();
         for (i, &joint) in subject.joints.iter().enumerate() {
+            if !subject.skeleton.is_live(joint) {
+                continue;
+            }
             let label = subject.skeleton.label(joint);
             known.entry(label).or_default().push(i as u16);
         }

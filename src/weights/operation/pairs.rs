@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub struct JointPairs {
     mirror: Mirror,
     own: BTreeMap<JointId, JointId>,
-    n_joints: usize,
+    joints: Vec<JointId>,
 }
 
 /// The origin of a pair.
@@ -41,7 +41,9 @@ impl JointPairs {
     /// in the middle. Of contradicting choices that of the lowest joint wins.
     pub fn new(skeleton: &Skeleton, own: &BTreeMap<JointId, JointId>) -> Self {
         let mut both: BTreeMap<JointId, JointId> = BTreeMap::new();
-        for (&a, &b) in own {
+        let is_live =
+            |(a, b): &(&JointId, &JointId)| skeleton.is_live(**a) && skeleton.is_live(**b);
+        for (&a, &b) in own.iter().filter(is_live) {
             let is_free = |x, y| both.get(&x).is_none_or(|&z| z == y);
             if is_free(a, b) && is_free(b, a) {
                 both.insert(a, b);
@@ -51,7 +53,7 @@ impl JointPairs {
         Self {
             mirror: Mirror::new(skeleton),
             own: both,
-            n_joints: skeleton.len(),
+            joints: skeleton.live_joints().collect(),
         }
     }
 
@@ -67,7 +69,7 @@ impl JointPairs {
 
     /// The table of all joints, in their order.
     pub fn rows(&self) -> impl Iterator<Item = PairRow> + '_ {
-        (0..self.n_joints as u32).map(JointId).map(|joint| {
+        self.joints.iter().map(|&joint| {
             let by = if self.own.contains_key(&joint) {
                 PairedBy::Artist
             } else {
@@ -131,6 +133,8 @@ mod tests {
                     ..Transform::IDENTITY
                 },
                 source_node: None,
+                content_of: None,
+                removed: false,
                 rule: JointRule::default(),
             }
         });

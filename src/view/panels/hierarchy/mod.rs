@@ -114,10 +114,10 @@ impl Hierarchy {
     /// Lets the artist type another name for `joint`.
     pub fn start_rename(&mut self, joint: JointId, editor: &Editor) {
         let skeleton = editor.document().skeleton();
-        if let Some(named) = skeleton.joints().get(joint.get()) {
+        if skeleton.is_live(joint) {
             self.rename = Some(Rename {
                 joint,
-                field: NameField::new(named.name.clone()),
+                field: NameField::new(skeleton.joint(joint).name.clone()),
             });
             self.reveal(Item::Joint(joint));
         }
@@ -152,7 +152,7 @@ impl Hierarchy {
                 ))
             };
             drop(response);
-            let n_nodes = editor.document().skeleton().len();
+            let n_nodes = editor.document().skeleton().n_live();
             let all = tool_ui(
                 ui,
                 icons::ICON_ACCOUNT_TREE,

@@ -1,7 +1,6 @@
 //! The settings of automatic weights.
 
-use super::fields::{about_ui, count_ui, number_ui, row_ui};
-use super::scope::combo_ui;
+use super::rows::{about_ui, combo_ui, count_ui, number_ui, row_ui};
 use crate::weights::automatic::Automatic;
 use egui::Ui;
 

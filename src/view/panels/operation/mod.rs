@@ -5,6 +5,7 @@ mod automatic;
 mod fields;
 mod pairs;
 mod report;
+mod rows;
 mod scope;
 
 use crate::editor::Editor;

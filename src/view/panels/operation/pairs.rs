@@ -1,6 +1,6 @@
 //! Which bone is which other one's on the other side: found by name, chosen where names do not tell.
 
-use super::fields::about_ui;
+use super::rows::about_ui;
 use crate::editor::Editor;
 use crate::skeleton::JointId;
 use crate::view::theme;
@@ -15,8 +15,8 @@ pub(super) fn pairs_ui(ui: &mut Ui, editor: &mut Editor) {
     let own = &document.session().joint_pairs;
     let pairs = JointPairs::new(skeleton, own);
     let is_bone = document.skin_joint_mask();
-    let bones: Vec<JointId> = (0..skeleton.len() as u32)
-        .map(JointId)
+    let bones: Vec<JointId> = skeleton
+        .live_joints()
         .filter(|j| is_bone[j.get()])
         .collect();
     let mut rows: Vec<(JointId, Option<JointId>)> =

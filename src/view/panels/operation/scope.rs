@@ -1,11 +1,11 @@
 //! What an operation works on: points, bones, objects.
 
-use super::fields::row_ui;
+use super::rows::{combo_ui, row_ui};
 use crate::editor::Editor;
 use crate::editor::operations::{Scope, ScopeBones, ScopeObjects, ScopePoints};
 use crate::finding::thousands;
 use crate::weights::operation::Operation;
-use egui::{ComboBox, Role, Ui, WidgetInfo};
+use egui::Ui;
 
 /// Which points, bones and objects.
 pub(super) fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
@@ -83,28 +83,4 @@ pub(super) fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
     if chosen != scope {
         editor.set_operation_scope(Scope { ..chosen });
     }
-}
-
-/// A choice of a few, of which some cannot be chosen now.
-pub(super) fn combo_ui<T: Copy + PartialEq>(
-    ui: &mut Ui,
-    name: &str,
-    chosen: &mut T,
-    options: &[(T, String, bool)],
-) {
-    let text = options.iter().find(|o| o.0 == *chosen).map_or("", |o| &o.1);
-    let combo = ComboBox::from_id_salt(("operation", name))
-        .width(ui.available_width())
-        .truncate()
-        .selected_text(text)
-        .show_ui(ui, |ui| {
-            for (value, label, enabled) in options {
-                ui.add_enabled_ui(*enabled, |ui| {
-                    ui.selectable_value(chosen, *value, label);
-                });
-            }
-        });
-    combo
-        .response
-        .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, name));
 }

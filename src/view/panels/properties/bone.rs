@@ -17,7 +17,7 @@ pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor) {
         return;
     };
     let skeleton = document.skeleton().clone();
-    if joint.get() >= skeleton.len() {
+    if !skeleton.is_live(joint) {
         return;
     }
     let n_selected = document.session().selected_joints.len();

@@ -1,6 +1,6 @@
 //! How the clip on screen is taken: its way between keys, and whether it is exported.
 
-use super::transport::BUTTON;
+use super::BUTTON;
 use crate::editor::Editor;
 use crate::skeleton::InBetweens;
 use crate::view::commands::Command;

@@ -18,6 +18,8 @@ use egui::{Rangef, Rect, RichText, Ui, Vec2, pos2, vec2};
 use scale::{Scale, Span};
 use tracks::Tracks;
 
+/// Size of a button with an icon.
+const BUTTON: Vec2 = Vec2::new(26.0, 24.0);
 /// Height of the ruler.
 const RULER: f32 = 26.0;
 /// Room at the right, where the scroll bar is.

@@ -1,7 +1,7 @@
 //! The row of buttons and numbers: where time is and how it runs.
 
-use super::clip_menu;
 use super::clips::{ClipPicker, WIDTH};
+use super::{BUTTON, clip_menu};
 use crate::editor::Editor;
 use crate::editor::playback::{FRAME_RATES, SPEEDS};
 use crate::view::commands::Command;
@@ -11,9 +11,6 @@ use egui::{
     WidgetInfo,
 };
 use egui_material_icons::{MaterialIcon, icons};
-
-/// Size of a button with an icon.
-pub(super) const BUTTON: Vec2 = Vec2::new(26.0, 24.0);
 
 /// Widths of the fields of time.
 const SECONDS: f32 = 58.0;

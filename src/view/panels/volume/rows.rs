@@ -83,7 +83,7 @@ pub(super) fn of(study: &VolumeStudy, editor: &Editor) -> Vec<Row> {
             &of.bulges,
         ));
         for (&joint, track) in &of.joints {
-            if track.worst().is_none() || joint.get() >= document.skeleton().len() {
+            if track.worst().is_none() || !document.skeleton().is_live(joint) {
                 continue;
             }
             let name = document.skeleton().label(joint);

@@ -1,10 +1,16 @@
-//! What a project file says, version 3: the words of the format and nothing else.
+//! Version 4 of the format, the one that is written: the words of a project file and nothing else.
+//!
+//! The types of the format belong to this folder. No live type is read or written, so that a change of the editor
+//! changes no file. Joints are named by [`JointKey`], which also names joints that the source does not have.
 
-use crate::deform::{DeformStack, MaskKind};
-use crate::document::Session;
-use crate::math::Axis;
-use crate::skeleton::{InBetweens, Interpolation, Property};
+use super::joints::{JointKey, JointRef};
+use super::session::Session;
+use super::stack::Stack;
+use super::words::{Axis, InBetweens, Interpolation, PaintedMap, Property, is_default};
 use serde::{Deserialize, Serialize};
+
+/// The number of this version.
+pub(super) const VERSION: u32 = 4;
 
 /// What the artist made of a model. `version` comes first in the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -12,21 +18,21 @@ use serde::{Deserialize, Serialize};
 pub struct Project {
     /// The version of the format.
     pub version: u32,
-    /// The version of Sinew that wrote it; for people, never read.
+    /// The version of Sinew that wrote the file; for people, never used.
     pub app: String,
-    /// The model that all the rest is about.
+    /// The model that everything else edits.
     pub model: ModelRef,
     /// In an autosave: the artist's own project file, absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovers: Option<String>,
-    /// Of an autosave: steps since the artist last saved.
+    /// In an autosave: steps since the artist last saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsaved_steps: Option<u64>,
     /// Influences that differ from the source's, one entry a mesh.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) weights: Vec<MeshWeights>,
-    /// Layers of weights, one entry a layer, of each mesh from the bottom to the top. The first one is the base, whose rows
-    /// are those in `weights`.
+    /// Layers of weights, one entry a layer, of each mesh from the bottom to the top. The first one is the base, whose
+    /// rows are those in `weights`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) layers: Vec<LayerEntry>,
     /// Every mesh's stack, also an untouched one: a project must look the same when defaults have changed.
@@ -46,7 +52,7 @@ pub struct Project {
     pub(super) rules: Vec<RuleEntry>,
     /// Joints whose weights no tool may change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) locked: Vec<Named>,
+    pub(super) locked: Vec<JointRef>,
     /// Clips added or changed, whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) clips: Vec<ClipEntry>,
@@ -56,12 +62,12 @@ pub struct Project {
     /// Selected and hidden points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) points: Vec<MeshPoints>,
-    /// Where the artist was.
+    /// View, selection and tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session: Option<Session>,
+    pub(super) session: Option<Session>,
 }
 
-/// Which model a project is about.
+/// The model that a project edits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum ModelRef {
@@ -71,7 +77,7 @@ pub enum ModelRef {
         path: String,
         /// xxh3-64 of the file and its buffers, 16 hex digits.
         fingerprint: String,
-        /// What to call it.
+        /// The name for the artist.
         name: String,
     },
     /// A built-in sample.
@@ -85,7 +91,7 @@ pub enum ModelRef {
 }
 
 impl ModelRef {
-    /// What to call the model.
+    /// The model's name for the artist.
     pub fn name(&self) -> &str {
         match self {
             Self::File { name, .. } | Self::Sample { name, .. } => name,
@@ -93,13 +99,13 @@ impl ModelRef {
     }
 }
 
-/// An index in the source and its name there, as a check: `(3, "Elbow")`.
+/// The index of a mesh or clip of the source and its name there, as a check: `(3, "Walk")`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Named(pub(super) u32, pub(super) String);
 
-/// A joint of a skin: its index in the skin's list (what rows use), its node and the node's name.
+/// A joint of a skin: its index in the skin's list (what rows use), its key and its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct SkinJoint(pub(super) u16, pub(super) u32, pub(super) String);
+pub(super) struct SkinJoint(pub(super) u16, pub(super) JointKey, pub(super) String);
 
 /// Influences of one mesh.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -123,9 +129,9 @@ pub(super) struct MeshWeights {
 pub(super) struct LayerEntry {
     pub(super) mesh: u32,
     pub(super) name: String,
-    /// Its number, which the session names it by.
+    /// Its number, which the session uses.
     pub(super) layer: u32,
-    /// What the artist calls it.
+    /// Its name.
     pub(super) title: String,
     #[serde(default = "whole", skip_serializing_if = "is_whole")]
     pub(super) opacity: f32,
@@ -157,27 +163,27 @@ fn whole() -> f32 {
     1.0
 }
 
-#[allow(
+#[expect(
     clippy::trivially_copy_pass_by_ref,
-    reason = "the signature serde asks for"
+    reason = "the signature that serde expects"
 )]
 fn is_whole(opacity: &f32) -> bool {
     opacity.to_bits() == 1f32.to_bits()
 }
 
-/// A layer that shows one of its sides on the other one too. The mirror images of points follow from the model.
+/// The mirror effect of a layer: one side also shows on the other. The mirror images of points follow from the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MirrorEntry {
-    /// Across the plane where this coordinate of the bind pose is `centre`.
+    /// The mirror plane is where this coordinate of the bind pose is `centre`.
     pub(super) axis: Axis,
     /// Metres; left out where it is 0.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) centre: f32,
     pub(super) from_positive: bool,
-    /// How far mirror images may be off, as a fraction of the diagonal of the bounds.
+    /// The largest distance between mirror images, as a fraction of the diagonal of the bounds.
     pub(super) tolerance: f32,
-    /// Skin joints and who takes their weight on the other side; those that are not named do so themselves.
+    /// Skin joints and the joints that take their weight on the other side; a joint that is not listed keeps its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) pairs: Vec<(u16, u16)>,
     /// Skin joints that have no partner.
@@ -198,9 +204,9 @@ pub(super) struct Row {
     pub(super) w: Vec<(u16, f32)>,
 }
 
-#[allow(
+#[expect(
     clippy::trivially_copy_pass_by_ref,
-    reason = "the signature serde asks for"
+    reason = "the signature that serde expects"
 )]
 fn is_zero(n: &u32) -> bool {
     *n == 0
@@ -223,7 +229,7 @@ pub(super) struct MeshMask {
     pub(super) mesh: u32,
     pub(super) name: String,
     /// Which map.
-    pub(super) map: MaskKind,
+    pub(super) map: PaintedMap,
     /// Painted values in text, ascending by primitive and vertex.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) values: Vec<MaskValue>,
@@ -266,14 +272,14 @@ pub(super) struct MeshPoints {
     pub(super) hidden: Vec<PointRuns>,
 }
 
-/// Points of one primitive, named by their vertices.
+/// Points of one primitive, by their vertices.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PointRuns {
     /// The primitive; left out where it is the first.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) primitive: u32,
-    /// (first vertex, how many), counted within the primitive.
+    /// (first vertex, number of vertices), counted within the primitive.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) runs: Vec<(u32, u32)>,
     /// A bit for each vertex, where there would be too many runs.
@@ -294,51 +300,65 @@ pub(super) struct PointBits {
 #[serde(deny_unknown_fields)]
 pub(super) struct StackEntry {
     pub(super) meshes: Vec<Named>,
-    pub(super) stack: DeformStack,
+    pub(super) stack: Stack,
 }
 
-/// What differs from rest in one joint's pose; numbers as in [`crate::math::Transform`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// What differs from rest in the pose of one joint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JointPose {
-    pub(super) joint: u32,
+    pub(super) joint: JointKey,
     pub(super) name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) translation: Option<(f64, f64, f64)>,
-    /// x, y, z, w.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) rotation: Option<(f64, f64, f64, f64)>,
-    /// A stretch without shear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) scale: Option<(f64, f64, f64)>,
-    /// A stretch with shear: three columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stretch: Option<[(f64, f64, f64); 3]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) morph_weights: Option<Vec<f32>>,
 }
 
+/// The components in which a local transform differs from another; numbers as in [`crate::math::Transform`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct TransformEntry {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) translation: Option<(f64, f64, f64)>,
+    /// x, y, z, w.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rotation: Option<(f64, f64, f64, f64)>,
+    /// A stretch without shear.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scale: Option<(f64, f64, f64)>,
+    /// A stretch with shear: three columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stretch: Option<[(f64, f64, f64); 3]>,
+}
+
 /// What the artist overrides of a joint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RuleEntry {
-    pub(super) joint: u32,
+    pub(super) joint: JointKey,
     pub(super) name: String,
     /// Where its bone ends, in the joint's rest space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tail: Option<(f64, f64, f64)>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) compensates_scale: bool,
-    /// The joint whose inflation its place follows instead of its parent's.
+    /// The joint whose inflation moves it, instead of its parent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) inflation_parent: Option<Named>,
+    pub(super) inflation_parent: Option<JointRef>,
 }
 
 /// A joint's new name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Renamed {
-    pub(super) joint: u32,
+    pub(super) joint: JointKey,
     pub(super) was: String,
     pub(super) name: String,
 }
@@ -352,24 +372,20 @@ pub(super) struct ClipEntry {
     /// The name of the source's clip that it replaces; left out for an added clip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) replaces: Option<String>,
-    /// How bones come from key to key; left out where it is component by component.
+    /// The interpolation of rotation and translation; left out where it is component by component.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) in_betweens: InBetweens,
-    /// Whether it is not exported; left out where it is.
+    /// Whether it is a preview, which is not exported.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) preview: bool,
     pub(super) channels: Vec<ChannelEntry>,
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 /// A channel; keys in text or encoded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ChannelEntry {
-    pub(super) joint: u32,
+    pub(super) joint: JointKey,
     pub(super) name: String,
     pub(super) property: Property,
     pub(super) interpolation: Interpolation,

@@ -7,13 +7,14 @@
 // See `simd`: kernel bodies belong inside of the function that is compiled with the backend's instructions.
 #![allow(clippy::inline_always)]
 
-use super::bones::{BonePose, SkinBones};
+use super::bone_pose::BonePose;
 use super::compensation::{Compensation, JointPairs, Variant};
 use super::cooked::{CookedChunk, LANES};
 use super::kernels::{dot, load_block, store_block};
 use super::palette::Row8;
 use super::projection::Projection;
 use super::simd::{Backend, Kernel, Simd, dispatch};
+use super::skin_bones::SkinBones;
 use glam::Vec3;
 
 /// What a chunk's corrections depend on besides its influences.

@@ -4,9 +4,10 @@
 //! dominates reach. A child in the joint's own place stands for its own children.
 
 use super::bind::SkinBind;
-use super::palette::{Motion, Row8, SkinPalette};
+use super::leaf_points::LeafPoints;
+use super::palette::{Motion, SkinPalette};
 use crate::skeleton::{JointId, Skeleton};
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 use std::ops::Range;
 
 /// Joints closer than this, of the skin's size, are in one place.
@@ -41,66 +42,19 @@ pub struct SkinBones {
 
 /// One bone: from the joint to here.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Segment {
-    joint: u16,
-    end: End,
+pub(super) struct Segment {
+    pub(super) joint: u16,
+    pub(super) end: End,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum End {
+pub(super) enum End {
     /// Another node.
     Node(u32),
     /// A place in scaled bind space that moves with the joint.
     Tail(DVec3),
     /// No extent.
     Point,
-}
-
-/// Where the virtual tails of leaves come from: the points that follow a joint.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LeafPoints {
-    /// n_joints of the skin: the sum of weight x position over all points, and of weight.
-    centroids: Vec<(DVec3, f64)>,
-    /// n_joints: points that the joint dominates; only of leaves are they kept.
-    dominated: Vec<Vec<Vec3>>,
-}
-
-impl LeafPoints {
-    /// Of a skin of `n_joints`; `leaves[k]`: whether joint k may need a tail.
-    pub fn new(leaves: &[bool]) -> Self {
-        Self {
-            centroids: vec![(DVec3::ZERO, 0.0); leaves.len()],
-            dominated: vec![Vec::new(); leaves.len()],
-        }
-    }
-
-    /// Adds a mesh: bind positions and rows of (joint of the skin, weight), one a point; only `leaves` are read.
-    pub fn add<'a>(
-        &mut self,
-        leaves: &[bool],
-        positions: &[Vec3],
-        rows: impl Iterator<Item = super::RowRef<'a>>,
-    ) {
-        for (&p, row) in positions.iter().zip(rows) {
-            let mut top: Option<(u16, f32)> = None;
-            for (joint, weight) in row.iter() {
-                // Ties between leaves are of no consequence for how far their points reach.
-                if weight > top.map_or(0.0, |t| t.1) {
-                    top = Some((joint, weight));
-                }
-                if leaves.get(joint as usize) == Some(&true) {
-                    let (sum, total) = &mut self.centroids[joint as usize];
-                    *sum += p.as_dvec3() * f64::from(weight);
-                    *total += f64::from(weight);
-                }
-            }
-            if let Some((joint, _)) = top
-                && leaves.get(joint as usize) == Some(&true)
-            {
-                self.dominated[joint as usize].push(p);
-            }
-        }
-    }
 }
 
 impl SkinBones {
@@ -266,7 +220,12 @@ impl SkinBones {
         self.segments.len()
     }
 
-    /// The segments of joint `joint` of the skin: indices for [`BonePose`].
+    /// All segments, those of one joint side by side.
+    pub(super) fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The segments of joint `joint` of the skin: indices for [`super::BonePose`].
     pub fn segments_of(&self, joint: u16) -> Range<usize> {
         match self.starts.get(joint as usize..joint as usize + 2) {
             Some(&[start, end]) => start as usize..end as usize,
@@ -382,7 +341,8 @@ impl SkinBones {
             .unwrap_or(self.primary[joint as usize])
     }
 
-    fn inflated_end(end: End, motion: &Motion, palette: &SkinPalette) -> DVec3 {
+    /// The end of a segment in the inflated bind shape. `motion`: of its joint.
+    pub(super) fn inflated_end(end: End, motion: &Motion, palette: &SkinPalette) -> DVec3 {
         match end {
             End::Node(n) => palette
                 .inflated_nodes()
@@ -404,73 +364,6 @@ fn measures(origins: &[DVec3]) -> (f64, f64) {
     let size = largest(&mut origins.iter().map(|o| o.distance(origins[0])));
     let size = size.max(1e-3 * reach).max(1e-12);
     (size, (SAME_PLACE * size).max(SAME_DIGITS * reach))
-}
-
-/// A segment as the kernels read it: (start x y z, 1 / length^2, direction x length x y z, 0); a point has 0 for both.
-fn segment_row(a: DVec3, b: DVec3) -> Row8 {
-    let d = b - a;
-    let inverse = 1.0 / d.length_squared();
-    let usable = a.is_finite() && d.is_finite() && inverse.is_finite() && inverse < 1e30;
-    let (d, inverse) = if usable {
-        (d, inverse)
-    } else {
-        (DVec3::ZERO, 0.0)
-    };
-    let a = if a.is_finite() { a } else { DVec3::ZERO };
-    let (a, d) = (a.as_vec3(), d.as_vec3());
-    Row8([a.x, a.y, a.z, inverse as f32, d.x, d.y, d.z, 0.0])
-}
-
-/// The segments of a skin's bones in one pose. Filled by [`BonePose::update`]; buffers are reused.
-#[derive(Clone, Debug, Default)]
-pub struct BonePose {
-    /// n_segments, inflated bind space: what rest distances are measured to.
-    pub(crate) inflated: Vec<Row8>,
-    /// n_segments, posed world space, moved rigidly by their joint.
-    pub(crate) posed: Vec<Row8>,
-}
-
-impl BonePose {
-    /// The segments of `bones` under `palette`. Returns whether one is elsewhere in the inflated bind shape than before:
-    /// distances measured to it are no longer right.
-    pub fn update(&mut self, bones: &SkinBones, palette: &SkinPalette) -> bool {
-        let n = bones.segments.len();
-        let mut changed = self.inflated.len() != n;
-        self.inflated.resize(n, Row8::default());
-        self.posed.resize(n, Row8::default());
-        let rows = self.inflated.iter_mut().zip(&mut self.posed);
-        for (segment, (inflated, posed)) in bones.segments.iter().zip(rows) {
-            let motion = palette
-                .motions()
-                .get(segment.joint as usize)
-                .copied()
-                .unwrap_or(Motion::IDENTITY);
-            let a = motion.inflated_origin;
-            let b = SkinBones::inflated_end(segment.end, &motion, palette);
-            let rigid = motion.rigid();
-            let row = segment_row(a, b);
-            changed |= *inflated != row;
-            *inflated = row;
-            *posed = segment_row(rigid.transform_point3(a), rigid.transform_point3(b));
-        }
-        changed
-    }
-
-    /// Start and end of a segment in the inflated bind shape.
-    pub fn inflated(&self, segment: usize) -> [Vec3; 2] {
-        ends(&self.inflated[segment])
-    }
-
-    /// Start and end of a segment in the pose, world space.
-    pub fn posed(&self, segment: usize) -> [Vec3; 2] {
-        ends(&self.posed[segment])
-    }
-}
-
-fn ends(row: &Row8) -> [Vec3; 2] {
-    let r = row.0;
-    let a = Vec3::new(r[0], r[1], r[2]);
-    [a, a + Vec3::new(r[4], r[5], r[6])]
 }
 
 impl SkinBind {

@@ -1,0 +1,48 @@
+//! Iteratively reweighted least squares (IRLS): weights that turn a least squares fit towards the smallest maximum error.
+
+/// Exponent of the error relative to its root mean square. 0 would be plain least squares; from 1 on the iterations
+/// oscillate.
+const EXPONENT: f64 = 0.7;
+/// The factor of an error of 0: exact points keep some weight, so that they stay exact.
+const FLOOR: f64 = 0.3;
+
+/// The factor by which an IRLS weight changes; `relative`: the error divided by the root mean square error.
+pub(crate) fn factor(relative: f64) -> f64 {
+    relative.powf(EXPONENT) + FLOOR
+}
+
+/// Multiplies each weight by its factor; `false` where all errors are 0.
+pub(crate) fn update(weights: &mut [f64], errors: &[f64]) -> bool {
+    let square: f64 = errors.iter().map(|e| e * e).sum();
+    let rms = (square / errors.len().max(1) as f64).sqrt();
+    if rms <= 0.0 {
+        return false;
+    }
+    for (weight, e) in weights.iter_mut().zip(errors) {
+        *weight *= factor(e / rms);
+    }
+    true
+}
+
+/// Scales the weights to a mean of 1, which leaves ridges their strength.
+pub(crate) fn normalise(weights: &mut [f64]) {
+    let mean = weights.iter().sum::<f64>() / weights.len().max(1) as f64;
+    for weight in weights {
+        *weight /= mean;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_errors_gain_weight() {
+        let mut weights = vec![1.0; 3];
+        assert!(update(&mut weights, &[0.0, 1.0, 2.0]));
+        assert!(weights[0] < weights[1] && weights[1] < weights[2]);
+        normalise(&mut weights);
+        assert!((weights.iter().sum::<f64>() - 3.0).abs() < 1e-12);
+        assert!(!update(&mut weights, &[0.0; 3]));
+    }
+}

@@ -1,0 +1,48 @@
+//! What the deformer stack reads to deform one instance.
+
+use super::{CookedMesh, DeformStack, Masks};
+use crate::mesh::Mesh;
+use crate::skeleton::{JointId, Skeleton};
+use crate::skinning::{Centres, Influences};
+use glam::DAffine3;
+use std::sync::Arc;
+
+/// The skin of an instance.
+#[derive(Clone, Copy)]
+pub struct SkinSource<'a> {
+    /// The skeleton's joint for each joint index of the influences.
+    pub joints: &'a [JointId],
+    /// One for each joint.
+    pub inverse_bind: &'a [DAffine3],
+    /// All meshes that the skin moves, with their influences as imported. They give the length of the bones of leaf
+    /// joints: body and clothes then have the same bones, and painting does not change them.
+    pub meshes: &'a [(&'a Arc<Mesh>, &'a Influences)],
+}
+
+/// Everything that deforms one instance of a mesh in one pose. `document::PosedDocument` builds it.
+#[derive(Clone, Copy)]
+pub struct DeformInput<'a> {
+    /// The bind shape.
+    pub geometry: &'a Arc<Mesh>,
+    /// Its influences in the order of the kernels.
+    pub cooked: &'a CookedMesh,
+    /// The settings of the stages.
+    pub stack: &'a DeformStack,
+    /// The painted maps of the mesh.
+    pub masks: &'a Masks,
+    /// Its centres of rotation, for these or for earlier influences; without them
+    /// [`super::SkinningMethod::CentresOfRotation`] moves points as dual quaternion skinning does.
+    pub centres: Option<&'a Arc<Centres>>,
+    /// The node tree.
+    pub skeleton: &'a Arc<Skeleton>,
+    /// The node that draws the mesh.
+    pub node: JointId,
+    /// The skin that moves the points; `None`: the node moves them.
+    pub skin: Option<SkinSource<'a>>,
+    /// n_joints of the skeleton: world transforms of the file's rest pose; compared by identity.
+    pub rest_world: &'a Arc<Vec<DAffine3>>,
+    /// n_joints of the skeleton: world transforms of the pose.
+    pub world: &'a [DAffine3],
+    /// One a morph target; missing ones count as 0.
+    pub morph_weights: &'a [f32],
+}

@@ -1,0 +1,64 @@
+//! Stage 10: the normals of the bind shape, carried to the deformed one.
+
+use super::changed::Changed;
+use crate::deform::chunks::same_bits;
+use crate::mesh::{Mesh, normals};
+use glam::Vec3;
+
+/// The normals of an instance, world space.
+#[derive(Default)]
+pub(in crate::deform) struct Normals {
+    normals: Vec<Vec3>,
+}
+
+/// Which normals changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::deform) enum ChangedNormals {
+    /// These, ascending.
+    Some(Vec<u32>),
+    /// Every normal may have.
+    All,
+}
+
+impl Normals {
+    /// Carries the normals of `mesh` to `shape`, n_points, of which `changed` is another than in the latest run.
+    pub(in crate::deform) fn run(
+        &mut self,
+        mesh: &Mesh,
+        shape: &[Vec3],
+        changed: &Changed,
+    ) -> ChangedNormals {
+        // Authored normals belong to the bind shape without morph targets, so they are carried from that.
+        let bind = &mesh.positions;
+        let points = match changed {
+            Changed::Nothing => return ChangedNormals::Some(Vec::new()),
+            Changed::All => {
+                self.normals.resize(mesh.normals.len(), Vec3::ZERO);
+                normals::transport_all(mesh, bind, shape, &mut self.normals);
+                return ChangedNormals::All;
+            }
+            Changed::Points(points) => points,
+        };
+        let topology = mesh.topology();
+        let mut around: Vec<u32> = points
+            .iter()
+            .flat_map(|&p| topology.neighbours(p).iter().copied().chain([p]))
+            .flat_map(|p| topology.normals_of_point(p))
+            .collect();
+        around.sort_unstable();
+        around.dedup();
+        around.retain(|&n| {
+            let range = n as usize..n as usize + 1;
+            let old = self.normals[n as usize];
+            let out = &mut self.normals[range.clone()];
+            normals::transport(mesh, bind, shape, range, out);
+            !same_bits(out[0], old)
+        });
+        ChangedNormals::Some(around)
+    }
+
+    /// n_normals, unit; empty before the first run.
+    pub(in crate::deform) fn normals(&self) -> &[Vec3] {
+        &self.normals
+    }
+}

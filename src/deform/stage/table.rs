@@ -1,0 +1,72 @@
+//! The table of stages: which there are, and in which order they run.
+
+use super::changed::Changed;
+use super::corrective_smooth::SmoothStage;
+use super::node_motion::NodeStage;
+use super::run::{Run, Stage};
+use super::skinning_pass::SkinningPass;
+use crate::deform::DeformInput;
+use glam::Vec3;
+
+/// The stages that make shapes, in order.
+pub(in crate::deform) struct Stages {
+    table: Vec<Line>,
+}
+
+/// A stage, and its key and cache while it acts.
+struct Line {
+    acts: fn(&DeformInput<'_>) -> bool,
+    make: fn() -> Box<dyn Stage>,
+    stage: Option<Box<dyn Stage>>,
+}
+
+impl Line {
+    fn of<S: Stage + Default + 'static>() -> Self {
+        Self {
+            acts: S::acts,
+            make: || Box::new(S::default()),
+            stage: None,
+        }
+    }
+}
+
+impl Default for Stages {
+    fn default() -> Self {
+        Self {
+            table: vec![
+                Line::of::<NodeStage>(),
+                Line::of::<SkinningPass>(),
+                Line::of::<SmoothStage>(),
+            ],
+        }
+    }
+}
+
+impl Stages {
+    /// Brings the shapes of all stages up to date. Returns what changed in the last one.
+    pub(in crate::deform) fn run(&mut self, run: &Run<'_>) -> Changed {
+        let mut before = run.bind.shape();
+        let mut changed = run.bind.changed();
+        for line in &mut self.table {
+            if !(line.acts)(run.input) {
+                if line.stage.take().is_some() {
+                    changed = Changed::All;
+                }
+                continue;
+            }
+            if line.stage.is_none() {
+                changed = Changed::All;
+            }
+            let stage = line.stage.get_or_insert_with(line.make);
+            changed = stage.run(run, before, changed);
+            before = stage.shape();
+        }
+        changed
+    }
+
+    /// The shape of the last stage that acts; empty before the first run.
+    pub(in crate::deform) fn shape(&self) -> &[Vec3] {
+        let acting = self.table.iter().rev().find_map(|line| line.stage.as_ref());
+        acting.map_or(&[], |stage| stage.shape())
+    }
+}

@@ -1,0 +1,105 @@
+//! The instances of a document as the deformer stack takes them.
+//!
+//! Evaluation, bakes and still exports all build the input of the stack here: what deforms an instance is decided once.
+
+use super::{Document, Instance, MeshId, Skin, SkinId};
+use crate::deform::cook::joint_order;
+use crate::deform::{CookedMesh, DeformInput, DeformStack, SkinSource};
+use crate::mesh::Mesh;
+use crate::skeleton::Pose;
+use crate::skinning::{Centres, Influences};
+use glam::DAffine3;
+use std::sync::Arc;
+
+/// A mesh that a skin moves, and its influences as imported.
+pub type SkinnedMesh<'a> = (&'a Arc<Mesh>, &'a Influences);
+
+/// A document in one pose.
+#[derive(Clone, Copy)]
+pub struct PosedDocument<'a> {
+    /// Whose instances are deformed.
+    pub document: &'a Document,
+    /// Only its morph weights are read; its transforms are those of `world`.
+    pub pose: &'a Pose,
+    /// n_joints of the skeleton: world transforms of the file's rest pose; known by identity.
+    pub rest_world: &'a Arc<Vec<DAffine3>>,
+    /// n_joints of the skeleton: world transforms of `pose`.
+    pub world: &'a [DAffine3],
+}
+
+/// What the caller of the stack cooks and chooses for one instance.
+#[derive(Clone, Copy)]
+pub struct CookedInstance<'a> {
+    /// The stack that deforms it; `None`: that of its mesh.
+    pub stack: Option<&'a DeformStack>,
+    /// The influences of its mesh in the order of [`Document::joint_order`]; not read without a skin.
+    pub influences: &'a CookedMesh,
+    /// The centres of rotation of its mesh, where they are known.
+    pub centres: Option<&'a Arc<Centres>>,
+    /// The meshes that its skin moves ([`Document::meshes_of_skin`]); not read without a skin.
+    pub skin_meshes: &'a [SkinnedMesh<'a>],
+}
+
+impl<'a> PosedDocument<'a> {
+    /// The input of the deformer stack for an instance; `None` where its mesh is not in the document.
+    pub fn deform_input(
+        &self,
+        instance: &Instance,
+        cooked: CookedInstance<'a>,
+    ) -> Option<DeformInput<'a>> {
+        let document = self.document;
+        let item = document.meshes().get(&instance.mesh)?;
+        let skin = instance.skin.and_then(|skin| document.skins().get(&skin));
+        let morph_weights = self.pose.morph_weights.get(instance.joint.get());
+        Some(DeformInput {
+            geometry: &item.geometry,
+            cooked: cooked.influences,
+            stack: cooked.stack.unwrap_or(&item.stack),
+            masks: &item.masks,
+            centres: cooked.centres,
+            skeleton: document.skeleton(),
+            node: instance.joint,
+            skin: skin.map(|skin| SkinSource {
+                joints: &skin.joints,
+                inverse_bind: &skin.inverse_bind,
+                meshes: cooked.skin_meshes,
+            }),
+            rest_world: self.rest_world,
+            world: self.world,
+            morph_weights: morph_weights.map_or(&[], Vec::as_slice),
+        })
+    }
+}
+
+impl Document {
+    /// For each joint of a skin its place when they are sorted parents first: the order in which [`CookedMesh`] takes
+    /// influences.
+    pub fn joint_order(&self, skin: &Skin) -> Vec<u32> {
+        joint_order(skin.joints.iter().map(|&j| self.skeleton().rank(j)))
+    }
+
+    /// The meshes that a skin moves, each once, in order of id.
+    pub fn meshes_of_skin(&self, skin: SkinId) -> Vec<SkinnedMesh<'_>> {
+        let (mut ids, mut meshes) = (Vec::new(), Vec::new());
+        self.meshes_of_skin_into(skin, &mut ids, &mut meshes);
+        meshes
+    }
+
+    /// As [`Document::meshes_of_skin`], into buffers that are used again; `ids` names the meshes.
+    pub fn meshes_of_skin_into<'a>(
+        &'a self,
+        skin: SkinId,
+        ids: &mut Vec<MeshId>,
+        meshes: &mut Vec<SkinnedMesh<'a>>,
+    ) {
+        ids.clear();
+        meshes.clear();
+        let instances = self.instances().values();
+        let of_skin = instances.filter(|i| i.skin == Some(skin));
+        ids.extend(of_skin.map(|i| i.mesh));
+        ids.sort_unstable();
+        ids.dedup();
+        let items = ids.iter().filter_map(|id| self.meshes().get(id));
+        meshes.extend(items.map(|item| (&item.geometry, &item.source_influences)));
+    }
+}

@@ -1,0 +1,83 @@
+//! What hangs at a joint's own node: meshes, cameras and lights, which glTF can draw at no offset.
+
+use crate::document::{Document, Source};
+use crate::math::Transform;
+use crate::skeleton::{Joint, JointId, Property};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Whether a mesh that follows `joint` rigidly, a camera or a light would move with its node. A skinned mesh does not:
+/// glTF ignores its node's transform.
+pub(super) fn draws_rigidly(document: &Document, joint: JointId) -> bool {
+    let mut instances = document.instances.values();
+    instances.any(|i| i.joint == joint && i.skin.is_none()) || has_camera_or_light(document, joint)
+}
+
+/// Whether anything at all is drawn from the joint's node.
+pub(super) fn has_content(document: &Document, joint: JointId) -> bool {
+    let mut instances = document.instances.values();
+    instances.any(|i| i.joint == joint) || has_camera_or_light(document, joint)
+}
+
+fn has_camera_or_light(document: &Document, joint: JointId) -> bool {
+    let entry = document.skeleton.joint(joint);
+    // What was split off before is carried by another joint.
+    let is_carried = |node: u32| {
+        let mut joints = document.skeleton.joints().iter();
+        joints.any(|j| j.content_of == Some(node))
+    };
+    let node = match entry.content_of {
+        Some(node) => Some(node),
+        None => entry.source_node.filter(|&node| !is_carried(node)),
+    };
+    let source = document.source.as_ref().zip(node);
+    source.is_some_and(|(source, node)| node_of(source, node).is_some_and(is_camera_or_light))
+}
+
+fn node_of(source: &Source, node: u32) -> Option<&Value> {
+    source.json.get("nodes")?.get(node as usize)
+}
+
+fn is_camera_or_light(entry: &Value) -> bool {
+    entry.get("camera").is_some()
+        || entry
+            .pointer("/extensions/KHR_lights_punctual/light")
+            .is_some()
+}
+
+/// Gives what hangs at `joint` a joint of its own below it, `local` in its space: "name_mesh". It takes the meshes with
+/// their morph weights, the camera and the light.
+pub(super) fn split(document: &mut Document, joint: JointId, local: Transform) -> JointId {
+    let mut joints = document.skeleton.joints().to_vec();
+    let held = JointId(joints.len() as u32);
+    let entry = &mut joints[joint.get()];
+    let content = entry.content_of.take().or(entry.source_node);
+    let name = format!("{}_mesh", entry.name);
+    joints.push(Joint {
+        content_of: content,
+        ..Joint::new(name, Some(joint), local)
+    });
+    super::set_joints(document, joints);
+    for instance in document.instances.values_mut() {
+        if instance.joint == joint {
+            Arc::make_mut(instance).joint = held;
+        }
+    }
+    for pose in [&mut document.pose, &mut document.rest_pose] {
+        let pose = Arc::make_mut(pose);
+        let weights = std::mem::take(&mut pose.morph_weights[joint.get()]);
+        pose.morph_weights[held.get()] = weights;
+    }
+    for clip in document.clips.values_mut() {
+        let is_moved =
+            |c: &crate::skeleton::Channel| c.joint == joint && c.property == Property::MorphWeights;
+        if clip.channels.iter().any(is_moved) {
+            for channel in &mut Arc::make_mut(clip).channels {
+                if is_moved(channel) {
+                    channel.joint = held;
+                }
+            }
+        }
+    }
+    held
+}

@@ -1,0 +1,402 @@
+//! The edit of the joints.
+
+use crate::document::edit::{Dirty, EditError, InfluenceEdit};
+use crate::document::{
+    ClipId, Document, Instance, InstanceId, MeshId, MeshItem, Skin, SkinId, invariants,
+};
+use crate::skeleton::{Channel, Clip, Joint, JointId, Pose, Skeleton};
+use crate::skinning::influences::CHUNK;
+use crate::skinning::{Influences, Rows};
+use glam::{DAffine3, DVec3};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// How far a skin matrix may move a corner of the model at rest, as a fraction of its diagonal.
+const REST_TOLERANCE: f64 = 1e-6;
+
+/// Everything that a change of the joints touches; [`Edit::Rig`](crate::document::Edit::Rig) exchanges it with the document.
+#[derive(Clone, Debug)]
+pub struct RigEdit {
+    pub(super) skeleton: Arc<Skeleton>,
+    skins: BTreeMap<SkinId, Arc<Skin>>,
+    instances: BTreeMap<InstanceId, Arc<Instance>>,
+    clips: BTreeMap<ClipId, Arc<Clip>>,
+    pose: Arc<Pose>,
+    rest_pose: Arc<Pose>,
+    locked: Arc<BTreeSet<JointId>>,
+    /// Rows that change, in the base and in each layer.
+    rows: Vec<InfluenceEdit>,
+    /// New joints, each with the one whose colour, visibility and pin it starts with.
+    pub(super) inherits: Vec<(JointId, JointId)>,
+    /// Whether skin matrices at rest are meant to change.
+    pub(super) moves_rest: bool,
+    /// Whether the rows of removed joints are still to be restored.
+    pub(super) restores: bool,
+    bytes: usize,
+}
+
+impl RigEdit {
+    /// The edit that makes `after` of `before`, which differ in joints, skins, instances, clips, poses, locks and rows.
+    pub fn between(before: &Document, after: &Document) -> Self {
+        let mut rows = Vec::new();
+        for (&mesh, item) in &after.meshes {
+            if let Some(old) = before.meshes.get(&mesh) {
+                add_rows(mesh, old, item, &mut rows);
+            }
+        }
+        let mut edit = Self {
+            skeleton: after.skeleton.clone(),
+            skins: after.skins.clone(),
+            instances: after.instances.clone(),
+            clips: after.clips.clone(),
+            pose: after.pose.clone(),
+            rest_pose: after.rest_pose.clone(),
+            locked: after.locked.clone(),
+            rows,
+            inherits: Vec::new(),
+            moves_rest: false,
+            restores: false,
+            bytes: 0,
+        };
+        edit.bytes = edit.bytes_beside(before);
+        edit
+    }
+
+    /// The same for a change that moves the mesh at rest on purpose.
+    #[must_use]
+    pub(super) fn moving_rest(mut self) -> Self {
+        self.moves_rest = true;
+        self
+    }
+
+    /// The points whose rows change, over all meshes.
+    pub fn n_points(&self) -> usize {
+        let mut points: BTreeSet<(MeshId, u32)> = BTreeSet::new();
+        for edit in &self.rows {
+            points.extend(edit.points.iter().map(|&point| (edit.mesh, point)));
+        }
+        points.len()
+    }
+
+    /// Whether the edit may be applied: the document with it is checked as a scratch copy.
+    pub(in crate::document) fn check(&self, document: &Document) -> Result<(), EditError> {
+        let mut scratch = document.clone();
+        self.clone().swap(&mut scratch, &mut Dirty::default());
+        let refused = |why: String| Err(EditError::Rig(why));
+        check_arena(&document.skeleton, &scratch.skeleton).or_else(refused)?;
+        check_poses(&scratch).or_else(refused)?;
+        check_skins(document, &scratch).or_else(refused)?;
+        check_instances(document, &scratch).or_else(refused)?;
+        for clip in scratch.clips.values() {
+            invariants::check_clip(clip, &scratch.rest_pose)
+                .and_then(|()| check_channels(clip, &scratch.skeleton))
+                .map_err(|why| EditError::Clip {
+                    name: clip.name.clone(),
+                    why,
+                })?;
+        }
+        let mut locked = scratch.locked.iter();
+        if let Some(joint) = locked.find(|&&j| !scratch.skeleton.is_live(j)) {
+            return refused(format!("removed bone {} is locked", joint.0));
+        }
+        for (joint, entry) in (0..).map(JointId).zip(scratch.skeleton.joints()) {
+            if !entry.removed {
+                entry
+                    .rule
+                    .check(joint, &scratch.skeleton)
+                    .map_err(|why| EditError::JointRule {
+                        joint: entry.name.clone(),
+                        why,
+                    })?;
+            }
+        }
+        for rows in &self.rows {
+            rows.check(&scratch)?;
+        }
+        if !self.restores {
+            check_removed_weights(&scratch).or_else(refused)?;
+        }
+        if self.moves_rest {
+            Ok(())
+        } else {
+            check_rest(document, &scratch).or_else(refused)
+        }
+    }
+
+    /// Exchanges the payload with the document's.
+    pub(in crate::document) fn swap(&mut self, document: &mut Document, dirty: &mut Dirty) {
+        std::mem::swap(&mut self.skeleton, &mut document.skeleton);
+        std::mem::swap(&mut self.skins, &mut document.skins);
+        std::mem::swap(&mut self.instances, &mut document.instances);
+        std::mem::swap(&mut self.clips, &mut document.clips);
+        std::mem::swap(&mut self.pose, &mut document.pose);
+        std::mem::swap(&mut self.rest_pose, &mut document.rest_pose);
+        std::mem::swap(&mut self.locked, &mut document.locked);
+        for rows in &mut self.rows {
+            rows.swap(document, dirty);
+        }
+        let (now, before) = (document.skeleton.clone(), &self.skeleton);
+        let session = document.session_mut();
+        session.follow_skeleton(&now);
+        for &(joint, other) in &self.inherits {
+            if now.is_live(joint) && !before.is_live(joint) {
+                session.inherit_joint(joint, other);
+            }
+        }
+        let same = |id: &ClipId| match (self.clips.get(id), document.clips.get(id)) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        };
+        let ids = self.clips.keys().chain(document.clips.keys());
+        dirty.clips.extend(ids.copied().filter(|id| !same(id)));
+        dirty.rig = true;
+        dirty.joints = true;
+        dirty.pose = true;
+    }
+
+    /// Bytes that the payload keeps alive.
+    pub(in crate::document) fn heap_bytes(&self) -> usize {
+        let rows = self.rows.iter();
+        let rows = rows.map(|edit| edit.points.capacity() * 4 + edit.rows.heap_bytes());
+        self.bytes + rows.sum::<usize>()
+    }
+
+    /// Bytes of what this payload and the document do not share, of whichever has more: they take turns in the history.
+    fn bytes_beside(&self, document: &Document) -> usize {
+        let one_way = |a: &BTreeMap<ClipId, Arc<Clip>>, b: &BTreeMap<ClipId, Arc<Clip>>| -> usize {
+            let pairs = a.iter().map(|(id, clip)| (clip, b.get(id)));
+            pairs.map(|(clip, other)| clip_bytes(clip, other)).sum()
+        };
+        let clips =
+            one_way(&self.clips, &document.clips).max(one_way(&document.clips, &self.clips));
+        let n_joints = self.skeleton.len().max(document.skeleton.len());
+        let per_joint = size_of::<Joint>() + 2 * size_of::<crate::math::Transform>() + 32;
+        let skins = self.skins.values().map(|skin| skin.joints.len());
+        let skins = skins.sum::<usize>() * (size_of::<JointId>() + size_of::<DAffine3>());
+        clips + n_joints * per_joint + skins
+    }
+}
+
+/// Bytes of the keys that `clip` does not share with `other`.
+fn clip_bytes(clip: &Arc<Clip>, other: Option<&Arc<Clip>>) -> usize {
+    if other.is_some_and(|other| Arc::ptr_eq(clip, other)) {
+        return 0;
+    }
+    let of = |c: &Channel| (c.times.as_ptr(), c.values.as_ptr());
+    let known: BTreeSet<_> = other
+        .iter()
+        .flat_map(|o| o.channels.iter().map(of))
+        .collect();
+    let own = clip.channels.iter().filter(|c| !known.contains(&of(c)));
+    own.map(|c| (c.times.len() + c.values.len()) * 4 + size_of::<Channel>())
+        .sum()
+}
+
+/// The rows in which two states of a mesh differ.
+fn add_rows(mesh: MeshId, before: &MeshItem, after: &MeshItem, edits: &mut Vec<InfluenceEdit>) {
+    if after.layers.is_plain() {
+        let edit = changed_rows(mesh, &before.influences, &after.influences);
+        edits.extend(edit);
+        return;
+    }
+    let pairs = before.layers.layers().iter().zip(after.layers.layers());
+    for (old, new) in pairs.filter(|(old, new)| !Arc::ptr_eq(old, new)) {
+        let edit = changed_rows(mesh, &old.rows, &new.rows);
+        edits.extend(edit.map(|edit| edit.in_layer(new.id)));
+    }
+}
+
+fn changed_rows(mesh: MeshId, before: &Influences, after: &Influences) -> Option<InfluenceEdit> {
+    let (mut points, mut rows) = (Vec::new(), Rows::default());
+    for (c, (old, new)) in before.chunks().iter().zip(after.chunks()).enumerate() {
+        if Arc::ptr_eq(old, new) || old.same_bits(new) {
+            continue;
+        }
+        for (i, (a, b)) in old.iter().zip(new.iter()).enumerate() {
+            let bits = |weights: &[f32]| weights.iter().map(|w| w.to_bits()).collect::<Vec<_>>();
+            if a.joints != b.joints || bits(a.weights) != bits(b.weights) {
+                points.push((c * CHUNK + i) as u32);
+                rows.push(b);
+            }
+        }
+    }
+    (!points.is_empty()).then(|| InfluenceEdit::new(mesh, points, rows))
+}
+
+/// Slots keep their meaning: one list begins with the other.
+fn check_arena(before: &Skeleton, after: &Skeleton) -> Result<(), String> {
+    let mut pairs = before.joints().iter().zip(after.joints());
+    match pairs.position(|(a, b)| a.source_node != b.source_node) {
+        Some(slot) => Err(format!("slot {slot} of the bones would change its node")),
+        None => Ok(()),
+    }
+}
+
+fn check_poses(document: &Document) -> Result<(), String> {
+    let skeleton = &document.skeleton;
+    for (which, pose) in [("pose", &document.pose), ("rest pose", &document.rest_pose)] {
+        if pose.locals.len() != skeleton.len() || pose.morph_weights.len() != skeleton.len() {
+            return Err(format!(
+                "the {which} does not have one transform for each bone"
+            ));
+        }
+        if let Some(joint) = skeleton
+            .live_joints()
+            .find(|j| !pose.locals[j.get()].is_finite())
+        {
+            let label = skeleton.label(joint);
+            return Err(format!("the {which} of \"{label}\" is not finite"));
+        }
+    }
+    let differs = |j: &JointId| document.rest_pose.locals[j.get()] != skeleton.joint(*j).rest;
+    match skeleton.live_joints().find(differs) {
+        Some(joint) => {
+            let label = skeleton.label(joint);
+            Err(format!(
+                "the rest pose of \"{label}\" is not its rest transform"
+            ))
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_skins(before: &Document, after: &Document) -> Result<(), String> {
+    for (id, skin) in &after.skins {
+        let place = || format!("skin {} \"{}\"", id.0, skin.name);
+        if skin.joints.len() != skin.inverse_bind.len() {
+            return Err(format!("{} lacks an inverse bind matrix", place()));
+        }
+        let old = before.skins.get(id).map_or(&[][..], |old| &old.joints);
+        if skin.joints.iter().zip(old).any(|(a, b)| a != b) {
+            return Err(format!("a slot of {} would change its bone", place()));
+        }
+        let mut live = 0;
+        for (joint, matrix) in skin.joints.iter().zip(&skin.inverse_bind) {
+            if joint.get() >= after.skeleton.len() {
+                return Err(format!("{} names bone {}", place(), joint.0));
+            }
+            if !matrix.is_finite() {
+                return Err(format!(
+                    "{} has an inverse bind matrix that is not finite",
+                    place()
+                ));
+            }
+            if after.skeleton.is_live(*joint) {
+                live += 1;
+            } else if *matrix != DAffine3::IDENTITY {
+                return Err(format!("{} still binds a removed bone", place()));
+            }
+        }
+        if live == 0 {
+            return Err(format!("{} would have no bone", place()));
+        }
+    }
+    Ok(())
+}
+
+fn check_instances(before: &Document, after: &Document) -> Result<(), String> {
+    if !before.instances.keys().eq(after.instances.keys()) {
+        return Err("an object would come or go".into());
+    }
+    for (id, instance) in &after.instances {
+        let is_known = after.skeleton.is_live(instance.joint)
+            && after.meshes.contains_key(&instance.mesh)
+            && instance
+                .skin
+                .is_none_or(|skin| after.skins.contains_key(&skin));
+        if !is_known {
+            return Err(format!(
+                "object {} names something that does not exist",
+                id.0
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_channels(clip: &Clip, skeleton: &Skeleton) -> Result<(), String> {
+    match clip.channels.iter().find(|c| !skeleton.is_live(c.joint)) {
+        Some(channel) => Err(format!("it moves removed bone {}", channel.joint.0)),
+        None => Ok(()),
+    }
+}
+
+/// No point follows a removed joint.
+fn check_removed_weights(document: &Document) -> Result<(), String> {
+    for (&mesh, item) in &document.meshes {
+        let Some((_, skin)) = document.skin_of_mesh(mesh) else {
+            continue;
+        };
+        let removed: Vec<u16> = (0..)
+            .zip(&skin.joints)
+            .filter(|(_, joint)| !document.skeleton.is_live(**joint))
+            .map(|(slot, _)| slot)
+            .collect();
+        if removed.is_empty() {
+            continue;
+        }
+        let layers = item.layers.layers().iter().map(|layer| &layer.rows);
+        for rows in layers.chain([&item.influences]) {
+            let follows = |joint: u16, weight: f32| weight > 0.0 && removed.contains(&joint);
+            let mut points = rows.iter();
+            if let Some(point) = points.position(|row| row.iter().any(|(j, w)| follows(j, w))) {
+                let name = &item.geometry.name;
+                return Err(format!(
+                    "point {point} of \"{name}\" follows a removed bone"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Skin matrices at rest stay as they are, measured at the corners of what they move.
+fn check_rest(before: &Document, after: &Document) -> Result<(), String> {
+    let world = [before, after].map(|d| d.rest_pose.world_matrices(&d.skeleton));
+    for instance in after.instances.values() {
+        let Some(skin) = instance.skin else { continue };
+        let (Some(old), Some(new)) = (before.skins.get(&skin), after.skins.get(&skin)) else {
+            continue;
+        };
+        let Some(item) = after.meshes.get(&instance.mesh) else {
+            continue;
+        };
+        let corners = corners(item.geometry.positions.iter().map(|p| p.as_dvec3()));
+        for (slot, joint) in new.joints.iter().enumerate().take(old.joints.len()) {
+            if !(before.skeleton.is_live(*joint) && after.skeleton.is_live(*joint)) {
+                continue;
+            }
+            let k = [(&world[0], old), (&world[1], new)]
+                .map(|(world, skin)| world[joint.get()] * skin.inverse_bind[slot]);
+            let places = corners.map(|c| [k[0].transform_point3(c), k[1].transform_point3(c)]);
+            let diagonal = places[0][0].distance(places[7][0]);
+            let apart = places.iter().map(|[a, b]| a.distance(*b));
+            let apart = apart.fold(0.0, f64::max);
+            if apart > REST_TOLERANCE * diagonal {
+                return Err(format!(
+                    "\"{}\" would move the mesh at rest by {:.2e} of its size",
+                    after.skeleton.label(*joint),
+                    apart / diagonal
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The corners of the box around some places, the lowest first and the highest last.
+fn corners(places: impl Iterator<Item = DVec3>) -> [DVec3; 8] {
+    let (low, high) = places.fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| {
+        (low.min(p), high.max(p))
+    });
+    std::array::from_fn(|i| {
+        let pick = |axis: usize| {
+            if i >> axis & 1 == 0 {
+                low[axis]
+            } else {
+                high[axis]
+            }
+        };
+        DVec3::new(pick(0), pick(1), pick(2))
+    })
+}

@@ -1,0 +1,254 @@
+//! Changes of joint frames that keep every motion.
+
+use super::content::{draws_rigidly, split};
+use super::sampling::{Motion, resampling};
+use super::{RigEdit, RigError, set_joints};
+use crate::document::Document;
+use crate::skeleton::resample::Resampled;
+use crate::skeleton::{Channel, Clip, Frame, Joint, JointId, Property, Reframe, Stretch};
+use glam::DVec3;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// How far the sizes along the axes may be from their mean, as a fraction of it, to count as one.
+const EVEN_TOLERANCE: f64 = 1e-3;
+
+/// The edit that changes the frames of some joints, `W' = W C`, and keeps every motion: exactly where they only turn, and
+/// within `tolerance` of the model's diagonal where one moves under an animated rotation.
+pub fn change_frames(
+    document: &Document,
+    frames: &BTreeMap<JointId, Frame>,
+    tolerance: f64,
+) -> Result<RigEdit, RigError> {
+    let mut changed = document.clone();
+    keep_motion(&mut changed, frames, tolerance)?;
+    Ok(RigEdit::between(document, &changed))
+}
+
+/// What happens to the keys of a joint that moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Keys {
+    /// They follow the motion it had: new ones come where its place swings, within this of the model's diagonal.
+    KeepMotion(f64),
+    /// They keep their rotations; its translations go along with its rest transform.
+    NewPivot,
+}
+
+/// Changes frames and keeps every motion.
+pub(super) fn keep_motion(
+    document: &mut Document,
+    frames: &BTreeMap<JointId, Frame>,
+    tolerance: f64,
+) -> Result<(), RigError> {
+    apply_frames(document, frames, Keys::KeepMotion(tolerance))
+}
+
+/// Changes frames: rest, pose, keys, tails, inverse bind matrices, and what hangs at the joints' own nodes.
+pub(super) fn apply_frames(
+    document: &mut Document,
+    frames: &BTreeMap<JointId, Frame>,
+    keys: Keys,
+) -> Result<(), RigError> {
+    let skeleton = document.skeleton.clone();
+    for &joint in frames.keys() {
+        if !skeleton.is_live(joint) {
+            return Err(RigError::NoJoint(joint.0));
+        }
+    }
+    let frame = |joint: Option<JointId>| {
+        let frame = joint.and_then(|joint| frames.get(&joint));
+        frame.copied().unwrap_or(Frame::IDENTITY)
+    };
+    let mut maps: BTreeMap<JointId, Reframe> = BTreeMap::new();
+    for joint in skeleton.live_joints() {
+        let (own, parent) = (frame(Some(joint)), frame(skeleton.joint(joint).parent));
+        if own != Frame::IDENTITY || parent != Frame::IDENTITY {
+            let stretch = stretch_for(document, joint, own)?;
+            maps.insert(joint, Reframe::new(own, parent, stretch));
+        }
+    }
+    let before = document.clone();
+    let mut joints = skeleton.joints().to_vec();
+    let pose = Arc::make_mut(&mut document.pose);
+    for (&joint, map) in &maps {
+        let entry: &mut Joint = &mut joints[joint.get()];
+        let was = entry.rest;
+        entry.rest = map.transform(&was);
+        let own = frame(Some(joint));
+        if own != Frame::IDENTITY {
+            let inverse = own.to_affine().inverse();
+            entry.rule.tail = entry.rule.tail.map(|tail| inverse.transform_point3(tail));
+        }
+        let local = &mut pose.locals[joint.get()];
+        *local = match keys {
+            Keys::NewPivot if !map.is_exact() => {
+                let mut moved = *local;
+                moved.translation += entry.rest.translation - was.translation;
+                moved
+            }
+            _ => map.transform(local),
+        };
+    }
+    set_joints(document, joints);
+    for clip in document.clips.values_mut() {
+        let changed = reframed(&before, clip, &maps, keys);
+        if let Some(changed) = changed {
+            *clip = Arc::new(changed);
+        }
+    }
+    for skin in document.skins.values_mut() {
+        if !skin.joints.iter().any(|joint| frames.contains_key(joint)) {
+            continue;
+        }
+        let skin = Arc::make_mut(skin);
+        for (joint, matrix) in skin.joints.iter().zip(&mut skin.inverse_bind) {
+            if let Some(frame) = frames.get(joint) {
+                *matrix = frame.to_affine().inverse() * *matrix;
+            }
+        }
+    }
+    for (&joint, frame) in frames {
+        if *frame != Frame::IDENTITY && draws_rigidly(&before, joint) {
+            split(document, joint, frame.inverse());
+        }
+    }
+    Ok(())
+}
+
+/// A clip under the maps; `None` where it moves none of the joints.
+fn reframed(
+    before: &Document,
+    clip: &Clip,
+    maps: &BTreeMap<JointId, Reframe>,
+    keys: Keys,
+) -> Option<Clip> {
+    let is_moved =
+        |c: &Channel| c.property != Property::MorphWeights && maps.contains_key(&c.joint);
+    if !clip.channels.iter().any(is_moved) {
+        return None;
+    }
+    let mut made = clip.clone();
+    for channel in &mut made.channels {
+        if let Some(map) = maps.get(&channel.joint) {
+            *channel = map.channel(channel);
+        }
+    }
+    for (&joint, map) in maps.iter().filter(|(_, map)| !map.is_exact()) {
+        let rest = before.rest_pose.locals[joint.get()];
+        let moved = map.transform(&rest).translation - rest.translation;
+        let own = clip.channel_of(joint, Property::Translation);
+        let others = [Property::Rotation, Property::Scale].map(|p| clip.channel_of(joint, p));
+        let Keys::KeepMotion(tolerance) = keys else {
+            // The keys of a translation take the same step as the rest transform.
+            if let Some(c) = own {
+                made.channels[c] = clip.channels[c].shifted(moved);
+            }
+            continue;
+        };
+        if others == [None, None] {
+            if let Some(c) = own {
+                let turn = map.channel(&clip.channels[c]);
+                let offset = map.transform(&rest).translation - map.channel_value(rest.translation);
+                made.channels[c] = turn.shifted(offset);
+            }
+            continue;
+        }
+        let mut motion = Motion::new(before, clip, &BTreeSet::from([joint]));
+        let parent = before.skeleton.joint(joint).parent;
+        let wanted = resampling(before, parent, joint, tolerance);
+        let keyed = Resampled::new(&motion.times(), wanted.of_place(), |time| {
+            map.transform(&motion.at(time).locals[joint.get()])
+        });
+        set_channel(&mut made, keyed.channel(joint, Property::Translation));
+    }
+    Some(made)
+}
+
+/// Puts a channel in the place of the one for the same target, or after all others.
+pub(super) fn set_channel(clip: &mut Clip, channel: Channel) {
+    match clip.channel_of(channel.joint, channel.property) {
+        Some(c) => clip.channels[c] = channel,
+        None => clip.channels.push(channel),
+    }
+}
+
+/// How the joint's own scale lets its axes turn, over rest, pose and all keys; an error where they cannot turn by `own`.
+fn stretch_for(document: &Document, joint: JointId, own: Frame) -> Result<Stretch, RigError> {
+    let rest = document.skeleton.joint(joint).rest;
+    let signs = rest.scale().map(|s| if s < 0.0 { -1.0 } else { 1.0 });
+    if !own.turns() {
+        return Ok(Stretch::Even(signs));
+    }
+    let label = || document.skeleton.label(joint);
+    if rest.has_shear() {
+        let is_animated = document.clips.values().any(|clip| {
+            let mut channels = clip.channels.iter();
+            channels.any(|c| c.joint == joint && c.property != Property::MorphWeights)
+        });
+        return if is_animated && !own.is_quarter_turn() {
+            Err(RigError::StretchedAtRest {
+                joint: label(),
+                ratio: ratio(rest.scale()),
+            })
+        } else {
+            Ok(Stretch::Sheared)
+        };
+    }
+    let mut worst = Worst::default();
+    worst.meet(rest.scale(), None);
+    worst.meet(document.pose.locals[joint.get()].scale(), None);
+    for clip in document.clips.values() {
+        let scales = clip.channels.iter();
+        for channel in scales.filter(|c| c.joint == joint && c.property == Property::Scale) {
+            for key in 0..channel.times.len() {
+                let key: Vec<f64> = channel.key(key).iter().map(|&v| f64::from(v)).collect();
+                let scale = DVec3::from_slice(&key);
+                if (scale * signs).min_element() < 0.0 && !own.is_quarter_turn() {
+                    return Err(RigError::MirrorsInClip {
+                        joint: label(),
+                        clip: clip.name.clone(),
+                    });
+                }
+                worst.meet(scale, Some(&clip.name));
+            }
+        }
+    }
+    if worst.deviation <= EVEN_TOLERANCE {
+        return Ok(Stretch::Even(signs));
+    }
+    if own.is_quarter_turn() {
+        return Ok(Stretch::Uneven);
+    }
+    let (joint, ratio) = (label(), worst.ratio);
+    Err(match worst.clip {
+        Some(clip) => RigError::StretchedInClip { joint, ratio, clip },
+        None => RigError::StretchedAtRest { joint, ratio },
+    })
+}
+
+/// The most uneven scale that was met.
+#[derive(Default)]
+struct Worst {
+    deviation: f64,
+    ratio: f64,
+    clip: Option<String>,
+}
+
+impl Worst {
+    fn meet(&mut self, scale: DVec3, clip: Option<&str>) {
+        let size = scale.abs();
+        let mean = (size.x + size.y + size.z) / 3.0;
+        let deviation = ((size / mean) - 1.0).abs().max_element();
+        if mean > 0.0 && deviation > self.deviation {
+            self.deviation = deviation;
+            self.ratio = ratio(scale);
+            self.clip = clip.map(str::to_owned);
+        }
+    }
+}
+
+/// Largest by smallest size.
+fn ratio(scale: DVec3) -> f64 {
+    let size = scale.abs();
+    size.max_element() / size.min_element().max(f64::MIN_POSITIVE)
+}

@@ -1,0 +1,260 @@
+//! What a change of the joints does to the posed model, by linear blend skinning in f64.
+
+use super::RigEdit;
+use crate::document::{ClipId, Document, Instance, InstanceId};
+use crate::skeleton::{Clip, JointId};
+use glam::{DAffine3, DVec3};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Moments of a clip that are compared.
+const MOMENTS: usize = 24;
+
+/// What an edit of the joints changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RigReport {
+    /// Joints that were added, removed, moved, turned or hung elsewhere.
+    pub n_joints: usize,
+    /// Points whose influences change.
+    pub n_points: usize,
+    /// Keys that clips get beside those they have; negative where channels go.
+    pub keys_added: i64,
+    /// Largest change at rest, as a fraction of the model's diagonal.
+    pub at_rest: f64,
+    /// Largest change in each clip that changes, as a fraction of the diagonal.
+    pub in_clips: BTreeMap<ClipId, f64>,
+}
+
+impl RigReport {
+    /// The largest change of all.
+    pub fn worst(&self) -> f64 {
+        self.in_clips.values().copied().fold(self.at_rest, f64::max)
+    }
+}
+
+/// Measures what `edit` would do to `document`.
+pub fn report(document: &Document, edit: &RigEdit) -> RigReport {
+    let mut after = document.clone();
+    let mut applied = edit.clone();
+    applied.swap(&mut after, &mut crate::document::Dirty::default());
+    let before = document.skeleton.joints();
+    let now = after.skeleton.joints();
+    let pairs = now.iter().zip(before);
+    let differs =
+        pairs.filter(|(a, b)| (a.parent, a.rest, a.removed) != (b.parent, b.rest, b.removed));
+    let off = Compared::new(document, &after);
+    RigReport {
+        n_joints: differs.count() + now.len().saturating_sub(before.len()),
+        n_points: edit.n_points(),
+        keys_added: n_keys(&after) as i64 - n_keys(document) as i64,
+        at_rest: off.at_rest().max / off.diagonal,
+        in_clips: after
+            .clips
+            .keys()
+            .map(|&id| (id, off.in_clip(id).max / off.diagonal))
+            .collect(),
+    }
+}
+
+/// Keys of all channels of all clips.
+pub fn n_keys(document: &Document) -> usize {
+    let channels = document.clips.values().flat_map(|clip| &clip.channels);
+    channels.map(|channel| channel.times.len()).sum()
+}
+
+/// Distances between the points of two documents, metres.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Distances {
+    /// The largest.
+    pub max: f64,
+    /// The sum of squares.
+    pub squares: f64,
+    /// How many there are.
+    pub n: usize,
+}
+
+impl Distances {
+    /// Adds others.
+    pub fn merge(&mut self, other: Self) {
+        self.max = self.max.max(other.max);
+        self.squares += other.squares;
+        self.n += other.n;
+    }
+
+    /// Root of the mean square.
+    pub fn rms(&self) -> f64 {
+        (self.squares / self.n.max(1) as f64).sqrt()
+    }
+}
+
+/// Two states of a document whose posed points are compared.
+pub struct Compared<'a> {
+    before: &'a Document,
+    after: &'a Document,
+    /// Diagonal of the box around all points at rest, metres; 1 where there is nothing.
+    pub diagonal: f64,
+}
+
+impl<'a> Compared<'a> {
+    /// Both must have the same meshes and instances.
+    pub fn new(before: &'a Document, after: &'a Document) -> Self {
+        Self {
+            before,
+            after,
+            diagonal: diagonal(before),
+        }
+    }
+
+    /// At rest.
+    pub fn at_rest(&self) -> Distances {
+        let world = [self.before, self.after].map(|d| d.rest_pose.world_matrices(&d.skeleton));
+        self.apart(&world)
+    }
+
+    /// In a clip that both have, at moments between its first and last key.
+    pub fn in_clip(&self, id: ClipId) -> Distances {
+        let (Some(before), Some(after)) = (self.before.clips.get(&id), self.after.clips.get(&id))
+        else {
+            return Distances::default();
+        };
+        self.in_clips(before, after)
+    }
+
+    /// In clips that correspond.
+    pub fn in_clips(&self, before: &Clip, after: &Clip) -> Distances {
+        let (start, end) = (
+            f64::from(before.start_secs().min(after.start_secs())),
+            f64::from(before.end_secs().max(after.end_secs())),
+        );
+        let moments: Vec<Distances> = (0..MOMENTS)
+            .into_par_iter()
+            .map(|i| {
+                let time = start + (end - start) * (i as f64 + 0.37) / MOMENTS as f64;
+                let world = [
+                    world_at(self.before, before, time),
+                    world_at(self.after, after, time),
+                ];
+                self.apart(&world)
+            })
+            .collect();
+        let mut all = Distances::default();
+        for moment in moments {
+            all.merge(moment);
+        }
+        all
+    }
+
+    fn apart(&self, world: &[Vec<DAffine3>; 2]) -> Distances {
+        let mut all = Distances::default();
+        for (id, instance) in &self.before.instances {
+            let Some(other) = self.after.instances.get(id) else {
+                continue;
+            };
+            let places = [
+                placed(self.before, instance, &world[0]),
+                placed(self.after, other, &world[1]),
+            ];
+            for (a, b) in places[0].iter().zip(&places[1]) {
+                let apart = a.distance_squared(*b);
+                all.max = all.max.max(apart);
+                all.squares += apart;
+                all.n += 1;
+            }
+        }
+        all.max = all.max.sqrt();
+        all
+    }
+}
+
+fn world_at(document: &Document, clip: &Clip, time: f64) -> Vec<DAffine3> {
+    document
+        .pose_of_clip(clip, time)
+        .world_matrices(&document.skeleton)
+}
+
+/// The points of an instance in the world: linear blend skinning of the mesh without morphs, or its node's transform.
+pub fn placed(document: &Document, instance: &Instance, world: &[DAffine3]) -> Vec<DVec3> {
+    let Some(item) = document.meshes.get(&instance.mesh) else {
+        return Vec::new();
+    };
+    let positions = item.geometry.positions.iter().map(|p| p.as_dvec3());
+    let Some(skin) = instance.skin.and_then(|skin| document.skins.get(&skin)) else {
+        let node = world[instance.joint.get()];
+        return positions.map(|p| node.transform_point3(p)).collect();
+    };
+    let joints = skin.joints.iter().zip(&skin.inverse_bind);
+    let palette: Vec<DAffine3> = joints.map(|(j, ibm)| world[j.get()] * *ibm).collect();
+    let rows = item.influences.iter();
+    positions
+        .zip(rows)
+        .map(|(p, row)| {
+            let (mut place, mut sum) = (DVec3::ZERO, 0.0);
+            for (joint, weight) in row.iter() {
+                let weight = f64::from(weight);
+                place += palette[usize::from(joint)].transform_point3(p) * weight;
+                sum += weight;
+            }
+            if sum > 0.0 { place / sum } else { p }
+        })
+        .collect()
+}
+
+/// The points of every instance at rest.
+pub fn placed_at_rest(document: &Document) -> BTreeMap<InstanceId, Vec<DVec3>> {
+    let world = document.rest_pose.world_matrices(&document.skeleton);
+    let instances = document.instances.iter();
+    instances
+        .map(|(&id, instance)| (id, placed(document, instance, &world)))
+        .collect()
+}
+
+/// The diagonal of the box around all points at rest, metres; 1 where there is nothing.
+pub fn diagonal(document: &Document) -> f64 {
+    let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    for p in placed_at_rest(document).values().flatten() {
+        if p.is_finite() {
+            low = low.min(*p);
+            high = high.max(*p);
+        }
+    }
+    let size = (high - low).length();
+    if size.is_finite() && size > 0.0 {
+        size
+    } else {
+        1.0
+    }
+}
+
+/// How far at rest the farthest point is from `joint` that it or a joint below it moves, metres.
+pub(super) fn reach(document: &Document, joint: JointId) -> f64 {
+    let skeleton = &document.skeleton;
+    let world = document.rest_pose.world_matrices(skeleton);
+    let at = world[joint.get()].translation;
+    let is_below = |j: JointId| j == joint || skeleton.ancestors(j).any(|a| a == joint);
+    let mut reach = skeleton
+        .live_joints()
+        .filter(|&j| is_below(j))
+        .map(|j| world[j.get()].translation.distance(at))
+        .fold(0.0, f64::max);
+    for instance in document.instances.values() {
+        let Some(item) = document.meshes.get(&instance.mesh) else {
+            continue;
+        };
+        let skin = instance.skin.and_then(|skin| document.skins.get(&skin));
+        let follows: Option<Vec<bool>> =
+            skin.map(|skin| skin.joints.iter().map(|&j| is_below(j)).collect());
+        if follows.is_none() && !is_below(instance.joint) {
+            continue;
+        }
+        let places = placed(document, instance, &world);
+        for (place, row) in places.iter().zip(item.influences.iter()) {
+            let is_moved = follows
+                .as_ref()
+                .is_none_or(|follows| row.iter().any(|(j, w)| w > 0.0 && follows[usize::from(j)]));
+            if is_moved && place.is_finite() {
+                reach = reach.max(place.distance(at));
+            }
+        }
+    }
+    reach
+}

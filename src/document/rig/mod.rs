@@ -1,0 +1,122 @@
+//! Changes of the joints: adding, moving, turning, reparenting and removing them without losing mesh, weights or clips.
+//!
+//! Data flow: an operation ([`extrude`], [`insert`], [`move_joint`], [`orient`], [`reparent`], [`remove`]) changes a scratch
+//! copy of the document; [`RigEdit::between`] collects what differs; [`crate::document::Edit::Rig`] exchanges it as one
+//! step. [`RigReport`] measures what it does to the poses.
+//!
+//! Invariant: joint frames change by `W' = W C`, inverse bind matrices by `C^-1`, never by inverting `W`: skin matrices
+//! stay as they are, also where the rest pose is not the bind pose.
+//! Invariant: a `JointId` and a slot of a skin never change their meaning; new ones are appended.
+//! Invariant: keys are local transforms, not offsets from rest: a rest transform changes without its clips.
+
+mod content;
+mod edit;
+mod error;
+mod extrude;
+mod for_file;
+mod frames;
+mod insert;
+pub mod measure;
+mod move_joint;
+mod orient;
+mod remove;
+mod reparent;
+mod restore;
+mod rows;
+mod sampling;
+
+pub use edit::RigEdit;
+pub use error::RigError;
+pub use extrude::{Extrude, extrude};
+pub use frames::change_frames;
+pub use insert::{Insert, insert};
+pub use measure::{RigReport, report};
+pub use move_joint::{Children, Intent, Move, move_joint};
+pub use orient::{Axis, Orient, SecondAxis, orient, turn_of_axes};
+pub use remove::{Heirs, RemovalCosts, removal_costs, remove};
+pub use reparent::{Keep, Reparent, reparent};
+pub use restore::RestoredRig;
+
+/// How far a clip may be from what it was where keys have to be added, as a fraction of the model's diagonal.
+pub const KEY_TOLERANCE: f64 = 1e-4;
+
+use super::Document;
+use crate::skeleton::{Joint, JointId, Pose, Skeleton};
+use std::sync::Arc;
+
+/// Gives a scratch copy other joints: their parents are a forest, as every operation sees to. Rest follows; new joints are
+/// at rest in the pose.
+fn set_joints(document: &mut Document, joints: Vec<Joint>) {
+    let Ok(skeleton) = Skeleton::new(joints) else {
+        return;
+    };
+    let at_rest = Pose::rest(&skeleton);
+    for pose in [&mut document.pose, &mut document.rest_pose] {
+        let pose = Arc::make_mut(pose);
+        pose.morph_weights.resize(skeleton.len(), Vec::new());
+        let known = pose.locals.len();
+        pose.locals.extend_from_slice(&at_rest.locals[known..]);
+    }
+    Arc::make_mut(&mut document.rest_pose).locals = at_rest.locals;
+    document.skeleton = Arc::new(skeleton);
+}
+
+/// The joints of a scratch copy, to change.
+fn joints_of(document: &Document) -> Vec<Joint> {
+    document.skeleton.joints().to_vec()
+}
+
+fn check_live(document: &Document, joint: JointId) -> Result<(), RigError> {
+    if document.skeleton.is_live(joint) {
+        Ok(())
+    } else {
+        Err(RigError::NoJoint(joint.0))
+    }
+}
+
+/// Adds `joint` to the skins that list `other`, with the skin matrix of `other` where `into_new` leads from its space to
+/// that of the new joint.
+fn add_to_skins(
+    document: &mut Document,
+    joint: JointId,
+    other: JointId,
+    into_new: glam::DAffine3,
+) -> Result<(), RigError> {
+    for skin in document.skins.values_mut() {
+        let Some(slot) = skin.joints.iter().position(|&j| j == other) else {
+            continue;
+        };
+        if skin.joints.len() > usize::from(u16::MAX) {
+            return Err(RigError::SkinFull(skin.name.clone()));
+        }
+        let skin = Arc::make_mut(skin);
+        skin.joints.push(joint);
+        skin.inverse_bind.push(into_new * skin.inverse_bind[slot]);
+    }
+    Ok(())
+}
+
+/// A name for a joint that continues `name`: its stem with the next free number, the side kept at its end.
+fn next_name(skeleton: &Skeleton, name: &str) -> String {
+    let is_taken = |wanted: &str| {
+        let mut joints = skeleton.live_joints();
+        joints.any(|j| skeleton.joint(j).name == wanted)
+    };
+    // "arm.l" -> "arm" + ".l".
+    let sided = name.len().checked_sub(2).and_then(|at| {
+        let (stem, side) = name.split_at_checked(at)?;
+        let mut chars = side.chars();
+        let opens = matches!(chars.next(), Some('.' | '_' | '-' | ' '));
+        (opens && matches!(chars.next(), Some('l' | 'L' | 'r' | 'R'))).then_some((stem, side))
+    });
+    let (stem, side) = sided.unwrap_or((name, ""));
+    let digits = stem.chars().rev().take_while(char::is_ascii_digit).count();
+    let (bare, number) = stem.split_at(stem.len() - digits);
+    let width = digits.max(2);
+    let first = number.parse::<u64>().unwrap_or(0) + 1;
+    let separator = if digits == 0 { "_" } else { "" };
+    (first..)
+        .map(|n| format!("{bare}{separator}{n:0width$}{side}"))
+        .find(|wanted| !is_taken(wanted))
+        .unwrap_or_default()
+}

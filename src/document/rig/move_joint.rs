@@ -1,0 +1,121 @@
+//! Moving a joint.
+
+use super::frames::{Keys, apply_frames, set_channel};
+use super::reparent::{Sampled, sample_below};
+use super::{RigEdit, RigError, check_live, joints_of, set_joints};
+use crate::document::Document;
+use crate::skeleton::{Frame, JointId, Property};
+use glam::{DAffine3, DVec3};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a move means for the clips.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Intent {
+    /// Clips turn about the new place: their rotations stay.
+    #[default]
+    NewPivot,
+    /// Nothing moves differently: keys are added where the new place swings.
+    KeepMotion,
+    /// As [`Intent::NewPivot`], while the children keep their motions: hands stay on props.
+    ChildrenKeepMotion,
+}
+
+/// What happens to the joints below.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Children {
+    /// They stay in their places.
+    #[default]
+    Stay,
+    /// They go along at rest, with all that is below them.
+    Follow,
+}
+
+/// A joint to move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Move {
+    /// Which.
+    pub joint: JointId,
+    /// Where to, in its own axes and units.
+    pub by: DVec3,
+    /// What it means for the clips.
+    pub intent: Intent,
+    /// What happens to the joints below; they always stay where motion is kept.
+    pub children: Children,
+    /// How far added keys may be off, as a fraction of the model's diagonal.
+    pub tolerance: f64,
+}
+
+/// The edit that moves a joint. The mesh at rest stays as it is.
+pub fn move_joint(document: &Document, wanted: &Move) -> Result<RigEdit, RigError> {
+    check_live(document, wanted.joint)?;
+    if !wanted.by.is_finite() {
+        return Err(RigError::Value("The bone's place is not finite.".into()));
+    }
+    let mut changed = document.clone();
+    let frames = BTreeMap::from([(wanted.joint, Frame::shift(wanted.by))]);
+    match (wanted.intent, wanted.children) {
+        (Intent::KeepMotion, _) => {
+            apply_frames(&mut changed, &frames, Keys::KeepMotion(wanted.tolerance))?;
+        }
+        (Intent::NewPivot, Children::Follow) => follow(&mut changed, wanted),
+        (Intent::NewPivot, Children::Stay) => {
+            apply_frames(&mut changed, &frames, Keys::NewPivot)?;
+        }
+        (Intent::ChildrenKeepMotion, _) => {
+            apply_frames(&mut changed, &frames, Keys::NewPivot)?;
+            keep_children(document, &mut changed, wanted)?;
+        }
+    }
+    Ok(RigEdit::between(document, &changed))
+}
+
+/// The joint's own rest changes alone; what is below goes along and is bound anew in its new place.
+fn follow(document: &mut Document, wanted: &Move) {
+    let skeleton = document.skeleton.clone();
+    let joint = wanted.joint;
+    let was = skeleton.joint(joint).rest;
+    let offset = was.linear() * wanted.by;
+    let before = document.rest_pose.world_matrices(&skeleton);
+    let mut joints = joints_of(document);
+    joints[joint.get()].rest.translation += offset;
+    set_joints(document, joints);
+    Arc::make_mut(&mut document.pose).locals[joint.get()].translation += offset;
+    for clip in document.clips.values_mut() {
+        if let Some(c) = clip.channel_of(joint, Property::Translation) {
+            let shifted = clip.channels[c].shifted(offset);
+            set_channel(Arc::make_mut(clip), shifted);
+        }
+    }
+    let after = document.rest_pose.world_matrices(&document.skeleton);
+    let is_below = |j: JointId| j == joint || skeleton.ancestors(j).any(|a| a == joint);
+    for skin in document.skins.values_mut() {
+        if !skin.joints.iter().any(|&j| is_below(j)) {
+            continue;
+        }
+        let skin = Arc::make_mut(skin);
+        for (&j, matrix) in skin.joints.iter().zip(&mut skin.inverse_bind) {
+            if is_below(j) {
+                // W'^-1 W is the joint's own change of frame, so K stays.
+                let change: DAffine3 = after[j.get()].inverse() * before[j.get()];
+                *matrix = change * *matrix;
+            }
+        }
+    }
+}
+
+/// Gives the children their motions back: `L'_c(t) = W'_j(t)^-1 W_c(t)`.
+fn keep_children(before: &Document, changed: &mut Document, wanted: &Move) -> Result<(), RigError> {
+    for &child in before.skeleton.children(wanted.joint) {
+        let sampled = Sampled {
+            joint: child,
+            parent: Some(wanted.joint),
+            tolerance: wanted.tolerance,
+            halves: true,
+            nearest: false,
+        };
+        let now = changed.clone();
+        sample_below(before, &now, changed, &sampled)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,233 @@
+//! Turning the axes of joints without moving anything.
+
+use super::frames::change_frames;
+use super::{RigEdit, RigError, check_live};
+use crate::document::Document;
+use crate::skeleton::orientation::orientation;
+use crate::skeleton::{Frame, JointId};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::collections::BTreeMap;
+
+/// A bend whose sine is below this has no plane.
+const FLAT: f64 = 5e-3;
+/// A second axis this much along the first, as a sine, tells nothing.
+const PARALLEL: f64 = 1e-6;
+
+/// One of a joint's own axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// +X.
+    X,
+    /// -X.
+    NegX,
+    /// +Y.
+    Y,
+    /// -Y.
+    NegY,
+    /// +Z.
+    Z,
+    /// -Z.
+    NegZ,
+}
+
+impl Axis {
+    /// Its unit vector.
+    pub fn unit(self) -> DVec3 {
+        match self {
+            Self::X => DVec3::X,
+            Self::NegX => DVec3::NEG_X,
+            Self::Y => DVec3::Y,
+            Self::NegY => DVec3::NEG_Y,
+            Self::Z => DVec3::Z,
+            Self::NegZ => DVec3::NEG_Z,
+        }
+    }
+}
+
+/// Where the second axis points.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum SecondAxis {
+    /// Along the normal of the bend at the joint, so that the hinge turns about one axis; where it is straight, up.
+    #[default]
+    BendNormal,
+    /// Along a direction of the world: an axis, or that of the view.
+    World(DVec3),
+    /// At a place in the world: a pole, or another joint.
+    Towards(DVec3),
+    /// To whichever of four sides turns the axes least.
+    LeastTurn,
+}
+
+/// How joints are turned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Orient {
+    /// Which.
+    pub joints: Vec<JointId>,
+    /// Which axis runs along the bone.
+    pub aim: Axis,
+    /// Which axis goes to the side.
+    pub second: Axis,
+    /// Where to.
+    pub towards: SecondAxis,
+    /// A further turn about the bone, radians.
+    pub roll: f64,
+    /// Whether a joint without children keeps its axes; else it takes its parent's.
+    pub leaves_stay: bool,
+}
+
+/// The edit that turns the axes of joints and keeps every motion exactly.
+pub fn orient(document: &Document, wanted: &Orient) -> Result<RigEdit, RigError> {
+    if wanted.aim.unit().dot(wanted.second.unit()) != 0.0 {
+        return Err(RigError::Value(
+            "The second axis must be another one than that along the bone.".into(),
+        ));
+    }
+    let skeleton = &document.skeleton;
+    let world = document.rest_pose.world_matrices(skeleton);
+    let mut frames: BTreeMap<JointId, Frame> = BTreeMap::new();
+    let mut joints = wanted.joints.clone();
+    for &joint in &joints {
+        check_live(document, joint)?;
+    }
+    // Leaves take the new axes of their parents.
+    joints.sort_by_key(|&joint| skeleton.rank(joint));
+    for joint in joints {
+        let turn = match aimed_child(document, joint) {
+            Some(child) => aimed(document, &world, joint, child, wanted),
+            None if wanted.leaves_stay => continue,
+            None => skeleton.joint(joint).parent.map(|parent| {
+                let own = orientation(world[joint.get()].matrix3);
+                let above = orientation(world[parent.get()].matrix3);
+                let turned = frames.get(&parent).copied().unwrap_or(Frame::IDENTITY);
+                let all = own.transpose() * above * DMat3::from_quat(turned.rotation);
+                proper(all)
+            }),
+        };
+        if let Some(turn) = turn {
+            frames.insert(joint, Frame::turn(turn));
+        }
+    }
+    change_frames(document, &frames, super::KEY_TOLERANCE)
+}
+
+/// The turn C of a joint whose bone leads to `child`.
+fn aimed(
+    document: &Document,
+    world: &[DAffine3],
+    joint: JointId,
+    child: JointId,
+    wanted: &Orient,
+) -> Option<DQuat> {
+    let place = |j: JointId| world[j.get()].translation;
+    let into_joint = world[joint.get()].matrix3.inverse();
+    let bone = place(child) - place(joint);
+    let along = (into_joint * bone).try_normalize()?;
+    let parent = document.skeleton.joint(joint).parent;
+    let bend = parent.and_then(|parent| {
+        let above = place(joint) - place(parent);
+        let normal = above.cross(bone);
+        (normal.length() >= FLAT * above.length() * bone.length()).then_some(normal)
+    });
+    let first = match wanted.towards {
+        SecondAxis::BendNormal => bend,
+        SecondAxis::World(direction) => Some(direction),
+        SecondAxis::Towards(there) => Some(there - place(joint)),
+        SecondAxis::LeastTurn => Some(into_joint.inverse() * wanted.second.unit()),
+    };
+    let sides = [first, bend, Some(DVec3::Y), Some(DVec3::Z), Some(DVec3::X)];
+    let side = sides.into_iter().flatten().find_map(|side| {
+        let side = into_joint * side;
+        (side.cross(along).length() >= PARALLEL * side.length() && side.length() > 0.0)
+            .then_some(side)
+    })?;
+    let turn = turn_of_axes(along, side, wanted.aim, wanted.second);
+    let turn = if wanted.towards == SecondAxis::LeastTurn {
+        let quarter = |n: u32| {
+            let about = DQuat::from_axis_angle(along, f64::from(n) * std::f64::consts::FRAC_PI_2);
+            about * turn
+        };
+        let turns = (0..4).map(quarter);
+        turns.reduce(|a, b| if b.w.abs() > a.w.abs() { b } else { a })?
+    } else {
+        turn
+    };
+    Some(DQuat::from_axis_angle(along, wanted.roll) * turn)
+}
+
+/// The turn that brings `aim` along `along` and `second` as near to `side` as that allows, all in one space.
+pub fn turn_of_axes(along: DVec3, side: DVec3, aim: Axis, second: Axis) -> DQuat {
+    let along = along.normalize();
+    let side = (side - along * side.dot(along)).normalize();
+    let there = DMat3::from_cols(along, side, along.cross(side));
+    let (aim, second) = (aim.unit(), second.unit());
+    let here = DMat3::from_cols(aim, second, aim.cross(second));
+    proper(there * here.transpose())
+}
+
+/// A rotation matrix as a unit quaternion with `w >= 0`.
+fn proper(matrix: DMat3) -> DQuat {
+    let (rotation, _) = crate::math::polar(matrix);
+    let q = DQuat::from_mat3(&rotation).normalize();
+    if q.w < 0.0 { -q } else { q }
+}
+
+/// The child that a joint's bone leads to: its only one, else the one with most weight below it.
+fn aimed_child(document: &Document, joint: JointId) -> Option<JointId> {
+    let children = document.skeleton.children(joint);
+    if children.len() < 2 {
+        return children.first().copied();
+    }
+    let weights = weight_of_joints(document);
+    let below = |child: JointId| -> f64 {
+        let mut open = vec![child];
+        let mut sum = 0.0;
+        while let Some(joint) = open.pop() {
+            sum += weights[joint.get()];
+            open.extend(document.skeleton.children(joint));
+        }
+        sum
+    };
+    let sums = children.iter().map(|&child| (child, below(child)));
+    // Of equal ones the first.
+    sums.reduce(|a, b| if b.1 > a.1 { b } else { a })
+        .map(|(child, _)| child)
+}
+
+/// n_joints: the sum of the weights of all points.
+fn weight_of_joints(document: &Document) -> Vec<f64> {
+    let mut sums = vec![0.0; document.skeleton.len()];
+    for (&mesh, item) in &document.meshes {
+        let Some((_, skin)) = document.skin_of_mesh(mesh) else {
+            continue;
+        };
+        for (slot, weight) in item.influences.iter().flat_map(|row| row.iter()) {
+            if let Some(joint) = skin.joints.get(usize::from(slot)) {
+                sums[joint.get()] += f64::from(weight);
+            }
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(q: DQuat, expected: [f64; 4]) {
+        assert!(q.abs_diff_eq(DQuat::from_array(expected), 1e-9), "{q}");
+    }
+
+    #[test]
+    fn axes_turn_to_the_bone_and_its_side() {
+        let along = DVec3::new(1.0, 2.0, 2.0);
+        let bend = DVec3::X.cross(along);
+        close(
+            turn_of_axes(along, bend, Axis::Y, Axis::Z),
+            [0.3771722397, 0.0647125256, -0.1562298571, 0.9105743365],
+        );
+        close(
+            turn_of_axes(along, DVec3::Y, Axis::X, Axis::Y),
+            [-0.1875924741, -0.4911234732, 0.3035309991, 0.7946544723],
+        );
+    }
+}

@@ -1,0 +1,257 @@
+//! Removing a joint.
+
+use super::content::{has_content, split};
+use super::measure::{Compared, Distances};
+use super::reparent::{Keep, Reparent, hang};
+use super::rows::{along, change_rows, distance, handed, smoothstep};
+use super::{KEY_TOLERANCE, RigEdit, RigError, check_live, joints_of, set_joints};
+use crate::document::{Document, MeshId, Skin, SkinId};
+use crate::math::Transform;
+use crate::skeleton::JointId;
+use glam::{DAffine3, DVec3};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Clips that the costs of a removal are measured in, at most.
+const MEASURED_CLIPS: usize = 12;
+
+/// Who gets the weights of a removed joint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heirs {
+    /// The parent at its head and the child at its end, in between both.
+    AlongBone,
+    /// The nearest joint above it that the skin lists, else a child.
+    IntoParent,
+    /// A chosen joint.
+    Into(JointId),
+}
+
+/// How far the posed points move when a joint is removed, over the first clips.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RemovalCosts {
+    /// With [`Heirs::AlongBone`].
+    pub along_bone: Distances,
+    /// With [`Heirs::IntoParent`].
+    pub into_parent: Distances,
+}
+
+impl RemovalCosts {
+    /// The one that changes the clips less, by the mean square; of equal ones the parent.
+    pub fn preselected(&self) -> Heirs {
+        if self.along_bone.rms() < self.into_parent.rms() {
+            Heirs::AlongBone
+        } else {
+            Heirs::IntoParent
+        }
+    }
+}
+
+/// Measures both ways to remove a joint. Neither always wins.
+pub fn removal_costs(document: &Document, joint: JointId) -> Result<RemovalCosts, RigError> {
+    let cost = |heirs: Heirs| -> Result<Distances, RigError> {
+        let mut changed = document.clone();
+        take_out(&mut changed, joint, heirs)?;
+        let compared = Compared::new(document, &changed);
+        let mut all = Distances::default();
+        for &id in document.clips.keys().take(MEASURED_CLIPS) {
+            all.merge(compared.in_clip(id));
+        }
+        Ok(all)
+    };
+    Ok(RemovalCosts {
+        along_bone: cost(Heirs::AlongBone)?,
+        into_parent: cost(Heirs::IntoParent)?,
+    })
+}
+
+/// The edit that removes a joint: its children hang from its parent and keep their motions, what it draws rigidly stays on
+/// a node of its own, and its weights pass on.
+pub fn remove(document: &Document, joint: JointId, heirs: Heirs) -> Result<RigEdit, RigError> {
+    let mut changed = document.clone();
+    take_out(&mut changed, joint, heirs)?;
+    Ok(RigEdit::between(document, &changed))
+}
+
+fn take_out(document: &mut Document, joint: JointId, heirs: Heirs) -> Result<(), RigError> {
+    check_live(document, joint)?;
+    // Where the bone leads is known before the children go.
+    let tree = document.clone();
+    if has_content(document, joint) {
+        split(document, joint, Transform::IDENTITY);
+    }
+    let skeleton = document.skeleton.clone();
+    for &child in skeleton.children(joint) {
+        let wanted = Reparent {
+            joint: child,
+            parent: skeleton.joint(joint).parent,
+            keep: Keep::Motion,
+            nearest: false,
+            tolerance: KEY_TOLERANCE,
+            halves: true,
+        };
+        hang(document, &wanted)?;
+    }
+    let meshes: Vec<MeshId> = document.meshes.keys().copied().collect();
+    for mesh in meshes {
+        pass_on(&tree, document, mesh, joint, heirs)?;
+    }
+    for skin in document.skins.values_mut() {
+        if !skin.joints.contains(&joint) {
+            continue;
+        }
+        if !skin
+            .joints
+            .iter()
+            .any(|&j| j != joint && skeleton.is_live(j))
+        {
+            return Err(RigError::NoHeir {
+                joint: skeleton.label(joint),
+                skin: skin.name.clone(),
+            });
+        }
+        let skin = Arc::make_mut(skin);
+        for (j, matrix) in skin.joints.iter().zip(&mut skin.inverse_bind) {
+            if *j == joint {
+                *matrix = DAffine3::IDENTITY;
+            }
+        }
+    }
+    for clip in document.clips.values_mut() {
+        if clip.channels.iter().any(|c| c.joint == joint) {
+            Arc::make_mut(clip).channels.retain(|c| c.joint != joint);
+        }
+    }
+    if document.locked.contains(&joint) {
+        Arc::make_mut(&mut document.locked).remove(&joint);
+    }
+    let mut joints = joints_of(document);
+    joints[joint.get()].removed = true;
+    for entry in &mut joints {
+        if entry.rule.inflation_parent == Some(joint) {
+            entry.rule.inflation_parent = None;
+        }
+    }
+    set_joints(document, joints);
+    Ok(())
+}
+
+/// The slots that share the weights of a removed joint in a mesh.
+struct Shares {
+    from: u16,
+    target: u16,
+    /// The children that the skin lists, each with where its bone ends.
+    children: Vec<(u16, DVec3)>,
+    into_joint: DAffine3,
+}
+
+fn pass_on(
+    tree: &Document,
+    document: &mut Document,
+    mesh: MeshId,
+    joint: JointId,
+    heirs: Heirs,
+) -> Result<(), RigError> {
+    let instances = tree.instances.values().filter(|i| i.mesh == mesh);
+    let skins: BTreeSet<SkinId> = instances.filter_map(|i| i.skin).collect();
+    let skins: Vec<&Arc<Skin>> = skins.iter().filter_map(|id| tree.skins.get(id)).collect();
+    let slot = |skin: &Skin, j: JointId| {
+        let slot = skin.joints.iter().position(|&other| other == j);
+        slot.map(|slot| slot as u16)
+    };
+    // In the same slot of every skin that draws the mesh.
+    let shared = |j: JointId| {
+        let first = slot(skins.first()?, j)?;
+        let is_same = |skin: &&Arc<Skin>| slot(skin, j) == Some(first);
+        skins.iter().all(is_same).then_some(first)
+    };
+    let Some(skin) = skins.iter().find(|skin| slot(skin, joint).is_some()) else {
+        return Ok(());
+    };
+    let skeleton = &tree.skeleton;
+    let is_weighted = |slot: u16| {
+        let item = tree.meshes.get(&mesh);
+        let rows = item.into_iter().flat_map(|item| {
+            let layers = item.layers.layers().iter().map(|layer| &layer.rows);
+            layers.chain([&item.influences])
+        });
+        let mut rows = rows.flat_map(|rows| rows.iter());
+        rows.any(|row| row.joints.contains(&slot))
+    };
+    let Some(from) = slot(skin, joint).filter(|&from| is_weighted(from)) else {
+        return Ok(());
+    };
+    let no_heir = || RigError::NoHeir {
+        joint: skeleton.label(joint),
+        skin: skin.name.clone(),
+    };
+    if shared(joint) != Some(from) {
+        return Err(no_heir());
+    }
+    let above = || skeleton.ancestors(joint).find(|&j| shared(j).is_some());
+    let child = || {
+        let mut children = skeleton.children(joint).iter().copied();
+        children.find(|&j| shared(j).is_some())
+    };
+    let target = match heirs {
+        Heirs::Into(heir) => {
+            let is_possible = heir != joint && skeleton.is_live(heir) && shared(heir).is_some();
+            if !is_possible {
+                return Err(RigError::NotInSkin {
+                    joint: skeleton.label(joint),
+                    heir: skeleton.label(heir),
+                    skin: skin.name.clone(),
+                });
+            }
+            heir
+        }
+        Heirs::AlongBone | Heirs::IntoParent => above().or_else(child).ok_or_else(no_heir)?,
+    };
+    let mut takers = vec![target];
+    let mut children = Vec::new();
+    if heirs == Heirs::AlongBone {
+        for &child in skeleton.children(joint) {
+            let tail = skeleton.joint(child).rest.translation;
+            if let Some(slot) = shared(child).filter(|_| tail.length() > 1e-10) {
+                children.push((slot, tail));
+                takers.push(child);
+            }
+        }
+    }
+    for taker in takers.into_iter().chain([joint]) {
+        if tree.locked.contains(&taker) {
+            return Err(RigError::Locked(skeleton.label(taker)));
+        }
+    }
+    let shares = Shares {
+        from,
+        target: shared(target).ok_or_else(no_heir)?,
+        children,
+        into_joint: skin.inverse_bind[usize::from(from)],
+    };
+    let limit = tree.session().brush.max_influences;
+    change_rows(document, mesh, |point, row| {
+        handed(row, from, &shares.at(point), limit)
+    })
+}
+
+impl Shares {
+    /// Who gets how much of the weight at a point in bind pose.
+    fn at(&self, point: DVec3) -> Vec<(u16, f64)> {
+        let place = self.into_joint.transform_point3(point);
+        let near = |a: &&(u16, DVec3), b: &&(u16, DVec3)| {
+            distance(place, a.1).total_cmp(&distance(place, b.1))
+        };
+        let nearest = self.children.iter().min_by(near);
+        let along = nearest.and_then(|(slot, tail)| Some((*slot, along(place, *tail)?)));
+        match along {
+            Some((child, s)) if child != self.target => {
+                let e = smoothstep(s);
+                vec![(self.target, 1.0 - e), (child, e)]
+            }
+            _ => vec![(self.target, 1.0)],
+        }
+        .into_iter()
+        .filter(|(slot, _)| *slot != self.from)
+        .collect()
+    }
+}

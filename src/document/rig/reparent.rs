@@ -1,0 +1,388 @@
+//! Hanging a joint from another.
+
+use super::frames::set_channel;
+use super::sampling::{Motion, chain, resampling};
+use super::{RigEdit, RigError, check_live, joints_of, set_joints};
+use crate::document::Document;
+use crate::math::{Transform, polar};
+use crate::skeleton::orientation::world_of;
+use crate::skeleton::resample::{KeyTimes, Resampled};
+use crate::skeleton::{Clip, JointId, Pose, Property};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Entries off the diagonal of a stretch above this fraction of the matrix are shear.
+const SHEAR_TOLERANCE: f64 = 1e-4;
+/// A map is rigid times a size where it is so to this fraction.
+const SIMILAR_TOLERANCE: f64 = 1e-9;
+/// A property that strays less than this from its value at rest, as a fraction, needs no channel.
+const CONSTANT_TOLERANCE: f64 = 1e-9;
+
+/// What stays as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// The joint's place in the world, at rest and in every clip.
+    #[default]
+    Motion,
+    /// The keys in its parent's space: it moves with its new parent, and so does the mesh.
+    LocalKeys,
+}
+
+/// A joint to hang elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reparent {
+    /// Which.
+    pub joint: JointId,
+    /// From what; `None`: it becomes a root.
+    pub parent: Option<JointId>,
+    /// What stays.
+    pub keep: Keep,
+    /// Whether a shear that no joint can hold is dropped instead of refused.
+    pub nearest: bool,
+    /// How far added keys may be off, as a fraction of the model's diagonal.
+    pub tolerance: f64,
+    /// Whether keys are added between those that matter; else only at their times.
+    pub halves: bool,
+}
+
+/// The edit that hangs a joint from another.
+pub fn reparent(document: &Document, wanted: &Reparent) -> Result<RigEdit, RigError> {
+    let mut changed = document.clone();
+    hang(&mut changed, wanted)?;
+    let edit = RigEdit::between(document, &changed);
+    Ok(match wanted.keep {
+        Keep::Motion if !wanted.nearest => edit,
+        _ => edit.moving_rest(),
+    })
+}
+
+/// Changes the parent of a joint.
+pub(super) fn hang(document: &mut Document, wanted: &Reparent) -> Result<(), RigError> {
+    let joint = wanted.joint;
+    check_live(document, joint)?;
+    let skeleton = document.skeleton.clone();
+    if let Some(parent) = wanted.parent {
+        check_live(document, parent)?;
+        if parent == joint || skeleton.ancestors(parent).any(|a| a == joint) {
+            return Err(RigError::Below {
+                joint: skeleton.label(joint),
+                parent: skeleton.label(parent),
+            });
+        }
+    }
+    check_scene(document, joint, wanted.parent)?;
+    if skeleton.joint(joint).parent == wanted.parent {
+        return Ok(());
+    }
+    let before = document.clone();
+    let mut joints = joints_of(document);
+    joints[joint.get()].parent = wanted.parent;
+    let followed = joints[joint.get()].rule.inflation_parent;
+    set_joints(document, joints);
+    if wanted.keep == Keep::Motion {
+        let sampled = Sampled {
+            joint,
+            parent: wanted.parent,
+            tolerance: wanted.tolerance,
+            halves: wanted.halves,
+            nearest: wanted.nearest,
+        };
+        let now = document.clone();
+        sample_below(&before, &now, document, &sampled)?;
+    }
+    // A joint can only follow one that is above it in the order.
+    if followed.is_some()
+        && document
+            .skeleton
+            .joint(joint)
+            .rule
+            .check(joint, &document.skeleton)
+            .is_err()
+    {
+        let mut joints = joints_of(document);
+        joints[joint.get()].rule.inflation_parent = None;
+        set_joints(document, joints);
+    }
+    Ok(())
+}
+
+/// Refuses to move a skin's only common root into another tree, which would leave its joints without a common root.
+fn check_scene(
+    document: &Document,
+    joint: JointId,
+    parent: Option<JointId>,
+) -> Result<(), RigError> {
+    let Some(source) = &document.source else {
+        return Ok(());
+    };
+    let scenes = source
+        .json
+        .get("scenes")
+        .and_then(serde_json::Value::as_array);
+    if scenes.is_none_or(|scenes| scenes.len() < 2) {
+        return Ok(());
+    }
+    let skeleton = &document.skeleton;
+    let root = |j: JointId| skeleton.ancestors(j).last().unwrap_or(j);
+    let scenes_of = |j: JointId| -> BTreeSet<usize> {
+        let node = skeleton.joint(root(j)).source_node.map(u64::from);
+        let lists = |scene: &serde_json::Value| {
+            let nodes = scene.get("nodes").and_then(serde_json::Value::as_array);
+            nodes.is_some_and(|nodes| nodes.iter().any(|n| n.as_u64() == node && node.is_some()))
+        };
+        let scenes = scenes.into_iter().flatten().enumerate();
+        scenes
+            .filter(|(_, scene)| lists(scene))
+            .map(|(i, _)| i)
+            .collect()
+    };
+    let Some(parent) = parent else { return Ok(()) };
+    if scenes_of(parent) == scenes_of(joint) {
+        return Ok(());
+    }
+    let is_below = |j: JointId| j == joint || skeleton.ancestors(j).any(|a| a == joint);
+    let mut skins = document.skins.values();
+    let held = skins.find(|skin| {
+        let mut live = skin.joints.iter().filter(|&&j| skeleton.is_live(j));
+        live.all(|&j| is_below(j))
+    });
+    match held {
+        Some(skin) => Err(RigError::OtherScene {
+            joint: skeleton.label(joint),
+            parent: skeleton.label(parent),
+            skin: skin.name.clone(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// A joint whose local transforms follow from its place in the world.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sampled {
+    pub(super) joint: JointId,
+    /// What it hangs from now.
+    pub(super) parent: Option<JointId>,
+    pub(super) tolerance: f64,
+    pub(super) halves: bool,
+    pub(super) nearest: bool,
+}
+
+/// Gives the joint in `changed` the local transforms that keep its place of `before` below its parent of `now`, at rest, in
+/// the pose and in every clip: exactly where nothing between the two parents moves, else by new keys.
+pub(super) fn sample_below(
+    before: &Document,
+    now: &Document,
+    changed: &mut Document,
+    wanted: &Sampled,
+) -> Result<(), RigError> {
+    let joint = wanted.joint;
+    let splitter = Splitter {
+        label: before.skeleton.label(joint),
+        signs: signs(before.skeleton.joint(joint).rest.scale()),
+        nearest: wanted.nearest,
+    };
+    let old_parent = before.skeleton.joint(joint).parent;
+    let into = |pose: &Pose, old: &Pose| -> DAffine3 {
+        let above = wanted.parent;
+        let above = above.map_or(DAffine3::IDENTITY, |p| world_of(&now.skeleton, pose, p));
+        above.inverse() * world_of(&before.skeleton, old, joint)
+    };
+    let mut joints = joints_of(changed);
+    let rest = splitter.split(into(&now.rest_pose, &before.rest_pose))?;
+    joints[joint.get()].rest = rest;
+    set_joints(changed, joints);
+    let local = splitter.split(into(&now.pose, &before.pose))?;
+    Arc::make_mut(&mut changed.pose).locals[joint.get()] = local;
+
+    let (old_chain, new_chain) = (
+        chain(&before.skeleton, old_parent),
+        chain(&now.skeleton, wanted.parent),
+    );
+    let path: BTreeSet<JointId> = old_chain
+        .symmetric_difference(&new_chain)
+        .copied()
+        .collect();
+    let ids: Vec<_> = changed.clips.keys().copied().collect();
+    for id in ids {
+        let (Some(old), Some(new)) = (before.clips.get(&id), now.clips.get(&id)) else {
+            continue;
+        };
+        let keys =
+            |clip: &Clip, joints: &BTreeSet<JointId>| KeyTimes::of(clip, |j| joints.contains(&j));
+        let same_keys = |j: &JointId| {
+            let of = |clip: &Clip| {
+                let channels = clip.channels.iter().filter(|c| c.joint == *j);
+                channels.cloned().collect::<Vec<_>>()
+            };
+            before.rest_pose.locals[j.get()] == now.rest_pose.locals[j.get()] && of(old) == of(new)
+        };
+        let mut moving = path.clone();
+        moving.extend(old_chain.intersection(&new_chain).filter(|j| !same_keys(j)));
+        let is_still = keys(old, &moving).is_empty() && keys(new, &moving).is_empty();
+        let map = moved_by(before, now, old_parent, wanted.parent);
+        let mut made = Clip::clone(new);
+        match map.filter(|_| is_still) {
+            Some(map) => {
+                let mut any = false;
+                for channel in made.channels.iter_mut().filter(|c| c.joint == joint) {
+                    any = true;
+                    *channel = map.channel(channel);
+                }
+                if !any {
+                    continue;
+                }
+            }
+            None => {
+                let mut with = moving.clone();
+                with.insert(joint);
+                let times = keys(old, &with).and(&keys(new, &with));
+                if times.is_empty() {
+                    continue;
+                }
+                let mut all = chain(&before.skeleton, Some(joint));
+                let mut there = Motion::new(before, old, &all);
+                all = new_chain.clone();
+                let mut here = Motion::new(now, new, &all);
+                let mut tolerance = resampling(now, wanted.parent, joint, wanted.tolerance);
+                tolerance.halves = wanted.halves;
+                let mut fault = None;
+                let keyed = Resampled::new(&times, tolerance, |time| {
+                    let above = wanted.parent;
+                    let above = above.map_or(DAffine3::IDENTITY, |p| here.world(p, time));
+                    let local = above.inverse() * there.world(joint, time);
+                    splitter.split(local).unwrap_or_else(|error| {
+                        fault.get_or_insert(error);
+                        Transform::IDENTITY
+                    })
+                });
+                if let Some(error) = fault {
+                    return Err(error);
+                }
+                for property in [Property::Translation, Property::Rotation, Property::Scale] {
+                    let is_keyed = made.channel_of(joint, property).is_some();
+                    if is_keyed || strays(&keyed, &rest, property) {
+                        set_channel(&mut made, keyed.channel(joint, property));
+                    }
+                }
+            }
+        }
+        changed.clips.insert(id, Arc::new(made));
+    }
+    Ok(())
+}
+
+/// Whether a property ever differs from rest, so that it needs keys.
+fn strays(keyed: &Resampled, rest: &Transform, property: Property) -> bool {
+    let size = 1.0 + rest.translation.length();
+    keyed.locals().iter().any(|local| match property {
+        Property::Translation => {
+            local.translation.distance(rest.translation) > CONSTANT_TOLERANCE * size
+        }
+        Property::Rotation => {
+            1.0 - local.rotation.dot(rest.rotation).abs() > CONSTANT_TOLERANCE.powi(2)
+        }
+        Property::Scale => {
+            let apart = (local.scale() - rest.scale()).abs().max_element();
+            apart > CONSTANT_TOLERANCE * rest.scale().abs().max_element()
+        }
+        Property::MorphWeights => false,
+    })
+}
+
+/// A map between two parents' spaces that every key can follow: it turns, moves and sizes.
+struct Similarity {
+    rotation: DQuat,
+    scale: f64,
+    map: DAffine3,
+}
+
+/// M = W_q^-1 W_p at rest; `None` where it mirrors or stretches.
+fn moved_by(
+    before: &Document,
+    now: &Document,
+    old: Option<JointId>,
+    new: Option<JointId>,
+) -> Option<Similarity> {
+    let world = |document: &Document, joint: Option<JointId>| {
+        joint.map_or(DAffine3::IDENTITY, |j| {
+            world_of(&document.skeleton, &document.rest_pose, j)
+        })
+    };
+    let map = world(now, new).inverse() * world(before, old);
+    let determinant = map.matrix3.determinant();
+    if !map.is_finite() || determinant <= 0.0 {
+        return None;
+    }
+    let scale = determinant.cbrt();
+    let rotation = map.matrix3 * (1.0 / scale);
+    let apart = rotation.transpose() * rotation - DMat3::IDENTITY;
+    let largest = apart
+        .to_cols_array()
+        .iter()
+        .fold(0.0f64, |a, x| a.max(x.abs()));
+    (largest < SIMILAR_TOLERANCE).then(|| Similarity {
+        rotation: DQuat::from_mat3(&rotation).normalize(),
+        scale,
+        map,
+    })
+}
+
+impl Similarity {
+    fn channel(&self, channel: &crate::skeleton::Channel) -> crate::skeleton::Channel {
+        match channel.property {
+            Property::Rotation => {
+                channel.mapped(|v, _| (self.rotation * DQuat::from_slice(v)).to_array().into())
+            }
+            Property::Translation => channel.mapped(|v, is_value| {
+                let v = DVec3::from_slice(v);
+                let moved = if is_value {
+                    self.map.transform_point3(v)
+                } else {
+                    self.map.transform_vector3(v)
+                };
+                moved.to_array().into()
+            }),
+            Property::Scale => channel.mapped(|v, _| v.iter().map(|v| v * self.scale).collect()),
+            Property::MorphWeights => channel.clone(),
+        }
+    }
+}
+
+fn signs(scale: DVec3) -> DVec3 {
+    scale.map(|s| if s < 0.0 { -1.0 } else { 1.0 })
+}
+
+/// Takes affine maps apart into translation, rotation and scale, mirrored as the joint is.
+struct Splitter {
+    label: String,
+    signs: DVec3,
+    nearest: bool,
+}
+
+impl Splitter {
+    fn split(&self, map: DAffine3) -> Result<Transform, RigError> {
+        let linear = map.matrix3;
+        let mut signs = self.signs;
+        if (linear * DMat3::from_diagonal(signs)).determinant() < 0.0 {
+            signs = -signs;
+        }
+        let mirror = DMat3::from_diagonal(signs);
+        let (rotation, stretch) = polar(linear * mirror);
+        let sizes = DVec3::new(stretch.x_axis.x, stretch.y_axis.y, stretch.z_axis.z);
+        let off = stretch - DMat3::from_diagonal(sizes);
+        let largest = |m: DMat3| m.to_cols_array().iter().fold(0.0f64, |a, x| a.max(x.abs()));
+        let shear = largest(off) / largest(stretch).max(f64::MIN_POSITIVE);
+        if shear > SHEAR_TOLERANCE && !self.nearest {
+            return Err(RigError::Shear {
+                joint: self.label.clone(),
+                shear,
+            });
+        }
+        Ok(Transform::from_trs(
+            map.translation,
+            DQuat::from_mat3(&rotation).normalize(),
+            sizes * signs,
+        ))
+    }
+}

@@ -1,0 +1,348 @@
+//! What the editor does once a frame: it takes results, and starts what follows from them.
+//!
+//! Invariant: the order of [`STEPS`] has no influence on the state in which the editor comes to rest. A step reads state,
+//! never what another step did in the same poll, and runs again as long as there is something for it to do.
+
+use super::Editor;
+use crate::evaluate::{Evaluated, Request};
+
+/// What was posted to the worker, and what has come back.
+pub(super) struct Evaluation {
+    pub(super) posted: u64,
+    pub(super) received: u64,
+    /// The newest request whose result is on screen.
+    shown: u64,
+    /// Results of earlier requests belong to the model that was open before.
+    first_valid: u64,
+    /// The document or the pose changed since the last post.
+    pub(super) stale: bool,
+    /// The next request starts afresh.
+    reset: bool,
+    /// The last poll had nothing to do.
+    is_settled: bool,
+    pub(super) skin_secs: f64,
+}
+
+impl Default for Evaluation {
+    fn default() -> Self {
+        Self {
+            posted: 0,
+            received: 0,
+            shown: 0,
+            first_valid: 0,
+            stale: false,
+            reset: false,
+            is_settled: true,
+            skin_secs: 0.0,
+        }
+    }
+}
+
+impl Evaluation {
+    /// Another model is open now.
+    pub(super) fn start_document(&mut self) {
+        self.stale = true;
+        self.reset = true;
+        self.first_valid = self.posted + 1;
+    }
+
+    /// Whether the picture is that of the present document.
+    pub(super) fn is_current(&self) -> bool {
+        !self.stale && self.received == self.posted
+    }
+}
+
+/// Does a part of what is to do; whether there was something.
+type Step = fn(&mut Editor) -> bool;
+
+const STEPS: [Step; 16] = [
+    Editor::go_on_with_stroke,
+    Editor::take_ended_jobs,
+    Editor::take_evaluated,
+    Editor::follow_edits_of_operation,
+    Editor::report_layers,
+    Editor::frame_new_model,
+    Editor::frame_worst_of_export,
+    Editor::find_weighted_joints,
+    Editor::start_centres,
+    Editor::start_fix_that_waits,
+    Editor::start_mirror_table,
+    Editor::follow_hidden,
+    Editor::post,
+    Editor::start_checks,
+    Editor::start_autosave,
+    Editor::report_dropped_steps,
+];
+
+impl Editor {
+    /// Advances playback by `dt_secs`, takes results, starts what follows from them, posts the newest snapshot. Once a
+    /// frame. Returns whether there was something to do: another poll may then find more.
+    pub fn poll(&mut self, dt_secs: f64) -> bool {
+        self.advance_playback(dt_secs);
+        self.take_steps(&STEPS)
+    }
+
+    fn take_steps(&mut self, steps: &[Step]) -> bool {
+        let mut did_something = false;
+        for step in steps {
+            did_something |= step(self);
+        }
+        self.evaluation.is_settled = !did_something;
+        did_something
+    }
+
+    /// Whether everything that was asked for has been done and is on screen: nothing is left to the lane, to the worker
+    /// or to the next poll.
+    pub fn is_idle(&self) -> bool {
+        self.evaluation.is_settled
+            && self.evaluation.is_current()
+            && self.lane.is_idle()
+            && !self.brush.is_ending()
+            && !self.wants_checks()
+            && !self.exporting.wants_frame()
+    }
+
+    fn go_on_with_stroke(&mut self) -> bool {
+        let is_ending = self.brush.is_ending();
+        self.end_stroke(false);
+        is_ending
+    }
+
+    fn take_evaluated(&mut self) -> bool {
+        let mut took = false;
+        while let Some(result) = self.worker.try_result() {
+            took = true;
+            self.show_evaluated(result);
+        }
+        took
+    }
+
+    fn show_evaluated(&mut self, mut result: Evaluated) {
+        self.evaluation.received = result.generation;
+        if result.generation < self.evaluation.first_valid {
+            return;
+        }
+        self.evaluation.skin_secs = result.secs;
+        if let Some(failure) = result.failure {
+            self.say_error(failure);
+            return;
+        }
+        self.evaluation.shown = result.generation;
+        self.picture_serial += 1;
+        self.views.take(&mut result, &self.document, &self.worker);
+        self.heat_maps.take(std::mem::take(&mut result.heat));
+        self.world = result.world;
+        let instances = self.document.instances();
+        self.views.retain(|id| instances.contains_key(&id));
+    }
+
+    /// Frames a model that was opened once it is on screen.
+    fn frame_new_model(&mut self) -> bool {
+        let evaluation = &self.evaluation;
+        let is_shown = evaluation.is_current() && evaluation.shown == evaluation.posted;
+        let frames = is_shown && std::mem::take(&mut self.frame_when_shown);
+        if frames {
+            self.frame_all();
+        }
+        frames
+    }
+
+    fn find_weighted_joints(&mut self) -> bool {
+        let finds = self.weighted_stale && !self.is_painting();
+        if finds {
+            self.weighted_stale = false;
+            self.weighted = self.document.weighted_joints();
+            self.picture_serial += 1;
+        }
+        finds
+    }
+
+    /// Posts the snapshot if something changed since the last one.
+    fn post(&mut self) -> bool {
+        if !self.evaluation.stale {
+            return false;
+        }
+        self.evaluation.stale = false;
+        self.evaluation.posted += 1;
+        let heat_map = self.heat_request();
+        self.worker.post(Request {
+            generation: self.evaluation.posted,
+            document: self.document.clone(),
+            pose: self.document.shown_pose(),
+            views: self.views.requests(),
+            centres: self.centres.known(),
+            exported: self.exporting.model().cloned(),
+            heat_map,
+            reset: std::mem::take(&mut self.evaluation.reset),
+        });
+        true
+    }
+
+    /// Notes once, each time, that the oldest undo steps were dropped.
+    fn report_dropped_steps(&mut self) -> bool {
+        let n = self.history.n_dropped();
+        let is_new = n > self.n_dropped_said;
+        if is_new {
+            self.n_dropped_said = n;
+            self.say(format!(
+                "The history is full: the {n} oldest steps can no longer be undone."
+            ));
+        }
+        is_new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deform::SkinningMethod;
+    use crate::deform::diagnostics::Metric;
+    use crate::editor::influence_table::SortOrder;
+    use crate::editor::{OpenRequest, OperationKind};
+    use crate::math::Axis;
+    use crate::skeleton::JointId;
+    use std::fmt::Write as _;
+    use std::path::Path;
+    use std::time::{Duration, Instant};
+
+    /// An editor whose polls take the steps in some order.
+    struct Session {
+        editor: Editor,
+        steps: Vec<Step>,
+        notices: Vec<String>,
+    }
+
+    impl Session {
+        fn new(steps: Vec<Step>) -> Self {
+            Self {
+                editor: Editor::new(None, || {}).unwrap(),
+                steps,
+                notices: Vec::new(),
+            }
+        }
+
+        fn settle(&mut self) {
+            let deadline = Instant::now() + Duration::from_mins(2);
+            loop {
+                self.editor.take_steps(&self.steps);
+                while let Some(notice) = self.editor.take_notice() {
+                    self.notices.push(notice.text);
+                }
+                if self.editor.is_idle() {
+                    return;
+                }
+                assert!(Instant::now() < deadline, "it does not come to rest");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+
+    /// Everything that a session with each kind of job leaves, as text.
+    fn outcome(steps: Vec<Step>, folder: &Path) -> String {
+        let mut s = Session::new(steps);
+        s.editor.open(OpenRequest::Sample("arm".into()));
+        s.settle();
+        // What does not change the document may run at the same time.
+        s.editor.set_method(SkinningMethod::CentresOfRotation);
+        s.editor.select_joint(Some(JointId(1)));
+        s.editor.select_moved_points();
+        s.editor.select_mirrored();
+        s.editor.brush_mut().symmetry = Some(Axis::X);
+        s.editor.show_heat_map(Some(Metric::Bulge));
+        s.editor.measure_volume();
+        s.editor.measure_diagonal();
+        assert!(s.editor.ask_for_influences(SortOrder::default()));
+        s.settle();
+        s.editor.add_layer();
+        let layer = s.editor.active_layer().unwrap();
+        s.editor.mirror_layer(layer, Some((Axis::X, true)));
+        s.settle();
+        s.editor.begin_operation(OperationKind::Smooth);
+        s.settle();
+        s.editor.undo();
+        s.editor.redo();
+        let clip = *s.editor.document().clips().keys().next().unwrap();
+        let bake = &mut s.editor.export_settings_mut().bake;
+        (bake.tolerance, bake.max_joints, bake.clips) = (0.05, 1, vec![clip]);
+        let model = folder.join("arm.glb");
+        s.editor.advise_export(&model);
+        s.settle();
+        s.editor.save_export(&model);
+        s.editor.save_as(&folder.join("arm.ron"));
+        s.settle();
+        assert!(s.editor.show_worst_of_export());
+        s.settle();
+
+        let e = &s.editor;
+        s.notices.sort();
+        let mut text = s.notices.join("\n");
+        let project = std::fs::read_to_string(folder.join("arm.ron")).unwrap();
+        let camera = e.document().session().camera;
+        let _ = writeln!(text, "\n{project}\n{camera:?}");
+        let _ = writeln!(text, "{:?}", std::fs::read(&model).unwrap());
+        let _ = writeln!(
+            text,
+            "{:?} {:?}",
+            e.findings(),
+            e.exporting().advice().findings()
+        );
+        let _ = writeln!(text, "{:?}", e.exporting().advice().estimate());
+        let _ = writeln!(text, "{:?} {:?}", e.rest_diagonal(), e.volume_study());
+        let _ = writeln!(text, "{:?} {:?}", e.influence_table(), e.weighted);
+        for (instance, shown) in e.displayed() {
+            let map = e.heat_map_in(crate::evaluate::ViewId::OWN, *instance);
+            let map = map.map(|map| map.values.clone());
+            let _ = writeln!(text, "{:?} {:?} {map:?}", shown.positions, shown.normals);
+            let mesh = e.document().instances()[instance].mesh;
+            let _ = writeln!(text, "{:?}", e.n_without_mirror_image(mesh));
+        }
+        let history = e.history();
+        let _ = writeln!(text, "{} {}", history.n_undo(), history.is_modified());
+        text
+    }
+
+    #[test]
+    fn steps_in_any_order_lead_to_the_same_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let as_written = outcome(STEPS.to_vec(), folder.path());
+        assert!(as_written.contains("Exported arm.glb") && as_written.contains("Saved arm.ron"));
+        let mut order = STEPS.to_vec();
+        order.reverse();
+        let mut random = 1_u32;
+        for round in 0..5 {
+            let found = outcome(order.clone(), folder.path());
+            if found != as_written {
+                let mut lines = found.lines().zip(as_written.lines());
+                let (a, b) = lines.find(|(a, b)| a != b).unwrap();
+                panic!("order {round}:\n{a:.2000}\nas written:\n{b:.2000}");
+            }
+            for i in (1..order.len()).rev() {
+                random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                order.swap(i, (random >> 16) as usize % (i + 1));
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_asked_for_is_not_done_before_a_poll_has_seen_it() {
+        let mut s = Session::new(STEPS.to_vec());
+        s.editor.open(OpenRequest::Sample("arm".into()));
+        assert!(!s.editor.is_idle());
+        s.settle();
+        let path = Path::new("arm.glb");
+        s.editor.advise_export(path);
+        assert!(!s.editor.is_idle());
+        s.settle();
+        let estimate = *s.editor.exporting().advice().estimate().unwrap();
+        // A newer request takes the place of the one under way.
+        for tolerance in [0.05, 0.04, 0.1] {
+            s.editor.export_settings_mut().bake.tolerance = tolerance;
+            s.editor.advise_export(path);
+            s.editor.take_steps(&STEPS);
+            assert!(!s.editor.is_idle());
+        }
+        s.settle();
+        assert!(!s.editor.exporting().advice().is_estimating());
+        assert_ne!(s.editor.exporting().advice().estimate(), Some(&estimate));
+    }
+}

@@ -1,0 +1,257 @@
+//! The guard before every writer: no output may replace a file that the work reads, nor another output of the same work.
+//!
+//! [`Outputs::protect`] names what is read; [`Outputs::claim`] checks a path and gives the [`Output`] that may be written.
+//! Paths are the same file where they resolve to the same real path (links followed, also of files that are not there
+//! yet) or are hard links of one file.
+
+use super::atomic::{WriteError, real_path, write_atomically};
+use crate::document::Document;
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// What errors call the artist's own project.
+const PROJECT: &str = "the project itself";
+
+/// The files that a work reads and those that it writes.
+#[derive(Clone, Debug, Default)]
+pub struct Outputs {
+    /// What is read, and what the artist calls it.
+    inputs: Vec<(File, &'static str)>,
+    claimed: Vec<File>,
+}
+
+/// A path that may be written: neither an input nor another output.
+#[derive(Debug)]
+pub struct Output {
+    path: PathBuf,
+}
+
+impl Output {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the file hold `bytes` in one step.
+    pub fn write(self, bytes: &[u8]) -> Result<(), WriteError> {
+        write_atomically(&self.path, bytes)
+    }
+}
+
+impl Outputs {
+    /// Protects the model that `document` came from and every file that this model refers to.
+    pub fn of(document: &Document) -> Self {
+        let mut outputs = Self::default();
+        outputs.protect_model(document, "the model itself");
+        outputs
+    }
+
+    /// Protects a file. `what`: its name in "... is the pose file; choose another name".
+    pub fn protect(&mut self, path: &Path, what: &'static str) {
+        self.inputs.push((File::at(path), what));
+    }
+
+    /// Protects the model that `document` came from, which errors call `what`, and every file that it refers to.
+    pub fn protect_model(&mut self, document: &Document, what: &'static str) {
+        let Some((source, path)) = document
+            .source()
+            .and_then(|source| Some((source, source.path.as_deref()?)))
+        else {
+            return;
+        };
+        self.protect(path, what);
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut uris = Vec::new();
+        collect_uris(&source.json, &mut uris);
+        for uri in uris {
+            let name = percent_decode_str(uri).decode_utf8_lossy();
+            self.protect(&folder.join(&*name), "a file of the model");
+            if name.contains('\\') {
+                let name = name.replace('\\', "/");
+                self.protect(&folder.join(name), "a file of the model");
+            }
+        }
+    }
+
+    /// Protects the project that the document came from; the project itself may be saved there.
+    pub fn protect_project(&mut self, path: &Path) {
+        self.protect(path, PROJECT);
+    }
+
+    /// Fails where `path` is an input or an output that was claimed before.
+    pub fn check(&self, path: &Path) -> Result<(), WriteError> {
+        let file = File::at(path);
+        if let Some((_, what)) = self.inputs.iter().find(|(input, _)| input.is(&file)) {
+            return Err(WriteError::IsInput {
+                path: path.to_owned(),
+                what,
+            });
+        }
+        self.check_claimed(path, &file)
+    }
+
+    /// Checks `path` and keeps it from being written by anything else.
+    pub fn claim(&mut self, path: &Path) -> Result<Output, WriteError> {
+        self.check(path)?;
+        self.claimed.push(File::at(path));
+        Ok(Output {
+            path: path.to_owned(),
+        })
+    }
+
+    /// [`Outputs::claim`] of a place for the project, which may replace itself.
+    pub fn claim_project(&mut self, path: &Path) -> Result<Output, WriteError> {
+        let others = Self {
+            inputs: self
+                .inputs
+                .iter()
+                .filter(|i| i.1 != PROJECT)
+                .cloned()
+                .collect(),
+            claimed: self.claimed.clone(),
+        };
+        others.check(path)?;
+        self.claimed.push(File::at(path));
+        Ok(Output {
+            path: path.to_owned(),
+        })
+    }
+
+    /// Keeps a file, which may be an input and holds the wanted bytes already, from being written by anything else.
+    pub(super) fn keep(&mut self, path: &Path) -> Result<(), WriteError> {
+        let file = File::at(path);
+        self.check_claimed(path, &file)?;
+        self.claimed.push(file);
+        Ok(())
+    }
+
+    fn check_claimed(&self, path: &Path, file: &File) -> Result<(), WriteError> {
+        if self.claimed.iter().any(|claimed| claimed.is(file)) {
+            return Err(WriteError::WrittenTwice {
+                path: path.to_owned(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A file, whatever path names it.
+#[derive(Clone, Debug)]
+struct File {
+    path: PathBuf,
+    /// The numbers of its device and its inode, equal for hard links; `None` where it is not there yet or the system has
+    /// no such numbers.
+    inode: Option<(u64, u64)>,
+}
+
+impl File {
+    fn at(path: &Path) -> Self {
+        Self {
+            path: real_path(path),
+            inode: inode(path),
+        }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        self.path == other.path || (self.inode.is_some() && self.inode == other.inode)
+    }
+}
+
+#[cfg(unix)]
+fn inode(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let found = std::fs::metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn inode(_path: &Path) -> Option<(u64, u64)> {
+    None
+}
+
+/// Every text under a key `uri` that names a file, in extensions and extras too: what nobody reads is protected as well.
+fn collect_uris<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect_uris(item, found)),
+        Value::Object(map) => {
+            for (key, item) in map {
+                match item {
+                    Value::String(uri) if key == "uri" => {
+                        let is_data = uri
+                            .get(..5)
+                            .is_some_and(|s| s.eq_ignore_ascii_case("data:"));
+                        if !is_data && !uri.is_empty() && !uri.contains('\0') {
+                            found.push(uri);
+                        }
+                    }
+                    _ => collect_uris(item, found),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_the_same_by_any_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("in.glb"), "model").unwrap();
+        std::fs::create_dir(at("sub")).unwrap();
+        let mut outputs = Outputs::default();
+        outputs.protect(&at("in.glb"), "the model itself");
+        let mut same = vec![at("in.glb"), at("sub/../in.glb"), at("./in.glb")];
+        #[cfg(unix)]
+        {
+            std::fs::hard_link(at("in.glb"), at("hard.glb")).unwrap();
+            std::os::unix::fs::symlink("in.glb", at("soft.glb")).unwrap();
+            std::os::unix::fs::symlink("../soft.glb", at("sub/softer.glb")).unwrap();
+            same.extend([at("hard.glb"), at("soft.glb"), at("sub/softer.glb")]);
+        }
+        for path in same {
+            let why = outputs.claim(&path).unwrap_err().to_string();
+            assert!(why.contains("is the model itself"), "{why}");
+        }
+        outputs.claim(&at("sub/in.glb")).unwrap();
+    }
+
+    #[test]
+    fn outputs_that_are_not_there_yet_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let mut outputs = Outputs::default();
+        let first = outputs.claim(&at("new/deep/out.glb")).unwrap();
+        for path in ["new/deep/out.glb", "new/deep/../deep/./out.glb"] {
+            let why = outputs.claim(&at(path)).unwrap_err().to_string();
+            assert!(why.contains("written twice"), "{why}");
+        }
+        assert!(outputs.keep(&at("new/deep/out.glb")).is_err());
+        outputs.claim(&at("new/out.glb")).unwrap();
+        assert_eq!(first.path(), at("new/deep/out.glb"));
+        #[cfg(unix)]
+        {
+            // Links to a file that neither is there yet.
+            std::os::unix::fs::symlink("later.json", at("a.json")).unwrap();
+            std::os::unix::fs::symlink("a.json", at("b.json")).unwrap();
+            outputs.claim(&at("b.json")).unwrap();
+            assert!(outputs.claim(&at("later.json")).is_err());
+            assert!(outputs.claim(&at("a.json")).is_err());
+        }
+    }
+
+    #[test]
+    fn everything_a_model_refers_to_is_found() {
+        let json = serde_json::json!({
+            "buffers": [{"uri": "a%20b.bin"}, {"uri": "data:,"}],
+            "images": [{"uri": "../c.png"}, {"extensions": {"X": {"uri": "d"}}, "extras": {"uri": "e"}}]
+        });
+        let mut found = Vec::new();
+        collect_uris(&json, &mut found);
+        assert_eq!(found, ["a%20b.bin", "../c.png", "d", "e"]);
+    }
+}

@@ -1,0 +1,226 @@
+//! The deformer stack in the words of the format.
+//!
+//! A writer writes every field. Of a part that a file leaves out, a reader takes what that file meant when it was
+//! written: the part is off, whatever a new model has by default.
+
+use super::words::{records, words};
+use crate::deform;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+words! {
+    /// Stage 3.
+    #[derive(Default)]
+    SkinningMethod = deform::SkinningMethod { Lbs, #[default] Dqs, CentresOfRotation, Blend }
+
+    /// Stage 2.
+    #[derive(Default)]
+    ScaleMode = deform::ScaleMode { #[default] TwoPhase, Drop }
+
+    /// Whether a correction is as its paper prints it.
+    #[derive(Default)]
+    Variant = deform::Variant { #[default] Corrected, Published }
+
+    /// What compensation does where a joint twists.
+    #[derive(Default)]
+    TwistDamping = deform::TwistDamping { #[default] Axis, Sine, Off }
+
+    /// A whole stack by name.
+    #[derive(Default)]
+    StackPreset = deform::StackPreset { #[default] Default, Lbs, Dqs, Compensation, Projection, CentresOfRotation }
+}
+
+records! {
+    /// Stage 4.
+    #[serde(default)]
+    #[expect(clippy::struct_excessive_bools, reason = "one a switch of the artist's")]
+    Compensation = deform::Compensation {
+        enabled: bool,
+        variant: Variant,
+        polynomial: Polynomial,
+        strength: f32,
+        twist: TwistDamping,
+        third_bone_fade: bool,
+        fold_guard: bool,
+        auto_strength: bool,
+        siblings: bool,
+    }
+
+    /// Stage 5.
+    #[serde(default)]
+    Projection = deform::Projection {
+        enabled: bool,
+        variant: Variant,
+        power: f32,
+        sibling_fade: bool,
+        strength: f32,
+    }
+
+    /// Stage 6.
+    #[serde(default)]
+    CorrectiveSmooth = deform::CorrectiveSmooth {
+        enabled: bool,
+        factor: f32,
+        iterations: u32,
+        strength: f32,
+    }
+
+    /// Everything that deforms a mesh.
+    #[serde(default)]
+    Stack = deform::DeformStack {
+        method: SkinningMethod,
+        scale: ScaleMode,
+        blend: f32,
+        compensation: Compensation,
+        projection: Projection,
+        smooth: CorrectiveSmooth,
+    }
+}
+
+/// The polynomial of the compensation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) enum Polynomial {
+    Manual,
+    Original,
+    Custom { c1: f32, c2: f32 },
+}
+
+impl From<deform::Polynomial> for Polynomial {
+    fn from(live: deform::Polynomial) -> Self {
+        match live {
+            deform::Polynomial::Manual => Self::Manual,
+            deform::Polynomial::Original => Self::Original,
+            deform::Polynomial::Custom { c1, c2 } => Self::Custom { c1, c2 },
+        }
+    }
+}
+
+impl From<Polynomial> for deform::Polynomial {
+    fn from(word: Polynomial) -> Self {
+        match word {
+            Polynomial::Manual => Self::Manual,
+            Polynomial::Original => Self::Original,
+            Polynomial::Custom { c1, c2 } => Self::Custom { c1, c2 },
+        }
+    }
+}
+
+/// A part that a file names without its fields is on.
+impl Default for Compensation {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            variant: Variant::Corrected,
+            polynomial: Polynomial::Manual,
+            strength: 1.0,
+            twist: TwistDamping::Axis,
+            third_bone_fade: true,
+            fold_guard: true,
+            auto_strength: false,
+            siblings: false,
+        }
+    }
+}
+
+/// A part that a file names without its fields is on.
+impl Default for Projection {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            variant: Variant::Corrected,
+            power: 2.0,
+            sibling_fade: false,
+            strength: 1.0,
+        }
+    }
+}
+
+impl Default for CorrectiveSmooth {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            factor: 0.5,
+            iterations: 5,
+            strength: 1.0,
+        }
+    }
+}
+
+/// A stack of which a file names nothing: a skinning method with nothing after it.
+impl Default for Stack {
+    fn default() -> Self {
+        Self {
+            method: SkinningMethod::Dqs,
+            scale: ScaleMode::TwoPhase,
+            blend: 1.0,
+            compensation: Compensation {
+                enabled: false,
+                ..Compensation::default()
+            },
+            projection: Projection {
+                enabled: false,
+                ..Projection::default()
+            },
+            smooth: CorrectiveSmooth::default(),
+        }
+    }
+}
+
+/// The stack that a view shows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) enum StackChoice {
+    #[default]
+    Project,
+    Preset(StackPreset),
+    Custom(Stack),
+}
+
+/// `None` for the exported file, which is never saved.
+pub(super) fn choice(live: &deform::StackChoice) -> Option<StackChoice> {
+    match live {
+        deform::StackChoice::Project => Some(StackChoice::Project),
+        deform::StackChoice::Preset(preset) => Some(StackChoice::Preset((*preset).into())),
+        deform::StackChoice::Custom(stack) => Some(StackChoice::Custom(
+            deform::DeformStack::clone(stack).into(),
+        )),
+        deform::StackChoice::Exported => None,
+    }
+}
+
+impl From<StackChoice> for deform::StackChoice {
+    fn from(word: StackChoice) -> Self {
+        match word {
+            StackChoice::Project => Self::Project,
+            StackChoice::Preset(preset) => Self::Preset(preset.into()),
+            StackChoice::Custom(stack) => Self::Custom(Arc::new(stack.into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deform::DeformStack;
+
+    #[test]
+    fn a_stack_that_names_no_corrections_has_none() {
+        let read = |text: &str| DeformStack::from(ron::from_str::<Stack>(text).unwrap());
+        assert_eq!(read("(method: Dqs, scale: TwoPhase)"), DeformStack::dqs());
+        let stack = read("(compensation: ())");
+        assert!(stack.compensation.enabled && !stack.projection.enabled);
+        let text = ron::to_string(&Stack::from(DeformStack::default())).unwrap();
+        assert_eq!(read(&text), DeformStack::default());
+    }
+
+    #[test]
+    fn a_choice_comes_back_from_text() {
+        let custom = deform::StackChoice::Custom(Arc::new(DeformStack::lbs()));
+        for live in deform::StackChoice::offered().chain([custom]) {
+            let text = ron::to_string(&choice(&live).unwrap()).unwrap();
+            let word: StackChoice = ron::from_str(&text).unwrap();
+            assert_eq!(deform::StackChoice::from(word), live);
+        }
+        assert_eq!(choice(&deform::StackChoice::Exported), None);
+    }
+}

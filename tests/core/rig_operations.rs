@@ -1,0 +1,565 @@
+//! Joints added, inserted, moved, turned, reparented and removed: one undo step each, refused in full sentences.
+
+use crate::models::tube;
+use crate::skinning::Random;
+use glam::{DQuat, DVec3};
+use sinew::document::rig::{
+    self, Axis, Children, Extrude, Heirs, Insert, Intent, Keep, Move, Orient, Reparent, RigEdit,
+    RigError, SecondAxis,
+};
+use sinew::document::{ClipId, Document, Edit, EditError, History, MeshId, invariants};
+use sinew::evaluate::Evaluator;
+use sinew::finding::Severity;
+use sinew::skeleton::{Channel, Clip, Frame, Interpolation, JointId, Pose, Property};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+const ROOT: JointId = JointId(0);
+const MIDDLE: JointId = JointId(1);
+const END: JointId = JointId(2);
+
+/// Every invariant of documents, and those of the joints.
+pub(crate) fn assert_sound(document: &Document) {
+    let findings = invariants::check(document);
+    let broken = findings.iter().find(|f| f.severity == Severity::Error);
+    assert!(broken.is_none(), "{broken:?}");
+    let skeleton = document.skeleton();
+    let removed = |j: &JointId| !skeleton.is_live(*j);
+    assert!(skeleton.order().iter().all(|&j| skeleton.is_live(JointId(j))));
+    for clip in document.clips().values() {
+        assert!(!clip.channels.iter().any(|c| removed(&c.joint)));
+    }
+    for (&mesh, item) in document.meshes() {
+        let Some((_, skin)) = document.skin_of_mesh(mesh) else {
+            continue;
+        };
+        for (joint, weight) in item.influences.iter().flat_map(|row| row.iter()) {
+            assert!(weight == 0.0 || skeleton.is_live(skin.joints[usize::from(joint)]));
+        }
+    }
+}
+
+fn apply(document: &mut Document, edit: RigEdit) {
+    document.apply(&mut Edit::Rig(Box::new(edit))).unwrap();
+    assert_sound(document);
+}
+
+/// The tube with a clip that turns, moves and sizes its joints.
+fn moving_tube() -> Document {
+    let mut document = tube(24);
+    let mut clip = Clip::named("moving");
+    let times: Arc<[f32]> = [0.0, 0.4, 1.0].into();
+    let turn = |axis: DVec3, angles: [f64; 3]| -> Arc<[f32]> {
+        let turns = angles.map(|a| DQuat::from_axis_angle(axis, a).to_array());
+        turns.into_iter().flatten().map(|v| v as f32).collect()
+    };
+    let mut add = |joint: JointId, property: Property, values: Arc<[f32]>| {
+        clip.channels.push(Channel {
+            joint,
+            property,
+            interpolation: Interpolation::Linear,
+            times: times.clone(),
+            values,
+        });
+    };
+    add(ROOT, Property::Rotation, turn(DVec3::Y, [0.0, 0.3, -0.2]));
+    add(MIDDLE, Property::Rotation, turn(DVec3::Z, [0.1, 1.1, 0.4]));
+    add(END, Property::Rotation, turn(DVec3::X, [0.0, -0.7, 0.9]));
+    add(
+        END,
+        Property::Translation,
+        [1.0, 0.0, 0.0, 1.1, 0.1, 0.0, 1.0, 0.0, 0.2].into(),
+    );
+    let id = ClipId(7);
+    let clip = Some(Arc::new(clip));
+    document.apply(&mut Edit::Clip { id, clip }).unwrap();
+    document
+}
+
+/// The largest distance between the posed points of two documents, at rest and in all clips, by the diagonal.
+pub(crate) fn apart(before: &Document, after: &Document) -> f64 {
+    let compared = rig::measure::Compared::new(before, after);
+    let clips = before.clips().keys().map(|&id| compared.in_clip(id).max);
+    clips.fold(compared.at_rest().max, f64::max) / compared.diagonal
+}
+
+#[test]
+fn a_turn_moves_nothing_and_is_undone_bit_for_bit() {
+    let before = moving_tube();
+    let mut document = before.clone();
+    let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 1.1);
+    let frames = BTreeMap::from([(MIDDLE, Frame::turn(turn)), (END, Frame::turn(turn.inverse()))]);
+    let edit = rig::change_frames(&before, &frames, 1e-4).unwrap();
+    let mut history = History::default();
+    let dirty = history
+        .apply(&mut document, Edit::Rig(Box::new(edit)), "Orient")
+        .unwrap();
+    assert!(dirty.rig && dirty.pose && dirty.joints);
+    assert!(dirty.clips.contains(&ClipId(7)));
+    assert!(apart(&before, &document) < 1e-7);
+    assert!(!document.same_content(&before));
+    assert!(history.bytes() > 400);
+    history.undo(&mut document).unwrap();
+    assert!(document.same_content(&before));
+    history.redo(&mut document).unwrap();
+    assert!(apart(&before, &document) < 1e-7);
+}
+
+#[test]
+fn turned_joints_deform_alike_in_every_method() {
+    let before = moving_tube();
+    let mut after = before.clone();
+    let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 1.1);
+    let frames = BTreeMap::from([(MIDDLE, Frame::turn(turn))]);
+    apply(&mut after, rig::change_frames(&before, &frames, 1e-4).unwrap());
+    let inserted = rig::insert(&after, &bone(MIDDLE, END, 2)).unwrap().0;
+    // Two-phase dual quaternions with all corrections, as documents begin.
+    let places = |document: &Document| {
+        let clip = &document.clips()[&ClipId(7)];
+        let pose = document.pose_of_clip(clip, 0.6);
+        let mut evaluator = Evaluator::default();
+        let moved = evaluator.evaluate(document, &pose);
+        let instances = moved.iter().map(|(id, _)| *id);
+        let places = instances.filter_map(|id| Some(evaluator.plan(id)?.positions().to_vec()));
+        places.flatten().collect::<Vec<_>>()
+    };
+    let distance = |a: &Document, b: &Document| {
+        let (a, b) = (places(a), places(b));
+        assert_eq!(a.len(), b.len());
+        let apart = a.iter().zip(&b).map(|(a, b)| a.distance(*b));
+        apart.fold(0.0, f32::max)
+    };
+    assert!(distance(&before, &after) < 2e-5, "{}", distance(&before, &after));
+    // Weights that stay where they are move as before, and a new evaluation follows the new joints.
+    apply(&mut after, inserted);
+    assert!(places(&after).iter().all(|p| p.is_finite()));
+}
+
+fn bone(joint: JointId, child: JointId, n: usize) -> Insert {
+    Insert {
+        joint,
+        child,
+        n,
+        half_width: None,
+    }
+}
+
+#[test]
+fn inserted_joints_change_no_pose_and_hand_their_weights_back() {
+    let before = moving_tube();
+    for n in 1..4 {
+        let mut document = before.clone();
+        document.session_mut().hidden_joints.insert(MIDDLE);
+        document.session_mut().joint_colours.insert(MIDDLE, [1, 2, 3]);
+        let (edit, made) = rig::insert(&document, &bone(MIDDLE, END, n)).unwrap();
+        assert_eq!(made.len(), n);
+        let report = rig::report(&document, &edit);
+        assert!(report.n_points > 0 && report.worst() < 1e-7 && report.keys_added == 0);
+        apply(&mut document, edit);
+        let session = document.session();
+        assert!(session.hidden_joints.contains(&made[0]));
+        assert_eq!(session.joint_colours.get(&made[n - 1]), Some(&[1, 2, 3]));
+        assert!(apart(&before, &document) < 1e-7);
+        let skin = document.skins().values().next().unwrap();
+        assert_eq!(skin.joints.len(), 3 + n);
+        for &joint in made.iter().rev() {
+            let edit = rig::remove(&document, joint, Heirs::IntoParent).unwrap();
+            apply(&mut document, edit);
+        }
+        assert!(apart(&before, &document) < 1e-7);
+        assert_eq!(document.skeleton().n_live(), before.skeleton().n_live());
+        let rows = |d: &Document| d.meshes().values().next().unwrap().influences.clone();
+        if n == 1 {
+            assert_eq!(rows(&document), rows(&before));
+        }
+    }
+}
+
+#[test]
+fn a_moved_joint_keeps_the_mesh_at_rest_and_what_was_asked_of_its_motion() {
+    let before = moving_tube();
+    let wanted = Move {
+        joint: MIDDLE,
+        by: DVec3::new(0.1, 0.05, -0.02),
+        intent: Intent::NewPivot,
+        children: Children::Stay,
+        tolerance: 1e-4,
+    };
+    let moved = |intent: Intent, children: Children| {
+        let mut document = before.clone();
+        let wanted = Move {
+            intent,
+            children,
+            ..wanted
+        };
+        apply(&mut document, rig::move_joint(&before, &wanted).unwrap());
+        let at_rest = rig::measure::Compared::new(&before, &document).at_rest();
+        assert!(at_rest.max < 1e-12, "{intent:?}: {at_rest:?}");
+        document
+    };
+    let place = |d: &Document, j: JointId| d.rest_pose().world_matrices(d.skeleton())[j.get()].translation;
+    let stays = moved(Intent::NewPivot, Children::Stay);
+    assert!(place(&stays, MIDDLE).distance(place(&before, MIDDLE) + wanted.by) < 1e-12);
+    assert!(place(&stays, END).distance(place(&before, END)) < 1e-12);
+    assert!(apart(&before, &stays) > 1e-3, "clips turn about the new place");
+    let follows = moved(Intent::NewPivot, Children::Follow);
+    assert!(place(&follows, END).distance(place(&before, END) + wanted.by) < 1e-12);
+    let kept = moved(Intent::KeepMotion, Children::Stay);
+    assert!(apart(&before, &kept) < 2e-4, "{}", apart(&before, &kept));
+    let children = moved(Intent::ChildrenKeepMotion, Children::Stay);
+    let clip = ClipId(7);
+    let end_at = |d: &Document| {
+        let pose = d.pose_of_clip(&d.clips()[&clip], 0.7);
+        pose.world_matrices(d.skeleton())[END.get()].translation
+    };
+    assert!(end_at(&before).distance(end_at(&children)) < 1e-3);
+    assert!(end_at(&before).distance(end_at(&stays)) > 1e-2);
+}
+
+#[test]
+fn a_reparented_joint_stays_in_its_place_in_every_clip() {
+    let before = moving_tube();
+    let mut document = before.clone();
+    let wanted = Reparent {
+        joint: END,
+        parent: Some(ROOT),
+        keep: Keep::Motion,
+        nearest: false,
+        tolerance: 1e-4,
+        halves: true,
+    };
+    apply(&mut document, rig::reparent(&before, &wanted).unwrap());
+    assert_eq!(document.skeleton().joint(END).parent, Some(ROOT));
+    assert!(apart(&before, &document) < 2e-4, "{}", apart(&before, &document));
+    let below = Reparent {
+        joint: ROOT,
+        parent: Some(END),
+        ..wanted
+    };
+    let error = rig::reparent(&before, &below).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "“root” cannot hang from “end”, which is the bone itself or below it."
+    );
+    // Without keys of its own it goes with its new parent, and so does the mesh.
+    let local = Reparent {
+        keep: Keep::LocalKeys,
+        ..wanted
+    };
+    let mut document = before.clone();
+    apply(&mut document, rig::reparent(&before, &local).unwrap());
+    assert!(apart(&before, &document) > 1e-2);
+}
+
+#[test]
+fn refusals_name_joint_ratio_and_clip() {
+    let mut document = moving_tube();
+    let mut clip = Clip::clone(&document.clips()[&ClipId(7)]);
+    clip.set_key(MIDDLE, Property::Scale, 0.5, &[1.0, 1.32, 1.0], 0.0);
+    let edit = Some(Arc::new(clip));
+    let id = ClipId(7);
+    document.apply(&mut Edit::Clip { id, clip: edit }).unwrap();
+    let turn = |turn: DQuat| {
+        let frames = BTreeMap::from([(MIDDLE, Frame::turn(turn))]);
+        rig::change_frames(&document, &frames, 1e-4)
+    };
+    let error = turn(DQuat::from_rotation_x(0.4)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "“middle” is stretched by up to 1.32 : 1 in “moving”; its axes can only take quarter turns."
+    );
+    let quarter = turn(DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2)).unwrap();
+    let mut turned = document.clone();
+    apply(&mut turned, quarter);
+    assert!(apart(&document, &turned) < 1e-6, "{}", apart(&document, &turned));
+
+    let reparent = Reparent {
+        joint: END,
+        parent: Some(ROOT),
+        keep: Keep::Motion,
+        nearest: false,
+        tolerance: 1e-4,
+        halves: true,
+    };
+    let error = rig::reparent(&document, &reparent).unwrap_err();
+    assert!(matches!(error, RigError::Shear { shear, .. } if shear > 1e-2), "{error}");
+    let nearest = Reparent {
+        nearest: true,
+        ..reparent
+    };
+    assert!(rig::reparent(&document, &nearest).is_ok());
+
+    let locks = Arc::new(BTreeSet::from([MIDDLE]));
+    document.apply(&mut Edit::Locks(locks)).unwrap();
+    let error = rig::remove(&moving_tube_locked(MIDDLE), END, Heirs::IntoParent).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "“middle” is locked: unlock it to change its weights."
+    );
+    // A locked joint is divided, but its weights stay.
+    let locked = moving_tube_locked(MIDDLE);
+    let (edit, made) = rig::insert(&locked, &bone(MIDDLE, END, 1)).unwrap();
+    assert_eq!(edit.n_points(), 0);
+    let mut divided = locked.clone();
+    apply(&mut divided, edit);
+    assert!(divided.locked().contains(&made[0]));
+    let error = rig::insert(&locked, &bone(ROOT, END, 1)).unwrap_err();
+    assert!(matches!(error, RigError::NoBone { .. }));
+    let gone = rig::remove(&locked, JointId(99), Heirs::IntoParent).unwrap_err();
+    assert_eq!(gone.to_string(), "There is no bone 99.");
+}
+
+fn moving_tube_locked(joint: JointId) -> Document {
+    let mut document = moving_tube();
+    let locks = Arc::new(BTreeSet::from([joint]));
+    document.apply(&mut Edit::Locks(locks)).unwrap();
+    document
+}
+
+#[test]
+fn a_removed_joint_leaves_a_slot_that_nothing_uses() {
+    let mut document = moving_tube();
+    document.session_mut().active_joint = Some(MIDDLE);
+    document.session_mut().selected_joints = BTreeSet::from([MIDDLE, END]);
+    let before = document.clone();
+    let mut history = History::default();
+    let edit = rig::remove(&document, MIDDLE, Heirs::AlongBone).unwrap();
+    history
+        .apply(&mut document, Edit::Rig(Box::new(edit)), "Remove bone")
+        .unwrap();
+    assert_sound(&document);
+    let skeleton = document.skeleton();
+    assert_eq!((skeleton.len(), skeleton.n_live()), (5, 4));
+    assert_eq!(skeleton.joint(END).parent, Some(ROOT));
+    assert_eq!(document.session().active_joint, None);
+    assert_eq!(document.session().selected_joints, BTreeSet::from([END]));
+    assert!(!document.skin_joint_mask()[MIDDLE.get()]);
+    let world = Pose::rest(skeleton).world_matrices(skeleton);
+    assert_eq!(world[MIDDLE.get()], glam::DAffine3::IDENTITY);
+    // Nothing can be done to it any more.
+    let mut rename = Edit::JointName {
+        joint: MIDDLE,
+        name: "ghost".into(),
+    };
+    let error = document.apply(&mut rename).unwrap_err();
+    assert!(matches!(error, EditError::NoJoint { joint: MIDDLE, .. }));
+    let costs = rig::removal_costs(&before, MIDDLE).unwrap();
+    assert!(costs.along_bone.rms() > 0.0 && costs.into_parent.rms() > 0.0);
+    history.undo(&mut document).unwrap();
+    assert!(document.same_content(&before));
+    assert_eq!(document.session().active_joint, Some(MIDDLE));
+    assert_eq!(document.session().selected_joints.len(), 2);
+}
+
+#[test]
+fn layers_and_props_follow_the_joints() {
+    let mut document = moving_tube();
+    let mesh = *document.meshes().keys().next().unwrap();
+    let add = sinew::document::layers::change::add(&document, mesh, "Paint");
+    if let Ok((mut edit, _)) = add {
+        document.apply(&mut edit).unwrap();
+    }
+    let before = document.clone();
+    let edit = rig::insert(&document, &bone(MIDDLE, END, 1)).unwrap().0;
+    let mut edit = Edit::Rig(Box::new(edit));
+    document.apply(&mut edit).unwrap();
+    assert_sound(&document);
+    assert!(apart(&before, &document) < 1e-7);
+    document.apply(&mut edit).unwrap();
+    assert!(document.same_content(&before));
+    // A mesh that hangs rigidly from a turned joint gets a joint of its own at the offset.
+    let prop = before.instances().values().find(|i| i.skin.is_none());
+    let Some(prop) = prop.map(|i| i.joint) else {
+        return;
+    };
+    let frames = BTreeMap::from([(prop, Frame::turn(DQuat::from_rotation_z(0.7)))]);
+    apply(&mut document, rig::change_frames(&before, &frames, 1e-4).unwrap());
+    assert_eq!(document.skeleton().len(), before.skeleton().len() + 1);
+    assert!(apart(&before, &document) < 1e-7);
+    // Removing it leaves what it draws in place, below its parent.
+    let edit = rig::remove(&before, prop, Heirs::IntoParent).unwrap();
+    let mut document = before.clone();
+    apply(&mut document, edit);
+    assert!(apart(&before, &document) < 1e-7);
+}
+
+#[test]
+fn an_edit_that_breaks_an_invariant_changes_nothing() {
+    let before = moving_tube();
+    // An edit made for another state of the joints.
+    let (first, _) = rig::insert(&before, &bone(MIDDLE, END, 1)).unwrap();
+    let moved = Move {
+        joint: ROOT,
+        by: DVec3::X,
+        intent: Intent::NewPivot,
+        children: Children::Stay,
+        tolerance: 1e-4,
+    };
+    let mut document = before.clone();
+    apply(&mut document, rig::move_joint(&before, &moved).unwrap());
+    let now = document.clone();
+    let removed = rig::remove(&before, END, Heirs::IntoParent).unwrap();
+    apply(&mut document, first.clone());
+    let after_insert = document.clone();
+    let mut edit = Edit::Rig(Box::new(removed));
+    let refused = document.apply(&mut edit);
+    assert!(refused.is_err(), "the skin would lose a slot that points follow");
+    assert!(document.same_content(&after_insert));
+    drop(now);
+}
+
+/// A random edit of the joints; `None` where it is refused.
+pub(crate) fn random_edit(document: &Document, random: &mut Random) -> Option<RigEdit> {
+    let skeleton = document.skeleton();
+    let live: Vec<JointId> = skeleton.live_joints().collect();
+    let pick = |random: &mut Random| live[(random.unit() * live.len() as f64) as usize % live.len()];
+    let vector = |random: &mut Random| DVec3::from_fn(|_| random.unit() - 0.5);
+    let joint = pick(random);
+    let size = rig::measure::diagonal(document);
+    match (random.unit() * 6.0) as u32 {
+        0 => {
+            let turn = DQuat::from_axis_angle(vector(random).normalize(), random.unit() * 3.0);
+            let frames = BTreeMap::from([(joint, Frame::turn(turn))]);
+            rig::change_frames(document, &frames, 1e-4).ok()
+        }
+        1 => {
+            let child = *skeleton.children(joint).first()?;
+            let n = 1 + (random.unit() * 2.0) as usize;
+            Some(rig::insert(document, &bone(joint, child, n)).ok()?.0)
+        }
+        2 => {
+            let world = document.rest_pose().world_matrices(skeleton);
+            let unit = world[joint.get()].matrix3.determinant().abs().cbrt();
+            let intents = [Intent::NewPivot, Intent::KeepMotion];
+            let wanted = Move {
+                joint,
+                by: vector(random) * (0.02 * size / unit.max(1e-9)),
+                intent: intents[usize::from(random.unit() < 0.5)],
+                children: Children::Stay,
+                tolerance: 1e-4,
+            };
+            rig::move_joint(document, &wanted).ok()
+        }
+        3 => {
+            let wanted = Reparent {
+                joint,
+                parent: Some(pick(random)),
+                keep: Keep::Motion,
+                nearest: false,
+                tolerance: 1e-4,
+                halves: true,
+            };
+            rig::reparent(document, &wanted).ok()
+        }
+        4 => {
+            let heirs = [Heirs::AlongBone, Heirs::IntoParent];
+            rig::remove(document, joint, heirs[usize::from(random.unit() < 0.5)]).ok()
+        }
+        _ => {
+            let wanted = Extrude {
+                parent: Some(joint),
+                at: vector(random),
+                name: String::new(),
+            };
+            Some(rig::extrude(document, &wanted).ok()?.0)
+        }
+    }
+}
+
+#[test]
+fn fifty_random_edits_are_sound_and_undone_bit_for_bit() {
+    for seed in 0..6 {
+        let mut random = Random::new(seed);
+        let mut document = moving_tube();
+        let mut history = History::default();
+        let mut states = vec![document.clone()];
+        let mut n_tries = 0;
+        while states.len() <= 50 && n_tries < 400 {
+            n_tries += 1;
+            let Some(edit) = random_edit(&document, &mut random) else {
+                continue;
+            };
+            if history
+                .apply(&mut document, Edit::Rig(Box::new(edit)), "Edit bones")
+                .is_ok()
+            {
+                assert_sound(&document);
+                states.push(document.clone());
+            } else {
+                assert!(document.same_content(states.last().unwrap()));
+            }
+        }
+        assert!(states.len() > 20, "{} steps of {n_tries}", states.len());
+        for state in states.iter().rev().skip(1) {
+            history.undo(&mut document).unwrap();
+            assert!(document.same_content(state));
+        }
+        for state in states.iter().skip(1) {
+            history.redo(&mut document).unwrap();
+            assert!(document.same_content(state));
+        }
+    }
+}
+
+#[test]
+fn axes_are_oriented_along_bones_without_moving_anything() {
+    let before = moving_tube();
+    for towards in [
+        SecondAxis::BendNormal,
+        SecondAxis::World(DVec3::Z),
+        SecondAxis::Towards(DVec3::new(0.0, 5.0, 1.0)),
+        SecondAxis::LeastTurn,
+    ] {
+        let wanted = Orient {
+            joints: vec![ROOT, MIDDLE, END],
+            aim: Axis::Y,
+            second: Axis::Z,
+            towards,
+            roll: 0.0,
+            leaves_stay: false,
+        };
+        let mut document = before.clone();
+        apply(&mut document, rig::orient(&before, &wanted).unwrap());
+        assert!(apart(&before, &document) < 1e-7);
+        let world = document.rest_pose().world_matrices(document.skeleton());
+        for joint in [ROOT, MIDDLE] {
+            let axis = world[joint.get()].matrix3.y_axis;
+            assert!(axis.distance(DVec3::X) < 1e-12, "{towards:?}: {axis}");
+        }
+    }
+}
+
+/// Documents as imported get their edited joints back from what a project keeps of them.
+#[test]
+fn edited_joints_are_restored_on_the_imported_document() {
+    let imported = moving_tube();
+    assert!(imported.edited_rig().is_none());
+    let mut edited = imported.clone();
+    let edit = rig::insert(&edited, &bone(MIDDLE, END, 2)).unwrap().0;
+    apply(&mut edited, edit);
+    let edit = rig::remove(&edited, END, Heirs::IntoParent).unwrap();
+    apply(&mut edited, edit);
+    let kept = edited.edited_rig().unwrap();
+    assert_eq!(kept.joints.len(), 7);
+    let mut restored = imported.clone();
+    let dirty = restored.restore_rig(kept.clone()).unwrap();
+    assert!(dirty.rig);
+    // Rows and clips come after the joints.
+    let mesh: MeshId = *edited.meshes().keys().next().unwrap();
+    let rows = &edited.meshes()[&mesh].influences;
+    let points: Vec<u32> = (0..rows.len() as u32).collect();
+    let all = rows.iter().map(|row| row.iter().collect::<Vec<_>>());
+    let mut edit = Edit::influences(mesh, points, all.collect());
+    restored.apply(&mut edit).unwrap();
+    for (&id, clip) in edited.clips() {
+        let clip = Some(clip.clone());
+        restored.apply(&mut Edit::Clip { id, clip }).unwrap();
+    }
+    assert!(restored.same_content(&edited));
+    let mut broken = kept;
+    broken.joints[1].parent = Some(JointId(40));
+    let before = imported.clone();
+    let mut restored = imported;
+    assert!(restored.restore_rig(broken).is_err());
+    assert!(restored.same_content(&before));
+}
