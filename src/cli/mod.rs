@@ -1,9 +1,10 @@
 //! The command line: the same core without a window, for pipelines.
 //!
-//! Data flow: arguments ([`args`]) -> a loaded document (`load`) with the stack and pose of the flags (`scene`) -> one
-//! subcommand a file.
+//! Data flow: arguments ([`args`]) -> a loaded document (`load`) with the requested stack and pose (`scene`) -> a
+//! subcommand, one in each file.
 //!
-//! Invariant: every output is claimed from [`crate::io::Outputs`], which protects what the call reads, before any is written.
+//! Invariant: every output is claimed from [`crate::io::Outputs`], which protects the inputs, before any is written.
+//!
 //! Invariant: exit codes are 0 done, 1 fault in the input, 2 wrong use; an error is one sentence on stderr.
 
 pub mod args;

@@ -213,9 +213,7 @@ fn bone(document: &Document, flag: &str, name: &str) -> Result<JointId, Failure>
         .ok_or_else(|| Failure::Usage(format!("--{flag} {name}: no skin has a bone of that name.")))
 }
 
-/// The operation of a flag.
-///
-/// The files that it reads are protected.
+/// The operation of a flag; protects the files that it reads.
 fn operation(
     document: &Document,
     step: &Step,

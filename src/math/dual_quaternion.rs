@@ -85,8 +85,7 @@ impl DualQuat {
     }
 
     /// The blend `sum w_j sigma_j q_j`, not normalised; `sigma_j` flips each motion to the hemisphere of
-    /// `motions[pivot]`
-    /// (a zero product keeps its sign).
+    /// `motions[pivot]` (a zero product keeps its sign).
     ///
     /// Source: Kavan et al. 2008, dual quaternion linear blending. The pivot is the influence of largest weight, ties
     /// to the lowest rank: then |real| >= its weight, and the blend is never degenerate.

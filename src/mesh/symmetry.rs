@@ -17,8 +17,7 @@ const EXACT_OF_EDGE: f32 = 0.02;
 const ROUNDS: usize = 12;
 
 /// A position whose edges do not all mirror is matched along an edge only within this fraction of the edge's length
-/// from
-/// the mirrored position.
+/// from the mirrored position.
 const PLAUSIBLE: f32 = 0.35;
 
 /// Where more points than this share a position they are matched in order instead of by their neighbours.
@@ -72,8 +71,7 @@ pub struct Symmetry {
 
 impl Symmetry {
     /// Finds every point's counterpart across the plane through the origin: by position, then by topology, then the
-    /// nearest
-    /// within `tolerance`, metres.
+    /// nearest within `tolerance`, metres.
     pub fn find(mesh: &Mesh, axis: Axis, tolerance: f32, task: &Task) -> Result<Self, Cancelled> {
         Self::find_about(mesh, axis, 0.0, tolerance, task)
     }

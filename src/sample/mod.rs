@@ -1,8 +1,8 @@
 //! Generated models: samples for the first start, and meshes of any size for measurements.
+//!
 //! Data flow: bones and cones (`figure`, `hand`) -> a signed distance field (`field`) -> a closed mesh (`polygonize`)
-//! of
-//! the requested size (`remesh`) -> weights at each point (`weights`) and texture coordinates (`unwrap`)
-//! -> [`SampleModel`]. The arm and the cylinder are rings around an axis (`tube`).
+//! of the requested size (`remesh`) -> weights at each point (`weights`) and texture coordinates (`unwrap`) ->
+//! [`SampleModel`]. The arm and the cylinder are rings around an axis (`tube`).
 //!
 //! Invariant: the same request gives the same bits on every machine and any number of threads: only + - * / and square
 //! roots in f64, and `libm` for the rest.

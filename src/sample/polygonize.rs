@@ -1,4 +1,5 @@
 //! The surface of a field as a closed triangle mesh, by marching tetrahedra.
+//!
 //! Tetrahedra (six in a cube, all along the same diagonal) have no ambiguous case, so that the mesh is always a
 //! manifold:
 //! two fingers that pass through one cube stay separate.

@@ -1,8 +1,8 @@
 //! Weights of a generated body at any point of space, from its bones and cones.
+//!
 //! Every bone passes a fraction of its weight to each child: all of it far beyond the child's joint, half of it at the
 //! joint, by the normal distribution along the limb; none away from the cones of the child's limb. So a finger never
-//! moves
-//! its neighbour and an arm never the chest, however close they are.
+//! moves its neighbour and an arm never the chest, however close they are.
 
 use super::field::Field;
 use super::rig::Rig;

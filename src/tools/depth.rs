@@ -1,7 +1,7 @@
 //! Visibility of points: a depth buffer rasterised on the CPU, one cell for each logical pixel.
+//!
 //! Rasterised once for a view, then queried for every point: rays for a million points would take a second, this takes
-//! a
-//! few hundredths. Details smaller than a cell are not resolved: a point occluded by less than a pixel is visible.
+//! a few hundredths. Details smaller than a cell are not resolved: a point occluded by less than a pixel is visible.
 
 use super::{ScreenView, SurfaceView};
 use glam::{Vec2, Vec3};

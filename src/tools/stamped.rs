@@ -1,8 +1,7 @@
 //! Values by point that are all cleared at once.
 
 /// A value for some of the points of a mesh: as fast as an array, and cleared in constant time, so that the cost of a
-/// dab
-/// depends only on the points it reaches.
+/// dab depends only on the points it reaches.
 #[derive(Clone, Debug, Default)]
 pub struct Stamped<T> {
     /// n_points: when the value was set, and the value.

@@ -21,8 +21,7 @@ impl Curve {
     pub const APART: f32 = 0.01;
 
     /// The curve through `points`: in the order of their distance, clamped to 0 - 1, without those that are too close
-    /// to
-    /// another or too many. Where fewer than two are left it is that of [`Falloff::Smooth`].
+    /// to another or too many. Where fewer than two are left it is that of [`Falloff::Smooth`].
     pub fn new(points: &[Vec2]) -> Self {
         let mut kept: Vec<Vec2> = points
             .iter()

@@ -160,8 +160,7 @@ fn write_row(
 }
 
 /// Drops the smallest influences beyond the limit, compared as if all fitted: others from `out`, or those of `wanted`
-/// that
-/// are new in the row. Returns whether some of `wanted` were dropped.
+/// that are new in the row. Returns whether some of `wanted` were dropped.
 fn make_room(
     row: RowRef<'_>,
     wanted: &mut Vec<(u16, f32)>,

@@ -565,7 +565,7 @@ fn what_has_no_other_side_is_told() {
     let outcome = bench.done(&Operation::Mirror(mirroring()));
     let notes = outcome.report.notes.join(" ");
     assert!(
-        notes.contains("\"Wing.L\" has no bone on the other side"),
+        notes.contains("\"Wing.L\" has no matching bone on the other side"),
         "{notes}"
     );
     assert!(notes.contains("goes to \"Spine\""), "{notes}");
@@ -652,7 +652,7 @@ fn weights_of_bones_with_one_name_come_back_from_a_file() {
         "{notes}"
     );
     assert!(
-        notes.contains("told apart by their order: \"Bone\"."),
+        notes.contains("matched by their order: \"Bone\"."),
         "{notes}"
     );
 }
@@ -942,7 +942,15 @@ proptest! {
     #[test]
     fn mirroring_twice_is_mirroring_once(mut bench in any_bench(), positive in any::<bool>()) {
         let mirror = Operation::Mirror(Mirroring { from_positive: positive, ..mirroring() });
-        let outcome = bench.run(&mirror).unwrap();
+        let outcome = match bench.run(&mirror) {
+            Ok(outcome) => outcome,
+            // Only locks and the scope can leave nothing to change.
+            Err(refused) => {
+                let why = refused.to_string();
+                prop_assert!(why.contains("locked"), "{why}");
+                return Ok(());
+            }
+        };
         bench.apply(&outcome);
         let once = bench.influences.clone();
         let again = bench.run(&mirror).unwrap();

@@ -1,4 +1,5 @@
 //! `sinew bench`: the speed of the kernels on this machine, compared with reading and writing the bytes alone.
+//!
 //! All kernels of a group run in alternation, many times, and the medians are compared: other programs then slow all
 //! alike. Each group contains the floor, and each row carries the floor of its own group.
 //!

@@ -142,7 +142,7 @@ fn strokes(mesh: &Arc<Mesh>, influences: Influences, rounds: usize) -> io::Resul
                 let Ok(mut bench) = bench.lock() else {
                     return Duration::ZERO;
                 };
-                // Every second call undoes the first.
+                // Every second edit undoes the first.
                 if bench.document.apply(&mut paint).is_err() {
                     return Duration::ZERO;
                 }

@@ -1,7 +1,7 @@
 //! `sinew compare`: deformer stacks side by side.
+//!
 //! Data flow: each stack in each frame -> the numbers of [`gather`] -> [`chart`]s, a [`table`] and pictures (`panes`)
-//! ->
-//! one [`page`] or, with the window's fonts, one sheet (`sheet`).
+//! -> one [`page`] or, with the window's fonts, one sheet (`sheet`).
 //!
 //! Invariant: the page is self-contained; names from a file never become markup.
 

@@ -1,11 +1,12 @@
 //! The brush: strokes on weights, maps and layer masks.
+//!
 //! Data flow: the pointer's positions are queued in the stroke's `way` -> evenly spaced dabs along it find the points
-//! they
-//! reach (`dab`), or a `gradient` runs from the first position to the last -> `touched` stores the effect on each point
-//! and on its mirror image -> `action` computes new values, of `weights` or of a `mask` -> one edit for each event.
+//! they reach (`dab`), or a `gradient` runs from the first position to the last -> `touched` stores the effect on each
+//! point and on its mirror image -> `action` computes new values, of `weights` or of a `mask` -> one edit for each
+//! event.
+//!
 //! Invariant: without accumulation a stroke changes a point by its strength at most, however often the pointer passes;
-//! a
-//! smoothing stroke moves it by no more than that towards its neighbours at the start of the stroke.
+//! a smoothing stroke moves it by no more than that towards its neighbours at the start of the stroke.
 //! Invariant: the result does not depend on the speed of the pointer or on the number of events.
 //! Invariant: the cost of a dab depends on the points it reaches, not on the size of the mesh.
 
@@ -33,8 +34,7 @@ use touched::Touched;
 use weights::{Ground, WeightPaint};
 
 /// Time budget of the dabs of one pointer event; the rest of the path is painted at the next event, or once a frame
-/// after
-/// the button was released.
+/// after the button was released.
 const EVENT_BUDGET: Duration = Duration::from_millis(8);
 
 /// Minimum number of dabs painted when the button is released: most strokes end there.

@@ -1,11 +1,10 @@
 //! Bounded biharmonic weights (Jacobson et al. 2011): the smoothest weights between 0 and 1 that are 1 along a bone
-//! and 0
-//! along the others.
+//! and 0 along the others.
+//!
 //! As in the paper's faster variant each bone's weights are solved independently and then scaled to the sum 1. The
-//! quadratic programme min w' K w, 0 <= w <= 1 (equation 2 with K = L M^-1 L) is solved by ADMM as in OSQP (Stellato et
-//! al. 2020, Boyd et al. 2011, section 5.2): a linear solve alternates with a clamp, so that one factorisation serves
-//! all
-//! bones and all iterations.
+//! quadratic programme min w' K w, 0 <= w <= 1 (equation 2 with K = L M^-1 L) is solved by ADMM as in OSQP (Stellato
+//! et al. 2020, Boyd et al. 2011, section 5.2): a linear solve alternates with a clamp, so that one factorisation
+//! serves all bones and all iterations.
 
 use super::super::operation::{OperationError, Subject};
 use super::bones::Deformers;
@@ -21,8 +20,7 @@ use crate::task::{Cancelled, Task};
 use rayon::prelude::*;
 
 /// The ADMM penalty for a mean distance of the nodes from the nearest bone, in blocks: the stiffness of the longest
-/// waves
-/// that fit, which would otherwise converge last.
+/// waves that fit, which would otherwise converge last.
 fn penalty(mean_distance: f64) -> f64 {
     (WAVE / mean_distance.max(0.5)).powi(4)
 }

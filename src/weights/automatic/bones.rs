@@ -1,10 +1,8 @@
 //! Which joints receive weight, and the segments of their bones.
 //!
 //! A joint's bone is the segment from it to each child among the joints of the skin (Baran and Popovic's edges,
-//! Blender's
-//! head and tail); a leaf's continues the parent's to the surface. As Blender ignores bones without *Deform*, joints
-//! that have no weight
-//! now and look like helpers (roots, chain ends, controls) are left out.
+//! Blender's head and tail); a leaf's continues the parent's to the surface. As Blender ignores bones without
+//! *Deform*, joints that have no weight now and look like helpers (roots, chain ends, controls) are left out.
 
 use super::super::operation::Subject;
 use super::places::Places;
@@ -394,8 +392,7 @@ impl Tree {
             );
         }
         // On or outside of the surface: if the parent's bone leaves the surface there, the leaf is its end; an open
-        // surface
-        // does not tell.
+        // surface does not tell.
         let leaves =
             cast(from).is_some_and(|hit| !hit.front && hit.distance <= length * (1.0 + NO_ROOM));
         // Never of zero length: at the tail of the parent's bone both would be equally near.

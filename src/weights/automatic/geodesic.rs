@@ -1,10 +1,9 @@
 //! Distances from bones through the inside of a mesh (Dionne and de Lasa 2013, section 3.2).
+//!
 //! The paper's distances run from cell to cell and show the grid. Here each node stores an anchor, the last corner of
-//! its
-//! path - for most nodes the bone itself - and the rest of the path is measured as a straight line from there (Theta*,
-//! Daniel et al. 2010, evaluated when a node is settled). Distances are exact where the bone is visible, and smooth
-//! within
-//! a cell.
+//! its path - for most nodes the bone itself - and the rest of the path is measured as a straight line from there
+//! (Theta*, Daniel et al. 2010, evaluated when a node is settled). Distances are exact where the bone is visible, and
+//! smooth within a cell.
 
 use super::bones::Deformers;
 use super::places::Places;

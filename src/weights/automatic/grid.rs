@@ -1,9 +1,9 @@
 //! The inside of a mesh as voxels, and which neighbouring voxels are connected.
 //!
-//! Along each line of cell centres the surface is met in order, as Dionne and de Lasa 2013 (section 3.1) do with slices
-//! drawn on a graphics card: a cell is inside if most of the three lines through its centre agree. Beyond the paper,
-//! two neighbouring cells are
-//! connected only if no outside lies between their centres: fingers closer than a cell stay apart.
+//! Along each line of cell centres the surface is met in order, as Dionne and de Lasa 2013 (section 3.1) do with
+//! slices drawn on a graphics card: a cell is inside if most of the three lines through its centre agree. Beyond the
+//! paper, two neighbouring cells are connected only if no outside lies between their centres: fingers closer than a
+//! cell stay apart.
 
 use super::places::Places;
 use crate::task::{Cancelled, Task};
@@ -364,9 +364,9 @@ impl Grid {
 }
 
 /// Where the line at `at` of the coordinates (u, v) along axis w crosses a triangle, and in which direction.
+///
 /// Neighbouring triangles test their common edge with the same numbers; a line exactly on an edge or corner is treated
-/// as
-/// if moved by an infinitesimal: a closed surface has no gaps and no double walls.
+/// as if moved by an infinitesimal: a closed surface has no gaps and no double walls.
 fn cross(corners: [DVec3; 3], [u, v, w]: [usize; 3], at: [f64; 2]) -> Option<(f32, i8)> {
     let side = |p: DVec3, q: DVec3| {
         let swapped = (q[u], q[v]) < (p[u], p[v]);

@@ -13,8 +13,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 /// Heat of a bone at distance d: H = c / d^2. The paper takes c = 1; artists' weights change over less of a limb, and
-/// of
-/// 0.3, 1 and 3 the last came closest to them on every model tried.
+/// of 0.3, 1 and 3 the last came closest to them on every model tried.
 const CONDUCTION: f64 = 3.0;
 
 /// Bones whose distances differ by less than this fraction are equally near.
@@ -76,6 +75,7 @@ pub(crate) fn weights(
 }
 
 /// The nearest visible bones of each position.
+///
 /// Only the position's own island can occlude a bone: a shirt is heated by the bones of the body inside it. On islands
 /// whose normals point outwards the ray to the bone must start inwards.
 fn seen(
@@ -130,8 +130,7 @@ fn seen(
 }
 
 /// Whether the segment from `q`, a position on a bone or inside, to `place` does not cross the position's own island,
-/// and
-/// arrives from the inner side if the island has one.
+/// and arrives from the inner side if the island has one.
 pub(crate) fn sees(places: &Places, index: &SurfaceIndex, place: usize, p: Vec3, q: Vec3) -> bool {
     let island = places.islands[place];
     let way = p - q;

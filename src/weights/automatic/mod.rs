@@ -1,8 +1,8 @@
 //! Weights computed from the bones and the surface.
+//!
 //! Data flow: a subject -> `places` (seams joined) and `bones` (the joints that receive weight, and their segments) ->
-//! a
-//! method: `heat` over the surface, `voxel` through the inside (`grid` -> `solid` -> `geodesic`), or `biharmonic` on a
-//! coarse copy of the inside (`proxy`) -> `rows`: the largest few weights of each position -> an outcome that keeps
+//! a method: `heat` over the surface, `voxel` through the inside (`grid` -> `solid` -> `geodesic`), or `biharmonic` on
+//! a coarse copy of the inside (`proxy`) -> `rows`: the largest few weights of each position -> an outcome that keeps
 //! locked weights.
 //!
 //! Invariant: memory grows with points x influences, never with points x joints.
@@ -54,9 +54,10 @@ pub enum Automatic {
 }
 
 impl Automatic {
-    /// The new rows of `subject`.    /// Unlocked joints of the skin receive weight, except those that have none now
-    /// and look like helpers (see the notes of
-    /// the report). Fails if no joint can.
+    /// The new rows of `subject`.
+    ///
+    /// Unlocked joints of the skin receive weight, except those that have none now and look like helpers (see the
+    /// notes of the report). Fails if no joint can.
     pub fn run(&self, subject: &Subject<'_>, task: &Task) -> Result<Outcome, OperationError> {
         task.step("Reading the mesh", 0.0)?;
         let places = Places::new(subject);

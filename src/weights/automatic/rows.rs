@@ -113,6 +113,7 @@ fn insert(row: &mut [(u16, f32)], joint: u16, weight: f32) {
 }
 
 /// The outcome of the weights computed for each position.
+///
 /// Locked weights keep every bit, the computed ones share the rest. If the scope has some joints only, those get the
 /// computed weights and the others share the rest in their old proportion.
 pub(crate) fn finish(
@@ -163,8 +164,7 @@ pub(crate) enum Composed {
 }
 
 /// Writes to `row` the locked weights of `before` as they are and `computed` (unlocked joints, the largest first)
-/// scaled
-/// to what they leave, at most as many as a row may hold, the largest first.
+/// scaled to what they leave, at most as many as a row may hold, the largest first.
 pub(crate) fn compose(
     subject: &Subject<'_>,
     before: RowRef<'_>,

@@ -1,8 +1,8 @@
 //! The inside of a mesh and its surface as one graph, in which distances from bones are measured.
+//!
 //! Nodes are the inside cells of the grid, then the patches: the connected positions of the surface within one cell.
 //! Patches are joined along edges, and with the surrounding inside cells that are visible from them, so that open
-//! sheets
-//! and parts thinner than a cell are reached over their surface.
+//! sheets and parts thinner than a cell are reached over their surface.
 
 use super::grid::Grid;
 use super::heat::sees;

@@ -15,12 +15,10 @@ const MOST_ROUNDS: f32 = 12.0;
 /// The weight of a bone that is `times` as far as the nearest one, whose weight is 1: equation 1 of the paper,
 /// (1 / ((1 - a) x + a x^2))^2.
 ///
-/// The paper's x is the distance in sizes of the whole model, so that a finger's falloff is not that of a thigh and all
-/// weights reach far. Here x is the cube of `times`: of the powers tried (1, 2, 3) it comes closest to artists'
-/// weights,
-/// with an elbow's transition about as wide as its limb; and the falloff fades to nothing at [`REACH`], where the
-/// search
-/// ends.
+/// The paper's x is the distance in sizes of the whole model, so that a finger's falloff is not that of a thigh and
+/// all weights reach far. Here x is the cube of `times`: of the powers tried (1, 2, 3) it comes closest to artists'
+/// weights, with an elbow's transition about as wide as its limb; and the falloff fades to nothing at [`REACH`], where
+/// the search ends.
 pub(crate) fn falloff(times: f32, falloff: f32) -> f32 {
     let times = times.max(1.0);
     let x = times * times * times;

@@ -144,8 +144,7 @@ impl Sides {
 }
 
 /// n_skin_joints: the joint that receives a joint's weight on the other side, if unpaired joints pass it to their
-/// parent;
-/// and the unpaired joints, ascending.
+/// parent; and the unpaired joints, ascending.
 pub fn joints_in_mirror(subject: &Subject<'_>) -> (Vec<u16>, Vec<u16>) {
     let sides = Sides::new(subject);
     let unpaired = (0..).zip(&sides.unpaired);

@@ -42,9 +42,9 @@ use crate::task::{Cancelled, Task};
 use std::sync::Arc;
 
 /// An operation on the weights of many points.
+///
 /// Joints are those of the skeleton; an operation with a joint that is not in the skin fails with a message. Locked
-/// joints
-/// keep every bit.
+/// joints keep every bit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operation {
     /// Scales the unlocked weights of each point to a sum of 1.

@@ -65,7 +65,7 @@ pub(super) fn told(symmetry: &Symmetry) -> Vec<String> {
     add(position, "by position");
     add(topology, "by the surrounding edges");
     add(nearest, "by nearness");
-    add(centre, "on the middle line");
+    add(centre, "on the centre line");
     let mut notes = Vec::new();
     if !parts.is_empty() {
         notes.push(format!("Matched {}.", parts.join(", ")));

@@ -9,8 +9,7 @@ use crate::task::Task;
 const NO_WHOLE: &str = "whose locked weights leave no multiple of the step";
 
 /// Rounds the weights of the joints in scope to steps; those with the largest remainders are rounded up, so that the
-/// sum
-/// is kept.
+/// sum is kept.
 pub(super) fn run(
     steps: u32,
     subject: &Subject<'_>,

@@ -52,9 +52,10 @@ impl<'a> Rules<'a> {
         Self { subject, most }
     }
 
-    /// Makes a valid row from `row`; locked joints keep their weights of `before`.    /// `tier`: unlocked joints of
-    /// tier 0 are scaled first to reach the sum, then those of tier 1, then those of tier 2. If
-    /// there are too many influences the smallest are dropped, those of tier 2 last.
+    /// Makes a valid row from `row`; locked joints keep their weights of `before`.
+    ///
+    /// `tier`: unlocked joints of tier 0 are scaled first to reach the sum, then those of tier 1, then those of tier
+    /// 2. If there are too many influences the smallest are dropped, those of tier 2 last.
     pub(super) fn settle(
         &self,
         before: RowRef<'_>,

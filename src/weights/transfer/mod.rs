@@ -1,7 +1,7 @@
 //! Transfers weights from another model.
+//!
 //! Data flow: joints are matched by `names`, each position takes the row of the closest position of the source within
-//! the
-//! limits, and `in_paint` fills in the rest over the surface.
+//! the limits, and `in_paint` fills in the rest over the surface.
 //!
 //! Invariant: points without a match are in the report, with their number and how they were filled in.
 
@@ -63,9 +63,10 @@ impl Transfer {
         }
     }
 
-    /// The new rows of `subject`.    /// Both are compared in the world space of their bind poses. Joints are matched
-    /// by name ([`match_names`]); weights of
-    /// unmatched joints are shared by the others. Fails if no joint matches.
+    /// The new rows of `subject`.
+    ///
+    /// Both are compared in the world space of their bind poses. Joints are matched by name ([`match_names`]); weights
+    /// of unmatched joints are shared by the others. Fails if no joint matches.
     pub fn run(&self, subject: &Subject<'_>, task: &Task) -> Result<Outcome, OperationError> {
         task.step("Reading the surfaces", 0.0)?;
         let source = &*self.source;
