@@ -1,6 +1,7 @@
 //! The written file read again, and looked at as a player does.
 
 use super::drivers::Drivers;
+use super::nodes::node_of;
 use super::read_back::{document_of, read_files, read_parts};
 use super::{ExportError, Exported};
 use crate::bake::compare::{Comparison, compare, uncorrected};
@@ -199,15 +200,30 @@ pub(super) fn check_driving(
     }
     let drivers = parts.source.as_ref().and_then(|s| Drivers::of(&s.json));
     let written = document_of(parts.clone())?;
+    let there = in_file(&practised, document, &written);
     let driven = match drivers {
-        Some(drivers) => Arc::new(drivers.driven(&written, &practised)),
-        None => practised.clone(),
+        Some(drivers) => Arc::new(drivers.driven(&written, &there)),
+        None => Arc::new(there),
     };
     parts.clips = BTreeMap::from([(ClipId(0), driven)]);
     let clips = BTreeMap::from([(PRACTICE, practised)]);
     let found = compare(document, &document_of(parts)?, &clips, &[], task)?;
     let before = uncorrected(document, &clips, &[], task)?.max;
     Ok(MeasuredErrors::new(&found, Some(before)))
+}
+
+/// A clip of `document` for the joints of its file as `written`.
+fn in_file(clip: &Clip, document: &Document, written: &Document) -> Clip {
+    let mut clip = clip.clone();
+    clip.channels.retain_mut(|channel| {
+        let node = u32::try_from(node_of(document, channel.joint)).ok();
+        let joint = node.and_then(|node| written.skeleton().joint_of_node(node));
+        joint.is_some_and(|joint| {
+            channel.joint = joint;
+            true
+        })
+    });
+    clip
 }
 
 /// What a file for clips is without one.
