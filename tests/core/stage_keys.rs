@@ -138,6 +138,8 @@ fn skeleton(change: impl FnOnce(&mut Vec<Joint>)) -> Arc<Skeleton> {
         parent: parent.map(JointId),
         rest: Transform::from_rotation_translation(DQuat::IDENTITY, *at),
         source_node: None,
+        content_of: None,
+        removed: false,
         rule: JointRule::default(),
     };
     let mut joints = JOINTS.iter().map(joint).collect();

@@ -385,7 +385,11 @@ fn quantised_weights_are_whole_steps_with_the_same_sum() {
     bench.locked[1] = true;
     let outcome = bench.done(&Operation::Quantise { steps: 4 });
     assert_eq!(bench.weight(0, 1), 0.3);
-    assert!(outcome.report.left_out[0].why.contains("whole number"));
+    assert!(
+        outcome.report.left_out[0]
+            .why
+            .contains("no multiple of the step")
+    );
 }
 
 #[test]
@@ -420,7 +424,7 @@ fn weights_move_between_bones() {
     });
     assert_eq!(few.row(0).len(), 4);
     assert!(
-        outcome.report.notes[0].contains("lost the smallest"),
+        outcome.report.notes[0].contains("lost their smallest"),
         "{:?}",
         outcome.report.notes
     );
@@ -489,7 +493,7 @@ fn hammering_takes_out_what_stands_out() {
     );
     let again = bench.run(&Operation::Hammer).unwrap();
     assert!(again.points.is_empty());
-    assert!(again.report.notes[0].contains("No point stands out"));
+    assert!(again.report.notes[0].contains("No vertex differs much"));
 
     // A whole patch is filled from its rim.
     let patch: PointSet = [16, 17, 18, 23, 24, 25].into_iter().collect();
@@ -566,7 +570,7 @@ fn what_has_no_other_side_is_told() {
     );
     assert!(notes.contains("goes to \"Spine\""), "{notes}");
     let left = &outcome.report.left_out[0];
-    assert_eq!(left.why, "without a partner on the other side");
+    assert_eq!(left.why, "without a counterpart on the other side");
     assert!(left.points.contains(0) && left.points.contains(image(0)));
 }
 
@@ -644,7 +648,7 @@ fn weights_of_bones_with_one_name_come_back_from_a_file() {
     }
     let notes = outcome.report.notes.join(" ");
     assert!(
-        notes.contains("took the one whose points lie nearest"),
+        notes.contains("used the one whose vertices lie nearest"),
         "{notes}"
     );
     assert!(
