@@ -87,6 +87,20 @@ pub(super) fn verify_frames(
     })
 }
 
+/// A clip of `document` for the joints of its file as `read`.
+fn for_joints_of(read: &Document, clip: &Clip, document: &Document) -> Clip {
+    let mut clip = clip.clone();
+    clip.channels.retain_mut(|channel| {
+        let node = document.skeleton().joint(channel.joint).source_node;
+        let joint = node.and_then(|node| read.skeleton().joint_of_node(node));
+        joint.is_some_and(|joint| {
+            channel.joint = joint;
+            true
+        })
+    });
+    clip
+}
+
 /// Compares a file whose helper joints are driven by its driver block in poses that no clip has.
 fn verify_driving(
     document: &Document,
@@ -101,9 +115,10 @@ fn verify_driving(
         practised = Arc::new(own.driven(document, &practised));
     }
     let drivers = parts.source.as_ref().and_then(|s| Drivers::of(&s.json));
+    let there = for_joints_of(read, &practised, document);
     let driven = match drivers {
-        Some(drivers) => Arc::new(drivers.driven(read, &practised)),
-        None => practised.clone(),
+        Some(drivers) => Arc::new(drivers.driven(read, &there)),
+        None => Arc::new(there),
     };
     let mut parts = parts.clone();
     parts.clips = BTreeMap::from([(ClipId(0), driven)]);

@@ -107,8 +107,10 @@ fn at_rest(before: &Document, after: &Document) -> f64 {
 
 /// The joint's frame of the table: 63 degrees about (1, 2, 3) after 23 degrees about Y.
 fn turn() -> DQuat {
-    DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 63f64.to_radians())
-        * DQuat::from_rotation_y(23f64.to_radians())
+    DQuat::from_axis_angle(
+        DVec3::new(1.0, 2.0, 3.0).normalize_or_zero(),
+        63f64.to_radians(),
+    ) * DQuat::from_rotation_y(23f64.to_radians())
 }
 
 /// `after` with the inverse bind matrices of every joint that `pick` names replaced.

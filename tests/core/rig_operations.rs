@@ -92,7 +92,7 @@ pub(crate) fn apart(before: &Document, after: &Document) -> f64 {
 fn a_turn_moves_nothing_and_is_undone_bit_for_bit() {
     let before = moving_tube();
     let mut document = before.clone();
-    let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 1.1);
+    let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize_or_zero(), 1.1);
     let frames = BTreeMap::from([
         (MIDDLE, Frame::turn(turn)),
         (END, Frame::turn(turn.inverse())),
@@ -117,7 +117,7 @@ fn a_turn_moves_nothing_and_is_undone_bit_for_bit() {
 fn turned_joints_deform_alike_in_every_method() {
     let before = moving_tube();
     let mut after = before.clone();
-    let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 1.1);
+    let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize_or_zero(), 1.1);
     let frames = BTreeMap::from([(MIDDLE, Frame::turn(turn))]);
     apply(
         &mut after,
@@ -452,7 +452,8 @@ pub(crate) fn random_edit(document: &Document, random: &mut Random) -> Option<Ri
     let size = rig::measure::diagonal(document);
     match (random.next() * 6.0) as u32 {
         0 => {
-            let turn = DQuat::from_axis_angle(vector(random).normalize(), random.next() * 3.0);
+            let turn =
+                DQuat::from_axis_angle(vector(random).normalize_or_zero(), random.next() * 3.0);
             let frames = BTreeMap::from([(joint, Frame::turn(turn))]);
             rig::change_frames(document, &frames, 1e-4).ok()
         }
