@@ -205,7 +205,7 @@ pub enum SmoothedBones {
     /// The painted one; the others share what is left.
     #[default]
     Painted,
-    /// All that are not locked: they may come to points from their neighbours.
+    /// All that are not locked: smoothing may bring them to points from their neighbours.
     All,
 }
 

@@ -34,7 +34,7 @@ pub struct Playback {
     pub unkeyed: bool,
 }
 
-/// Frames a second unless told otherwise.
+/// Frames per second by default.
 const USUAL_FPS: u32 = 30;
 
 impl Default for Playback {

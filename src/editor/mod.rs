@@ -320,7 +320,7 @@ impl Editor {
 
     /// Brings what is shown up to date with an edit that was applied.
     fn refresh(&mut self, dirty: &Dirty) {
-        self.weighted_stale |= !dirty.influences.is_empty();
+        self.weighted_stale |= dirty.rig || !dirty.influences.is_empty();
         for (mesh, chunks) in &dirty.influences {
             let heat = self.heat.get_mut(mesh);
             if let (Some(heat), Some(item)) = (

@@ -5,9 +5,9 @@ use crate::math::Axis;
 /// What is left free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Constraint {
-    /// In the plane of the view, about the view's axis, or all axes alike.
+    /// In the view plane, about the view axis, or uniform.
     Free,
-    /// A turn as of a ball under the hand (of rotations only).
+    /// Trackball (rotations only).
     Trackball,
     /// One axis.
     Axis(Axis),

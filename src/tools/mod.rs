@@ -1,9 +1,9 @@
 //! Pointer tools: small state machines that turn pointer events into edits.
 //!
-//! The way of the data: the viewport makes a [`PointerEvent`] with a world ray -> the tool picks on the *deformed*
+//! Data flow: the viewport makes a [`PointerEvent`] with a world ray -> the tool picks on the *deformed*
 //! surface ([`ToolContext`]) -> [`ToolAction`]s, which the editor applies through the history.
 //!
-//! Invariant: a tool never changes the document itself; what it knows of a stroke ends with the stroke.
+//! Invariant: a tool never changes the document itself; its state of a stroke ends with the stroke.
 
 pub mod brush;
 pub mod constraint;

@@ -17,26 +17,26 @@ pub enum Region {
         /// Its upper right corner.
         high: Vec2,
     },
-    /// What a circle sweeps on its way.
+    /// The area swept by a circle.
     Circle {
-        /// Where its middle was.
+        /// The previous position of its centre.
         from: Vec2,
-        /// Where it is now.
+        /// The present position of its centre.
         to: Vec2,
-        /// Its size.
+        /// Its radius.
         radius: f32,
     },
     /// The inside of a closed loop.
     Lasso(Loop),
 }
 
-/// A closed loop, cut into rows of pixels so that asking for a place takes no time.
+/// A closed loop, rasterised into rows of pixels for fast queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
     outline: Vec<Vec2>,
     low: Vec2,
     high: Vec2,
-    /// For each row from floor(low.y): where its middle crosses the outline, ascending.
+    /// For each row from floor(low.y): the crossings of its centre line with the outline, ascending.
     rows: Vec<Vec<f32>>,
 }
 
@@ -119,7 +119,7 @@ impl Region {
         }
     }
 
-    /// Whether some of the segment lies inside.
+    /// Whether a part of the segment lies inside.
     pub fn meets(&self, a: Vec2, b: Vec2) -> bool {
         if self.contains(a) || self.contains(b) {
             return true;
@@ -152,7 +152,7 @@ impl Region {
     }
 }
 
-/// The points of `surface` inside of `region`: all of them, or with `depth` those that are seen.
+/// The points of `surface` inside of `region`: all of them, or with `depth` the visible ones.
 pub fn points_in(
     region: &Region,
     view: &ScreenView,
@@ -202,7 +202,7 @@ pub fn nearest_point(
         to: at,
         radius: reach_px,
     };
-    // Of those at one place of the screen the one nearest to the eye.
+    // Of points at one pixel the one nearest to the eye.
     points_in(&region, view, surface, depth)
         .iter()
         .filter_map(|p| Some((p, view.project(surface.positions[p as usize])?)))
@@ -248,6 +248,7 @@ fn cross(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::Camera;
 
     #[test]
     fn a_loop_holds_what_lies_inside_of_its_dents_too() {

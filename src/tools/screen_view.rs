@@ -13,7 +13,7 @@ pub struct ScreenView {
 }
 
 impl ScreenView {
-    /// What `camera` sees in a viewport of `size_px` logical pixels.
+    /// The view of `camera` in a viewport of `size_px` logical pixels.
     pub fn new(camera: &Camera, size_px: Vec2) -> Self {
         let size_px = size_px.max(Vec2::ONE);
         let aspect = size_px.x / size_px.y;
@@ -30,12 +30,12 @@ impl ScreenView {
         self.size_px
     }
 
-    /// The pixel of a place of the viewport, (-1, -1) bottom left to (1, 1) top right.
+    /// The pixel of a viewport position, (-1, -1) bottom left to (1, 1) top right.
     pub fn pixel_of(&self, ndc: Vec2) -> Vec2 {
         (ndc * 0.5 + 0.5) * self.size_px
     }
 
-    /// Pixel and depth (0 near - 1 far) of a world place; `None` outside of near and far plane.
+    /// Pixel and depth (0 near - 1 far) of a world position; `None` outside of near and far plane.
     pub fn project(&self, world: Vec3) -> Option<Vec3> {
         self.on_screen(self.clip(world))
     }
@@ -60,7 +60,7 @@ impl ScreenView {
         self.camera.ray(ndc, self.size_px.x / self.size_px.y)
     }
 
-    /// How much longer a pixel is in the corner of the screen, across the ray, than in the middle: at most.
+    /// The largest ratio of the size of a pixel in a corner of the screen, perpendicular to its ray, to that in the centre.
     pub(super) fn widening(&self) -> f32 {
         if self.camera.orthographic {
             return 1.0;
@@ -75,7 +75,7 @@ impl ScreenView {
         self.camera.metres_per_pixel(point, self.size_px.y)
     }
 
-    /// The direction in which the eye sees `point`, of any length.
+    /// The direction from the eye to `point`, of any length.
     pub(super) fn sight(&self, point: Vec3) -> Vec3 {
         if self.camera.orthographic {
             -self.camera.backward()

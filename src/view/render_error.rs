@@ -15,7 +15,7 @@ pub enum RenderError {
         "the graphics driver refused the {name} shader. Updating the driver usually helps. Details: {source}"
     )]
     Shader {
-        /// The index of the row.
+        /// The name of the shader.
         name: &'static str,
         /// The driver's log.
         source: CoreError,
@@ -25,7 +25,7 @@ pub enum RenderError {
     TooLarge {
         /// The requested width.
         width: u32,
-        /// The requested width.
+        /// The requested height.
         height: u32,
         /// The GPU's limit on either.
         limit: u32,

@@ -7,7 +7,7 @@ use glam::{DMat3, DQuat, DVec3};
 use proptest::prelude::*;
 use sinew::document::{ClipId, Document, Edit};
 use sinew::editor::{Editor, OpenRequest};
-use sinew::io::gltf_export::{ExportOptions, export};
+use sinew::export::{ExportOptions, export};
 use sinew::io::project::{apply_project, to_project};
 use sinew::math::transform::normalize_or_identity;
 use sinew::math::{DualQuat, Transform};

@@ -74,7 +74,7 @@ fn a_stroke_on_a_map_is_one_step_whatever_is_locked() {
 #[test]
 fn a_map_of_another_part_is_another_map() {
     for (kind, label) in [
-        (MaskKind::Blend, "Paint dual quaternion share"),
+        (MaskKind::Blend, "Paint dual quaternion factor"),
         (MaskKind::Projection, "Paint projection strength"),
         (MaskKind::Smooth, "Paint smoothing strength"),
     ] {
@@ -133,7 +133,7 @@ fn a_stroke_that_changes_nothing_says_why_and_is_no_step() {
     assert_eq!(h.editor.history().n_undo(), n_steps);
     assert_eq!(
         h.last_notice(),
-        "All points under the brush are at 1.00 already; X paints with 1 or 0, Ctrl the other way."
+        "All vertices under the brush are already at 1.00. Press X to swap 1 and 0, or hold Ctrl to invert."
     );
 }
 

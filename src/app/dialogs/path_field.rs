@@ -2,8 +2,8 @@
 
 use super::take_enter;
 use crate::editor::Editor;
-use crate::io::gltf_export::Container;
-use crate::io::still::is_obj;
+use crate::export::GltfFormat;
+use crate::export::is_obj;
 use crate::view::theme;
 use crossbeam_channel::{Receiver, bounded};
 use eframe::egui;
@@ -195,7 +195,7 @@ impl PathField {
     /// Replaces the extension of the typed path.
     pub(super) fn set_ending(&mut self, ending: &str) {
         let path = Path::new(self.path.trim());
-        let known = Container::of_path(path).is_some() || is_obj(path);
+        let known = GltfFormat::of_path(path).is_some() || is_obj(path);
         self.path = if known {
             path.with_extension(ending).display().to_string()
         } else {
@@ -265,10 +265,10 @@ impl PathField {
             PathUse::Export if is_obj(&typed) => {
                 Some("An .obj file holds a static mesh. Choose Static mesh to write it.".to_owned())
             }
-            PathUse::Export if Container::of_path(&typed).is_none() => {
+            PathUse::Export if GltfFormat::of_path(&typed).is_none() => {
                 Some("A model must end in .glb or .gltf.".to_owned())
             }
-            PathUse::ExportStill if Container::of_path(&typed).is_none() && !is_obj(&typed) => {
+            PathUse::ExportStill if GltfFormat::of_path(&typed).is_none() && !is_obj(&typed) => {
                 Some("A static mesh must end in .glb, .gltf or .obj.".to_owned())
             }
             PathUse::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)

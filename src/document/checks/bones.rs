@@ -1,4 +1,4 @@
-//! What is odd about bones.
+//! Problems of bones: badges in the tree and findings.
 
 use crate::document::Document;
 use crate::finding::{Finding, Place, counted};
@@ -8,7 +8,7 @@ use crate::skeleton::mirror::Mirror;
 use glam::DMat3;
 use std::collections::BTreeSet;
 
-/// What is odd about a bone.
+/// The problems of a bone, shown as badges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Badges {
     /// It is a bone of a skin but moves no point.
@@ -45,7 +45,7 @@ pub(super) fn badges(document: &Document, n_moved: &[u32]) -> Vec<Badges> {
         .collect()
 }
 
-/// What the bones of the skins give to say.
+/// Findings about the bones of the skins.
 pub(super) fn findings(document: &Document, badges: &[Badges]) -> Vec<Finding> {
     let in_skin = document.skin_joint_mask();
     let bones = |which: &dyn Fn(usize) -> bool| -> Vec<u32> {

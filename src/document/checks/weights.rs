@@ -1,4 +1,4 @@
-//! What is odd about rows of weights, a chunk at a time.
+//! Problems of weights, a chunk at a time.
 
 use crate::document::{MeshId, MeshItem};
 use crate::finding::{Finding, Fix, Place, Severity, counted};
@@ -28,7 +28,7 @@ pub(super) struct ChunkReport {
     pub(super) most: usize,
 }
 
-/// A report of each chunk; those of `old` that are of the same chunk are kept.
+/// A report of each chunk; reports in `old` of the same chunk are reused.
 pub(super) fn chunk_reports(old: Vec<ChunkReport>, influences: &Influences) -> Vec<ChunkReport> {
     let mut reports = old;
     reports.resize_with(influences.chunks().len(), ChunkReport::default);
@@ -84,7 +84,7 @@ impl ChunkReport {
     }
 }
 
-/// What the rows of a mesh give to say. `locked`: n_skin_joints.
+/// Findings about the rows of a mesh. `locked`: n_skin_joints.
 pub(super) fn findings(
     mesh: MeshId,
     place: &str,

@@ -21,9 +21,9 @@ use crate::bake::diagonal_at_rest;
 use crate::deform::DeformStack;
 use crate::document::{Document, InstanceId, PaneLayout};
 use crate::evaluate::{ExportedModel, JobError, JobHandle};
-use crate::io::gltf_export::{
-    Container, CorrectionReport, ExportError, ExportOptions, ExportReport, Exported, export_for,
-    read_back, write_files,
+use crate::export::{
+    CorrectionReport, ExportError, ExportOptions, ExportReport, Exported, GltfFormat,
+    export_and_read_back, write_files,
 };
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
@@ -103,7 +103,7 @@ impl ExportResult {
 
     /// What correction came to, where it was asked for.
     pub fn correction(&self) -> Option<&CorrectionReport> {
-        self.exported.report.correction.as_ref()
+        self.exported.correction.as_ref()
     }
 
     /// The model in the files.
@@ -207,8 +207,7 @@ fn compute(
     options: ExportOptions,
     task: &Task,
 ) -> Result<ExportResult, ExportError> {
-    let exported = export_for(document, path, &options, task)?;
-    let read = read_back(&exported, task)?;
+    let (exported, read) = export_and_read_back(document, path, &options, task)?;
     Ok(ExportResult {
         path: path.to_owned(),
         revision,
@@ -254,7 +253,7 @@ impl Editor {
     /// The options of an export as they are chosen now, for `path`.
     pub fn export_options(&self, path: &Path) -> ExportOptions {
         ExportOptions {
-            container: Container::of_path(path).unwrap_or_default(),
+            format: GltfFormat::of_path(path).unwrap_or_default(),
             ..self.exporting.settings.options(self.correction())
         }
     }

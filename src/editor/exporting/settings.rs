@@ -1,7 +1,7 @@
 //! What the artist chooses for exports. It stays while the window is open.
 
 use crate::bake::{BakeMode, BakeOptions};
-use crate::io::gltf_export::ExportOptions;
+use crate::export::ExportOptions;
 
 /// What an export is made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

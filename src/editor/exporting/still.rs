@@ -4,8 +4,7 @@ use super::Editor;
 use crate::bake::still::Still;
 use crate::editor::files::{FileJob, file_name};
 use crate::editor::jobs::EditorJob;
-use crate::io::gltf_export::ExportReport;
-use crate::io::still::export_still_to_file;
+use crate::export::{ExportReport, export_still_to_file};
 use std::path::{Path, PathBuf};
 
 /// A still that was saved.

@@ -361,7 +361,7 @@ pub enum Command {
     ShowKeys,
     /// Show the welcome.
     Welcome,
-    /// Show the manual.
+    /// Open the manual.
     Manual,
     /// Show version and licences.
     About,
@@ -407,7 +407,7 @@ impl Command {
         matches!(self, Self::Undo | Self::SetMode(_) | Self::SwapMode)
     }
 
-    /// Whether it goes on while its key is held, and ends with it ([`super::keymap::KeyMap::is_held`]).
+    /// Whether the command lasts while its key is held ([`super::keymap::KeyMap::is_held`]).
     pub fn is_held(self) -> bool {
         self == Self::ShowBefore
     }

@@ -13,8 +13,8 @@ use super::take_enter;
 use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::editor::exporting::{Correction, ExportKind, Standing};
-use crate::io::gltf_export::Container;
-use crate::io::still::is_obj;
+use crate::export::GltfFormat;
+use crate::export::is_obj;
 use crate::view::chord::take_escape;
 use crate::view::theme;
 use eframe::egui;
@@ -204,17 +204,17 @@ impl ExportPage {
         let is_entered = field.field_ui(ui, ui.available_width());
         field.message_ui(ui);
         let path = field.typed();
-        let container = Container::of_path(&path);
+        let format = GltfFormat::of_path(&path);
         let mut formats = vec![
             (
                 "glb",
-                container == Some(Container::Glb),
+                format == Some(GltfFormat::Glb),
                 "Binary (.glb)",
                 "A single glTF file that contains everything.",
             ),
             (
                 "gltf",
-                container == Some(Container::Gltf),
+                format == Some(GltfFormat::Gltf),
                 "Text (.gltf)",
                 "A glTF text file; buffers and textures are separate files beside it.",
             ),

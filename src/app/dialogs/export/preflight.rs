@@ -3,8 +3,8 @@
 use super::report::{finding_ui, icon_text_ui, millimetres, size};
 use crate::editor::Editor;
 use crate::editor::exporting::Correction;
+use crate::export::FEW_TARGETS;
 use crate::finding::counted;
-use crate::io::gltf_export::FEW_TARGETS;
 use crate::view::theme;
 use eframe::egui;
 use egui::{CollapsingHeader, Ui};

@@ -4,8 +4,8 @@ use super::Requests;
 use crate::bake::BakeMode;
 use crate::document::PaneLayout;
 use crate::editor::Editor;
+use crate::export::CorrectionReport;
 use crate::finding::{Finding, Severity, counted, trimmed};
-use crate::io::gltf_export::CorrectionReport;
 use crate::view::theme;
 use eframe::egui;
 use egui::{Color32, Grid, Label, RichText, Ui};
@@ -344,7 +344,7 @@ pub(super) fn beside_ui(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::gltf_export::MeasuredErrors;
+    use crate::export::MeasuredErrors;
 
     #[test]
     fn lengths_and_sizes_have_units_that_fit() {

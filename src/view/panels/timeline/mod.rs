@@ -19,7 +19,7 @@ use egui::{Rangef, Rect, RichText, Ui, Vec2, pos2, vec2};
 use scale::{Scale, Span};
 use tracks::Tracks;
 
-/// Size of an icon button.
+/// Size of an icon button, points.
 const BUTTON: Vec2 = Vec2::new(26.0, 24.0);
 /// Height of the ruler, points.
 const RULER: f32 = 26.0;
