@@ -27,7 +27,7 @@ pub enum BoneState {
     /// None.
     #[default]
     Normal,
-    /// Bones under the pointer.
+    /// Under the pointer.
     Hovered,
     /// Selected.
     Selected,

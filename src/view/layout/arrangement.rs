@@ -20,7 +20,7 @@ pub enum Node {
 /// A floating panel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Floating {
-    /// Draws the panel.
+    /// The panel.
     pub panel: PanelKind,
     /// Left and top edge, points.
     pub at: [f32; 2],
