@@ -62,7 +62,7 @@ impl Fix {
     pub fn label(self) -> String {
         match self {
             Self::Normalise => "Normalise".into(),
-            Self::GiveToNearest => "Give to nearest bone".into(),
+            Self::GiveToNearest => "Assign to nearest bone".into(),
             Self::Limit(most) => format!("Limit to {most}"),
             Self::Weld => "Weld weights".into(),
         }
@@ -72,17 +72,17 @@ impl Fix {
     pub fn about(self) -> String {
         match self {
             Self::Normalise => {
-                "Scales the weights of these points so that they sum to 1; locked bones keep theirs."
+                "Scale the weights of these vertices so that they add up to 1. Locked bones keep their weights."
                     .into()
             }
             Self::GiveToNearest => {
-                "Lets each of these points follow the unlocked bone that is nearest to it in the bind pose.".into()
+                "Assign each of these vertices to the nearest unlocked bone in the bind pose.".into()
             }
             Self::Limit(most) => format!(
-                "Keeps the {most} largest influences of these points now; an export does it anyway."
+                "Keep only the {most} largest influences of these vertices. An export does this anyway."
             ),
             Self::Weld => {
-                "Gives the points at each of these places the average of their weights.".into()
+                "Average the weights of the vertices at each of these positions.".into()
             }
         }
     }
@@ -207,8 +207,9 @@ mod tests {
 
     #[test]
     fn numbers_read_as_an_artist_writes_them() {
-        assert_eq!(counted(1, "point"), "1 point");
-        assert_eq!(counted(999, "point"), "999 points");
+        assert_eq!(counted(1, "vertex"), "1 vertex");
+        assert_eq!(counted(999, "skinned mesh"), "999 skinned meshes");
+        assert_eq!(counted(1204, "selected vertex"), "1,204 selected vertices");
         assert_eq!(counted(1_234_567, "bone"), "1,234,567 bones");
         assert_eq!(trimmed(100.0 * 0.000_07), "0.007");
         assert_eq!((trimmed(10.0), trimmed(0.0)), ("10".into(), "0".into()));

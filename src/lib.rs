@@ -11,6 +11,7 @@ pub mod deform;
 pub mod document;
 pub mod editor;
 pub mod evaluate;
+pub mod export;
 pub mod finding;
 pub mod io;
 pub mod math;

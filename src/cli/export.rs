@@ -5,9 +5,9 @@ use super::{Failure, load, scene};
 use crate::bake::still::Still;
 use crate::bake::{BakeMode, BakeOptions};
 use crate::document::Document;
+use crate::export::{ExportOptions, GltfFormat, export_to_file};
+use crate::export::{export_still_to_file, is_obj};
 use crate::finding::counted;
-use crate::io::gltf_export::{Container, ExportOptions, export_to_file};
-use crate::io::still::{export_still_to_file, is_obj};
 use crate::task::Task;
 use std::io::Write;
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
                 .into(),
         ));
     }
-    let Some(container) = Container::of_path(&args.out) else {
+    let Some(format) = GltfFormat::of_path(&args.out) else {
         return Err(Failure::Usage(format!(
             "--out {} must end in .glb or .gltf.",
             args.out.display()
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     let mut loaded = load::load(&args.file)?;
     scene::apply_stack(&mut loaded.document, &args.stack)?;
     let options = ExportOptions {
-        container,
+        format,
         influences: if args.influences == "8" { 8 } else { 4 },
         write_pose_as_rest: args.write_pose_as_rest,
         correct: correction(args, &loaded.document)?,
@@ -41,8 +41,9 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     let outputs = &mut loaded.outputs;
     let claimed = args.report.as_ref().map(|path| outputs.claim(path));
     let report_to = claimed.transpose().map_err(Failure::input)?;
-    let report = export_to_file(&loaded.document, &args.out, &options, outputs, &Task::new())
+    let exported = export_to_file(&loaded.document, &args.out, &options, outputs, &Task::new())
         .map_err(Failure::input)?;
+    let report = &exported.report;
     for finding in &report.findings {
         writeln!(out, "{finding}")?;
     }
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
             )
         }
     )?;
-    if let Some(correction) = &report.correction {
+    if let Some(correction) = &exported.correction {
         writeln!(out, "{}", correction.summary())?;
         if let Some(report_to) = report_to {
             let text = serde_json::to_string_pretty(correction).map_err(Failure::input)?;
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
 
 /// Writes one frame as a static mesh.
 fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
-    if Container::of_path(&args.out).is_none() && !is_obj(&args.out) {
+    if GltfFormat::of_path(&args.out).is_none() && !is_obj(&args.out) {
         return Err(Failure::Usage(format!(
             "--out {} must end in .glb, .gltf or .obj.",
             args.out.display()

@@ -6,9 +6,9 @@ use crate::document::session::Normalising;
 use crate::document::subject::{PointScope, SubjectScope};
 use crate::document::transfer_source::transfer_source;
 use crate::document::{Document, Edit, MeshId};
+use crate::export::{ExportOptions, GltfFormat, export_to_file};
 use crate::finding::{Finding, counted, thousands};
 use crate::io::atomic::WriteError;
-use crate::io::gltf_export::{Container, ExportOptions, export_to_file};
 use crate::io::weights_file::{read_weights, write_weights};
 use crate::io::{Output, Outputs, is_project, project};
 use crate::math::Axis;
@@ -69,15 +69,21 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
                 }
                 json!({"operation": "Export weights", "file": step.value})
             }
-            Action::Operation(operation) => perform(
-                &mut document,
-                &operation,
-                step,
-                &meshes,
-                &bones,
-                args.json,
-                out,
-            )?,
+            Action::Operation(_) | Action::Later => {
+                let operation = match action {
+                    Action::Operation(operation) => operation,
+                    _ => operation(&document, step, args, &mut outputs)?,
+                };
+                perform(
+                    &mut document,
+                    &operation,
+                    step,
+                    &meshes,
+                    &bones,
+                    args.json,
+                    out,
+                )?
+            }
         };
         steps.push(report);
     }
@@ -110,6 +116,8 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
 /// What a step does.
 enum Action {
     Operation(Operation),
+    /// An import of what an earlier step writes.
+    Later,
     ExportWeights(Output),
 }
 
@@ -121,18 +129,23 @@ fn actions(
     outputs: &mut Outputs,
 ) -> Result<(Vec<Action>, Option<Output>), Failure> {
     let steps = &args.steps.0;
-    let operations = steps.iter().map(|step| {
-        let is_operation = step.flag != "export-weights";
-        is_operation.then(|| operation(document, step, args, outputs))
-    });
-    let operations: Vec<Option<Operation>> = operations
-        .map(Option::transpose)
-        .collect::<Result<_, _>>()?;
-    let actions = steps.iter().zip(operations).map(|(step, operation)| {
-        Ok(match operation {
-            Some(operation) => Action::Operation(operation),
-            None => Action::ExportWeights(outputs.claim(Path::new(&step.value))?),
-        })
+    let mut written = Outputs::default();
+    let mut actions = Vec::new();
+    for step in steps {
+        let path = Path::new(&step.value);
+        actions.push(match step.flag {
+            "export-weights" => {
+                // Twice the same file is refused below, where the inputs are known.
+                let _ = written.claim(path);
+                None
+            }
+            "import" | "import-merge" if written.check(path).is_err() => Some(Action::Later),
+            _ => Some(Action::Operation(operation(document, step, args, outputs)?)),
+        });
+    }
+    let actions = steps.iter().zip(actions).map(|(step, action)| {
+        let mut claim = || outputs.claim(Path::new(&step.value));
+        action.map_or_else(|| claim().map(Action::ExportWeights), Ok)
     });
     let actions = actions.collect::<Result<_, WriteError>>();
     let project = args.out.as_deref().filter(|path| is_project(path));
@@ -149,7 +162,7 @@ fn actions(
 
 fn check_out(args: &WeightsArgs) -> Result<(), Failure> {
     match &args.out {
-        Some(path) if Container::of_path(path).is_none() && !is_project(path) => {
+        Some(path) if GltfFormat::of_path(path).is_none() && !is_project(path) => {
             Err(Failure::Usage(format!(
                 "--out {} must end in .glb, .gltf or .ron.",
                 path.display()
@@ -439,7 +452,7 @@ fn write_out(
         influences: if most > USUAL { 8 } else { USUAL },
         ..ExportOptions::default()
     };
-    let report =
+    let exported =
         export_to_file(document, path, &options, outputs, &Task::new()).map_err(Failure::input)?;
-    Ok(Some((shown, report.findings)))
+    Ok(Some((shown, exported.report.findings)))
 }

@@ -92,7 +92,7 @@ impl Projection {
     pub fn label(self) -> &'static str {
         match self {
             Self::Surface => "Surface",
-            Self::Volume => "Volume",
+            Self::Volume => "Sphere",
             Self::Screen => "Screen",
         }
     }
@@ -144,7 +144,7 @@ impl PaintMask {
     pub fn label(self) -> &'static str {
         match self {
             Self::Off => "Off",
-            Self::Points => "Selected points",
+            Self::Points => "Selected vertices",
             Self::Faces => "Selected faces",
         }
     }

@@ -82,11 +82,11 @@ impl Editor {
         match self.apply(edit, "Rename bone") {
             Err(error) => self.say_error(error.to_string()),
             Ok(()) if name.is_empty() => self.say(format!(
-                "The bone has no name now; it is listed as \"{}\".",
+                "The bone has no name. It is listed as \"{}\".",
                 self.document.skeleton().label(joint)
             )),
             Ok(()) if is_taken => self.say(format!(
-                "Another bone is called \"{name}\" too. That works here, but some programs tell bones apart by name."
+                "Another bone is also named \"{name}\". Some programs identify bones by name."
             )),
             Ok(()) => {}
         }

@@ -5,8 +5,8 @@ use super::jobs::EditorJob;
 use crate::document::MeshId;
 use crate::document::fixes::Fixed;
 use crate::evaluate::{JobError, JobHandle};
+use crate::export::{ExportError, ExportReport};
 use crate::finding::{Fix, Severity};
-use crate::io::gltf_export::{ExportError, ExportReport};
 use crate::io::project::{self, ProjectError};
 use crate::io::{OpenError, OpenedModel, open_any, open_autosave, open_relinked, open_sample};
 use crate::task::{Cancelled, Task};
@@ -184,7 +184,7 @@ impl Editor {
     pub(super) fn can_start_file_job(&mut self) -> bool {
         if let Some(job) = &self.job {
             let text = format!(
-                "{} is still under way; wait for it or cancel it.",
+                "{} is still running. Wait for it or cancel it.",
                 job.label()
             );
             self.say(text);
@@ -243,7 +243,7 @@ impl Editor {
             }
             Ok(Err(OpenError::Project(ProjectError::SourceMissing { path, .. }))) => {
                 self.say_error(format!(
-                    "The project's model \"{}\" is missing; choose where it is now.",
+                    "The project's model \"{}\" is missing. Choose its new location.",
                     path.display()
                 ));
                 let is_autosave = matches!(request, OpenRequest::Autosave(_));
@@ -284,7 +284,7 @@ impl Editor {
                 self.project_path = Some(path);
             }
             Err(JobError::Cancelled) | Ok(Err(ProjectError::Cancelled(_))) => {
-                self.say("Saving was cancelled; the file is as it was.");
+                self.say("Saving was cancelled. The file is unchanged.");
             }
             Ok(Err(error)) => self.say_error(error.to_string()),
         }
@@ -296,8 +296,8 @@ impl Editor {
             // What no longer fits would be lost with the next save.
             project = None;
             self.say(
-                "The model changed since the project was saved; what still fits was kept (see Problems), and saving asks \
-                 for a name.",
+                "The model changed since the project was saved. Everything that still matches was kept (see \
+                 Problems). Saving will ask for a file name.",
             );
         }
         let n_problems = opened

@@ -183,7 +183,7 @@ impl Editor {
             let work = move |_: &Task| gather();
             let job = self
                 .lane
-                .submit(EditorJob::InfluenceTable, "Sort points", work);
+                .submit(EditorJob::InfluenceTable, "Sort vertices", work);
             self.table.job = Some(job);
         }
         true
@@ -197,7 +197,7 @@ impl Editor {
         match job.into_result() {
             Err(JobError::Cancelled) => {}
             Err(JobError::Failed) => {
-                self.say_error("The points could not be sorted; nothing was changed.");
+                self.say_error("The vertices could not be sorted.");
             }
             Ok(gathered) => {
                 if gathered.rows_key.model == self.model_serial {
@@ -315,7 +315,8 @@ impl Editor {
         }
         if n_refused > 0 {
             self.say(format!(
-                "{} of {} did not become what was given: locked bones keep theirs, and the weights of a point add up to 1.",
+                "{} of {} did not get the entered value: locked bones keep their weights, and the weights of a vertex \
+                 add up to 1.",
                 n_refused,
                 counted(cells.len(), "weight")
             ));
@@ -328,8 +329,8 @@ impl Editor {
         });
         if n_unseen > 0 {
             self.say(format!(
-                "The layer has {n_unseen} of {} as given, but others are shown: its opacity, its mask, its mirror or the \
-                 layers above it change them.",
+                "The layer stores {n_unseen} of {} as entered, but its opacity, mask, mirror or the layers above \
+                 change the result.",
                 counted(cells.len(), "weight")
             ));
         }
@@ -509,7 +510,7 @@ pub fn parse_cells(text: &str) -> Result<Vec<Vec<Option<f32>>>, String> {
         for (c, cell) in line.split('\t').enumerate() {
             row.push(parse_weight(cell).map_err(|why| {
                 format!(
-                    "Row {}, column {} of what was pasted {why}; nothing was changed.",
+                    "Row {}, column {} of the pasted cells {why}. Nothing was pasted.",
                     r + 1,
                     c + 1
                 )
@@ -518,7 +519,7 @@ pub fn parse_cells(text: &str) -> Result<Vec<Vec<Option<f32>>>, String> {
         rows.push(row);
     }
     if rows.is_empty() {
-        return Err("There are no numbers on the clipboard.".to_owned());
+        return Err("The clipboard holds no numbers.".to_owned());
     }
     Ok(rows)
 }
@@ -537,7 +538,7 @@ pub fn parse_weight(text: &str) -> Result<Option<f32>, String> {
     match value.map(|value| value * factor) {
         Some(weight) if (0.0..=1.0).contains(&weight) => Ok(Some(weight)),
         Some(_) => Err(format!("is not between 0 and 1: \"{text}\"")),
-        None => Err(format!("is no number: \"{text}\"")),
+        None => Err(format!("is not a number: \"{text}\"")),
     }
 }
 

@@ -132,7 +132,7 @@ impl Editor {
     pub fn add_layer(&mut self) {
         self.finish_tool();
         let Some((mesh, stack)) = self.layered_mesh().zip(self.layers()) else {
-            self.say("Choose an object with a skin first: its weights can have layers.");
+            self.say("Select an object with a skin first.");
             return;
         };
         let names: Vec<&str> = stack.layers().iter().map(|l| l.name.as_str()).collect();
@@ -270,7 +270,7 @@ impl Editor {
             return;
         };
         let label = if alone.is_some() {
-            "Show layer alone"
+            "Solo layer"
         } else {
             "Show all layers"
         };
@@ -307,7 +307,7 @@ impl Editor {
             geometry,
             job: self
                 .lane
-                .submit(EditorJob::MirrorLayer, "Find mirror images", work),
+                .submit(EditorJob::MirrorLayer, "Match mirror images", work),
         });
     }
 
@@ -341,7 +341,7 @@ impl Editor {
             Ok(Ok(Err(Cancelled))) | Err(JobError::Cancelled) => {}
             Ok(Err(why)) => self.say(why),
             Err(JobError::Failed) => {
-                self.say_error("The mirror images could not be found; nothing was changed.");
+                self.say_error("The mirror images could not be matched.");
             }
         }
     }
@@ -369,9 +369,9 @@ impl Editor {
         let points = points.map_or_else(PointSet::default, |(_, points)| points);
         let Some((edit, n_spared)) = self.document.erase_from_layer(mesh, id, &points) else {
             self.say(if is_selection {
-                "The layer says nothing at the selected points."
+                "The layer does not affect the selected vertices."
             } else {
-                "The layer says nothing yet."
+                "The layer is empty."
             });
             return;
         };
@@ -384,11 +384,11 @@ impl Editor {
         }
         // What was left alone is part of the sentence below.
         self.layering.said.spared.remove(&mesh);
-        let mut said = format!("Erase from layer: {} erased.", counted(n_erased, "point"));
+        let mut said = format!("Erase from layer: {} cleared.", counted(n_erased, "vertex"));
         if n_spared > 0 {
             said = format!(
-                "{said} {} left alone, where locked bones would change.",
-                counted(n_spared, "point")
+                "{said} {} unchanged because of locked bones.",
+                counted(n_spared, "vertex")
             );
         }
         self.say(said);
@@ -442,7 +442,7 @@ impl Editor {
         let found = self.layered_mesh().zip(self.active_upper_layer());
         if found.is_none() {
             self.say(match self.active_layer() {
-                Some(_) => "The base stays as it is. Choose a layer over it.",
+                Some(_) => "The base has no such settings. Select a layer above it.",
                 None => "The object has no layers. Add one first.",
             });
         }
@@ -540,18 +540,18 @@ impl Editor {
         let said = std::mem::take(&mut self.layering.said);
         if said.n_covered > 0 {
             self.say(
-                "Some points lie on the side that the layer's mirror covers: what is painted there is not seen.",
+                "Some vertices lie on the mirrored side of the layer. Paint on them is not visible.",
             );
         }
         if said.n_mask_spared > 0 {
-            self.say("Some points were left alone: the mask would change their locked bones.");
+            self.say("Some vertices stayed unchanged: the mask would change their locked bones.");
         }
         let n_spared: usize = said.spared.values().map(PointSet::count).sum();
         if n_spared > 0 {
             let was = if n_spared == 1 { "was" } else { "were" };
             self.say(format!(
-                "{} {was} left alone: through the layer's mirror they would change locked bones.",
-                counted(n_spared, "point")
+                "{} {was} left unchanged: the layer's mirror would change locked bones.",
+                counted(n_spared, "vertex")
             ));
         }
         let Some((mesh, before)) = said.shown_before else {
@@ -562,7 +562,7 @@ impl Editor {
             self.say(format!(
                 "{} changed at {}: layers show through locks.",
                 counted(n_joints, "locked bone"),
-                counted(n_points, "point")
+                counted(n_points, "vertex")
             ));
         }
         true
@@ -584,18 +584,18 @@ fn n_rows_over(rows: &Rows, limit: usize) -> usize {
 fn said_of_mirror(effect: &MirrorEffect) -> String {
     let label =
         crate::document::layers::change::mirror_label(effect.axis(), effect.from_positive());
-    let mut said = format!("The layer shows {label}.");
+    let mut said = format!("The layer is mirrored {label}.");
     let unmatched = effect.unmatched().count();
     if unmatched > 0 {
         said = format!(
-            "{said} {} without a mirror image show what is painted on them.",
-            counted(unmatched, "point")
+            "{said} {} without a mirror image keep their own paint.",
+            counted(unmatched, "vertex")
         );
     }
     let unpaired = effect.joints().unpaired.len();
     if unpaired > 0 {
         said = format!(
-            "{said} {} without a partner: their weights go to the bones above, on the other side.",
+            "{said} {} without a counterpart: their weights go to the parents' counterparts.",
             counted(unpaired, "bone")
         );
     }

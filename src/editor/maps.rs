@@ -32,13 +32,13 @@ impl Editor {
     pub fn turn_on_part_of(&mut self, kind: MaskKind) {
         match kind {
             MaskKind::Blend => self.set_method(SkinningMethod::Blend),
-            MaskKind::Compensation => self.change_stack("Switch compensation on", |stack| {
+            MaskKind::Compensation => self.change_stack("Turn compensation on", |stack| {
                 stack.compensation.enabled = true;
             }),
-            MaskKind::Projection => self.change_stack("Switch projection on", |stack| {
+            MaskKind::Projection => self.change_stack("Turn projection on", |stack| {
                 stack.projection.enabled = true;
             }),
-            MaskKind::Smooth => self.change_stack("Switch corrective smooth on", |stack| {
+            MaskKind::Smooth => self.change_stack("Turn corrective smooth on", |stack| {
                 stack.smooth.enabled = true;
             }),
         }
@@ -68,7 +68,9 @@ impl Editor {
         self.finish_tool();
         let what = match self.paint_target() {
             PaintTarget::Weights => {
-                self.say("Choose a map to paint first; this does nothing to weights.");
+                self.say(
+                    "Choose a map as paint target first. This command does not change weights.",
+                );
                 return;
             }
             PaintTarget::Mask(kind) => kind.label().to_lowercase(),
@@ -77,7 +79,7 @@ impl Editor {
         let label = format!("{verb} {what}");
         let (chosen, is_selection) = self.points_to_change();
         if chosen.is_empty() {
-            self.say("What is chosen is not skinned: there is nothing that the map could change.");
+            self.say("The active object is not skinned, so the map has no effect.");
             return;
         }
         let mut edits = Vec::new();
@@ -122,8 +124,8 @@ impl Editor {
             "of the active object"
         };
         self.say(match n_changed {
-            0 => format!("{label}: no point {of_what} changed."),
-            n => format!("{label}: {} {of_what} changed.", counted(n, "point")),
+            0 => format!("{label}: no vertex {of_what} changed."),
+            n => format!("{label}: {} {of_what} changed.", counted(n, "vertex")),
         });
     }
 

@@ -392,7 +392,7 @@ impl Editor {
         self.measuring.forget();
         self.table.forget();
         if self.exporting.forget_model() {
-            self.say("The export of the other model was stopped; nothing was written.");
+            self.say("The export of the previous model was cancelled. No file was written.");
         }
         self.world.clear();
         self.evaluation.start_document();

@@ -185,7 +185,7 @@ impl Editor {
         if is_new {
             self.n_dropped_said = n;
             self.say(format!(
-                "The history is full: the {n} oldest steps can no longer be undone."
+                "The history is full. The {n} oldest steps can no longer be undone."
             ));
         }
         is_new

@@ -137,14 +137,14 @@ impl Editor {
     pub fn sample_value(&mut self, ndc: Vec2, size_px: Vec2) {
         let target = self.paint_target();
         match self.take_value(ndc, size_px) {
-            Some(value) => self.say(format!("The brush paints {value:.2} now.")),
+            Some(value) => self.say(format!("Brush value: {value:.2}.")),
             None if target != PaintTarget::Weights => {
-                self.say("There is no surface under the pointer.");
+                self.say("No surface under the pointer.");
             }
             None if self.document.session().active_joint.is_none() => {
-                self.say("Choose a bone first: its weight is taken.");
+                self.say("Select a bone first. Its weight is sampled.");
             }
-            None => self.say("There is no surface of the active bone under the pointer."),
+            None => self.say("No surface of the active bone's object under the pointer."),
         }
     }
 

@@ -9,14 +9,13 @@ use glam::DAffine3;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Cooked meshes, shared by all views, and the plan of every instance in each of them; evaluating again redoes only
-/// what changed.
+/// Cooked meshes, shared by all views, and the plan of every instance in each view.
 #[derive(Default)]
 pub(super) struct Plans {
     cooked: HashMap<(MeshId, Arc<[u32]>), Cooked>,
     orders: SkinOrders,
     skin_meshes: SkinMeshes,
-    /// Counts evaluations.
+    /// The number of evaluations.
     now: u64,
     plans: BTreeMap<(ViewId, InstanceId), InstancePlan>,
     rest: Option<Rest>,
@@ -41,7 +40,8 @@ struct Rest {
 }
 
 impl Plans {
-    /// Uses these centres of rotation from now on and computes none; a mesh without moves as by dual quaternion skinning.
+    /// Uses these centres of rotation from now on and computes none: a mesh without falls back to dual quaternion
+    /// skinning.
     pub(super) fn set_centres(&mut self, centres: CentreMap) {
         self.centres = centres;
         self.centres_given = true;
@@ -59,7 +59,7 @@ impl Plans {
         }
     }
 
-    /// Deforms all instances for one of the views that the evaluation began with; what moved goes to `moved`, by id.
+    /// Deforms all instances for one of the views that the evaluation began with; adds the changes to `moved`, by id.
     pub(super) fn evaluate_view(
         &mut self,
         document: &Document,

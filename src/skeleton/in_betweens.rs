@@ -37,15 +37,14 @@ impl InBetweens {
     pub fn about(self) -> &'static str {
         match self {
             Self::Components => {
-                "Location and rotation go their own ways, as in every glTF player: a bone that turns while it moves goes \
-                 on a straight line."
+                "Location and rotation are interpolated separately, as in glTF players. A rotating bone moves on a straight \
+                 line."
             }
             Self::Screw => {
-                "A bone that turns while it moves swings round in an arc at an even speed, like a part on a hinge or a \
-                 screw."
+                "Screw motion (ScLERP). A rotating bone moves on an arc at constant speed, like a hinge."
             }
             Self::ScrewDlb => {
-                "The same arc as Screw, as dual quaternion skinning blends: slower at its ends and faster in the middle."
+                "The arc of Screw by dual quaternion blending (DLB): slower at its ends, faster in the middle."
             }
         }
     }

@@ -248,6 +248,7 @@ fn cross(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::Camera;
 
     #[test]
     fn a_loop_holds_what_lies_inside_of_its_dents_too() {

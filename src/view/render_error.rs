@@ -2,7 +2,7 @@
 
 use three_d::core::CoreError;
 
-/// Why nothing could be drawn.
+/// The reason why nothing could be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// The context is unusable.
@@ -10,27 +10,27 @@ pub enum RenderError {
         "OpenGL is not usable here: {0}. Sinew needs OpenGL 3.3; updating the graphics driver usually helps."
     )]
     Context(CoreError),
-    /// A shader was refused.
+    /// A shader did not compile.
     #[error(
         "the graphics driver refused the {name} shader. Updating the driver usually helps. Details: {source}"
     )]
     Shader {
-        /// Which.
+        /// The name of the shader.
         name: &'static str,
         /// The driver's log.
         source: CoreError,
     },
     /// A picture larger than the GPU can draw.
-    #[error("{width} x {height} pixels are more than this GPU draws; at most {limit} x {limit}")]
+    #[error("{width} x {height} pixels exceed the limit of this GPU, {limit} x {limit}")]
     TooLarge {
-        /// Asked for.
+        /// The requested width.
         width: u32,
-        /// Asked for.
+        /// The requested height.
         height: u32,
         /// The GPU's limit on either.
         limit: u32,
     },
-    /// A framebuffer was refused.
+    /// A framebuffer could not be created.
     #[error("the graphics driver refused a framebuffer: {0}")]
     Framebuffer(String),
 }

@@ -295,7 +295,7 @@ fn a_broken_edit_is_named_and_changes_nothing() {
                     stack
                 }),
             },
-            "the smoothing has 4000000000 rounds, which is not 1 - 100",
+            "the smoothing has 4000000000 iterations, which is not 1 - 100",
         ),
         (
             Edit::mask(MeshId(7), MaskKind::Blend, vec![], vec![]),

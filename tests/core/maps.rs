@@ -181,7 +181,7 @@ fn a_whole_map_is_filled_inverted_and_cleared() {
     assert_eq!(rest.len(), n_points - 3);
     assert!(
         h.last_notice()
-            .contains("3 points of the selection changed")
+            .contains("3 vertices of the selection changed")
     );
     h.editor.hide_selected();
     *h.editor.brush_mut().value_mut() = 0.5;
@@ -200,11 +200,14 @@ fn a_whole_map_is_filled_inverted_and_cleared() {
     h.editor.clear_map();
     h.settle();
     assert_eq!(h.editor.history().n_undo(), n_steps);
-    assert!(h.last_notice().contains("no point"), "{}", h.last_notice());
+    assert!(h.last_notice().contains("no vertex"), "{}", h.last_notice());
     h.editor.set_paint_target(PaintTarget::Weights);
     h.editor.fill_map();
     h.settle();
-    assert!(h.last_notice().starts_with("Choose a map to paint first"));
+    assert!(
+        h.last_notice()
+            .starts_with("Choose a map as paint target first")
+    );
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn keys_are_learnt_and_clashes_are_asked_about() {
         [Chord::key(Key::F12).ctrl()]
     );
     window.picture("preferences-clash");
-    window.click(Role::Button, "Use it for “Save project”");
+    window.click(Role::Button, "Assign to “Save project”");
     assert_eq!(keys_of(&window, Command::Save), [Chord::key(Key::O).ctrl()]);
     assert!(keys_of(&window, Command::Open).is_empty());
     window.click(Role::Button, "Reset all keys");

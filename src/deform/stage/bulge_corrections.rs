@@ -97,8 +97,8 @@ impl ChunkState {
 
 impl BulgeCorrections {
     /// Brings the chunks up to date with stack, bones, influences and painted maps, and the pairs with the pose.
-    /// `new_bind`: the bind shape changed. Returns whether points of every chunk may be corrected otherwise than before;
-    /// else only those of stale chunks are.
+    /// `new_bind`: the bind shape changed. Returns whether points of every chunk may be corrected otherwise than
+    /// before; else only those of stale chunks are.
     pub(super) fn update(&mut self, run: &Run<'_>, new_bind: bool) -> bool {
         let stack = run.input.stack;
         let n_chunks = run.skin.chunks().len();

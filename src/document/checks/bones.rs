@@ -59,28 +59,28 @@ pub(super) fn findings(document: &Document, badges: &[Badges]) -> Vec<Finding> {
         (
             bones(&|j| badges[j].scaled),
             [
-                "is scaled, at rest or in the pose",
-                "are scaled, at rest or in the pose",
+                "is scaled in the rest pose or in the pose",
+                "are scaled in the rest pose or in the pose",
             ],
-            "two-phase skinning keeps it, plain dual quaternions would drop it",
+            "two-phase skinning applies the scale, plain dual quaternion skinning drops it",
         ),
         (
             bones(&|j| lengthless[j]),
             ["has no length", "have no length"],
-            "a child stands on the same place",
+            "a child is at the same position",
         ),
         (
             bones(&|j| badges[j].unpaired),
             [
-                "has a side in its name but no partner",
-                "have a side in their names but no partner",
+                "has no counterpart on the other side",
+                "have no counterpart on the other side",
             ],
-            "mirroring by name leaves it out",
+            "mirroring by name skips it",
         ),
         (
             bones(&|j| badges[j].unweighted),
-            ["moves no points", "move no points"],
-            "such bones often only carry others",
+            ["influences no vertices", "influence no vertices"],
+            "such bones often only group others",
         ),
     ];
     groups

@@ -80,7 +80,7 @@ impl Editor {
             .submit(EditorJob::WriteWeights, &label, move |task| {
                 let output = outputs.claim(&theirs).map_err(|e| e.to_string())?;
                 write_weights(&document, output, task)
-                    .map(|()| format!("Wrote {}.", file_name(&theirs)))
+                    .map(|()| format!("Exported {}.", file_name(&theirs)))
                     .map_err(|e| e.to_string())
             });
         self.start_source(SourceJob::Export(job));

@@ -58,7 +58,7 @@ impl Editor {
         self.finish_tool();
         let start = self.document.shown_pose();
         let Some(pasted) = self.pasted(&start, flipped) else {
-            self.say("There is no copied pose: Ctrl+C copies one.");
+            self.say("No pose is copied. Copy one with Ctrl+C.");
             return 0;
         };
         let Pasted {

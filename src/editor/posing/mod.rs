@@ -363,7 +363,7 @@ impl Editor {
             None => format!("{verb} all bones"),
         };
         if !self.pose_at_once(next, &label) {
-            self.say("That is at rest already.");
+            self.say("The bones are already in the rest pose.");
         }
     }
 
@@ -383,7 +383,7 @@ impl Editor {
         if let Some(&joint) = without.first() {
             let label = self.document.skeleton().label(joint);
             self.say(format!(
-                "{label} cannot be pinned: it has no two bones above it that could bend."
+                "{label} cannot be pinned: a bone chain needs two bones above it."
             ));
         }
         self.document.session_mut().pins.extend(with);

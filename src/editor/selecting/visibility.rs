@@ -62,7 +62,7 @@ impl Editor {
             }
         }
         if n == 0 {
-            self.say("Nothing is selected, so there is nothing to hide.");
+            self.say("Nothing is selected.");
         } else {
             self.set_hidden(hidden);
         }

@@ -41,7 +41,7 @@ impl PoseSpace {
     pub fn word(self) -> &'static str {
         match self {
             Self::Local => "local",
-            Self::World => "world",
+            Self::World => "global",
             Self::Parent => "parent",
         }
     }

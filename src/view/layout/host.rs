@@ -3,18 +3,18 @@
 use crate::view::frame::PanelKind;
 use egui::Ui;
 
-/// Who draws the panels.
+/// The drawer of the panels.
 pub trait PanelHost {
     /// Draws a panel over all of `ui`.
     fn panel_ui(&mut self, ui: &mut Ui, panel: PanelKind);
 
-    /// What its tab says: its name, and how many things wait in it.
+    /// The title of its tab: the name, and the number of pending items.
     fn panel_title(&self, panel: PanelKind) -> String {
         panel.label().to_owned()
     }
 }
 
-/// What a panel's heading was asked for.
+/// An action from a panel heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Close(PanelKind),

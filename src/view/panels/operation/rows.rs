@@ -6,10 +6,10 @@ use crate::view::theme;
 use egui::{ComboBox, RichText, Role, Slider, Ui, WidgetInfo};
 use std::ops::RangeInclusive;
 
-/// Width of the names.
+/// Width of the labels, points.
 const NAME: f32 = 84.0;
 
-/// A name of fixed width, then what it names.
+/// A label of fixed width and the widget beside it.
 pub(super) fn row_ui(ui: &mut Ui, name: &str, about: &str, content: impl FnOnce(&mut Ui)) {
     ui.horizontal(|ui| {
         let dim = theme::palette(ui).text_dim;
@@ -22,7 +22,7 @@ pub(super) fn row_ui(ui: &mut Ui, name: &str, about: &str, content: impl FnOnce(
     });
 }
 
-/// A number with its slider.
+/// A decimal number with a slider.
 pub(super) fn number_ui(
     ui: &mut Ui,
     name: &str,
@@ -39,7 +39,7 @@ pub(super) fn number_ui(
     });
 }
 
-/// A whole number with its slider.
+/// A whole number with a slider.
 pub(super) fn count_ui(
     ui: &mut Ui,
     name: &str,
@@ -84,7 +84,7 @@ pub(super) fn about_ui(ui: &mut Ui, text: &str) {
     ui.label(RichText::new(text).color(theme::palette(ui).text_dim));
 }
 
-/// A choice of a few, of which some cannot be chosen now.
+/// A drop-down; some options may be disabled.
 pub(super) fn combo_ui<T: Copy + PartialEq>(
     ui: &mut Ui,
     name: &str,
