@@ -2,8 +2,8 @@
 
 use super::Failure;
 use crate::deform::{
-    Compensation, DeformStack, Polynomial, Projection, ScaleMode, SkinningMethod, TwistDamping,
-    Variant,
+    BulgeProjection, Compensation, DeformStack, Polynomial, ScaleMode, SkinningMethod,
+    TwistDamping, Variant,
 };
 use crate::document::Document;
 use crate::evaluate::gauge::with_stacks;
@@ -365,10 +365,10 @@ impl std::str::FromStr for NamedStack {
         for word in words {
             match word {
                 "compensation" => stack.compensation = Compensation::default(),
-                "projection" => stack.projection = Projection::default(),
+                "projection" => stack.projection = BulgeProjection::default(),
                 "both" => {
                     stack.compensation = Compensation::default();
-                    stack.projection = Projection::default();
+                    stack.projection = BulgeProjection::default();
                 }
                 "published" => published = true,
                 "smooth" => stack.smooth.enabled = true,

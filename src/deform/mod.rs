@@ -19,7 +19,7 @@ pub mod smooth;
 pub mod stack;
 mod stage;
 
-pub use crate::skinning::{Compensation, Polynomial, Projection, TwistDamping, Variant};
+pub use crate::skinning::{BulgeProjection, Compensation, Polynomial, TwistDamping, Variant};
 pub use choice::StackChoice;
 pub use cook::CookedMesh;
 pub use input::{DeformInput, SkinSource};

@@ -1,6 +1,6 @@
 //! Stacks by name.
 
-use super::{Compensation, DeformStack, Projection, SkinningMethod};
+use super::{BulgeProjection, Compensation, DeformStack, SkinningMethod};
 
 /// A named stack: lists, commands and comparisons offer it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,7 +62,7 @@ impl StackPreset {
                 ..DeformStack::dqs()
             },
             Self::Projection => DeformStack {
-                projection: Projection::default(),
+                projection: BulgeProjection::default(),
                 ..DeformStack::dqs()
             },
             Self::CentresOfRotation => DeformStack::bare(SkinningMethod::CentresOfRotation),
@@ -80,7 +80,7 @@ impl StackPreset {
             };
         }
         if !stack.projection.enabled {
-            stack.projection = Projection {
+            stack.projection = BulgeProjection {
                 enabled: false,
                 ..before.projection.clone()
             };

@@ -1,6 +1,6 @@
 //! The settings of the deformer stack.
 
-use crate::skinning::{Compensation, Polynomial, Projection};
+use crate::skinning::{BulgeProjection, Compensation, Polynomial};
 use serde::Serialize;
 
 /// The skinning method: how the transforms of the joints are blended (stage 3).
@@ -90,7 +90,7 @@ pub struct DeformStack {
     /// Stage 4.
     pub compensation: Compensation,
     /// Stage 5.
-    pub projection: Projection,
+    pub projection: BulgeProjection,
     /// Stage 6.
     pub smooth: CorrectiveSmooth,
 }
@@ -100,7 +100,7 @@ impl Default for DeformStack {
     fn default() -> Self {
         Self {
             compensation: Compensation::default(),
-            projection: Projection::default(),
+            projection: BulgeProjection::default(),
             ..Self::bare(SkinningMethod::Dqs)
         }
     }
@@ -114,7 +114,7 @@ impl DeformStack {
             scale: ScaleMode::TwoPhase,
             blend: 1.0,
             compensation: Compensation::off(),
-            projection: Projection::off(),
+            projection: BulgeProjection::off(),
             smooth: CorrectiveSmooth::default(),
         }
     }
@@ -147,7 +147,7 @@ impl DeformStack {
         stack.projection = if stack.projection.enabled {
             stack.projection.as_applied()
         } else {
-            Projection::off()
+            BulgeProjection::off()
         };
         if !stack.smooth.enabled {
             stack.smooth = CorrectiveSmooth::default();

@@ -17,7 +17,7 @@ pub(super) struct Plans {
     skin_meshes: SkinMeshes,
     /// The number of evaluations.
     now: u64,
-    plans: BTreeMap<(ViewId, InstanceId), InstancePlan>,
+    by_view: BTreeMap<(ViewId, InstanceId), InstancePlan>,
     rest: Option<Rest>,
     world: Vec<DAffine3>,
     centres: CentreMap,
@@ -50,7 +50,7 @@ impl Plans {
     /// Begins an evaluation of `document` in `pose`: what all views share. Plans of other views than `views` are freed.
     pub(super) fn begin(&mut self, document: &Document, pose: &Pose, views: &[ViewRequest]) {
         pose.world_matrices_into(document.skeleton(), &mut self.world);
-        self.plans.retain(|(view, id), _| {
+        self.by_view.retain(|(view, id), _| {
             document.instances().contains_key(id) && views.iter().any(|v| v.view == *view)
         });
         self.cook(document);
@@ -93,7 +93,7 @@ impl Plans {
                 skin_meshes: &skin_meshes,
             };
             if let Some(input) = posed.deform_input(instance, cooked) {
-                let plan = self.plans.entry((view.view, id)).or_default();
+                let plan = self.by_view.entry((view.view, id)).or_default();
                 moved.push((view.view, id, plan.run(&input)));
             }
             self.skin_meshes.give_back(skin_meshes);
@@ -102,7 +102,7 @@ impl Plans {
 
     /// The plan of one instance in a view after the latest evaluation.
     pub(super) fn plan(&self, view: ViewId, instance: InstanceId) -> Option<&InstancePlan> {
-        self.plans.get(&(view, instance))
+        self.by_view.get(&(view, instance))
     }
 
     /// World transforms of all joints in the latest evaluation.

@@ -1,8 +1,8 @@
 //! Exported files on the disk.
 
 use super::error::ExportError;
-use super::export::{Made, make};
 use super::options::{ExportOptions, Exported};
+use super::pipeline::{Made, make};
 use super::read_back::ReadBack;
 use crate::document::Document;
 use crate::io::Outputs;

@@ -12,7 +12,7 @@ use super::compensation::{Compensation, JointPairs, Variant};
 use super::cooked::{CookedChunk, LANES};
 use super::kernels::{dot, load_block, store_block};
 use super::palette::Row8;
-use super::projection::Projection;
+use super::projection::BulgeProjection;
 use super::simd::{Backend, Kernel, Simd, dispatch};
 use super::skin_bones::SkinBones;
 use glam::Vec3;
@@ -23,7 +23,7 @@ pub struct CorrectionSettings<'a> {
     /// Stage 4; `None`: left out.
     pub compensation: Option<&'a Compensation>,
     /// Stage 5; `None`: left out.
-    pub projection: Option<&'a Projection>,
+    pub projection: Option<&'a BulgeProjection>,
     /// n_points factors; `None`: 1.
     pub compensation_mask: Option<&'a [f32]>,
     /// n_points factors; `None`: 1.
@@ -224,7 +224,7 @@ pub struct CorrectionPose<'a> {
     /// Updated ([`BonePose::update`]).
     pub bones: &'a BonePose,
     /// The settings that the chunks were cooked with; only the strength may have changed.
-    pub projection: Option<&'a Projection>,
+    pub projection: Option<&'a BulgeProjection>,
 }
 
 /// Compensates and then projects the skinned points of a chunk in place.

@@ -39,6 +39,6 @@ pub use kernels::{
 };
 pub use leaf_points::LeafPoints;
 pub use palette::{Motion, SkinPalette, Stretch};
-pub use projection::Projection;
+pub use projection::BulgeProjection;
 pub use simd::Backend;
 pub use skin_bones::SkinBones;

@@ -12,7 +12,7 @@ const MIN_WEIGHT: f32 = 1e-6;
 
 /// Bulge projection onto the rest distance from the bones (Kim & Han 2014).
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Projection {
+pub struct BulgeProjection {
     /// Whether it is applied.
     pub enabled: bool,
     /// As published: only onto the bone of the largest weight. The surface tears where another bone becomes the
@@ -26,7 +26,7 @@ pub struct Projection {
     pub strength: f32,
 }
 
-impl Default for Projection {
+impl Default for BulgeProjection {
     fn default() -> Self {
         Self {
             enabled: true,
@@ -38,7 +38,7 @@ impl Default for Projection {
     }
 }
 
-impl Projection {
+impl BulgeProjection {
     /// Not applied; otherwise as by default.
     pub fn off() -> Self {
         Self {

@@ -621,7 +621,8 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             | Edit::Stack { .. }
             | Edit::Mask(_)
             | Edit::Layers(_)
-            | Edit::JointRule { .. } => true,
+            | Edit::JointRule { .. }
+            | Edit::Rig(_) => true,
             // Shown by the clip test below, the hierarchy and the brushes.
             Edit::Clip { .. } | Edit::JointName { .. } | Edit::Locks(_) => false,
         };

@@ -39,12 +39,9 @@ const FACE_CRATES: &[&str] = &[
 const CIRCLES: &[&str] = &[
     "cli/",
     "document/",
-    "editor/",
     "mesh/",
     "sample/",
     "skeleton/",
-    "tools/",
-    "view/",
     "weights/",
 ];
 
@@ -191,7 +188,8 @@ fn code_without_tests(path: &Path) -> String {
 
 /// Whether the text has a path that begins with a crate.
 fn names_crate(text: &str, name: &str) -> bool {
-    let mut found = text.match_indices(&format!("{name}::"));
+    let path = format!("{name}::");
+    let mut found = text.match_indices(&path);
     found.any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 

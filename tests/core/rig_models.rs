@@ -10,7 +10,7 @@ use sinew::document::rig::{
     self, Children, Heirs, Insert, Intent, Keep, Move, Reparent, RigEdit, removal_costs,
 };
 use sinew::document::{Document, Edit, History, InstanceId};
-use sinew::io::gltf_export::{Container, ExportOptions, export};
+use sinew::export::{ExportOptions, GltfFormat, export};
 use sinew::skeleton::{Frame, JointId};
 use sinew::task::Task;
 use std::collections::BTreeMap;
@@ -88,7 +88,7 @@ fn edited(before: &Document, edit: RigEdit) -> Document {
 /// Written to a file and read again.
 fn written(document: &Document) -> Document {
     let options = ExportOptions {
-        container: Container::Glb,
+        format: GltfFormat::Glb,
         influences: 8,
         ..ExportOptions::default()
     };

@@ -9,7 +9,6 @@ use sinew::document::Edit;
 use sinew::document::session::Playback;
 use sinew::editor::Editor;
 use sinew::skeleton::JointId;
-use std::path::Path;
 
 fn playback(window: &Window) -> Playback {
     *window.editor().playback()

@@ -4,10 +4,9 @@ use super::tube::Tube;
 use super::{BenchRow, thread_counts};
 use crate::deform::DeformStack;
 use crate::skinning::{
-    Backend, CHUNK, ChunkCorrections, Compensation, CookedChunk, CorrectionPose,
-    CorrectionSettings, JointPairs, Projection, SkinInput, SkinPalette, Variant,
-    centres_of_rotation, centres_of_rotation_with_normals, correct, dqs, dqs_with_normals, lbs,
-    lbs_with_normals,
+    Backend, BulgeProjection, CHUNK, ChunkCorrections, Compensation, CookedChunk, CorrectionPose,
+    CorrectionSettings, JointPairs, SkinInput, SkinPalette, Variant, centres_of_rotation,
+    centres_of_rotation_with_normals, correct, dqs, dqs_with_normals, lbs, lbs_with_normals,
 };
 use glam::Vec3;
 use rayon::prelude::*;
@@ -305,7 +304,7 @@ pub(super) fn corrections<'a>(
 pub(super) struct Corrections {
     chunks: Vec<ChunkCorrections>,
     pairs: JointPairs,
-    projection: Option<Projection>,
+    projection: Option<BulgeProjection>,
     bones: crate::skinning::BonePose,
 }
 
@@ -313,7 +312,7 @@ impl Corrections {
     pub(super) fn new(
         tube: &Tube,
         compensation: Option<&Compensation>,
-        projection: Option<&Projection>,
+        projection: Option<&BulgeProjection>,
     ) -> Self {
         let rig = &tube.rig;
         let mut pairs = JointPairs::default();
@@ -355,9 +354,9 @@ impl Corrections {
 
     /// Each correction alone, with the names of its rows.
     pub(super) fn each(tube: &Tube) -> Vec<(&'static str, &'static str, Self)> {
-        let published = Projection {
+        let published = BulgeProjection {
             variant: Variant::Published,
-            ..Projection::default()
+            ..BulgeProjection::default()
         };
         vec![
             (
@@ -368,7 +367,7 @@ impl Corrections {
             (
                 "dqs + projection",
                 "dqs + projection positions",
-                Self::new(tube, None, Some(&Projection::default())),
+                Self::new(tube, None, Some(&BulgeProjection::default())),
             ),
             (
                 "dqs + published projection",

@@ -6,7 +6,7 @@ use super::key::{Identity, LastKey};
 use super::projection;
 use super::run::Run;
 use crate::deform::mask::MaskChunk;
-use crate::deform::{Compensation, DeformStack, Projection};
+use crate::deform::{BulgeProjection, Compensation, DeformStack};
 use crate::skinning::{
     self, Backend, BonePose, CHUNK, ChunkCorrections, CookedChunk, CorrectionPose,
     CorrectionSettings, SkinBones,
@@ -31,7 +31,7 @@ pub(super) struct BulgeCorrections {
 #[derive(Default, PartialEq)]
 struct PoseKey {
     compensation: Option<Compensation>,
-    projection: Option<Projection>,
+    projection: Option<BulgeProjection>,
 }
 
 /// What cooked chunks depend on, besides their own influences and painted maps.

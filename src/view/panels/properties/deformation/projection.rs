@@ -1,13 +1,17 @@
 //! Bulge projection.
 
 use super::controls::{Number, Part, Setting, choice_ui, number_ui, part_ui, switch_ui};
-use crate::deform::{MaskKind, Projection, Variant};
+use crate::deform::{BulgeProjection, MaskKind, Variant};
 use crate::editor::Editor;
 use crate::view::commands::Command;
 use egui::Ui;
 
 /// Draws the settings of bulge projection; returns the requested command.
-pub(super) fn projection_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) -> Option<Command> {
+pub(super) fn projection_ui(
+    ui: &mut Ui,
+    editor: &mut Editor,
+    it: &BulgeProjection,
+) -> Option<Command> {
     let part = Part {
         name: "Projection",
         about: "Pulls skin that moved away from its bones back to its rest distance. Never pushes outwards (Kim & Han \
@@ -20,9 +24,9 @@ pub(super) fn projection_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) -
         state: state(it),
         enabled: it.enabled,
         is_default: *it
-            == Projection {
+            == BulgeProjection {
                 enabled: it.enabled,
-                ..Projection::default()
+                ..BulgeProjection::default()
             },
     };
     let is_open = part_ui(
@@ -31,9 +35,9 @@ pub(super) fn projection_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) -
         &part,
         |stack, on| stack.projection.enabled = on,
         |stack| {
-            stack.projection = Projection {
+            stack.projection = BulgeProjection {
                 enabled: stack.projection.enabled,
-                ..Projection::default()
+                ..BulgeProjection::default()
             };
         },
     );
@@ -44,7 +48,7 @@ pub(super) fn projection_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) -
         .inner
 }
 
-fn state(it: &Projection) -> String {
+fn state(it: &BulgeProjection) -> String {
     match (it.enabled, it.variant) {
         (false, _) => "off".to_owned(),
         (true, Variant::Corrected) => format!("{:.2}", it.strength),
@@ -52,7 +56,7 @@ fn state(it: &Projection) -> String {
     }
 }
 
-fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) -> Option<Command> {
+fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &BulgeProjection) -> Option<Command> {
     let is_published = it.variant == Variant::Published;
     let applied = it.as_applied();
     let strength = Setting {

@@ -1,4 +1,4 @@
-//! The road of an export: plan, bake, write, read back once, verify, report.
+//! The pipeline of an export: plan, bake, write, read back once, verify, report.
 
 use super::error::ExportError;
 use super::frames::{add_frame_findings, corrected_meshes, n_targets};

@@ -1,4 +1,4 @@
-//! A still: one moment as a mesh that never moves, as glTF or Wavefront OBJ by the file's ending.
+//! A static mesh: one moment of the model, as glTF or Wavefront OBJ by the file's ending.
 
 use super::error::ExportError;
 use super::options::{ExportOptions, Exported};
