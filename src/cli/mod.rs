@@ -4,7 +4,6 @@
 //! subcommand, one in each file.
 //!
 //! Invariant: every output is claimed from [`crate::io::Outputs`], which protects the inputs, before any is written.
-//!
 //! Invariant: exit codes are 0 done, 1 fault in the input, 2 wrong use; an error is one sentence on stderr.
 
 pub mod args;
