@@ -1,4 +1,4 @@
-//! A problem with its place, cause and fix: what import, checks and the Problems panel speak in.
+//! A problem with its place, cause and fix, as import, checks and the Problems panel report it.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub enum Fix {
 }
 
 impl Fix {
-    /// What the button says.
+    /// The label of its button.
     pub fn label(self) -> String {
         match self {
             Self::Normalise => "Normalise".into(),
@@ -166,7 +166,7 @@ impl Finding {
         self
     }
 
-    /// The finding, which `fix` mends.
+    /// The finding with a fix.
     #[must_use]
     pub fn fixed_by(mut self, fix: Option<Fix>) -> Self {
         self.fix = fix;

@@ -45,7 +45,7 @@ impl Editor {
             selected.clone()
         };
         if joints.is_empty() {
-            self.say("Nothing to key: the pose equals the clip. Select or pose bones first.");
+            self.notify("Nothing to key: the pose equals the clip. Select or pose bones first.");
             return;
         }
         let time_secs = self.key_time(&before, &joints, self.reach_secs());
@@ -87,7 +87,7 @@ impl Editor {
             } else {
                 (format!("{left} other bones"), "are")
             };
-            self.say(format!(
+            self.notify(format!(
                 "Inserted keyframes for {bones}. {other} {are} posed but not selected, and not keyed."
             ));
         }
@@ -99,12 +99,12 @@ impl Editor {
         self.finish_tool();
         self.end_key_drag();
         let Some((id, clip)) = self.shown_clip() else {
-            self.say("No clip is on screen.");
+            self.notify("No clip is on screen.");
             return;
         };
         let selected = self.document.session().selected_joints.clone();
         if selected.is_empty() {
-            self.say("Select the bones whose keyframes to delete.");
+            self.notify("Select the bones whose keyframes to delete.");
             return;
         }
         let wants = |c: &Channel| selected.contains(&c.joint);
@@ -112,7 +112,7 @@ impl Editor {
         let time_secs = self.key_time(clip, &joints, self.half_frame_secs());
         let keys = keys_near(clip, time_secs, SAME_KEY_SECS, wants);
         if keys.is_empty() {
-            self.say("The selected bones have no keyframe at this time.");
+            self.notify("The selected bones have no keyframe at this time.");
             return;
         }
         let bones: BTreeSet<JointId> = keys
@@ -360,7 +360,7 @@ impl Editor {
                 self.pause();
                 self.set_time(f64::from(time_secs));
             }
-            None => self.say("No more keyframes in this direction."),
+            None => self.notify("No more keyframes in this direction."),
         }
     }
 
@@ -369,7 +369,7 @@ impl Editor {
         match self.apply(Edit::Clip { id, clip }, label) {
             Ok(()) => true,
             Err(error) => {
-                self.say_error(error.to_string());
+                self.notify_error(error.to_string());
                 false
             }
         }

@@ -126,7 +126,7 @@ impl Editor {
         if let Some(item) = item {
             let of = (item.geometry.clone(), item.influences.clone());
             self.centres.declined.insert(mesh, of);
-            self.say_error(format!(
+            self.notify_error(format!(
                 "No centres of rotation for {}: {why}.",
                 self.mesh_label(mesh)
             ));

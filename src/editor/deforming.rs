@@ -179,7 +179,7 @@ impl Editor {
             }
             let stack = Arc::new(stack);
             if let Err(error) = self.apply(Edit::Stack { mesh, stack }, label) {
-                self.say_error(error.to_string());
+                self.notify_error(error.to_string());
             }
         }
     }

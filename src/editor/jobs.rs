@@ -132,7 +132,7 @@ impl Editor {
             took = true;
             match kind {
                 EditorJob::Open | EditorJob::Save | EditorJob::WriteExport | EditorJob::Fix => {
-                    self.take_file_job()
+                    self.take_file_job();
                 }
                 EditorJob::ComputeExport => self.take_computed_export(),
                 EditorJob::ReadWeights | EditorJob::WriteWeights => self.take_weights_file(),

@@ -118,7 +118,7 @@ impl Editor {
                 self.mirrors.known.insert(mesh, Arc::new(symmetry));
             }
             Ok(Err(Cancelled)) | Err(JobError::Cancelled) => {
-                self.stop_symmetry("The mirror search was cancelled. Symmetry is off.".to_owned())
+                self.stop_symmetry("The mirror search was cancelled. Symmetry is off.".to_owned());
             }
             Err(error @ JobError::Failed) => {
                 self.stop_symmetry(format!(
@@ -131,7 +131,7 @@ impl Editor {
     fn stop_symmetry(&mut self, why: String) {
         self.document.session_mut().brush.symmetry = None;
         self.mirrors.clear();
-        self.say_error(why);
+        self.notify_error(why);
     }
 }
 

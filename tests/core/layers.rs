@@ -950,7 +950,7 @@ fn layers_that_show_through_locks_are_told_once_the_step_is_closed() {
     let said = h.last_notice();
     assert!(
         said.ends_with(&format!(
-            "changed at {n} points: layers show through locks."
+            "changed on {n} vertices: locks protect a layer, not the result of all layers."
         )),
         "{said}"
     );

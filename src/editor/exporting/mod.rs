@@ -382,7 +382,7 @@ impl Editor {
         if let Some(computing) = &self.exporting.computing {
             let label = computing.job.label();
             let text = format!("{label} is still running. Wait for it or cancel it.");
-            self.say(text);
+            self.notify(text);
             return;
         }
         self.finish_tool();
@@ -420,7 +420,7 @@ impl Editor {
             Err(JobError::Cancelled) => {
                 self.finish_computing(&computing.path, computing.saves, Err(Cancelled.into()));
             }
-            Err(error @ JobError::Failed) => self.say_error(error.to_string()),
+            Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
             Ok(result) => self.finish_computing(&computing.path, computing.saves, result),
         }
     }
@@ -440,9 +440,9 @@ impl Editor {
                 }
             }
             Err(ExportError::Cancelled(_)) => {
-                self.say("The export was cancelled. No file was written.");
+                self.notify("The export was cancelled. No file was written.");
             }
-            Err(error) => self.say_error(error.to_string()),
+            Err(error) => self.notify_error(error.to_string()),
         }
     }
 
@@ -476,22 +476,22 @@ impl Editor {
         result: Result<Result<ExportReport, ExportError>, JobError>,
     ) {
         match result {
-            Err(error @ JobError::Failed) => self.say_error(error.to_string()),
+            Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
             Ok(Ok(report)) => match moment {
                 Some(moment) => {
                     let still = SavedStill::new(path, moment, report);
-                    self.say(still.notice());
+                    self.notify(still.notice());
                     self.exporting.still = Some(still);
                 }
                 None => {
                     let text = format!("Exported {}. {}", file_name(&path), report.closing());
-                    self.say(text.trim_end());
+                    self.notify(text.trim_end());
                 }
             },
             Err(JobError::Cancelled) | Ok(Err(ExportError::Cancelled(_))) => {
-                self.say("The export was cancelled. No file was written.");
+                self.notify("The export was cancelled. No file was written.");
             }
-            Ok(Err(error)) => self.say_error(error.to_string()),
+            Ok(Err(error)) => self.notify_error(error.to_string()),
         }
     }
 

@@ -19,7 +19,7 @@ impl Editor {
     pub fn set_weights(&mut self, mesh: MeshId, cells: &[(u32, u16, f32)], label: &str) -> usize {
         self.finish_tool();
         if let Some(why) = self.document.why_not_paintable(mesh) {
-            self.say(why);
+            self.notify(why);
             return cells.len();
         }
         let Some(rows) = self.document.paint_rows(mesh) else {
@@ -84,12 +84,12 @@ impl Editor {
                 n_refused += n_taken - taken.len();
             }
             if let Err(error) = self.apply(edit, label) {
-                self.say_error(error.to_string());
+                self.notify_error(error.to_string());
                 return cells.len();
             }
         }
         if n_refused > 0 {
-            self.say(format!(
+            self.notify(format!(
                 "{} of {} did not get the entered value: locked bones keep their weights, and the weights of a vertex \
                  add up to 1.",
                 n_refused,
@@ -103,7 +103,7 @@ impl Editor {
             taken.iter().filter(differs).count()
         });
         if n_unseen > 0 {
-            self.say(format!(
+            self.notify(format!(
                 "The layer stores {n_unseen} of {} as entered, but its opacity, mask, mirror or the layers above \
                  change the result.",
                 counted(cells.len(), "weight")
@@ -235,7 +235,7 @@ mod tests {
         let cells = parse_cells("0.5\t,25\r\n\t75 %\r\n").unwrap();
         assert_eq!(cells, [[Some(0.5), Some(0.25)], [None, Some(0.75)]]);
         let why = parse_cells("0.5\tabc").unwrap_err();
-        assert!(why.starts_with("Row 1, column 2 of what was pasted is no number: \"abc\""));
+        assert!(why.starts_with("Row 1, column 2 of the pasted cells is not a number: \"abc\""));
         assert!(parse_cells("1\n2").unwrap_err().contains("Row 2, column 1"));
         assert!(parse_cells("NaN").is_err() && parse_cells("").is_err());
     }

@@ -194,7 +194,7 @@ impl Editor {
         match job.into_result() {
             Err(JobError::Cancelled) => {}
             Err(JobError::Failed) => {
-                self.say_error("The vertices could not be sorted.");
+                self.notify_error("The vertices could not be sorted.");
             }
             Ok(gathered) => {
                 if gathered.rows_key.model == self.model_serial {

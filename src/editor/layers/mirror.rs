@@ -88,9 +88,9 @@ impl Editor {
                 self.set_mirror(found.mesh, found.layer, effect);
             }
             Ok(Ok(Err(Cancelled))) | Err(JobError::Cancelled) => {}
-            Ok(Err(why)) => self.say(why),
+            Ok(Err(why)) => self.notify(why),
             Err(JobError::Failed) => {
-                self.say_error("The mirror images could not be matched.");
+                self.notify_error("The mirror images could not be matched.");
             }
         }
     }
@@ -102,7 +102,7 @@ impl Editor {
         });
         if let Some(edit) = edit {
             self.apply_layers(edit, "Mirror layer");
-            self.say(said);
+            self.notify(said);
         }
     }
 }

@@ -85,7 +85,7 @@ impl Editor {
     pub fn add_layer(&mut self) {
         self.finish_tool();
         let Some((mesh, stack)) = self.layered_mesh().zip(self.layers()) else {
-            self.say("Select an object with a skin first.");
+            self.notify("Select an object with a skin first.");
             return;
         };
         let names: Vec<&str> = stack.layers().iter().map(|l| l.name.as_str()).collect();
@@ -182,7 +182,7 @@ impl Editor {
         });
         match self.document.merge_layer_down(mesh, id) {
             Ok(edit) => self.change_layers_to(mesh, edit, "Merge layer down", below),
-            Err(why) => self.say(why),
+            Err(why) => self.notify(why),
         }
     }
 
@@ -194,7 +194,7 @@ impl Editor {
         };
         match self.document.flatten_layers(mesh) {
             Some(edit) => self.change_layers_to(mesh, edit, "Flatten layers", None),
-            None => self.say("The object has no layers."),
+            None => self.notify("The object has no layers."),
         }
     }
 
@@ -232,8 +232,8 @@ impl Editor {
         }
     }
 
-    /// Makes the active layer say nothing at the selected points, or nowhere: one undo step. Points at which that would
-    /// change a locked bone stay; says so.
+    /// Clears the active layer on the selected points, or everywhere: one undo step. Points on which that would change a
+    /// locked bone are unchanged, and a notice counts them.
     pub fn erase_from_layer(&mut self) {
         self.finish_tool();
         let Some((mesh, id)) = self.upper_layer_to_change() else {
@@ -243,7 +243,7 @@ impl Editor {
         let points = chosen.into_iter().find(|(m, _)| *m == mesh);
         let points = points.map_or_else(PointSet::default, |(_, points)| points);
         let Some((edit, n_spared)) = self.document.erase_from_layer(mesh, id, &points) else {
-            self.say(if is_selection {
+            self.notify(if is_selection {
                 "The layer does not affect the selected vertices."
             } else {
                 "The layer is empty."
@@ -266,7 +266,7 @@ impl Editor {
                 counted(n_spared, "vertex")
             );
         }
-        self.say(said);
+        self.notify(said);
     }
 
     /// Makes a layer active and its mask what the brush paints.
@@ -279,7 +279,7 @@ impl Editor {
     fn upper_layer_to_change(&mut self) -> Option<(MeshId, LayerId)> {
         let found = self.layered_mesh().zip(self.active_upper_layer());
         if found.is_none() {
-            self.say(match self.active_layer() {
+            self.notify(match self.active_layer() {
                 Some(_) => "The base has no such settings. Select a layer above it.",
                 None => "The object has no layers. Add one first.",
             });
@@ -320,7 +320,7 @@ impl Editor {
             self.layering.report.shown_before = Some((edit.mesh, item.influences.clone()));
         }
         if let Err(error) = self.apply(edit, label) {
-            self.say_error(format!("{error}."));
+            self.notify_error(format!("{error}."));
         }
     }
 

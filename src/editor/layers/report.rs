@@ -62,17 +62,19 @@ impl Editor {
         }
         let report = std::mem::take(&mut self.layering.report);
         if report.n_covered > 0 {
-            self.say(
+            self.notify(
                 "Some vertices lie on the mirrored side of the layer. Paint on them is not visible.",
             );
         }
         if report.n_mask_spared > 0 {
-            self.say("Some vertices stayed unchanged: the mask would change their locked bones.");
+            self.notify(
+                "Some vertices stayed unchanged: the mask would change their locked bones.",
+            );
         }
         let n_spared: usize = report.spared.values().map(PointSet::count).sum();
         if n_spared > 0 {
             let was = if n_spared == 1 { "was" } else { "were" };
-            self.say(format!(
+            self.notify(format!(
                 "{} {was} left unchanged: the layer's mirror would change locked bones.",
                 counted(n_spared, "vertex")
             ));
@@ -82,8 +84,8 @@ impl Editor {
         };
         let (n_joints, n_points) = self.document.n_locked_changes(mesh, &before);
         if n_points > 0 {
-            self.say(format!(
-                "{} changed at {}: layers show through locks.",
+            self.notify(format!(
+                "{} changed on {}: locks protect a layer, not the result of all layers.",
                 counted(n_joints, "locked bone"),
                 counted(n_points, "vertex")
             ));

@@ -206,7 +206,7 @@ impl Editor {
         };
         let (operation, scope) = match begun {
             Ok(begun) => begun,
-            Err(why) => return self.say(why),
+            Err(why) => return self.notify(why),
         };
         let has_points = !self.document.session().selected_points.is_empty();
         let scope = Scope {
@@ -353,7 +353,7 @@ impl Editor {
             && adjusting.job.is_some()
         {
             let label = adjusting.operation.label();
-            self.say(format!(
+            self.notify(format!(
                 "{label}: cancelled, because its input changed meanwhile."
             ));
         }
@@ -436,7 +436,7 @@ impl Editor {
             let text = summary(label, &adjusting.reports);
             // Said once; while it is adjusted its panel tells.
             if !was_applied {
-                self.say(text);
+                self.notify(text);
             }
         }
     }
@@ -448,7 +448,7 @@ impl Editor {
             if let Err(error) = self.apply(edit, label) {
                 let dirty = self.history.cancel(&mut self.document);
                 self.refresh(&dirty);
-                self.say_error(error.to_string());
+                self.notify_error(error.to_string());
                 return false;
             }
         }

@@ -91,7 +91,7 @@ impl Editor {
         };
         let Some(target) = target else {
             if let Some(fault) = self.blend_fault(chosen) {
-                self.say(fault);
+                self.notify(fault);
             }
             return false;
         };
