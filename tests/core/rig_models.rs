@@ -52,7 +52,7 @@ const CASES: [Case; 5] = [
     Case {
         file: "greenman_cubic_8inf/greenman_cubic_8inf.glb",
         joint: "body_low",
-        hung: "head",
+        hung: "hand_L",
         parent: "",
     },
 ];
@@ -361,9 +361,9 @@ fn neither_way_to_remove_a_joint_always_wins() {
         ("kaykit_knight/kaykit_knight.glb", "lowerarm.l"),
         ("kaykit_knight/kaykit_knight.glb", "wrist.l"),
         ("kaykit_knight/kaykit_knight.glb", "chest"),
-        ("fox_quantized/fox_quantized.glb", "b_Tail02"),
-        ("fox_quantized/fox_quantized.glb", "b_LeftForeArm"),
-        ("fox_quantized/fox_quantized.glb", "b_Neck"),
+        ("fox_quantized/fox_quantized.glb", "b_Tail02_013"),
+        ("fox_quantized/fox_quantized.glb", "b_LeftForeArm_010"),
+        ("fox_quantized/fox_quantized.glb", "b_Neck_04"),
     ];
     let mut chosen = Vec::new();
     for (file, name) in cases {
@@ -394,7 +394,7 @@ fn neither_way_to_remove_a_joint_always_wins() {
             rig::remove(&before, j, costs.preselected()).unwrap(),
         );
         let file = written(&after);
-        let at_rest = at_rest(&before, &file);
+        let at_rest = at_rest(&before, &after);
         assert!(at_rest < 1e-2, "{name}: {at_rest:e}");
         assert!(file.skins().len() == before.skins().len());
         let skin = file.skins().values().next().unwrap();
