@@ -2,7 +2,7 @@
 //!
 //! Invariant: every number of a loaded brush lies in its range ([`BrushOptions::clamped`]).
 
-use super::session::{MaskValues, PaintTarget};
+use super::paint_target::{MaskValues, PaintTarget};
 use crate::math::Axis;
 use crate::weights::curve::Curve;
 use crate::weights::falloff::Falloff;
@@ -348,7 +348,7 @@ impl BrushOptions {
 
     /// The effect at a distance, as a fraction of the radius.
     pub fn fades_to(&self, distance: f32) -> f32 {
-        self.falloff.at(distance, &self.curve)
+        self.falloff.at(distance, |x| self.curve.at(x))
     }
 
     /// The lowest and the highest part of its range that a stroke may take a value to.

@@ -1,9 +1,24 @@
 //! What must hold of every document, before and after every edit.
 
-use super::{Document, LayerStack, LayersEdit};
-use crate::finding::Finding;
-use crate::skeleton::{Clip, Interpolation, JointId, Pose, Property};
-use crate::skinning::RowRef;
+use super::model::InvalidParts;
+use super::validity::{check_clip, check_row};
+use super::{Document, LayerStack, LayersEdit, Parts};
+use crate::finding::{Finding, Severity};
+use crate::skeleton::JointId;
+
+impl Document {
+    /// A document at rest. Fails with the first broken invariant of severity error.
+    pub fn new(parts: Parts) -> Result<Self, InvalidParts> {
+        let document = Self::assemble(parts);
+        match check(&document)
+            .into_iter()
+            .find(|f| f.severity == Severity::Error)
+        {
+            Some(finding) => Err(InvalidParts(finding)),
+            None => Ok(document),
+        }
+    }
+}
 
 /// Every broken invariant of severity error, and everything else an artist should know: points without weight, sums
 /// that are not 1, joints named alike.
@@ -199,60 +214,4 @@ fn check_rules(document: &Document, findings: &mut Vec<Finding>) {
             findings.push(Finding::error(place, format!("Its rule cannot be: {why}.")));
         }
     }
-}
-
-/// Whether `row` lists distinct joints below `n_joints` with finite weights >= 0; else what is wrong.
-pub fn check_row(row: RowRef<'_>, n_joints: usize) -> Result<(), String> {
-    for (i, (joint, weight)) in row.iter().enumerate() {
-        if usize::from(joint) >= n_joints {
-            return Err(format!("bone {joint} of a skin with {n_joints} bones"));
-        }
-        if row.joints[..i].contains(&joint) {
-            return Err(format!("bone {joint} is named twice"));
-        }
-        if !(weight.is_finite() && weight >= 0.0) {
-            return Err(format!("the weight {weight} of bone {joint}"));
-        }
-    }
-    Ok(())
-}
-
-/// Whether the channels of `clip` fit the model: existing joints, ascending finite times, values of the right count;
-/// else what is wrong.
-pub fn check_clip(clip: &Clip, rest: &Pose) -> Result<(), String> {
-    for (c, channel) in clip.channels.iter().enumerate() {
-        let joint = channel.joint.get();
-        let Some(targets) = rest.morph_weights.get(joint) else {
-            return Err(format!(
-                "channel {c} moves bone {joint}, which does not exist"
-            ));
-        };
-        let per_key = if channel.interpolation == Interpolation::CubicSpline {
-            3
-        } else {
-            1
-        };
-        let expected = channel.times.len() * per_key * channel.property.width(targets.len());
-        if channel.times.is_empty() || (expected == 0 && channel.property != Property::MorphWeights)
-        {
-            return Err(format!("channel {c} has no keys"));
-        }
-        if channel.values.len() != expected {
-            return Err(format!(
-                "channel {c} has {} values, {expected} needed",
-                channel.values.len()
-            ));
-        }
-        if !channel.times.iter().all(|t| t.is_finite())
-            || !channel.values.iter().all(|v| v.is_finite())
-        {
-            return Err(format!(
-                "channel {c} has a time or value that is not finite"
-            ));
-        }
-        if !channel.times.is_sorted() {
-            return Err(format!("the times of channel {c} do not ascend"));
-        }
-    }
-    Ok(())
 }

@@ -2,9 +2,9 @@
 
 use super::{
     ClipId, Image, Instance, InstanceId, Material, MeshId, MeshItem, Parts, Session, Skin, SkinId,
-    Source, invariants,
+    Source,
 };
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
 use crate::skeleton::{Clip, JointId, Pose, Skeleton};
 use crate::skinning::{Influences, RowRef};
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,19 +44,7 @@ impl Default for Document {
 }
 
 impl Document {
-    /// A document at rest. Fails with the first broken invariant of severity error.
-    pub fn new(parts: Parts) -> Result<Self, InvalidParts> {
-        let document = Self::assemble(parts);
-        match invariants::check(&document)
-            .into_iter()
-            .find(|f| f.severity == Severity::Error)
-        {
-            Some(finding) => Err(InvalidParts(finding)),
-            None => Ok(document),
-        }
-    }
-
-    fn assemble(parts: Parts) -> Self {
+    pub(super) fn assemble(parts: Parts) -> Self {
         let mut rest = Pose::rest(&parts.skeleton);
         for (joint, weights) in parts.rest_morph_weights {
             if let Some(slot) = rest.morph_weights.get_mut(joint.get()) {

@@ -7,6 +7,7 @@
 //! Invariant: points are in spatial order, so that neighbours in space are neighbours in memory.
 //! Invariant: vertices and triangles keep the order of the file.
 
+mod components;
 pub mod islands;
 pub mod normals;
 pub mod point_set;

@@ -100,10 +100,11 @@ impl Topology {
         self.coincident.iter().map(|(&point, &next)| (point, next))
     }
 
-    /// The number of each point's island (see [`super::islands`]). Computed at the first call.
+    /// The number of each point's island: points joined by edges or seams have one number. Computed at the first call.
     pub fn islands(&self, n_points: usize) -> &[u32] {
-        self.islands
-            .get_or_init(|| super::islands::islands(self, n_points))
+        self.islands.get_or_init(|| {
+            super::components::components(&self.triangles, self.coincident_pairs(), n_points)
+        })
     }
 
     /// The entries of [`Mesh::normals`] at `point`.

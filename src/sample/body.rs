@@ -89,7 +89,8 @@ pub(super) fn build(body: &Body, n_points: usize) -> MeshSource {
     MeshSource {
         name: body.name.to_owned(),
         primitives: vec![unwrap(
-            body,
+            &body.charts,
+            body.rig.bones.len(),
             &positions,
             &normals,
             &rows,

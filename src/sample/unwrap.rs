@@ -1,6 +1,5 @@
 //! Texture coordinates of a body: each limb is unrolled around its axis into its own rectangle.
 
-use super::body::Body;
 use crate::document::PrimitiveSource;
 use crate::skinning::Rows;
 use glam::{DVec3, Vec2, Vec3};
@@ -25,14 +24,14 @@ const PAST_SEAM: f64 = 0.25;
 
 /// The primitive of a body: vertices of a point differ only in their texture coordinates.
 pub(super) fn unwrap(
-    body: &Body,
+    charts: &[Chart],
+    n_bones: usize,
     positions: &[Vec3],
     normals: &[Vec3],
     rows: &[Vec<(u16, f32)>],
     triangles: &[[u32; 3]],
 ) -> PrimitiveSource {
-    let charts = &body.charts;
-    let mut chart_of_bone = vec![0u8; body.rig.bones.len()];
+    let mut chart_of_bone = vec![0u8; n_bones];
     for (c, chart) in charts.iter().enumerate() {
         for &b in &chart.bones {
             chart_of_bone[b as usize] = c as u8;

@@ -1,8 +1,8 @@
 //! Animation clips as glTF has them, and their sampling.
 
-use super::screw::ScrewTrack;
-use super::{InBetweens, JointId, Pose};
-use glam::{DMat3, DQuat, DVec3};
+use super::slerp::slerp_shortest;
+use super::{InBetweens, JointId};
+use glam::DQuat;
 use std::sync::Arc;
 
 /// What a channel moves.
@@ -204,47 +204,6 @@ impl Clip {
             ..Self::default()
         }
     }
-
-    /// Overwrites what this clip animates in `pose` with its values at `time_secs`.
-    pub fn apply(&self, time_secs: f64, pose: &mut Pose) {
-        let mut value = Vec::new();
-        for channel in &self.channels {
-            value.clear();
-            value.resize(channel.width(), 0.0);
-            channel.sample(time_secs, &mut value);
-            let local = &mut pose.locals[channel.joint.get()];
-            match channel.property {
-                Property::Translation => local.translation = DVec3::from_slice(&value),
-                Property::Rotation => local.rotation = DQuat::from_slice(&value),
-                Property::Scale => local.stretch = DMat3::from_diagonal(DVec3::from_slice(&value)),
-                Property::MorphWeights => {
-                    let weights = &mut pose.morph_weights[channel.joint.get()];
-                    for (w, v) in weights.iter_mut().zip(&value) {
-                        *w = *v as f32;
-                    }
-                }
-            }
-        }
-        for track in ScrewTrack::all(self) {
-            track.apply(time_secs, &mut pose.locals[track.joint.get()]);
-        }
-    }
-}
-
-/// Spherical interpolation along the shorter arc (glTF 2.0, appendix C); unit out.
-///
-/// Keys that are not unit enter as they are, as the formula has it, and the result is normalised.
-pub(super) fn slerp_shortest(a: DQuat, b: DQuat, t: f64) -> DQuat {
-    let dot = a.dot(b);
-    let b = if dot < 0.0 { -b } else { b };
-    let dot = dot.abs();
-    let blended = if dot > 1.0 - 1e-7 {
-        a * (1.0 - t) + b * t
-    } else {
-        let angle = dot.min(1.0).acos();
-        (a * ((1.0 - t) * angle).sin() + b * (t * angle).sin()) * (1.0 / angle.sin())
-    };
-    crate::math::transform::normalize_or_identity(blended)
 }
 
 fn normalize4(v: &mut [f64]) {

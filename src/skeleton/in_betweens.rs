@@ -1,6 +1,6 @@
 //! Interpolation of a joint between keys or poses: component by component, or along a screw.
 
-use super::clip::slerp_shortest;
+use super::slerp::slerp_shortest;
 use crate::math::{DualQuat, Transform};
 use glam::{DQuat, DVec3};
 

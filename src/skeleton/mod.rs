@@ -11,6 +11,7 @@ pub mod clip;
 pub mod clip_builder;
 pub mod clip_edit;
 pub mod clip_keys;
+mod clip_pose;
 pub mod ik;
 pub mod in_betweens;
 pub mod joint;
@@ -21,6 +22,7 @@ pub mod range_of_motion;
 pub mod reframe;
 pub mod resample;
 pub mod screw;
+mod slerp;
 
 pub use bones::Bone;
 pub use clip::{Channel, Clip, Interpolation, Property};

@@ -3,7 +3,7 @@
 //! Source: the times at which anything that the motion depends on has a key, then bisection of each interval until linear
 //! keys follow within a tolerance.
 
-use super::clip::slerp_shortest;
+use super::slerp::slerp_shortest;
 use super::{Channel, Clip, Interpolation, JointId, Property};
 use crate::math::Transform;
 use glam::{DMat3, DQuat, DVec3};

@@ -239,7 +239,7 @@ mod tests {
             let curve = Curve::like(falloff);
             for i in 0..=20 {
                 let x = i as f32 / 20.0;
-                let off = (curve.at(x) - falloff.at(x, &curve)).abs();
+                let off = (curve.at(x) - falloff.at(x, |x| curve.at(x))).abs();
                 assert!(off < 0.08, "{falloff:?} at {x}: {off}");
             }
         }

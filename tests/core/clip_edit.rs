@@ -3,7 +3,7 @@
 use crate::reference::larger;
 use glam::DQuat;
 use proptest::prelude::*;
-use sinew::document::invariants::check_clip;
+use sinew::document::validity::check_clip;
 use sinew::math::Transform;
 use sinew::skeleton::clip_edit::SAME_KEY_SECS;
 use sinew::skeleton::clip_keys::keys_near;

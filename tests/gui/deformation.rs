@@ -11,7 +11,7 @@ use sinew::deform::{
     DeformStack, MaskKind, Polynomial, ScaleMode, SkinningMethod, StackPreset, TwistDamping,
     Variant,
 };
-use sinew::document::edit::MaskEdit;
+use sinew::document::MaskEdit;
 use sinew::document::session::PaintTarget;
 use sinew::document::{Edit, MeshId};
 use sinew::editor::{Editor, OpenRequest, StackScope};

@@ -2,7 +2,7 @@
 
 use super::chart::Chart;
 use super::gather::{Place, Series};
-use super::svg::{DASHES, svg};
+use super::svg::{DASHES, escape, svg};
 use super::table::{Cell, table};
 use crate::deform::diagnostics::Metric;
 use std::fmt::Write;
@@ -36,24 +36,6 @@ pub(crate) struct Page<'a> {
     /// Why there are no pictures.
     pub(crate) no_pictures: Option<&'a str>,
     pub(crate) size: (u32, u32),
-}
-
-/// Escapes text for an element or an attribute.
-pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            // Control characters have no place in HTML.
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 impl Page<'_> {

@@ -1,7 +1,6 @@
 //! Charts as SVG, coloured by the styles of the page.
 
 use super::chart::{Anchor, CHART_HEIGHT, CHART_WIDTH, Chart, Ink, Paper};
-use super::page::escape;
 use std::fmt::Write;
 
 /// Dash patterns of the stacks: colour is never the only sign.
@@ -88,4 +87,22 @@ pub(crate) fn svg(chart: &Chart, description: &str) -> String {
     chart.draw(&mut paper, [0.0, 0.0]);
     paper.0.push_str("</svg>");
     paper.0
+}
+
+/// Escapes text for an element or an attribute.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // Control characters have no place in HTML.
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
 }

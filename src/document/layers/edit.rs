@@ -1,7 +1,8 @@
 //! Changes of the stack itself: layers added, removed, renamed, put in another order, faded, muted, flattened.
 
 use super::{Layer, LayerStack};
-use crate::document::{Document, EditError, LayerId, MeshId, MeshItem, invariants};
+use crate::document::validity::check_row;
+use crate::document::{Document, EditError, LayerId, MeshId, MeshItem};
 use crate::skinning::Influences;
 use crate::skinning::influences::CHUNK;
 use std::collections::BTreeSet;
@@ -168,7 +169,7 @@ fn check_rows(rows: &Influences, item: &MeshItem, n_joints: usize) -> Result<(),
         }
         for (i, row) in chunk.iter().enumerate() {
             let point = (c * CHUNK + i) as u32;
-            invariants::check_row(row, n_joints).map_err(|why| EditError::Row { point, why })?;
+            check_row(row, n_joints).map_err(|why| EditError::Row { point, why })?;
         }
     }
     Ok(())

@@ -1,8 +1,9 @@
 //! The edit of the joints.
 
-use crate::document::edit::{Dirty, EditError, InfluenceEdit};
+use crate::document::validity::check_clip;
 use crate::document::{
-    ClipId, Document, Instance, InstanceId, MeshId, MeshItem, Skin, SkinId, invariants,
+    ClipId, Dirty, Document, EditError, InfluenceEdit, Instance, InstanceId, MeshId, MeshItem,
+    Skin, SkinId,
 };
 use crate::skeleton::{Channel, Clip, Joint, JointId, Pose, Skeleton};
 use crate::skinning::influences::CHUNK;
@@ -88,7 +89,7 @@ impl RigEdit {
         check_skins(document, &scratch).or_else(refused)?;
         check_instances(document, &scratch).or_else(refused)?;
         for clip in scratch.clips.values() {
-            invariants::check_clip(clip, &scratch.rest_pose)
+            check_clip(clip, &scratch.rest_pose)
                 .and_then(|()| check_channels(clip, &scratch.skeleton))
                 .map_err(|why| EditError::Clip {
                     name: clip.name.clone(),

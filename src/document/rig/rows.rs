@@ -1,7 +1,7 @@
 //! Weights that pass between joints, on the base and on every layer.
 
 use super::RigError;
-use crate::document::edit::{Dirty, InfluenceEdit};
+use crate::document::{Dirty, InfluenceEdit};
 use crate::document::{Document, LayerId, MeshId, SkinId};
 use crate::skeleton::JointId;
 use crate::skinning::{RowRef, Rows};

@@ -11,7 +11,7 @@ use super::block;
 use super::joints;
 use super::keys::{self, Key, SPAN};
 use super::v4::{MeshWeights, Row, RowBlock, SkinJoint};
-use crate::document::{Document, MeshId, MeshItem, invariants};
+use crate::document::{Document, MeshId, MeshItem, validity};
 use crate::mesh::Mesh;
 use crate::skinning::influences::CHUNK;
 use crate::skinning::{Influences, RowRef, Rows};
@@ -285,7 +285,7 @@ impl<'a> Piece<'a> {
             joints: &self.joints,
             weights: row.weights,
         };
-        if all_known && invariants::check_row(row, self.n_joints).is_ok() {
+        if all_known && validity::check_row(row, self.n_joints).is_ok() {
             self.keys.push(key);
             self.rows.push(row);
         } else {

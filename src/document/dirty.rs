@@ -1,0 +1,49 @@
+//! What an applied edit made stale.
+
+use super::mask_of::MaskOf;
+use super::{ClipId, MeshId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What an applied edit made stale.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dirty {
+    /// For each mesh, the chunks of points whose influences changed, ascending.
+    pub influences: BTreeMap<MeshId, BTreeSet<u32>>,
+    /// For each mesh, the painted maps whose values changed, with the chunks of points, ascending.
+    pub masks: BTreeMap<(MeshId, MaskOf), BTreeSet<u32>>,
+    /// Meshes whose layers changed, also where that is not seen.
+    pub layers: BTreeSet<MeshId>,
+    /// The artist's pose or morph weights.
+    pub pose: bool,
+    /// Names or locks of joints.
+    pub joints: bool,
+    /// Which joints there are, their tree, or the skins.
+    pub rig: bool,
+    /// Meshes whose stack changed.
+    pub stacks: BTreeSet<MeshId>,
+    /// Clips added, changed or removed.
+    pub clips: BTreeSet<ClipId>,
+}
+
+impl Dirty {
+    /// Adds what `other` made stale.
+    pub fn merge(&mut self, other: Self) {
+        for (mesh, chunks) in other.influences {
+            self.influences.entry(mesh).or_default().extend(chunks);
+        }
+        for (map, chunks) in other.masks {
+            self.masks.entry(map).or_default().extend(chunks);
+        }
+        self.layers.extend(other.layers);
+        self.pose |= other.pose;
+        self.joints |= other.joints;
+        self.rig |= other.rig;
+        self.stacks.extend(other.stacks);
+        self.clips.extend(other.clips);
+    }
+
+    /// Whether nothing is stale.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}

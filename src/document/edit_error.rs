@@ -1,0 +1,102 @@
+//! Why an edit cannot be applied.
+
+use super::mask_of::MaskOf;
+use super::{LayerId, MeshId};
+use crate::skeleton::JointId;
+
+/// Why an edit cannot be applied; the document is unchanged.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EditError {
+    /// The document has no such mesh.
+    #[error("there is no mesh {}", .0.0)]
+    NoMesh(MeshId),
+    /// The document has no such joint.
+    #[error("there is no bone {}; the model has {n_joints}", joint.0)]
+    NoJoint {
+        /// The joint.
+        joint: JointId,
+        /// How many there are.
+        n_joints: usize,
+    },
+    /// Two lists of an edit do not belong together.
+    #[error("{what}: {found} given, {expected} needed")]
+    Length {
+        /// Which list.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// What it should be.
+        expected: usize,
+    },
+    /// A point is outside of the mesh or named twice.
+    #[error("point {point} is named twice or outside of the mesh's {n_points} points")]
+    Point {
+        /// The point.
+        point: u32,
+        /// How many there are.
+        n_points: usize,
+    },
+    /// A row is not a list of distinct joints of the skin with finite weights >= 0.
+    #[error("the weights of point {point} are not valid: {why}")]
+    Row {
+        /// The point.
+        point: u32,
+        /// What is wrong.
+        why: String,
+    },
+    /// A number of a stack is out of its range.
+    #[error("{0}")]
+    Stack(String),
+    /// The mesh has no such layer.
+    #[error("there is no layer {}", .0.0)]
+    NoLayer(LayerId),
+    /// Layers do not fit the mesh or each other.
+    #[error("the layers are not valid: {0}")]
+    Layers(String),
+    /// A value of a painted map is out of its range.
+    #[error("{value} is not a {}: 0 - {} is", .mask.label().to_lowercase(), .mask.limit())]
+    MaskValue {
+        /// The map.
+        mask: MaskOf,
+        /// The value.
+        value: f32,
+    },
+    /// A joint's rule cannot be.
+    #[error("\"{joint}\": {why}")]
+    JointRule {
+        /// The joint.
+        joint: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A joint is named twice.
+    #[error("bone {} is named twice", .0.0)]
+    Twice(JointId),
+    /// A number is not finite.
+    #[error("{0} has a value that is not a finite number")]
+    NotFinite(String),
+    /// A clip's channels do not fit the document.
+    #[error("the clip \"{name}\" is not valid: {why}")]
+    Clip {
+        /// The clip.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A change of the joints breaks an invariant.
+    #[error("{0}")]
+    Rig(String),
+}
+
+/// Compares the lengths of two lists of an edit.
+pub(super) fn length(what: &'static str, found: usize, expected: usize) -> Result<(), EditError> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(EditError::Length {
+            what,
+            found,
+            expected,
+        })
+    }
+}
