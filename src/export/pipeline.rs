@@ -87,7 +87,7 @@ fn skinned(
         (&parts, &read),
         task,
     )?;
-    let mut correction = report(document, correct, baked.as_ref(), verified);
+    let mut correction = report(document, correct, baked.as_ref(), &verified);
     correction.check_seconds = start.elapsed().as_secs_f64();
     correction.bake_seconds = bake_seconds;
     let findings = &mut written.report.findings;
@@ -113,7 +113,7 @@ fn framed(
     let start = Instant::now();
     let read = document_of(read_parts(&frames.written.files)?)?;
     let verified = verify_frames(document, clips, &frames, &read, task)?;
-    let mut correction = report(document, correct, None, verified);
+    let mut correction = report(document, correct, None, &verified);
     correction.nothing_to_do = false;
     let off = framed.values().map(|framed| framed.off);
     correction.expected_max_percent = 100.0 * off.fold(0.0, f64::max);
@@ -154,7 +154,7 @@ fn report(
     document: &Document,
     correct: &BakeOptions,
     baked: Option<&Baked>,
-    verified: Verified,
+    verified: &Verified,
 ) -> CorrectionReport {
     let (before, after) = (&verified.before, &verified.after);
     let needs = needs_correction(document);

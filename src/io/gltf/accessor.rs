@@ -57,7 +57,7 @@ impl Data<'_> {
 
     fn plain_elements(&self, at: &At<'_>) -> Result<Elements, Fault> {
         let code = at.required_count("componentType")?;
-        let component = component_type(code as u64).ok_or_else(|| {
+        let component = component_type(code).ok_or_else(|| {
             Fault::new(
                 at.path("componentType"),
                 format!(
@@ -173,7 +173,7 @@ impl Data<'_> {
             .map(|indices| indices.required_count("componentType"))
             .transpose()?
             .unwrap_or(0);
-        let component = component_type(code as u64)
+        let component = component_type(code)
             .filter(|c| {
                 matches!(
                     c,
