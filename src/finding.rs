@@ -1,4 +1,4 @@
-//! A problem with its place, cause and fix: what import, checks and the Problems panel speak in.
+//! A problem with its place, cause and fix, as import, checks and the Problems panel report it.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -58,11 +58,11 @@ pub enum Fix {
 }
 
 impl Fix {
-    /// What the button says.
+    /// The label of its button.
     pub fn label(self) -> String {
         match self {
             Self::Normalise => "Normalise".into(),
-            Self::GiveToNearest => "Give to nearest bone".into(),
+            Self::GiveToNearest => "Assign to nearest bone".into(),
             Self::Limit(most) => format!("Limit to {most}"),
             Self::Weld => "Weld weights".into(),
         }
@@ -72,26 +72,43 @@ impl Fix {
     pub fn about(self) -> String {
         match self {
             Self::Normalise => {
-                "Scales the weights of these points so that they sum to 1; locked bones keep theirs."
+                "Scale the weights of these vertices so that they add up to 1. Locked bones keep their weights."
                     .into()
             }
             Self::GiveToNearest => {
-                "Lets each of these points follow the unlocked bone that is nearest to it in the bind pose.".into()
+                "Assign each of these vertices to the nearest unlocked bone in the bind pose.".into()
             }
             Self::Limit(most) => format!(
-                "Keeps the {most} largest influences of these points now; an export does it anyway."
+                "Keep only the {most} largest influences of these vertices. An export does this anyway."
             ),
             Self::Weld => {
-                "Gives the points at each of these places the average of their weights.".into()
+                "Average the weights of the vertices at each of these positions.".into()
             }
         }
     }
 }
 
-/// A number with its noun, as an artist reads it: "1 point", "1,204 points".
+/// A count with its noun, which is given in the singular: "1 vertex", "1,204 vertices".
 pub fn counted(n: usize, noun: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", thousands(n))
+    let noun = if n == 1 {
+        noun.to_owned()
+    } else {
+        plural(noun)
+    };
+    format!("{} {noun}", thousands(n))
+}
+
+/// The plural of an English noun, or of a phrase that ends with one.
+fn plural(noun: &str) -> String {
+    if let Some(stem) = noun.strip_suffix("vertex") {
+        format!("{stem}vertices")
+    } else if noun.ends_with("child") {
+        format!("{noun}ren")
+    } else if noun.ends_with(['s', 'x']) || noun.ends_with("sh") {
+        format!("{noun}es")
+    } else {
+        format!("{noun}s")
+    }
 }
 
 /// A number as it was typed, without the noise of arithmetic: at most four decimals, no zeros at the end.
@@ -149,7 +166,7 @@ impl Finding {
         self
     }
 
-    /// The finding, which `fix` mends.
+    /// The finding with a fix.
     #[must_use]
     pub fn fixed_by(mut self, fix: Option<Fix>) -> Self {
         self.fix = fix;
@@ -190,8 +207,9 @@ mod tests {
 
     #[test]
     fn numbers_read_as_an_artist_writes_them() {
-        assert_eq!(counted(1, "point"), "1 point");
-        assert_eq!(counted(999, "point"), "999 points");
+        assert_eq!(counted(1, "vertex"), "1 vertex");
+        assert_eq!(counted(999, "skinned mesh"), "999 skinned meshes");
+        assert_eq!(counted(1204, "selected vertex"), "1,204 selected vertices");
         assert_eq!(counted(1_234_567, "bone"), "1,234,567 bones");
         assert_eq!(trimmed(100.0 * 0.000_07), "0.007");
         assert_eq!((trimmed(10.0), trimmed(0.0)), ("10".into(), "0".into()));

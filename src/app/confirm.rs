@@ -1,4 +1,4 @@
-//! Dialogs and their answers: paths, ranges of motion, unsaved changes, recovery, welcome, about.
+//! The dialogs and the handling of their results: paths, range of motion, unsaved changes, recovery, welcome, about.
 
 use super::SinewApp;
 use super::dialogs::path::{Answer, PathDialog, PathPurpose};
@@ -10,17 +10,17 @@ use crate::view::commands::Command;
 use eframe::egui;
 use egui::ViewportCommand;
 
-/// Something that would lose unsaved changes.
+/// An action that would lose unsaved changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Pending {
     Open(OpenRequest),
-    /// Show the model that was loaded while edits were made.
+    /// Show the model that was loaded while the user edited.
     Show,
     Close,
 }
 
 impl SinewApp {
-    /// Whether something stands before the window that takes the keys.
+    /// Whether a dialog or an overlay takes the keys.
     pub(super) fn is_modal(&self) -> bool {
         self.dialog.is_some()
             || self.range_of_motion.is_some()
@@ -33,7 +33,7 @@ impl SinewApp {
             || self.pie.is_some()
     }
 
-    /// Whether the welcome, and nothing else, stands before the window.
+    /// Whether the welcome is the only open dialog.
     pub(super) fn is_welcome_only(&mut self) -> bool {
         let welcome = self.welcome.take();
         let only = welcome.is_some() && !self.is_modal();
@@ -41,7 +41,7 @@ impl SinewApp {
         only
     }
 
-    /// Opens something, after asking what becomes of unsaved changes.
+    /// Opens a model or project, after asking about unsaved changes.
     pub(super) fn open(&mut self, request: OpenRequest) {
         self.welcome = None;
         self.shows_about = false;
@@ -54,7 +54,7 @@ impl SinewApp {
         }
     }
 
-    /// Opens what was dropped on the window; a question about a file to open is answered with it.
+    /// Opens dropped files; an open file dialog closes.
     pub(super) fn open_dropped(&mut self, request: OpenRequest) {
         let asks = self.dialog.as_ref().map(PathDialog::purpose);
         if asks.is_some_and(|purpose| purpose != PathPurpose::Relink) && self.after_save.is_none() {
@@ -77,7 +77,7 @@ impl SinewApp {
         }
     }
 
-    /// Draws the dialogs that are open and does what they answer.
+    /// Draws the open dialogs and applies their results.
     pub(super) fn dialogs_ui(&mut self, ctx: &egui::Context) {
         if let Some(dialog) = &mut self.dialog {
             match dialog.show(ctx) {
@@ -193,7 +193,7 @@ impl SinewApp {
             Chosen::Close => self.welcome = None,
             Chosen::Open(path) => self.open(OpenRequest::Path(path)),
             Chosen::Run(command) => {
-                // Colours are tried; everything else begins work.
+                // Themes are previewed; any other choice closes the welcome.
                 if !matches!(command, Command::UseTheme(_)) {
                     self.welcome = None;
                 }
@@ -202,11 +202,11 @@ impl SinewApp {
         }
     }
 
-    /// Goes on with what waited for a save, once it is done.
-    pub(super) fn go_on_after_save(&mut self, ctx: &egui::Context) {
+    /// Continues the action that waited for a save.
+    pub(super) fn continue_after_save(&mut self, ctx: &egui::Context) {
         if self.after_save.is_some() && self.editor.job().is_none() && self.dialog.is_none() {
             let pending = self.after_save.take();
-            // A save that failed has said so; then nothing is closed.
+            // A failed save has reported its error; keep everything open.
             if self.editor.history().is_modified() {
                 self.editor.give_up_waiting_model();
             } else if let Some(pending) = pending {

@@ -1,4 +1,4 @@
-//! F3: any command by its name.
+//! Find command (F3): run any command by name.
 
 use crate::editor::Editor;
 use crate::view::commands::Command;
@@ -6,7 +6,7 @@ use crate::view::theme;
 use eframe::egui;
 use egui::{Align, Key, Modal, Modifiers, RichText, Role, ScrollArea, TextEdit, WidgetInfo};
 
-/// The list of commands that match what is typed.
+/// The dialog with the list of matching commands.
 #[derive(Default)]
 pub(super) struct FindCommand {
     text: String,
@@ -15,18 +15,18 @@ pub(super) struct FindCommand {
     asked_focus: bool,
 }
 
-/// What became of the list this frame.
-pub(super) enum Found {
-    /// It is still open.
+/// The result of the dialog in a frame.
+pub(super) enum SearchResult {
+    /// Still open.
     Open,
     Closed,
     Run(Command),
 }
 
 impl FindCommand {
-    pub(super) fn show(&mut self, ctx: &egui::Context, editor: &Editor) -> Found {
-        let mut answer = Found::Open;
-        // Taken before the field, which would move its cursor to either end.
+    pub(super) fn show(&mut self, ctx: &egui::Context, editor: &Editor) -> SearchResult {
+        let mut answer = SearchResult::Open;
+        // Read before the field, which would use them to move its cursor.
         let (up, down, enter) = ctx.input_mut(|i| {
             (
                 i.consume_key(Modifiers::NONE, Key::ArrowUp),
@@ -38,7 +38,7 @@ impl FindCommand {
             ui.set_width(520.0_f32.min(ui.ctx().content_rect().width() - 48.0));
             ui.heading("Find command");
             let field = TextEdit::singleline(&mut self.text)
-                .hint_text("What do you want to do?")
+                .hint_text("Search commands")
                 .desired_width(f32::INFINITY);
             let response = ui.add(field);
             response.widget_info(|| WidgetInfo::labeled(Role::SearchInput, true, "Find command"));
@@ -57,7 +57,7 @@ impl FindCommand {
                 self.chosen = (self.chosen + 1).min(n.saturating_sub(1));
             }
             if n == 0 {
-                ui.label("No command is called that. Try another word, or Esc to go back.");
+                ui.label("No matching command. Try another word, or press Esc to close.");
             }
             ScrollArea::vertical()
                 .max_height(12.0 * (theme::ROW + 4.0))
@@ -70,19 +70,19 @@ impl FindCommand {
                         }
                         let entered = enter && i == self.chosen;
                         if enabled && (response.clicked() || entered) {
-                            answer = Found::Run(command);
+                            answer = SearchResult::Run(command);
                         }
                     }
                 });
         });
-        if modal.should_close() && matches!(answer, Found::Open) {
-            answer = Found::Closed;
+        if modal.should_close() && matches!(answer, SearchResult::Open) {
+            answer = SearchResult::Closed;
         }
         answer
     }
 }
 
-/// One command: its menu and name, what it does, its keys.
+/// Draws one command: menu and name, tooltip, keys.
 fn row_ui(
     ui: &mut egui::Ui,
     command: Command,
@@ -108,13 +108,13 @@ fn row_ui(
     let response = if enabled {
         response
     } else {
-        response.on_disabled_hover_text(format!("{} Not possible now.", command.about()))
+        response.on_disabled_hover_text(format!("{} Not available now.", command.about()))
     };
     response.widget_info(|| WidgetInfo::selected(Role::ListBoxOption, enabled, chosen, &label));
     (response, enabled)
 }
 
-/// The commands whose menu, name or explanation have all words of `text`; names first, those that can be run first.
+/// The commands whose menu, name or tooltip contain all words of `text`; matches in names first, enabled ones first.
 fn matching(text: &str, editor: &Editor) -> Vec<Command> {
     let text = text.to_lowercase();
     let words: Vec<&str> = text.split_whitespace().collect();

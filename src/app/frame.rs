@@ -1,4 +1,4 @@
-//! What happens once a frame, before anything is drawn.
+//! The per-frame logic that runs before drawing.
 
 use super::confirm::Pending;
 use super::{SinewApp, thumbnails};
@@ -9,12 +9,12 @@ use egui::{Ui, ViewportCommand};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Between looks at whether an autosave is due, while nothing else happens.
+/// Interval of autosave checks while idle.
 const IDLE_TICK: Duration = Duration::from_secs(20);
 
-/// The model, save and autosave that were noted last.
+/// The model, save and autosave of the last frame.
 #[derive(Debug, Default)]
-pub(super) struct Noted {
+pub(super) struct Observed {
     model_serial: u64,
     saved_at: Option<Instant>,
     autosave: u64,
@@ -47,7 +47,7 @@ impl SinewApp {
                 .map(|f| f.path().to_owned())
                 .collect()
         });
-        // Of a model dropped with its buffers and pictures the model is meant.
+        // If a model was dropped together with its buffers and textures, open the model.
         let model = dropped
             .iter()
             .position(|path| crate::io::is_model(path) || crate::io::is_project(path));
@@ -58,14 +58,14 @@ impl SinewApp {
 
     fn show_notices(&mut self) {
         while let Some(notice) = self.editor.take_notice() {
-            self.toasts.say(notice.text, notice.is_error);
+            self.toasts.show_message(notice.text, notice.is_error);
         }
         if let Some(text) = self.settings.take_notice() {
-            self.toasts.say(text, true);
+            self.toasts.show_message(text, true);
         }
     }
 
-    /// Remembers files that were opened and saved, and asks for their pictures.
+    /// Records opened and saved files as recent, and requests their thumbnails.
     fn note_files(&mut self, ctx: &egui::Context) {
         let is_opened = self.editor.model_serial() != self.noted.model_serial;
         self.noted.model_serial = self.editor.model_serial();
@@ -93,7 +93,7 @@ impl SinewApp {
         }
     }
 
-    /// "saved 40 s ago", "not saved", or nothing where there is nothing to save.
+    /// The save state: "saved 40 s ago", "not saved", or empty without changes.
     pub(super) fn saved_text(&self, ctx: &egui::Context) -> String {
         if self.editor.history().is_modified() {
             return "not saved".to_owned();
@@ -102,7 +102,7 @@ impl SinewApp {
             return String::new();
         };
         let secs = saved.elapsed().as_secs();
-        // The text changes each ten seconds, then each minute.
+        // The text changes every ten seconds, then every minute.
         let step = if secs < 60 { 10 } else { 60 };
         ctx.request_repaint_after(Duration::from_secs(step - secs % step));
         match secs {
@@ -127,7 +127,7 @@ impl eframe::App for SinewApp {
         if let Ok(found) = self.recovering.try_recv() {
             self.recoverable = found;
         }
-        self.go_on_after_save(ctx);
+        self.continue_after_save(ctx);
         self.update_title(ctx);
         if ctx.input(|i| i.viewport().close_requested())
             && !self.close_confirmed
@@ -153,7 +153,7 @@ impl eframe::App for SinewApp {
         self.shell_ui(ui);
     }
 
-    /// What is remembered is in our settings, below `SINEW_STATE_DIR` where that is set.
+    /// Our settings persist the state, in `SINEW_STATE_DIR` if that is set.
     fn persist_egui_memory(&self) -> bool {
         false
     }
@@ -167,7 +167,7 @@ impl eframe::App for SinewApp {
 }
 
 impl SinewApp {
-    /// Remembers the window's size, unless the system chose it.
+    /// Records the window size, unless the system chose it.
     fn note_window(&mut self, ctx: &egui::Context) {
         let scale = ctx.zoom_factor();
         let (size, is_own) = ctx.input(|i| {
@@ -181,7 +181,7 @@ impl SinewApp {
         }
     }
 
-    /// Remembers the keys, wherever they were changed.
+    /// Records changes of the key map.
     pub(super) fn note_keys(&mut self, ctx: &egui::Context) {
         let map = keymap::of(ctx);
         if *map != self.settings.settings.key_map {
@@ -189,9 +189,9 @@ impl SinewApp {
         }
     }
 
-    /// Remembers where the panels are.
+    /// Records changes of the panel layout.
     pub(super) fn note_layout(&mut self) {
-        // The Export page has a layout of its own, which is always the same.
+        // The Export page has its own fixed layout.
         if self.export.is_open() {
             return;
         }

@@ -1,4 +1,4 @@
-//! F1: what the mouse and the keys do in this mode.
+//! The help (F1): keys and mouse gestures of the mode.
 
 use crate::document::session::BrushOptions;
 use crate::view::commands::Command;
@@ -10,7 +10,7 @@ use crate::view::theme;
 use eframe::egui;
 use egui::{Grid, Modal, Modifiers, RichText, ScrollArea};
 
-/// Shows the help over the window; whether it stays open.
+/// Draws the help over the window; returns whether it stays open.
 pub(super) fn help_ui(ctx: &egui::Context, mode: Mode, brush: &BrushOptions) -> bool {
     let map = keymap::of(ctx);
     let mut close = false;
@@ -21,12 +21,12 @@ pub(super) fn help_ui(ctx: &egui::Context, mode: Mode, brush: &BrushOptions) -> 
         ui.horizontal(|ui| {
             ui.heading(format!("Keys and mouse in {} mode", mode.label()));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                close = ui.button("Close").on_hover_text("Esc").clicked();
+                close = ui.button("Close").on_hover_text("Close this dialog  (Esc)").clicked();
             });
         });
         ui.label(
             RichText::new(format!(
-                "{} preset. Every key can be changed in Edit › Preferences; F3 finds any command by its name.",
+                "{} preset. Change any key in Edit › Preferences. Press F3 to find a command by name.",
                 map.preset.label()
             ))
             .color(theme::palette(ui).text_dim),
@@ -88,7 +88,7 @@ fn key_part(group: Group, mode: Mode, map: &keymap::KeyMap) -> Part {
     (group.label().to_owned(), rows.collect())
 }
 
-/// The parts in columns of about the same height, in their order.
+/// Distributes the parts over columns of similar height, keeping their order.
 fn share(parts: Vec<Part>, n_columns: usize) -> Vec<Vec<Part>> {
     let height = |part: &Part| part.1.len() + 2;
     let all: usize = parts.iter().map(height).sum();

@@ -1,10 +1,10 @@
-//! How much memory the program holds, read once a second at most.
+//! The memory use of the program, read at most once per second.
 
 use std::time::{Duration, Instant};
 
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The memory the program holds.
+/// The memory use.
 #[derive(Default)]
 pub(super) struct Memory {
     read: Option<Instant>,
@@ -12,7 +12,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Bytes in memory; `None` where the system does not tell.
+    /// Resident bytes; `None` if the system does not report them.
     pub(super) fn bytes(&mut self) -> Option<u64> {
         if self.read.is_none_or(|read| read.elapsed() >= EVERY) {
             self.read = Some(Instant::now());

@@ -1,10 +1,10 @@
 //! The window: eframe's shell around the headless editor.
 //!
-//! The way of the data: a frame's input -> [`Command`]s and pointer events -> [`Editor`] -> [`Editor::poll`] once a
-//! frame -> panels and viewport draw what it holds.
+//! Data flow: a frame's input -> [`Command`]s and pointer events -> [`Editor`] -> [`Editor::poll`] once per frame ->
+//! panels and viewport draw its state.
 //!
-//! Invariant: nothing is decided here that a test of the headless editor could not reach.
-//! Invariant: dialogs never block: files are chosen on a thread, or typed.
+//! Invariant: this folder contains no logic that a test of the headless editor could not reach.
+//! Invariant: dialogs never block; system file dialogs run on a thread.
 
 mod confirm;
 mod dialogs;
@@ -41,6 +41,7 @@ use crate::view::viewport::Viewport;
 use confirm::Pending;
 use crossbeam_channel::{Receiver, bounded};
 use dialogs::export::ExportPage;
+use dialogs::manual::Manual;
 use dialogs::path::PathDialog;
 use dialogs::range_of_motion::RangeDialog;
 use dialogs::weight_range::WeightRange;
@@ -52,19 +53,16 @@ use settings::{SCALES, SettingsFile};
 use std::path::PathBuf;
 use thumbnails::{Gallery, Thumbnails};
 
-/// Opens the window, on `file` if one is given, else on the sample arm. Returns when it is closed; an error is one
-/// sentence.
+/// Opens the window with `file`, or with the sample arm. Returns when it closes; an error is one sentence.
 pub fn run(file: Option<PathBuf>) -> Result<(), String> {
-    const NO_WINDOW: &str = "The subcommands work without one: info, skin, render, export, check, bench, sample \
-                             (`sinew --help` explains them).";
+    const NO_WINDOW: &str = "These subcommands work without a window: info, skin, render, export, check, bench, \
+                             sample. See `sinew --help`.";
     let has_display = !cfg!(target_os = "linux")
         || ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"]
             .iter()
             .any(|v| std::env::var_os(v).is_some_and(|v| !v.is_empty()));
     if !has_display {
-        return Err(format!(
-            "There is no display to open a window on. {NO_WINDOW}"
-        ));
+        return Err(format!("No display found to open a window. {NO_WINDOW}"));
     }
     let folders = Folders::of_user();
     let settings = SettingsFile::open(folders.settings.clone());
@@ -76,7 +74,7 @@ pub fn run(file: Option<PathBuf>) -> Result<(), String> {
             .with_inner_size(size)
             .with_min_inner_size([800.0, 500.0])
             .with_drag_and_drop(true),
-        // The size is among our settings.
+        // Our settings store the size.
         persist_window: false,
         ..Default::default()
     };
@@ -96,19 +94,19 @@ pub fn run(file: Option<PathBuf>) -> Result<(), String> {
     })
 }
 
-/// Where the program keeps what is not the artist's files; `None`: nowhere.
+/// The folders for data other than the user's files; `None`: store nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Folders {
-    /// Unsaved work.
+    /// Autosaves.
     pub autosaves: Option<Autosaves>,
-    /// The file of settings.
+    /// The settings file.
     pub settings: Option<PathBuf>,
-    /// Pictures of recent files.
+    /// Thumbnails of recent files.
     pub thumbnails: Option<Thumbnails>,
 }
 
 impl Folders {
-    /// The user's own.
+    /// The user's default folders.
     pub fn of_user() -> Self {
         Self {
             autosaves: Autosaves::of_user().ok(),
@@ -131,42 +129,42 @@ pub struct SinewApp {
     settings: SettingsFile,
     toasts: Toasts,
     memory: Memory,
-    /// What panels asked for in this frame.
-    asked: Vec<Command>,
-    /// The mode before this one.
+    /// The commands requested by panels in this frame.
+    commands: Vec<Command>,
+    /// The previous mode.
     mode_before: Mode,
-    /// How surfaces looked before painting began.
+    /// The shading before Paint mode.
     shading_before: Shading,
     dialog: Option<PathDialog>,
     export: ExportPage,
-    /// How surfaces looked, and what a difference compared, before that of an exported file was coloured.
+    /// The shading and the difference settings before the difference of an export was coloured.
     before_difference: Option<(Shading, Metric, Difference)>,
     range_of_motion: Option<RangeDialog>,
     weight_range: Option<WeightRange>,
-    /// What the artist chose there last.
+    /// The last settings of that dialog.
     range_settings: RangeOfMotion,
     overlay: Overlay,
     pie: Option<Pie>,
     welcome: Option<Welcome>,
     shows_about: bool,
     manual: Option<Manual>,
-    /// What to do once the artist has said what becomes of unsaved changes.
+    /// The action to run after the question about unsaved changes.
     pending: Option<Pending>,
-    /// Waits for the save that was asked for before it.
+    /// The action to run after the pending save.
     after_save: Option<Pending>,
     recoverable: Vec<Recoverable>,
-    /// Brings what can be recovered: reading it takes a moment.
+    /// Receives the recoverable work, which is read on a thread.
     recovering: Receiver<Vec<Recoverable>>,
     thumbnails: Option<Thumbnails>,
     gallery: Gallery,
-    /// The model, save and autosave that were noted last.
-    noted: frame::Noted,
+    /// The model, save and autosave of the last frame.
+    noted: frame::Observed,
     close_confirmed: bool,
-    /// What the window is called.
+    /// The window title.
     title: String,
 }
 
-/// Looks for autosaves on a thread of its own.
+/// Searches for autosaves on a thread.
 fn find_recoverable(
     autosaves: Option<Autosaves>,
     ctx: egui::Context,
@@ -186,7 +184,7 @@ fn find_recoverable(
 }
 
 impl SinewApp {
-    /// The app on `file`, else on the sample arm with the welcome over it.
+    /// The app with `file`, or with the sample arm under the welcome.
     pub fn new(
         ctx: &egui::Context,
         file: Option<PathBuf>,
@@ -197,7 +195,7 @@ impl SinewApp {
         theme::apply(ctx);
         theme::set(ctx, chosen.theme);
         keymap::set(ctx, chosen.key_map.clone());
-        // The keys of the interface's size are commands, to be found and changed like all others.
+        // The keys for the interface scale are commands, so that they can be searched and changed.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
         ctx.set_zoom_factor(chosen.ui_scale);
         let welcome =
@@ -220,7 +218,7 @@ impl SinewApp {
             dock,
             toasts: Toasts::default(),
             memory: Memory::default(),
-            asked: Vec::new(),
+            commands: Vec::new(),
             mode_before: Mode::Paint,
             shading_before: Shading::default(),
             dialog: None,
@@ -240,7 +238,7 @@ impl SinewApp {
             recovering,
             thumbnails: folders.thumbnails,
             gallery: Gallery::default(),
-            noted: frame::Noted::default(),
+            noted: frame::Observed::default(),
             close_confirmed: false,
             title: String::new(),
             settings,
@@ -249,52 +247,52 @@ impl SinewApp {
         Ok(app)
     }
 
-    /// The headless editor inside.
+    /// The headless editor.
     pub fn editor(&self) -> &Editor {
         &self.editor
     }
 
-    /// The headless editor inside, for tests.
+    /// The headless editor, for tests.
     pub fn editor_mut(&mut self) -> &mut Editor {
         &mut self.editor
     }
 
-    /// The mode, and how the scene is drawn.
+    /// The viewport: mode and display options.
     pub fn viewport(&self) -> &Viewport {
         &self.viewport
     }
 
-    /// The panels and where they are.
+    /// The panels and their places.
     pub fn dock(&self) -> &Dock {
         &self.dock
     }
 
-    /// What the artist chose for the program itself.
+    /// The settings of the program.
     pub fn settings(&self) -> &settings::Settings {
         &self.settings.settings
     }
 
-    /// The notices on screen.
+    /// The visible notifications.
     pub fn toasts(&self) -> &Toasts {
         &self.toasts
     }
 
-    /// The viewport, to change how it looks.
+    /// The viewport, to change its display options.
     pub fn viewport_mut(&mut self) -> &mut Viewport {
         &mut self.viewport
     }
 
-    /// How many 3D pictures the viewport drew.
+    /// The number of 3D pictures that the viewport drew.
     pub fn n_pictures(&self) -> u64 {
         self.viewport.n_pictures()
     }
 
-    /// What the window is called: the model, a star while it is not saved, and Sinew.
+    /// The window title: the model, a star if it is not saved, and Sinew.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// Goes to another workspace; this one keeps its layout.
+    /// Switches to another workspace; the current one keeps its layout.
     fn use_workspace(&mut self, workspace: Workspace) {
         self.close_export();
         let chosen = &mut self.settings.settings;
@@ -306,7 +304,7 @@ impl SinewApp {
         self.set_mode(workspace.mode());
     }
 
-    /// The workspace `by` tabs further, around the ends.
+    /// Switches to the workspace `by` tabs further, wrapping around.
     fn step_workspace(&mut self, by: usize) {
         let all = Workspace::ALL;
         let at = all
@@ -315,7 +313,7 @@ impl SinewApp {
         self.use_workspace(all[(at.unwrap_or(0) + by) % all.len()]);
     }
 
-    /// Puts the panels of the workspace back where they came.
+    /// Resets the panels of the workspace to the default layout.
     fn reset_workspace(&mut self) {
         self.close_export();
         let workspace = self.settings.settings.workspace;
@@ -324,7 +322,7 @@ impl SinewApp {
         self.settings.settings.set_layout(workspace, layout);
     }
 
-    /// Opens the Export page beside the viewport and the timeline; other panels are away meanwhile.
+    /// Opens the Export page beside viewport and timeline; other panels are hidden meanwhile.
     fn open_export(&mut self, kind: ExportKind) {
         if !self.export.is_open() {
             self.note_layout();
@@ -340,7 +338,7 @@ impl SinewApp {
         self.export.open(kind, &mut self.editor);
     }
 
-    /// Leaves the Export page; the workspace is as it was.
+    /// Closes the Export page and restores the workspace.
     fn close_export(&mut self) {
         if self.export.is_open() {
             self.colour_difference(false);
@@ -351,11 +349,11 @@ impl SinewApp {
         }
     }
 
-    /// Colours surfaces by how far they are from the project, or as they were before.
+    /// Colours surfaces by their distance from the project, or restores the shading.
     fn colour_difference(&mut self, colour: bool) {
         if !colour {
             let is_still = self.is_difference_coloured();
-            // What was chosen otherwise meanwhile stays.
+            // Settings that the user changed meanwhile stay.
             if let Some((shading, metric, difference)) =
                 self.before_difference.take().filter(|_| is_still)
             {
@@ -377,7 +375,7 @@ impl SinewApp {
         });
     }
 
-    /// Whether surfaces are coloured by how far they are from the project.
+    /// Whether surfaces are coloured by their distance from the project.
     fn is_difference_coloured(&self) -> bool {
         let options = &self.viewport.options;
         options.shading == Shading::HeatMap
@@ -385,11 +383,11 @@ impl SinewApp {
             && self.editor.difference().to == StackChoice::Project
     }
 
-    /// Changes the size of everything by `steps`, or back to normal.
+    /// Changes the interface scale by `steps`, or resets it.
     fn scale_interface(&mut self, ctx: &egui::Context, steps: Option<f32>) {
         let scale = &mut self.settings.settings.ui_scale;
         *scale = steps.map_or(1.0, |steps| {
-            // In steps of an eighth, so that they are met again on the way back.
+            // In steps of an eighth, so that stepping back meets the same values.
             let next = (*scale * 8.0).round() / 8.0 + steps * 0.125;
             next.clamp(*SCALES.start(), *SCALES.end())
         });
@@ -401,14 +399,14 @@ impl SinewApp {
         self.settings.settings.theme = choice;
     }
 
-    /// The file that is open: the project, else the model.
+    /// The open file: the project, else the model.
     fn open_file(&self) -> Option<PathBuf> {
         let source = self.editor.document().source();
         let model = || source.and_then(|source| source.path.clone());
         self.editor.project_path().cloned().or_else(model)
     }
 
-    /// Asks the viewport for a picture of the file that is open, unless it shows what is in no file.
+    /// Requests a thumbnail of the open file, unless the picture shows something that is in no file.
     fn ask_for_thumbnail(&self) {
         if self.editor.history().is_modified() {
             return;
@@ -418,7 +416,7 @@ impl SinewApp {
         }
     }
 
-    /// Keeps a picture of the file that is open, at once.
+    /// Saves a thumbnail of the open file now.
     fn keep_last_thumbnail(&self) {
         let picture: Option<Image> = self.viewport.read_picture();
         if let (Some(thumbnails), Some(file), Some(picture), false) = (

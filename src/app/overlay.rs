@@ -1,19 +1,19 @@
-//! What lies over the window for a moment: commands by name, help, preferences, pies.
+//! Temporary overlays: command search, help, preferences, pie menus.
 
 use super::SinewApp;
-use super::find_command::{FindCommand, Found};
+use super::find_command::{FindCommand, SearchResult};
 use super::help::help_ui;
 use super::preferences::Preferences;
 use super::settings::Settings;
 use crate::deform::diagnostics::Metric;
 use crate::view::commands::Command;
 use crate::view::mode::Mode;
-use crate::view::pie::{Pie, PieAnswer};
+use crate::view::pie::{Pie, PieResult};
 use crate::view::theme::ThemeChoice;
 use eframe::egui;
 use egui::Ui;
 
-/// The one that is shown.
+/// The open overlay.
 #[derive(Default)]
 pub(super) enum Overlay {
     #[default]
@@ -30,7 +30,7 @@ impl Overlay {
 }
 
 impl SinewApp {
-    /// Opens what a command of the help or the preferences asks for.
+    /// Opens the overlay of a command.
     pub(super) fn open_overlay(&mut self, command: Command, ctx: &egui::Context) {
         match command {
             Command::FindCommand => self.overlay = Overlay::FindCommand(FindCommand::default()),
@@ -57,15 +57,15 @@ impl SinewApp {
         }
     }
 
-    /// Draws what is shown; the command that was chosen in it.
+    /// Draws the open overlay; returns the chosen command.
     pub(super) fn overlay_ui(&mut self, ctx: &egui::Context) -> Option<Command> {
         let mut chosen = None;
         let stays = match &mut self.overlay {
             Overlay::None => true,
             Overlay::FindCommand(list) => match list.show(ctx, &self.editor) {
-                Found::Open => true,
-                Found::Closed => false,
-                Found::Run(command) => {
+                SearchResult::Open => true,
+                SearchResult::Closed => false,
+                SearchResult::Run(command) => {
                     chosen = Some(command);
                     false
                 }
@@ -85,16 +85,16 @@ impl SinewApp {
         }
         if let Some(pie) = self.pie.take() {
             match pie.show(ctx, &self.editor, &|command| self.is_on(command)) {
-                PieAnswer::Open => self.pie = Some(pie),
-                PieAnswer::Closed => {}
-                PieAnswer::Run(command) => chosen = Some(command),
+                PieResult::Open => self.pie = Some(pie),
+                PieResult::Closed => {}
+                PieResult::Run(command) => chosen = Some(command),
             }
         }
         chosen
     }
 }
 
-/// Theme, size and welcome: the part of the preferences that is not about keys.
+/// Draws the preferences other than keys: theme, scale, welcome.
 fn interface_ui(ui: &mut Ui, settings: &mut Settings) -> Option<Command> {
     let mut chosen = None;
     egui::Grid::new("interface")
@@ -112,11 +112,11 @@ fn interface_ui(ui: &mut Ui, settings: &mut Settings) -> Option<Command> {
                 }
             });
             ui.end_row();
-            ui.strong("Size");
+            ui.strong("Scale");
             ui.horizontal(|ui| {
                 for (command, text) in [
                     (Command::SmallerInterface, "Smaller"),
-                    (Command::NormalInterface, "Normal"),
+                    (Command::NormalInterface, "Default"),
                     (Command::LargerInterface, "Larger"),
                 ] {
                     let button = ui.button(text);
@@ -129,7 +129,7 @@ fn interface_ui(ui: &mut Ui, settings: &mut Settings) -> Option<Command> {
             ui.end_row();
             ui.strong("Welcome");
             ui.checkbox(&mut settings.show_welcome, "Show at start")
-                .on_hover_text("Recent files and samples, when Sinew starts without a file.");
+                .on_hover_text("Show recent files and samples when Sinew starts without a file.");
             ui.end_row();
         });
     chosen

@@ -1,4 +1,4 @@
-//! Preferences: the key map, with warnings where two commands have the same keys.
+//! The Preferences dialog: the key map, with warnings for conflicts.
 
 use crate::view::chord::Chord;
 use crate::view::commands::Command;
@@ -9,27 +9,27 @@ use eframe::egui;
 use egui::{Event, Key, Modal, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
-/// The dialog, and what it remembers while it is open.
+/// The dialog and its state.
 #[derive(Default)]
 pub(super) struct Preferences {
     filter: String,
     /// The command that waits for its new keys.
     learning: Option<Command>,
-    /// Keys that another command has: (who wants them, the keys, who has them).
-    asked: Option<(Command, Chord, Command)>,
+    /// A conflict to resolve: (command, new keys, command that has them).
+    conflict: Option<(Command, Chord, Command)>,
 }
 
 impl Preferences {
-    /// Shows the dialog; whether it stays open. `more` draws the parts that the app keeps.
+    /// Draws the dialog; returns whether it stays open. `more` draws the app's own settings.
     pub(super) fn show(&mut self, ctx: &egui::Context, more: impl FnOnce(&mut Ui)) -> bool {
         let mut map = KeyMap::clone(&keymap::of(ctx));
         let before = map.clone();
-        self.learn(ctx, &mut map);
+        self.record_keys(ctx, &mut map);
         let mut close = false;
         let modal = Modal::new(egui::Id::unique("preferences")).show(ctx, |ui| {
             let screen = ui.ctx().content_rect().size();
             ui.set_width(640.0_f32.min(screen.x - 48.0));
-            // The same height whatever is said below: nothing moves from under the pointer.
+            // A constant height, so that nothing moves under the pointer.
             ui.set_height(620.0_f32.min(screen.y - 64.0));
             ui.heading("Preferences");
             more(ui);
@@ -43,7 +43,7 @@ impl Preferences {
                 ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                     let changed = Command::all().any(|command| map.is_changed(command));
                     let button = egui::Button::new("Reset all keys");
-                    let about = "Give every command the preset's keys back.";
+                    let about = "Restore the preset's keys of all commands.";
                     if ui
                         .add_enabled(changed, button)
                         .on_hover_text(about)
@@ -70,19 +70,19 @@ impl Preferences {
             });
         });
         if map.preset != before.preset {
-            // What was asked about the other preset's keys is no question any more.
-            self.asked = None;
+            // A conflict in the other preset's keys no longer matters.
+            self.conflict = None;
             self.learning = None;
         }
         if map != before {
             keymap::set(ctx, map);
         }
-        // Esc while keys are learnt only ends that.
+        // While recording keys, Esc only ends the recording.
         !close && !modal.should_close()
     }
 
-    /// Takes the keys that are pressed for the command that waits for them.
-    fn learn(&mut self, ctx: &egui::Context, map: &mut KeyMap) {
+    /// Records the pressed keys for the waiting command.
+    fn record_keys(&mut self, ctx: &egui::Context, map: &mut KeyMap) {
         let Some(command) = self.learning else { return };
         let pressed = ctx.input_mut(|input| {
             let modifiers = input.modifiers;
@@ -123,42 +123,42 @@ impl Preferences {
                 } else {
                     clash.wins
                 };
-                self.asked = Some((command, chord, other));
+                self.conflict = Some((command, chord, other));
             }
             None => *map = tried,
         }
     }
 
-    /// Says who has the keys already, and asks.
+    /// Draws a conflict and its resolution.
     fn clash_ui(&mut self, ui: &mut Ui, map: &mut KeyMap) {
         let palette = theme::palette(ui);
-        if let Some((command, chord, other)) = self.asked {
-            let text = format!("{chord} is used by “{}”.", other.label());
+        if let Some((command, chord, other)) = self.conflict {
+            let text = format!("{chord} is already used by “{}”.", other.label());
             ui.label(icons::ICON_WARNING.rich_text().color(palette.accent));
             ui.label(text);
-            let take = format!("Use it for “{}”", command.label());
+            let take = format!("Assign to “{}”", command.label());
             if ui.button(take).clicked() {
                 let rest = map.chords(other).iter().copied();
                 let rest = rest.filter(|&c| c != chord).collect();
                 map.rebind(other, rest);
                 map.rebind(command, vec![chord]);
-                self.asked = None;
+                self.conflict = None;
             }
-            if ui.button("Leave it").clicked() {
-                self.asked = None;
+            if ui.button("Cancel").clicked() {
+                self.conflict = None;
             }
             return;
         }
-        // A preset of a newer version, or a settings file changed by hand, may give keys twice.
+        // A preset of a newer version, or an edited settings file, may contain conflicts.
         let clashes = map.clashes();
         if let Some(clash) = clashes.first() {
             ui.label(icons::ICON_WARNING.rich_text().color(palette.accent));
             let more = match clashes.len() {
                 1 => String::new(),
-                n => format!(" And {} more.", n - 1),
+                n => format!(" {} more conflicts.", n - 1),
             };
             let text = format!(
-                "{} is given twice: it runs “{}”, not “{}”.{more}",
+                "Conflict: {} runs “{}”, not “{}”.{more}",
                 clash.chord,
                 clash.wins.label(),
                 clash.loses.label()
@@ -227,12 +227,12 @@ impl Preferences {
                     });
                     if response.clicked() {
                         self.learning = (!is_learning).then_some(command);
-                        self.asked = None;
+                        self.conflict = None;
                     }
                     let reset = egui::Button::new(icons::ICON_UNDO.rich_text().size(14.0));
                     let response = ui
                         .add_enabled(map.is_changed(command), reset)
-                        .on_hover_text("Back to the preset's keys.");
+                        .on_hover_text("Restore the preset's keys.");
                     response.widget_info(|| {
                         WidgetInfo::labeled(
                             Role::Button,
@@ -249,10 +249,12 @@ impl Preferences {
     }
 }
 
-/// What hands know of a preset.
+/// A short description of a preset.
 pub(super) fn preset_about(preset: Preset) -> &'static str {
     match preset {
-        Preset::Blender => "G R S pose, numpad views, the middle button orbits.",
-        Preset::Maya => "W E R pose, F frames, Alt with the buttons tumbles, tracks and dollies.",
+        Preset::Blender => "G R S transforms, numpad views, middle button orbits.",
+        Preset::Maya => {
+            "W E R gizmos, F frames, Alt with the mouse buttons tumbles, tracks and dollies."
+        }
     }
 }

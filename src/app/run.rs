@@ -1,6 +1,7 @@
-//! What each command does. One `match`, grouped as the menus are.
+//! Runs commands: one `match`, grouped like the menus.
 
 use super::SinewApp;
+use super::dialogs::manual::Manual;
 use super::dialogs::path::{PathDialog, PathPurpose};
 use super::dialogs::range_of_motion::RangeDialog;
 use super::dialogs::weight_range::WeightRange;
@@ -11,6 +12,7 @@ use crate::document::session::{BrushOptions, SelectKind, TransformKind};
 use crate::editor::exporting::ExportKind;
 use crate::editor::operations::Adjusting;
 use crate::editor::{OpenRequest, ResetPart};
+use crate::finding::counted;
 use crate::tools::SelectShape;
 use crate::view::commands::Command;
 use crate::view::frame::{PanelKind, Workspace};
@@ -21,7 +23,7 @@ use eframe::egui;
 use egui::ViewportCommand;
 
 impl SinewApp {
-    /// Does what a command asks for, if it can be asked for now.
+    /// Runs a command if it is enabled.
     pub(super) fn run_command(&mut self, command: Command, ctx: &egui::Context) {
         if !command.is_enabled(&self.editor) {
             return;
@@ -79,13 +81,13 @@ impl SinewApp {
             Command::ShowAll => self.editor.show_all(),
             Command::Isolate => self.editor.toggle_isolate(),
 
-            // looks: all of the view
+            // display: all of the view
             Command::Show(shading) => options.shading = shading,
             Command::ToggleBones => options.show_bones = !options.show_bones,
             Command::ToggleXray => options.xray_bones = !options.xray_bones,
             Command::ToggleGrid => options.show_grid = !options.show_grid,
             Command::ToggleWire => options.wire_overlay = !options.wire_overlay,
-            // Over the timeline it is the clip that is framed.
+            // Over the timeline, frame the clip.
             Command::FrameAll if self.timeline.is_hovered() => {
                 self.timeline.frame_clip(&self.editor);
             }
@@ -137,8 +139,8 @@ impl SinewApp {
             Command::ResetPose => self.editor.reset_pose(ResetPart::All),
             Command::CopyPose => {
                 let n = self.editor.copy_pose();
-                // With nothing on the system's clipboard, Ctrl+V would not reach the window at all.
-                ctx.copy_text(format!("Pose of {n} bones"));
+                // With an empty system clipboard, Ctrl+V would not reach the window.
+                ctx.copy_text(format!("Pose of {}", counted(n, "bone")));
             }
             Command::PastePose => {
                 self.editor.paste_pose(false);
@@ -150,9 +152,11 @@ impl SinewApp {
 
             Command::BrushRadius | Command::BrushStrength | Command::BrushWeight => {
                 self.set_mode(Mode::Paint);
-                self.viewport.asked.push(command);
+                self.viewport.pointer_commands.push(command);
             }
-            Command::SampleWeight | Command::PickBone => self.viewport.asked.push(command),
+            Command::SampleWeight | Command::PickBone => {
+                self.viewport.pointer_commands.push(command);
+            }
             Command::SwapWeight => {
                 let value = self.editor.brush_mut().value_mut();
                 *value = if *value > 0.5 { 0.0 } else { 1.0 };
@@ -179,7 +183,7 @@ impl SinewApp {
             Command::ClearMap => self.editor.clear_map(),
             Command::InvertMap => self.editor.invert_map(),
             Command::AddLayer => {
-                // Where its panel is closed, nobody would see what became of it.
+                // If its panel is closed, the result would be invisible.
                 if !self.dock.is_open(PanelKind::Layers) {
                     self.dock.toggle(PanelKind::Layers);
                 }
@@ -236,9 +240,9 @@ impl SinewApp {
             }
             Command::CopyWeights => {
                 let n = self.editor.copy_weights();
-                // With nothing on the system's clipboard, Ctrl+V would not reach the window at all.
+                // With an empty system clipboard, Ctrl+V would not reach the window.
                 if n > 0 {
-                    ctx.copy_text(format!("Weights of {n} points"));
+                    ctx.copy_text(format!("Weights of {}", counted(n, "vertex")));
                 }
             }
             Command::SmallerBrush => self.scale_brush(1.0 / 1.2),
@@ -323,7 +327,7 @@ impl SinewApp {
         }
     }
 
-    /// Of a command that switches something, whether it is on.
+    /// The state of a toggle command; `None` for other commands.
     pub fn is_on(&self, command: Command) -> Option<bool> {
         let options = &self.viewport.options;
         Some(match command {
@@ -392,7 +396,7 @@ impl SinewApp {
         })
     }
 
-    /// Changes what the left button does; who paints wants to see what is painted, and afterwards what was seen before.
+    /// Sets the mode; Paint mode shows the painted values and restores the shading afterwards.
     pub(super) fn set_mode(&mut self, mode: Mode) {
         let was = std::mem::replace(&mut self.viewport.mode, mode);
         if was == mode {
@@ -410,16 +414,16 @@ impl SinewApp {
         }
     }
 
-    /// In the Maya preset a key chooses the gizmo; in Blender's the transform begins at once.
+    /// Starts a transform; in the Maya preset the key selects the gizmo instead.
     fn pose_by(&mut self, command: Command, kind: TransformKind, ctx: &egui::Context) {
         self.set_mode(Mode::Pose);
         match keymap::of(ctx).preset {
-            Preset::Blender => self.viewport.asked.push(command),
+            Preset::Blender => self.viewport.pointer_commands.push(command),
             Preset::Maya => self.editor.set_gizmo(kind),
         }
     }
 
-    /// Chooses the gizmo that a button of posing stands for; whether it is one.
+    /// Selects the gizmo of a toolbar button; returns whether it is one.
     pub(super) fn choose_gizmo(&mut self, command: Command) -> bool {
         let kind = match command {
             Command::PoseMove => TransformKind::Move,
@@ -432,7 +436,7 @@ impl SinewApp {
         true
     }
 
-    /// The next drag in the viewport selects by this shape, whatever the mode is; then the mode goes on.
+    /// Arms a selection shape for the next drag in the viewport, in any mode.
     fn arm_select(&mut self, shape: SelectShape) {
         self.editor.finish_tool();
         self.editor.arm_select(Some(shape));

@@ -1,7 +1,7 @@
-//! What the artist chose for the program itself: one RON file in the user's configuration folder.
+//! The settings of the program: one RON file in the user's configuration folder.
 //!
-//! A file that cannot be read is kept aside and said once; a setting that a later version adds begins at its default, and
-//! so does one whose value only a later version knows: the rest holds.
+//! An unreadable file is kept under another name and reported once. A missing setting gets its default, and so does an
+//! unknown value of a later version; the other settings stay.
 
 use crate::io::atomic::write_atomically;
 use crate::view::frame::Workspace;
@@ -20,21 +20,21 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// The version this program writes.
 const VERSION: u32 = 1;
-/// Recent files that are remembered.
+/// Maximum number of recent files.
 const N_RECENT: usize = 10;
-/// Files that are kept aside; the last of them gives way.
+/// Maximum number of kept unreadable files; the last one is overwritten.
 const N_KEPT: usize = 5;
-/// Rest after a change before it is written.
+/// Delay between a change and writing it.
 const REST: Duration = Duration::from_millis(800);
-/// The UI scale's bounds.
+/// Range of the interface scale.
 pub const SCALES: std::ops::RangeInclusive<f32> = 0.75..=2.5;
 
-/// A file that was open.
+/// A recent file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recent {
-    /// Where it is: a project or a model.
+    /// The path: a project or a model.
     pub path: PathBuf,
-    /// When it was last opened or saved, seconds since 1970.
+    /// Time of the last opening or saving, seconds since 1970.
     #[serde(default)]
     pub used: u64,
 }
@@ -47,7 +47,7 @@ impl Recent {
     }
 }
 
-/// How long ago something was, in words.
+/// The time since `time`, in words.
 pub fn age(time: SystemTime) -> String {
     let minutes = time.elapsed().map_or(0, |t| t.as_secs() / 60);
     match minutes {
@@ -59,33 +59,33 @@ pub fn age(time: SystemTime) -> String {
     }
 }
 
-/// Everything that is remembered from one start to the next.
+/// All persistent settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// Of the file.
+    /// The file version.
     pub version: u32,
-    /// Colours.
-    #[serde(deserialize_with = "known_or_usual")]
+    /// The theme.
+    #[serde(deserialize_with = "known_or_default")]
     pub theme: ThemeChoice,
-    /// The keys: a preset, and what was changed.
-    #[serde(deserialize_with = "known_or_usual")]
+    /// The key map: a preset and changes.
+    #[serde(deserialize_with = "known_or_default")]
     pub key_map: KeyMap,
-    /// Size of everything, on top of what the system says.
+    /// The interface scale, on top of the system's scale.
     pub ui_scale: f32,
-    /// The workspace that is open.
-    #[serde(deserialize_with = "known_or_usual")]
+    /// The open workspace.
+    #[serde(deserialize_with = "known_or_default")]
     pub workspace: Workspace,
-    /// Layouts that differ from those the workspaces begin with.
+    /// Layouts that differ from the defaults of the workspaces.
     #[serde(deserialize_with = "known_layouts")]
     pub layouts: BTreeMap<Workspace, Arrangement>,
-    /// Whether the tool bar shows.
+    /// Whether the toolbar is visible.
     pub show_tool_bar: bool,
     /// Whether the welcome shows at start.
     pub show_welcome: bool,
-    /// Files that were open, the latest first.
+    /// Recent files, latest first.
     pub recents: Vec<Recent>,
-    /// The window's width and height, points.
+    /// Width and height of the window, points.
     pub window_size: Option<[f32; 2]>,
 }
 
@@ -107,7 +107,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Puts `path` first among the recent files.
+    /// Moves `path` to the front of the recent files.
     pub fn note_recent(&mut self, path: &Path) {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         self.recents.retain(|recent| recent.path != path);
@@ -118,7 +118,7 @@ impl Settings {
         self.recents.truncate(N_RECENT);
     }
 
-    /// The layout of a workspace: the artist's, or the one it begins with.
+    /// The layout of a workspace: the user's, or the default.
     pub fn layout(&self, workspace: Workspace) -> Arrangement {
         match self.layouts.get(&workspace) {
             Some(layout) => layout.clone().cleaned(),
@@ -126,7 +126,7 @@ impl Settings {
         }
     }
 
-    /// Remembers the layout of a workspace; one as it begins is not written.
+    /// Stores the layout of a workspace; the default is not written.
     pub fn set_layout(&mut self, workspace: Workspace, layout: Arrangement) {
         if layout == Arrangement::of_workspace(workspace) {
             self.layouts.remove(&workspace);
@@ -135,7 +135,7 @@ impl Settings {
         }
     }
 
-    /// Brings numbers that a file may hold back within bounds.
+    /// Limits numbers from a file to their valid ranges.
     fn cleaned(mut self) -> Self {
         self.version = VERSION;
         if !self.ui_scale.is_finite() {
@@ -151,29 +151,29 @@ impl Settings {
     }
 }
 
-/// The settings, and the file they are kept in.
+/// The settings and their file.
 pub struct SettingsFile {
-    /// What holds now; changed freely, written soon after.
+    /// The current settings; changes are written after a delay.
     pub settings: Settings,
     path: Option<PathBuf>,
-    /// What the file holds.
+    /// The content of the file.
     written: Settings,
-    /// What was seen last, and since when it is so.
-    seen: Settings,
+    /// The last observed settings, and since when they are unchanged.
+    observed: Settings,
     since: Instant,
     writer: Option<JoinHandle<Result<(), String>>>,
-    /// What could not be read or written, to be said once.
+    /// An error to report once.
     notice: Option<String>,
     has_failed: bool,
 }
 
 impl SettingsFile {
-    /// Reads `path`; `None`: defaults that are kept nowhere.
+    /// Reads `path`; `None`: defaults that are not stored.
     pub fn open(path: Option<PathBuf>) -> Self {
         let (settings, notice) = path.as_deref().map_or_else(Default::default, read);
         Self {
             written: settings.clone(),
-            seen: settings.clone(),
+            observed: settings.clone(),
             settings,
             path,
             since: Instant::now(),
@@ -183,7 +183,7 @@ impl SettingsFile {
         }
     }
 
-    /// The user's own file: below `SINEW_STATE_DIR`, else where the system keeps configuration.
+    /// The user's file: in `SINEW_STATE_DIR`, else in the system's configuration folder.
     pub fn path_of_user() -> Option<PathBuf> {
         let folder = match std::env::var_os("SINEW_STATE_DIR") {
             Some(folder) if !folder.is_empty() => PathBuf::from(folder),
@@ -194,12 +194,12 @@ impl SettingsFile {
         Some(folder.join("settings.ron"))
     }
 
-    /// What went wrong with the file, once.
+    /// The error of the file, returned once.
     pub fn take_notice(&mut self) -> Option<String> {
         self.notice.take()
     }
 
-    /// Writes what changed, on a thread, once it has been at rest. Returns when to ask again.
+    /// Writes changes on a thread after the delay. Returns when to call again.
     pub fn poll(&mut self) -> Option<Duration> {
         if self.writer.as_ref().is_some_and(JoinHandle::is_finished) {
             self.finish();
@@ -207,8 +207,8 @@ impl SettingsFile {
         if self.path.is_none() || self.settings == self.written {
             return None;
         }
-        if self.settings != self.seen {
-            self.seen = self.settings.clone();
+        if self.settings != self.observed {
+            self.observed = self.settings.clone();
             self.since = Instant::now();
         }
         let rest = REST.saturating_sub(self.since.elapsed());
@@ -218,7 +218,7 @@ impl SettingsFile {
         Some(rest.max(Duration::from_millis(100)))
     }
 
-    /// Writes what changed, and waits for it: at close.
+    /// Writes changes now and waits, before exit.
     pub fn flush(&mut self) {
         self.finish();
         if self.settings != self.written {
@@ -234,7 +234,7 @@ impl SettingsFile {
         self.written = self.settings.clone();
         let settings = self.settings.clone();
         let job = move || save(&path, &settings);
-        // Without a thread they are written at the next occasion.
+        // Without a thread they are written at the next opportunity.
         self.writer = std::thread::Builder::new()
             .name("settings".into())
             .spawn(job)
@@ -246,7 +246,7 @@ impl SettingsFile {
         if let Some(Ok(Err(why))) = result
             && !std::mem::replace(&mut self.has_failed, true)
         {
-            self.notice = Some(format!("The settings are not kept: {why}"));
+            self.notice = Some(format!("The settings cannot be saved: {why}"));
         }
     }
 }
@@ -257,13 +257,17 @@ fn save(path: &Path, settings: &Settings) -> Result<(), String> {
         .struct_names(false);
     let text = ron::ser::to_string_pretty(settings, pretty).map_err(|e| e.to_string())?;
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)
-            .map_err(|error| format!("\"{}\" cannot be made: {error}", folder.display()))?;
+        fs::create_dir_all(folder).map_err(|error| {
+            format!(
+                "The folder \"{}\" cannot be created: {error}",
+                folder.display()
+            )
+        })?;
     }
     write_atomically(path, text.as_bytes()).map_err(|error| error.to_string())
 }
 
-/// The settings in `path`, and what to say where it is unusable.
+/// The settings in `path`, and the error if they are unusable.
 fn read(path: &Path) -> (Settings, Option<String>) {
     let text = match fs::read(path) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -280,11 +284,11 @@ fn read(path: &Path) -> (Settings, Option<String>) {
     let is_newer = matches!(&parsed, Ok(settings) if settings.version > VERSION);
     match parsed {
         Ok(settings) if is_newer => {
-            // What this version does not know would be lost with the next write.
+            // Values unknown to this version would be lost with the next write.
             let aside = place_aside(path, &text);
             let _ = fs::copy(path, &aside);
             let text = format!(
-                "The settings are of a newer Sinew; what is not known here is kept in \"{}\".",
+                "The settings were written by a newer version of Sinew. Unknown settings are kept in \"{}\".",
                 aside.display()
             );
             (settings.cleaned(), Some(text))
@@ -295,7 +299,7 @@ fn read(path: &Path) -> (Settings, Option<String>) {
             let kept = fs::rename(path, &aside).is_ok();
             let place = if kept { &aside } else { path };
             let text = format!(
-                "The settings could not be read ({error}); Sinew begins with the usual ones. The old file is \"{}\".",
+                "The settings cannot be read ({error}). Sinew starts with the defaults. The old file is \"{}\".",
                 place.display()
             );
             (Settings::default(), Some(text))
@@ -303,7 +307,7 @@ fn read(path: &Path) -> (Settings, Option<String>) {
     }
 }
 
-/// Where a file that holds `text` is kept: `settings.ron.kept`, or with a number where others are kept already.
+/// The path under which a file with `text` is kept: `settings.ron.kept`, with a number if that exists.
 fn place_aside(path: &Path, text: &str) -> PathBuf {
     let place = |n: usize| match n {
         1 => path.with_extension("ron.kept"),
@@ -318,8 +322,8 @@ fn place_aside(path: &Path, text: &str) -> PathBuf {
         .unwrap_or_else(|| place(N_KEPT))
 }
 
-/// Reads a value, or takes the usual one for what this version does not know.
-fn known_or_usual<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+/// Reads a value, or the default if this version does not know it.
+fn known_or_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: DeserializeOwned + Default,
     D: Deserializer<'de>,
@@ -328,7 +332,7 @@ where
     Ok(raw.into_rust().unwrap_or_default())
 }
 
-/// Reads the layouts that this version knows; a workspace without one has the layout it begins with.
+/// Reads the layouts that this version knows; other workspaces get their default.
 fn known_layouts<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<Workspace, Arrangement>, D::Error> {

@@ -1,4 +1,4 @@
-//! What is drawn: bars at the edges, the docked panels between them, toasts and dialogs above.
+//! The window content: bars at the edges, docked panels, notifications and dialogs.
 
 use super::SinewApp;
 use super::dialogs::export::ExportPage;
@@ -13,12 +13,12 @@ use eframe::egui;
 use egui::{CentralPanel, Frame, Margin, Panel, ScrollArea, Ui};
 
 impl SinewApp {
-    /// The whole window.
+    /// Draws the whole window.
     pub(super) fn shell_ui(&mut self, ui: &mut Ui) {
         let ctx = ui.ctx().clone();
         let is_modal = self.is_modal();
         if self.is_welcome_only() {
-            // The welcome gives way to what one came for.
+            // The welcome closes when another file opens.
             let pressed = keymap::of(&ctx).pressed(&ctx, self.viewport.mode);
             let gives_way = |c: &Command| {
                 matches!(
@@ -35,14 +35,14 @@ impl SinewApp {
                 self.run_command(command, &ctx);
             }
         }
-        // A transform under way takes the keys itself: X is an axis then.
+        // A running transform takes the keys itself: X is an axis then.
         if !is_modal && self.editor.transforming().is_none() {
             let is_painting = self.editor.is_painting();
-            // A stroke under way is one step: little may cut in.
+            // A running stroke is one undo step: only few commands may interrupt it.
             let pressed = keymap::of(&ctx)
                 .pressed(&ctx, self.viewport.mode)
                 .into_iter();
-            // At once: what a command begins takes the keys that were pressed after it.
+            // Run them now: a command that starts here takes the following keys.
             for command in pressed.filter(|c| !is_painting || c.may_end_a_stroke()) {
                 self.run_command(command, &ctx);
             }
@@ -57,7 +57,7 @@ impl SinewApp {
             .frame(Frame::new().fill(ground))
             .show(ui, |ui| self.dock_ui(ui));
         if !is_modal && self.dock.maximised().is_some() && !ctx.text_edit_focused() {
-            // After the panels: a drag or a field that Esc ends comes first.
+            // After the panels, so that a drag or a field uses Esc first.
             if !self.editor.is_painting() && ctx.input_mut(take_escape) {
                 self.dock.restore();
                 ctx.request_repaint();
@@ -77,8 +77,8 @@ impl SinewApp {
             .iter()
             .any(|(p, _)| *p == PanelKind::Viewport)
         {
-            // Nothing is under the pointer in a viewport that is not shown.
-            self.viewport.asked.clear();
+            // A hidden viewport has no hover state.
+            self.viewport.pointer_commands.clear();
         }
         let view = self.dock.shown().iter();
         let view = view.rev().find(|(panel, _)| *panel == PanelKind::Viewport);
@@ -89,24 +89,24 @@ impl SinewApp {
         self.toasts.show(&ctx, over);
         self.dialogs_ui(&ctx);
         let chosen = self.overlay_ui(&ctx);
-        self.asked.extend(chosen);
+        self.commands.extend(chosen);
         self.note_keys(&ctx);
-        for command in std::mem::take(&mut self.asked) {
+        for command in std::mem::take(&mut self.commands) {
             self.run_command(command, &ctx);
         }
     }
 
-    /// Menu bar with workspaces, status bar.
+    /// Draws the menu bar with the workspaces, and the status bar.
     fn bars_ui(&mut self, ui: &mut Ui) {
         let fill = theme::palette(ui).panel;
         let bar = Frame::new()
             .fill(fill)
             .inner_margin(Margin::symmetric(theme::PADDING, 4));
-        let mut asked = Vec::new();
+        let mut commands = Vec::new();
         Panel::top("menu").frame(bar).show(ui, |ui| {
             let is_on = |command| self.is_on(command);
             let workspace = self.settings.settings.workspace;
-            asked.extend(panels::menu_bar_ui(ui, &self.editor, workspace, &is_on));
+            commands.extend(panels::menu_bar_ui(ui, &self.editor, workspace, &is_on));
         });
         let status = Status {
             mode: self.viewport.mode,
@@ -119,10 +119,10 @@ impl SinewApp {
             .show(ui, |ui| {
                 panels::status_bar_ui(ui, &mut self.editor, &status);
             });
-        self.asked.extend(asked);
+        self.commands.extend(commands);
     }
 
-    /// The Export page, at the right of the panels.
+    /// Draws the Export page at the right of the panels.
     fn export_ui(&mut self, ui: &mut Ui) {
         if !self.export.is_open() {
             return;
@@ -131,27 +131,27 @@ impl SinewApp {
             .fill(theme::palette(ui).panel)
             .inner_margin(Margin::same(theme::PADDING));
         let is_coloured = self.is_difference_coloured();
-        let asked = Panel::right("export")
+        let commands = Panel::right("export")
             .frame(frame)
             .exact_size(ExportPage::width(ui.ctx()))
             .resizable(false)
             .show(ui, |ui| {
                 self.export.show_ui(ui, &mut self.editor, is_coloured)
             });
-        let asked = asked.inner;
-        if let Some(colour) = asked.difference {
+        let commands = commands.inner;
+        if let Some(colour) = commands.difference {
             self.colour_difference(colour);
         } else if self.editor.exporting().beside().is_none() {
-            // Without the file there is no difference to it.
+            // Without a computed file there is no difference.
             self.colour_difference(false);
         }
-        if asked.closes {
+        if commands.closes {
             self.close_export();
             ui.ctx().request_repaint();
         }
     }
 
-    /// The panels; the dock is away while it draws, and the app is what draws them.
+    /// Draws the panels; the app hosts them while the dock is taken out.
     fn dock_ui(&mut self, ui: &mut Ui) {
         self.timeline.forget_pointer();
         let mut dock = std::mem::take(&mut self.dock);
@@ -159,12 +159,12 @@ impl SinewApp {
         self.dock = dock;
     }
 
-    /// The viewport beside the tool bar and under its header.
+    /// Draws the viewport with toolbar and header.
     fn viewport_ui(&mut self, ui: &mut Ui) {
         let bar = Frame::new()
             .fill(theme::palette(ui).panel)
             .inner_margin(Margin::symmetric(theme::PADDING, 2));
-        let mut asked = Vec::new();
+        let mut commands = Vec::new();
         if self.settings.settings.show_tool_bar {
             Panel::left("tools")
                 .frame(
@@ -177,20 +177,20 @@ impl SinewApp {
                 .show(ui, |ui| {
                     let is_on = |command| self.is_on(command);
                     let mode = self.viewport.mode;
-                    asked.extend(panels::tool_bar_ui(ui, mode, &self.editor, &is_on));
+                    commands.extend(panels::tool_bar_ui(ui, mode, &self.editor, &is_on));
                 });
-            // Its buttons choose the gizmo; a transform that begins at once is for the keys.
-            asked.retain(|&command| !self.choose_gizmo(command));
+            // The toolbar chooses the gizmo; only keys start a transform at once.
+            commands.retain(|&command| !self.choose_gizmo(command));
         }
         Panel::top("header").frame(bar).show(ui, |ui| {
             let is_on = |command| self.is_on(command);
-            asked.extend(panels::header_ui(ui, &self.editor, &self.viewport, &is_on));
+            commands.extend(panels::header_ui(ui, &self.editor, &self.viewport, &is_on));
         });
-        self.asked.extend(asked);
+        self.commands.extend(commands);
         let workspace = self.settings.settings.workspace;
         self.viewport.set_compares(workspace == Workspace::Compare);
         CentralPanel::no_frame().show(ui, |ui| self.viewport.show_ui(ui, &mut self.editor));
-        self.asked.append(&mut self.viewport.chosen);
+        self.commands.append(&mut self.viewport.chosen);
     }
 }
 
@@ -200,26 +200,26 @@ impl PanelHost for SinewApp {
         match panel {
             PanelKind::Viewport => self.viewport_ui(ui),
             PanelKind::Hierarchy => {
-                let asked = self.hierarchy.show_ui(ui, &mut self.editor);
-                self.asked.extend(asked);
+                let commands = self.hierarchy.show_ui(ui, &mut self.editor);
+                self.commands.extend(commands);
             }
             PanelKind::Properties => {
                 let properties = ScrollArea::vertical()
                     .id_salt(("properties", mode))
                     .show(ui, |ui| panels::properties_ui(ui, &mut self.editor, mode));
-                self.asked.extend(properties.inner);
+                self.commands.extend(properties.inner);
             }
             PanelKind::Timeline => {
-                let asked = self.timeline.show_ui(ui, &mut self.editor);
-                self.asked.extend(asked);
+                let commands = self.timeline.show_ui(ui, &mut self.editor);
+                self.commands.extend(commands);
             }
             PanelKind::Problems => panels::problems_ui(ui, &mut self.editor),
             PanelKind::History => panels::history_ui(ui, &mut self.editor),
             PanelKind::Volume => self.volume.show_ui(ui, &mut self.editor),
             PanelKind::Influences => self.influences.show_ui(ui, &mut self.editor),
             PanelKind::Layers => {
-                let asked = self.layers.show_ui(ui, &mut self.editor);
-                self.asked.extend(asked);
+                let commands = self.layers.show_ui(ui, &mut self.editor);
+                self.commands.extend(commands);
             }
         }
     }

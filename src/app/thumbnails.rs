@@ -1,4 +1,4 @@
-//! Small pictures of files: kept in the state folder for the welcome, beside autosaves for the recovery.
+//! Thumbnails of files: in the state folder for the welcome, beside autosaves for the recovery.
 
 use crate::document::Image;
 use crate::io::atomic::write_atomically;
@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Width and height of a thumbnail, pixels.
 pub(super) const SIZE: [u32; 2] = [160, 100];
-/// Thumbnails of files that are not used any more go away beyond this many.
+/// Maximum number of thumbnails; older ones are deleted.
 const KEEP: usize = 64;
 
 /// The folder of thumbnails.
@@ -23,14 +23,14 @@ pub struct Thumbnails {
 }
 
 impl Thumbnails {
-    /// Those in `folder`, which need not exist yet.
+    /// The thumbnails in `folder`, which may not exist yet.
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
         }
     }
 
-    /// The user's own: below `SINEW_STATE_DIR`, else where the system keeps such things.
+    /// The user's own: in `SINEW_STATE_DIR`, else in the system's state folder.
     pub fn of_user() -> Option<Self> {
         let state = match std::env::var_os("SINEW_STATE_DIR") {
             Some(folder) if !folder.is_empty() => PathBuf::from(folder),
@@ -41,14 +41,14 @@ impl Thumbnails {
         Some(Self::in_folder(state.join("thumbnails")))
     }
 
-    /// Where the thumbnail of a model or project is.
+    /// The path of the thumbnail of a model or project.
     pub fn path_of(&self, file: &Path) -> PathBuf {
         let full = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
         let key = xxh3_64(full.as_os_str().as_encoded_bytes());
         self.folder.join(format!("{key:016x}.png"))
     }
 
-    /// Removes the oldest beyond a number.
+    /// Deletes the oldest thumbnails beyond the maximum.
     fn tidy(&self) {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten();
         let mut files: Vec<_> = entries
@@ -65,12 +65,12 @@ impl Thumbnails {
     }
 }
 
-/// The thumbnail of an autosave: beside it.
+/// The path of the thumbnail of an autosave: beside it.
 pub(super) fn beside(autosave: &Path) -> PathBuf {
     autosave.with_extension("png")
 }
 
-/// Writes `picture`, scaled down, to `path` on a thread. A thumbnail that cannot be written is not missed.
+/// Writes `picture`, scaled down, to `path` on a thread. Failures are ignored.
 pub(super) fn keep(picture: Image, path: PathBuf, tidied: Option<Thumbnails>) {
     let job = move || {
         if let Some(png) = encode(picture)
@@ -89,7 +89,7 @@ pub(super) fn keep(picture: Image, path: PathBuf, tidied: Option<Thumbnails>) {
         .spawn(job);
 }
 
-/// The same at once, when the program ends.
+/// Writes `picture` now, before exit.
 pub(super) fn keep_now(picture: Image, path: &Path) {
     if let Some(png) = encode(picture)
         && path
@@ -100,7 +100,7 @@ pub(super) fn keep_now(picture: Image, path: &Path) {
     }
 }
 
-/// The middle of `picture` in the thumbnail's shape, as PNG.
+/// The centre of `picture` cropped to the thumbnail's aspect ratio, as PNG.
 fn encode(picture: Image) -> Option<Vec<u8>> {
     let (width, height) = (picture.width, picture.height);
     let whole = RgbaImage::from_raw(width, height, picture.rgba)?;
@@ -133,12 +133,12 @@ enum Picture {
 }
 
 impl Gallery {
-    /// Reads everything anew when it is asked for next.
+    /// Drops all thumbnails, so that they are read again.
     pub(super) fn clear(&mut self) {
         self.pictures.clear();
     }
 
-    /// The picture in the file `path`, once it is read.
+    /// The thumbnail in the file `path`, once it is read.
     pub(super) fn picture(&mut self, ctx: &egui::Context, path: &Path) -> Option<&TextureHandle> {
         let entry = self.pictures.entry(path.to_owned()).or_insert_with(|| {
             let (send, receive) = channel();

@@ -72,7 +72,6 @@ pub fn still_shapes(
         };
         shapes.insert(drawn.id, shape);
     }
-    // Each in its own space: carried normals are those of the unscaled shape there.
     let unmoved = PosedDocument {
         document,
         pose,
@@ -84,6 +83,7 @@ pub fn still_shapes(
         if shapes.contains_key(&id) {
             continue;
         }
+        // In the space of the node, where normals belong to the unscaled shape.
         let cooked = CookedInstance {
             stack: None,
             influences: &CookedMesh::default(),

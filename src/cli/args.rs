@@ -1,4 +1,4 @@
-//! The arguments, as `--help` teaches them.
+//! The arguments, as `--help` explains them.
 
 use super::stack_args::{NamedStack, StackArgs};
 use super::weights_args::WeightsArgs;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub struct Cli {
     /// A glTF model (.gltf, .glb) or a Sinew project (.ron) to open in the editor.
     pub file: Option<PathBuf>,
-    /// What to do without the window.
+    /// The work to do without the window.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -32,17 +32,17 @@ pub enum Command {
     /// Draw a model to a PNG, without a window, as the viewport shows it.
     #[cfg(feature = "render")]
     Render(RenderArgs),
-    /// Measure how good a deformation is, in a pose or over a whole clip: bulge, strain, jumps, folds, volume.
+    /// Measure a deformation, in a pose or over a whole clip: bulge, strain, discontinuity, folds, volume.
     Measure(MeasureArgs),
-    /// Put deformer stacks side by side: pictures at the same moments, plots over a clip, a table of numbers.
+    /// Compare deformer stacks side by side: pictures of the same frames, plots over a clip, a table of numbers.
     Compare(CompareArgs),
-    /// Change weights: clean up, smooth, mirror, transfer, compute; in the order in which the flags stand.
+    /// Change weights: clean up, smooth, mirror, transfer, compute. Operations run in the order of their flags.
     Weights(WeightsArgs),
-    /// Write a glTF with what a project changed; everything else as it came.
+    /// Write a glTF file with the changes of a project; everything else stays as imported.
     Export(ExportArgs),
-    /// Check a model or project: every import finding and broken rule; exit 1 if one is an error.
+    /// Check a model or project: lists every finding; exit code 1 if one is an error.
     Check(CheckArgs),
-    /// Measure the kernels on generated points.
+    /// Measure the speed of the kernels on a generated mesh.
     Bench(BenchArgs),
     /// Generate a sample model.
     Sample(SampleArgs),
@@ -58,14 +58,14 @@ pub struct InfoArgs {
     pub json: bool,
 }
 
-/// The pose. None of these given: the project's pose, else the file's rest pose.
+/// The pose. Default: the project's pose, else the file's rest pose.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Pose (none: the project's, else the file's rest)")]
+#[command(next_help_heading = "Pose (default: the project's, else the file's rest pose)")]
 pub struct PoseArgs {
     /// A clip, by number from 0 or by name.
     #[arg(long, value_name = "K|NAME", conflicts_with = "pose")]
     pub clip: Option<String>,
-    /// Time in the clip, seconds; without it the clip's start.
+    /// Time in the clip, seconds; default: the clip's start.
     #[arg(long, value_name = "S", requires = "clip")]
     pub time: Option<f64>,
     /// Local transforms by node: {"nodes": [{"node": 3, "rotation": [x, y, z, w]}]}, also translation and scale.
@@ -97,10 +97,10 @@ pub struct MeasureArgs {
     /// Machine-readable output, with every pose of a clip.
     #[arg(long)]
     pub json: bool,
-    /// Poses a second where a clip is given without --time: then all of it is measured.
+    /// Poses a second for a clip without --time: the whole clip is measured.
     #[arg(long, value_name = "HZ", default_value = "30", value_parser = parse_rate)]
     pub rate: f64,
-    /// The stack that the difference is measured from: lbs, dqs, cor, blend, default, project, dqs+compensation ...
+    /// The stack to compare with, for the difference: lbs, dqs, cor, blend, default, project, dqs+compensation ...
     #[arg(long, value_name = "STACK", default_value = "lbs")]
     pub against: NamedStack,
     #[command(flatten)]
@@ -128,17 +128,17 @@ pub struct CompareArgs {
     /// A folder for the report (index.html and numbers.json), or a .png file for one sheet.
     #[arg(long, short)]
     pub out: PathBuf,
-    /// Poses a second where a clip is given without --time.
+    /// Poses a second for a clip without --time.
     #[arg(long, value_name = "HZ", default_value = "30", value_parser = parse_rate)]
     pub rate: f64,
-    /// How many moments of a clip get pictures, 1 - 8.
+    /// Number of frames of a clip to draw, 1 - 8.
     #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u8).range(1..=8))]
     pub moments: u8,
     /// Width x height of a picture in pixels.
     #[cfg(feature = "render")]
     #[arg(long, value_name = "WxH", default_value = "560x420", value_parser = parse_size)]
     pub size: (u32, u32),
-    /// Where to look from.
+    /// The direction to look from.
     #[cfg(feature = "render")]
     #[arg(long, value_enum, default_value = "three-quarter")]
     pub view: ViewArg,
@@ -170,7 +170,7 @@ pub struct RenderArgs {
     /// Width x height in pixels.
     #[arg(long, value_name = "WxH", default_value = "1280x960", value_parser = parse_size)]
     pub size: (u32, u32),
-    /// Where to look from.
+    /// The direction to look from.
     #[arg(long, value_enum, default_value = "three-quarter")]
     pub view: ViewArg,
     /// What to show: textured, shaded, form, wire, weights:BONE (name or node number), or a heat map: bulge, strain,
@@ -180,16 +180,16 @@ pub struct RenderArgs {
     /// The stack that `--show difference` compares with, named as for compare.
     #[arg(long, value_name = "STACK", default_value = "lbs")]
     pub against: NamedStack,
-    /// Leave the legend of a heat map out of the picture.
+    /// Draw no legend for a heat map.
     #[arg(long)]
     pub no_legend: bool,
-    /// The colours of weights.
+    /// The colour ramp of weights.
     #[arg(long, value_enum, default_value = "perceptual")]
     pub ramp: RampArg,
-    /// The colours around the model.
+    /// The theme: colours of background, grid and lines.
     #[arg(long, value_enum, default_value = "dark")]
     pub theme: ThemeArg,
-    /// Draw the bones too; weights show them anyway.
+    /// Draw the bones; with --show weights:BONE they are always drawn.
     #[arg(long)]
     pub bones: bool,
     /// Draw edges over the surface.
@@ -273,7 +273,7 @@ pub enum Show {
     Textured,
     /// Plain.
     Shaded,
-    /// Under strip lights.
+    /// Clay between strip lights.
     Form,
     /// Edges.
     Wire,
@@ -327,46 +327,46 @@ pub struct ExportArgs {
     /// The file to write: .glb or .gltf; with --still also .obj.
     #[arg(long, short)]
     pub out: PathBuf,
-    /// One moment as a mesh, as the stack deforms it, without skins, clips and morph targets.
+    /// Write one frame as a static mesh, as the stack deforms it, without skins, clips and morph targets.
     #[arg(long)]
     pub still: bool,
-    /// The clip of that moment, by number from 0 or by name; without it the project's pose, else the file's rest.
+    /// The clip of that frame, by number from 0 or by name; default: the project's pose, else the file's rest pose.
     #[arg(long, value_name = "K|NAME", requires = "still")]
     pub clip: Option<String>,
-    /// The moment, seconds into the clip; without it the clip's start.
+    /// The time of that frame, seconds into the clip; default: the clip's start.
     #[arg(long, value_name = "S", requires = "clip")]
     pub time: Option<f64>,
-    /// What the stack does beyond linear skinning, baked into the file.
+    /// How to bake into the file what the stack does beyond linear skinning.
     #[arg(long, value_enum, default_value = "none")]
     pub correct: CorrectArg,
-    /// How far the corrected file may be off, in percent of the model's diagonal at rest; without it 0.1%.
+    /// Largest error to accept, in percent of the bounding-box diagonal in the rest pose; default: 0.1%.
     #[arg(long, value_name = "P%", value_parser = percent)]
     pub tolerance: Option<f64>,
-    /// Most morph targets that a mesh gets, 0 - 64; without it 8.
+    /// Maximum number of morph targets to add to a mesh, 0 - 64; default: 8.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
     pub max_morphs: Option<u32>,
-    /// Most joints of a skin, helper joints included, 1 - 1024; without it 256.
+    /// Maximum number of joints of a skin, helper joints included, 1 - 1024; default: 256.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub max_joints: Option<u32>,
-    /// Clips to correct, by number from 0 or by name; without it all.
+    /// Clips to correct, by number from 0 or by name; default: all.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub clips: Vec<String>,
-    /// Let morph weights be negative: a target less.
+    /// Allow negative morph weights: saves one morph target.
     #[arg(long)]
     pub signed_weights: bool,
-    /// Leave the normals to the skin: smaller, and shaded less well where morph targets correct.
+    /// Write no normals in morph targets: a smaller file, with less exact shading where they act.
     #[arg(long)]
     pub no_normals: bool,
-    /// Write every displacement of a morph target, for players that do not read sparse ones.
+    /// Write every displacement of a morph target, for players that do not read sparse accessors.
     #[arg(long)]
     pub dense: bool,
-    /// Where to write what correction came to, as JSON.
+    /// The file for the report of the correction, as JSON.
     #[arg(long, value_name = "R.json")]
     pub report: Option<PathBuf>,
-    /// Most influences a vertex keeps where its primitive is rewritten.
+    /// Maximum number of influences of a vertex in a rewritten primitive.
     #[arg(long, default_value = "4", value_parser = ["4", "8"])]
     pub influences: String,
-    /// Write the project's pose into the nodes' rest transforms.
+    /// Write the project's pose into the nodes as the rest pose.
     #[arg(long)]
     pub write_pose_as_rest: bool,
     #[command(flatten)]
@@ -379,13 +379,13 @@ pub struct ExportArgs {
 pub enum CorrectArg {
     /// Weights, poses and clips only.
     None,
-    /// Helper joints and morph targets, so that any player shows in these clips what the stack shows.
+    /// Helper joints and morph targets: any player shows these clips as the stack deforms them.
     Clips,
-    /// Helper joints that an engine can drive in any clip by what the file says of them, with tracks for the clips in it:
-    /// the stack's skinning, without what corrects it.
+    /// Helper joints that an engine can drive in any clip, as the file describes, with tracks for the clips in it.
+    /// They follow the stack's skinning without its corrections.
     Retarget,
-    /// No skins: a morph target for each frame that is needed, for players that cannot skin. Only these clips are in
-    /// the file.
+    /// No skins: one morph target for each frame that is needed, for players without skinning. The file has only
+    /// these clips.
     Frames,
 }
 
@@ -413,7 +413,7 @@ pub struct CheckArgs {
 /// `sinew bench`
 #[derive(Debug, Args)]
 pub struct BenchArgs {
-    /// How many points; without it 10,000, 100,000 and 1,000,000.
+    /// Number of vertices; default: 10,000, 100,000 and 1,000,000.
     #[arg(long)]
     pub points: Option<usize>,
     /// Machine-readable output: [{name, points, threads, ns_per_point}].
@@ -427,7 +427,7 @@ pub struct SampleArgs {
     /// Which model.
     #[arg(value_enum)]
     pub kind: SampleArg,
-    /// About how many points; without it the model's own number.
+    /// Approximate number of vertices; default: the number of the model in assets/.
     #[arg(long)]
     pub points: Option<usize>,
     /// The .glb to write.
@@ -442,7 +442,7 @@ pub enum SampleArg {
     Arm,
     /// A palm and five fingers.
     Hand,
-    /// A whole figure with a walk and a range of motion.
+    /// A figure with a walk and a range of motion.
     Mannequin,
     /// The analytic test cylinder.
     Cylinder,

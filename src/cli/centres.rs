@@ -1,4 +1,4 @@
-//! Centres of rotation, found before anything is drawn or measured.
+//! Centres of rotation, computed before anything is drawn or measured.
 
 use crate::document::Document;
 use crate::evaluate::{CentreMap, ViewRequest, has_centres, meshes_about_centres};
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Work shorter than this says nothing.
+/// Computations shorter than this report no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The centres of all meshes that one of the documents, which differ in their stacks alone, moves about them. What takes
-/// longer than a second says how far it is on stderr.
+/// The centres of all meshes for which one of the documents uses them; the documents differ only in their stacks. A
+/// computation longer than a second reports its progress on stderr.
 pub(crate) fn find<'a>(documents: impl IntoIterator<Item = &'a Document>) -> CentreMap {
     let mut known = CentreMap::new();
     for document in documents {
@@ -27,7 +27,7 @@ pub(crate) fn find<'a>(documents: impl IntoIterator<Item = &'a Document>) -> Cen
             let found = with_progress(&item.geometry.name, |task| {
                 Centres::compute(&item.geometry, &item.influences, task)
             });
-            // Nobody cancels it.
+            // It is never cancelled.
             if let Ok(centres) = found {
                 known.insert(mesh, Arc::new(centres));
             }
@@ -36,7 +36,7 @@ pub(crate) fn find<'a>(documents: impl IntoIterator<Item = &'a Document>) -> Cen
     known
 }
 
-/// Runs `work`, and each second says how far it is.
+/// Runs `work` and reports its progress each second.
 fn with_progress<T>(name: &str, work: impl FnOnce(&Task) -> T) -> T {
     let task = Task::new();
     let (done, ended) = channel::<()>();
@@ -52,7 +52,7 @@ fn with_progress<T>(name: &str, work: impl FnOnce(&Task) -> T) -> T {
             }
         });
         let result = work(&task);
-        // Ends the watch; so would a panic, which drops it.
+        // Ends the progress reports; a panic, which drops the sender, would end them too.
         drop(done);
         result
     })

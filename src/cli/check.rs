@@ -3,7 +3,7 @@
 use super::args::CheckArgs;
 use super::{Failure, load};
 use crate::document::invariants;
-use crate::finding::Severity;
+use crate::finding::{Severity, counted};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -24,11 +24,11 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<ExitCode, Fai
         let count = |s| findings.iter().filter(|f| f.severity == s).count();
         writeln!(
             out,
-            "{}: {} errors, {} warnings, {} notes",
+            "{}: {}, {}, {}",
             args.file.display(),
-            count(Severity::Error),
-            count(Severity::Warning),
-            count(Severity::Info)
+            counted(count(Severity::Error), "error"),
+            counted(count(Severity::Warning), "warning"),
+            counted(count(Severity::Info), "note")
         )?;
     }
     let failed = findings.iter().any(|f| f.severity == Severity::Error);

@@ -1,13 +1,13 @@
-//! `sinew export`: a glTF with what a project changed.
+//! `sinew export`: a glTF file with the changes of a project.
 
 use super::args::{CorrectArg, ExportArgs};
 use super::{Failure, load, scene};
 use crate::bake::still::Still;
 use crate::bake::{BakeMode, BakeOptions};
 use crate::document::Document;
+use crate::export::{ExportOptions, GltfFormat, export_to_file};
+use crate::export::{export_still_to_file, is_obj};
 use crate::finding::counted;
-use crate::io::gltf_export::{Container, ExportOptions, export_to_file};
-use crate::io::still::{export_still_to_file, is_obj};
 use crate::task::Task;
 use std::io::Write;
 use std::process::ExitCode;
@@ -18,11 +18,11 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     }
     if is_obj(&args.out) {
         return Err(Failure::Usage(
-            "An .obj holds one moment: add --still, and --clip and --time for a moment of a clip."
+            "An .obj file holds one frame: add --still, and --clip and --time to choose a frame of a clip."
                 .into(),
         ));
     }
-    let Some(container) = Container::of_path(&args.out) else {
+    let Some(format) = GltfFormat::of_path(&args.out) else {
         return Err(Failure::Usage(format!(
             "--out {} must end in .glb or .gltf.",
             args.out.display()
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     let mut loaded = load::load(&args.file)?;
     scene::apply_stack(&mut loaded.document, &args.stack)?;
     let options = ExportOptions {
-        container,
+        format,
         influences: if args.influences == "8" { 8 } else { 4 },
         write_pose_as_rest: args.write_pose_as_rest,
         correct: correction(args, &loaded.document)?,
@@ -41,8 +41,9 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     let outputs = &mut loaded.outputs;
     let claimed = args.report.as_ref().map(|path| outputs.claim(path));
     let report_to = claimed.transpose().map_err(Failure::input)?;
-    let report = export_to_file(&loaded.document, &args.out, &options, outputs, &Task::new())
+    let exported = export_to_file(&loaded.document, &args.out, &options, outputs, &Task::new())
         .map_err(Failure::input)?;
+    let report = &exported.report;
     for finding in &report.findings {
         writeln!(out, "{finding}")?;
     }
@@ -51,15 +52,17 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
         "{}: {}",
         args.out.display(),
         if report.verbatim {
-            "the source's own bytes, nothing was edited".to_owned()
+            "a copy of the source, nothing was edited".to_owned()
         } else {
             format!(
-                "{} primitives and {} clips written anew, {} bytes added",
-                report.n_primitives_rewritten, report.n_clips_written, report.n_bytes_added
+                "{} and {} rewritten, {} added",
+                counted(report.n_primitives_rewritten, "primitive"),
+                counted(report.n_clips_written, "clip"),
+                counted(report.n_bytes_added, "byte")
             )
         }
     )?;
-    if let Some(correction) = &report.correction {
+    if let Some(correction) = &exported.correction {
         writeln!(out, "{}", correction.summary())?;
         if let Some(report_to) = report_to {
             let text = serde_json::to_string_pretty(correction).map_err(Failure::input)?;
@@ -69,9 +72,9 @@ pub(crate) fn run(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes one moment as a mesh.
+/// Writes one frame as a static mesh.
 fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
-    if Container::of_path(&args.out).is_none() && !is_obj(&args.out) {
+    if GltfFormat::of_path(&args.out).is_none() && !is_obj(&args.out) {
         return Err(Failure::Usage(format!(
             "--out {} must end in .glb, .gltf or .obj.",
             args.out.display()
@@ -84,7 +87,7 @@ fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     ];
     if let Some((flag, _)) = idle.iter().find(|(_, idle)| *idle) {
         return Err(Failure::Usage(format!(
-            "{flag} does not go with --still, which writes a mesh that never moves."
+            "{flag} cannot be used with --still, which writes a static mesh."
         )));
     }
     check_use(args)?;
@@ -124,7 +127,7 @@ fn still(args: &ExportArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A flag of corrections without any is a mistake, not a wish.
+/// Refuses flags of corrections that are not used.
 fn check_use(args: &ExportArgs) -> Result<(), Failure> {
     let mode = match args.correct {
         CorrectArg::None => None,
@@ -135,7 +138,7 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
     if let Some(mode) = mode {
         if args.write_pose_as_rest {
             return Err(Failure::Usage(format!(
-                "--write-pose-as-rest does not go with --correct {mode}: corrections are made for the file's own rest."
+                "--write-pose-as-rest cannot be used with --correct {mode}: corrections are computed for the file's own rest pose."
             )));
         }
         let of_skins = [
@@ -154,14 +157,14 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
             .filter(|_| frames)
         {
             return Err(Failure::Usage(format!(
-                "{flag} does not go with --correct frames, which has no skin and as many targets as --tolerance takes."
+                "{flag} cannot be used with --correct frames, which writes no skin and as many morph targets as --tolerance requires."
             )));
         }
         let of_targets = [("--no-normals", args.no_normals), ("--dense", args.dense)];
         let given_of_either = given(&of_morphs).or_else(|| given(&of_targets));
         if let Some(flag) = given_of_either.filter(|_| args.correct == CorrectArg::Retarget) {
             return Err(Failure::Usage(format!(
-                "{flag} does not go with --correct retarget: morph targets are made for clips, and such a file has none."
+                "{flag} cannot be used with --correct retarget: such a file has no morph targets, which are made for clips."
             )));
         }
         return Ok(());
@@ -184,7 +187,7 @@ fn check_use(args: &ExportArgs) -> Result<(), Failure> {
     }
 }
 
-/// What to correct; `None` without corrections.
+/// The options of the correction; `None` without one.
 fn correction(args: &ExportArgs, document: &Document) -> Result<Option<BakeOptions>, Failure> {
     if args.correct == CorrectArg::None {
         return Ok(None);

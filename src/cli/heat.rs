@@ -1,4 +1,4 @@
-//! Heat maps on pictures without a window.
+//! Heat maps in offscreen pictures.
 
 use super::args::Show;
 use crate::deform::diagnostics::{Metric, PointMap, Summary, measure};
@@ -8,7 +8,7 @@ use crate::view::heat_map::HeatScale;
 use crate::view::scene::{SceneMesh, ViewOptions};
 use std::collections::BTreeMap;
 
-/// What has to be evaluated besides the document's stacks for what is shown; `other`: what differences are from.
+/// The views to evaluate besides the document's stacks for `show`; `other`: the stack that differences compare with.
 pub(crate) fn comparison(show: &Show, other: impl FnOnce() -> Document) -> Comparison {
     Comparison {
         plain: *show == Show::HeatMap(Metric::Discontinuity),
@@ -16,7 +16,7 @@ pub(crate) fn comparison(show: &Show, other: impl FnOnce() -> Document) -> Compa
     }
 }
 
-/// The values of a metric on all that is drawn.
+/// The values of a metric on everything that is drawn.
 pub(crate) struct HeatMaps {
     metric: Metric,
     /// By the key of the scene's mesh.
@@ -27,7 +27,7 @@ pub(crate) struct HeatMaps {
 }
 
 impl HeatMaps {
-    /// What `show` asks for of the pose that was evaluated last; `None`: it shows no heat map.
+    /// The heat map that `show` requests, of the pose that was evaluated last; `None` if it shows none.
     pub(crate) fn of(show: &Show, gauge: &Gauge, document: &Document) -> Option<Self> {
         let &Show::HeatMap(metric) = show else {
             return None;
@@ -55,7 +55,7 @@ impl HeatMaps {
         HeatScale::new(self.metric, self.diagonal)
     }
 
-    /// Gives the meshes their values and the options their colours.
+    /// Sets the values of the meshes and the colours of the options.
     pub(crate) fn show<'a>(&'a self, meshes: &mut [SceneMesh<'a>], options: &mut ViewOptions) {
         options.metric = self.metric;
         options.diagonal = self.diagonal;

@@ -1,9 +1,9 @@
-//! `sinew info`: what a model holds.
+//! `sinew info`: the contents of a model.
 
 use super::args::InfoArgs;
 use super::{Failure, load};
 use crate::document::{Document, LayerStack};
-use crate::finding::Finding;
+use crate::finding::{Finding, counted, thousands};
 use serde::Serialize;
 use std::io::Write;
 use std::process::ExitCode;
@@ -36,7 +36,7 @@ struct MeshInfo {
     morph_targets: usize,
     max_influences: usize,
     drawn_by: usize,
-    /// From the bottom to the top; none where what is painted is the result.
+    /// From bottom to top; empty if the mesh has only its base layer.
     layers: Vec<LayerInfo>,
 }
 
@@ -44,7 +44,7 @@ struct MeshInfo {
 struct LayerInfo {
     id: u32,
     name: String,
-    /// Points at which it says something.
+    /// Number of points that the layer affects.
     points: usize,
     opacity: f32,
     shown: bool,
@@ -185,30 +185,32 @@ fn print(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
     }
     writeln!(
         out,
-        "  {} nodes, {} drawn meshes, {} materials, {} images",
-        info.nodes, info.instances, info.materials, info.images
+        "  {}, {}, {}, {}",
+        counted(info.nodes, "node"),
+        counted(info.instances, "mesh instance"),
+        counted(info.materials, "material"),
+        counted(info.images, "image")
     )?;
     for mesh in &info.meshes {
         writeln!(
             out,
-            "  mesh {} \"{}\": {} points, {} vertices, {} triangles, {} primitives, up to {} influences, {} morph \
-             targets, drawn {} times",
+            "  mesh {} \"{}\": {} ({} in the file), {}, {}, up to {}, {}, {}",
             mesh.id,
             mesh.name,
-            mesh.points,
-            mesh.vertices,
-            mesh.triangles,
-            mesh.primitives,
-            mesh.max_influences,
-            mesh.morph_targets,
-            mesh.drawn_by
+            counted(mesh.points, "vertex"),
+            thousands(mesh.vertices),
+            counted(mesh.triangles, "triangle"),
+            counted(mesh.primitives, "primitive"),
+            counted(mesh.max_influences, "influence"),
+            counted(mesh.morph_targets, "morph target"),
+            counted(mesh.drawn_by, "instance")
         )?;
         for layer in mesh.layers.iter().rev() {
             writeln!(
                 out,
-                "    layer \"{}\": {} points, {:.0} %{}",
+                "    layer \"{}\": affects {}, {:.0} % opacity{}",
                 layer.name,
-                layer.points,
+                counted(layer.points, "vertex"),
                 layer.opacity * 100.0,
                 if layer.shown { "" } else { ", not shown" }
             )?;
@@ -217,15 +219,21 @@ fn print(info: &Info, out: &mut dyn Write) -> std::io::Result<()> {
     for skin in &info.skins {
         writeln!(
             out,
-            "  skin {} \"{}\": {} bones",
-            skin.id, skin.name, skin.joints
+            "  skin {} \"{}\": {}",
+            skin.id,
+            skin.name,
+            counted(skin.joints, "bone")
         )?;
     }
     for clip in &info.clips {
         writeln!(
             out,
-            "  clip {} \"{}\": {:.3} - {:.3} s, {} channels",
-            clip.id, clip.name, clip.start_secs, clip.end_secs, clip.channels
+            "  clip {} \"{}\": {:.3} - {:.3} s, {}",
+            clip.id,
+            clip.name,
+            clip.start_secs,
+            clip.end_secs,
+            counted(clip.channels, "channel")
         )?;
     }
     for finding in &info.findings {

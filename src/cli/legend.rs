@@ -7,8 +7,8 @@ use crate::view::heat_map::{HeatScale, figures_of};
 use crate::view::lettering::Lettering;
 use crate::view::scenery::Scenery;
 
-/// Draws the bar with its numbers at the lower left, and the figures at the lower right. Pictures too small for it stay
-/// as they are.
+/// Draws the colour bar with its numbers at the lower left, and the summary at the lower right. Leaves pictures that
+/// are too small for it unchanged.
 pub(crate) fn draw(image: &mut Image, scale: &HeatScale, summary: &Summary, theme: Theme) {
     // As large as in the window, for a picture of its size.
     let unit = (image.height as f32 / 960.0).clamp(0.6, 3.0);

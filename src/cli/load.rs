@@ -8,11 +8,11 @@ use crate::io::{Output, Outputs};
 use crate::task::Task;
 use std::path::Path;
 
-/// A document and what its import found.
+/// A document and the findings of its import.
 pub(crate) struct Loaded {
     pub(crate) document: Document,
     pub(crate) findings: Vec<Finding>,
-    /// Whether it came from a project: then its own stack and pose count.
+    /// Whether it is a project: then its own stack and pose are the defaults.
     pub(crate) is_project: bool,
     /// Keeps what was read, `path` and all that it refers to, from being written over.
     pub(crate) outputs: Outputs,

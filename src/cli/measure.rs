@@ -6,6 +6,7 @@ use super::{Failure, centres, load, scene};
 use crate::deform::DeformStack;
 use crate::deform::diagnostics::{Folds, Metric, Summary, Volume};
 use crate::document::{Document, InstanceId};
+use crate::finding::counted;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 #[derive(Serialize)]
 struct Report {
     file: String,
-    /// What difference compares with.
+    /// The stack that the difference compares with.
     against: String,
     clip: Option<String>,
     times: Vec<f64>,
@@ -30,7 +31,7 @@ struct InstanceReport {
     points: usize,
     faces: usize,
     stack: std::sync::Arc<DeformStack>,
-    /// Whether the mesh is closed; else volumes are of its closed parts, if it has any.
+    /// Whether the mesh is closed; otherwise volumes are those of its closed parts, if any.
     closed: bool,
     /// The worst over all times.
     metrics: Vec<MetricReport>,
@@ -50,7 +51,7 @@ struct MetricReport {
     rms: f32,
 }
 
-/// A value, the time it has it and the vertex.
+/// A value, with its time and vertex.
 #[derive(Clone, Serialize)]
 struct Extreme {
     value: f32,
@@ -66,11 +67,11 @@ struct WorstFolds {
     folds: Folds,
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<f64>,
-    /// How far a point goes past the plane between its two bones, metres.
+    /// How far a point lies beyond the bisecting plane of its two bones, metres.
     deepest_past_bisector: Option<Extreme>,
 }
 
-/// The largest change of volume, either way.
+/// The largest decrease and increase of volume.
 #[derive(Serialize)]
 struct VolumeWorst {
     /// `null`: open.
@@ -118,7 +119,7 @@ struct FrameMetric {
 
 pub(crate) fn run(args: &MeasureArgs, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let mut loaded = load::load(&args.file)?;
-    // What it is compared with may be the project's own: taken before the flags change it.
+    // The stack to compare with may be the project's own: copied before the flags change it.
     let own = loaded.document.clone();
     scene::apply_stack(&mut loaded.document, &args.stack)?;
     let moments = moments(&loaded, &args.pose, args.rate)?;
@@ -302,7 +303,7 @@ fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     match (&report.clip, &report.times[..]) {
         (Some(clip), [first, .., last]) => writeln!(
             out,
-            ", clip {clip}, {first:.3} - {last:.3} s in {} poses: the worst over all of them",
+            ", clip {clip}, {first:.3} - {last:.3} s in {} poses: the worst of all",
             report.times.len()
         )?,
         (Some(clip), [time]) => writeln!(out, ", clip {clip} at {time:.3} s")?,
@@ -311,8 +312,11 @@ fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     for instance in &report.instances {
         writeln!(
             out,
-            "\n\"{}\" (node {}), {} points, {} faces",
-            instance.name, instance.node, instance.points, instance.faces
+            "\n\"{}\" (node {}), {}, {}",
+            instance.name,
+            instance.node,
+            counted(instance.points, "vertex"),
+            counted(instance.faces, "face")
         )?;
         print_metrics(instance, &report.against, out)?;
         print_volume(&instance.volume, instance.closed, out)?;
@@ -333,7 +337,7 @@ fn print_metrics(
     writeln!(
         out,
         "  {:<22} {:>16} {:>16} {:>16}  where",
-        "", "worst", "99 %", "rms"
+        "", "largest", "99th percentile", "RMS"
     )?;
     let mut line = |label: &str, worst: String, p99: String, rms: String, place: String| {
         writeln!(
@@ -373,7 +377,7 @@ fn print_metrics(
     let folds = &instance.folds.folds;
     let time = instance.folds.time.filter(|_| folds.faces > 0);
     line(
-        "Faces folded over",
+        "Folded faces",
         folds.faces.to_string(),
         String::new(),
         format!("{:.2} % of area", 100.0 * folds.area_share),
@@ -381,7 +385,7 @@ fn print_metrics(
     )?;
     if let Some(deepest) = &instance.folds.deepest_past_bisector {
         line(
-            "Past the bisector",
+            "Beyond the bisector",
             format!("{:.2} mm", 1000.0 * deepest.value),
             String::new(),
             String::new(),

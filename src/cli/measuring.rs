@@ -15,17 +15,17 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// More poses than this are a mistake in the rate.
+/// Maximum number of poses: more would be a mistake in the rate.
 const MOST_POSES: f64 = 100_000.0;
 
-/// A pose to measure, and where it stands in its clip.
+/// A pose to measure, and its time in its clip.
 pub(crate) struct Moment {
-    /// `None` for a pose of its own.
+    /// `None` for a pose that is not from a clip.
     pub(crate) time_secs: Option<f64>,
     pub(crate) pose: Arc<Pose>,
 }
 
-/// The poses that the flags ask for: one, or a whole clip at `rate` poses a second from its start to its end.
+/// The requested poses: one, or a whole clip at `rate` poses a second from its start to its end.
 pub(crate) fn moments(loaded: &Loaded, args: &PoseArgs, rate: f64) -> Result<Vec<Moment>, Failure> {
     let document = &loaded.document;
     let (Some(wanted), None) = (&args.clip, args.time) else {
@@ -36,7 +36,7 @@ pub(crate) fn moments(loaded: &Loaded, args: &PoseArgs, rate: f64) -> Result<Vec
     };
     let clip = scene::find_clip(document, wanted)?;
     let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
-    // Times of a file are f32: what they miss a whole number of poses by is no pose.
+    // Times of a file are f32: their rounding must not add a pose.
     let steps = ((end - start) * rate - 1e-3).ceil().max(0.0);
     if steps.is_nan() || steps > MOST_POSES {
         return Err(Failure::Usage(format!(
@@ -57,15 +57,15 @@ pub(crate) fn moments(loaded: &Loaded, args: &PoseArgs, rate: f64) -> Result<Vec
         .collect())
 }
 
-/// What one instance measures in one pose.
+/// The measurements of one instance in one pose.
 pub(crate) struct Sample {
-    /// In the order of [`Metric::ALL`]; metrics without anything to compare with are left out.
+    /// In the order of [`Metric::ALL`]; a metric that has nothing to compare with is left out.
     pub(crate) metrics: Vec<(Metric, Summary)>,
     pub(crate) folds: Folds,
     pub(crate) volume: VolumeReport,
 }
 
-/// Measures documents that differ in their stacks alone.
+/// Measures documents that differ only in their stacks.
 pub(crate) struct Measurer {
     gauge: Gauge,
     comparison: Comparison,
@@ -92,7 +92,7 @@ impl Measurer {
         }
     }
 
-    /// What each instance measures in `pose`, in order of id.
+    /// The measurements of each instance in `pose`, in order of id.
     pub(crate) fn sample(&mut self, document: &Document, pose: &Pose) -> Vec<(InstanceId, Sample)> {
         self.gauge.evaluate(document, pose, &self.comparison);
         document
@@ -116,12 +116,12 @@ impl Measurer {
     }
 }
 
-/// What a whole model measures in one pose: its skinned instances, or all if none is.
+/// The measurements of a whole model in one pose: of its skinned instances, or of all if none is skinned.
 pub(crate) struct Combined {
-    /// In the order of [`Metric::ALL`]; points count on from instance to instance.
+    /// In the order of [`Metric::ALL`]; points are numbered across instances.
     pub(crate) metrics: Vec<(Metric, Summary)>,
     pub(crate) folded_faces: usize,
-    /// Of all closed parts together; `None`: there is none.
+    /// Of all closed parts together; `None` if there is none.
     pub(crate) volume_change: Option<f64>,
     /// The instances, each with the number of its first point.
     starts: Vec<(u32, InstanceId)>,
@@ -137,7 +137,7 @@ impl Combined {
 }
 
 impl Measurer {
-    /// What the whole document measures in `pose`.
+    /// The measurements of the whole document in `pose`.
     pub(crate) fn combined(&mut self, document: &Document, pose: &Pose) -> Combined {
         self.gauge.evaluate(document, pose, &self.comparison);
         let any_skinned = document.instances().values().any(|i| i.skin.is_some());
@@ -186,7 +186,7 @@ impl Measurer {
     }
 }
 
-/// A vertex as its file names it.
+/// A vertex as its file numbers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct VertexPlace {
     /// The mesh's name.
@@ -207,14 +207,14 @@ impl std::fmt::Display for VertexPlace {
     }
 }
 
-/// Names points as files do.
+/// Converts points to the vertex numbers of their file.
 #[derive(Default)]
 pub(crate) struct Places {
     first_vertices: BTreeMap<MeshId, Vec<u32>>,
 }
 
 impl Places {
-    /// The first vertex on a point of an instance's mesh.
+    /// The first vertex of a point of an instance's mesh.
     pub(crate) fn of(
         &mut self,
         document: &Document,

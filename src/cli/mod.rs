@@ -1,10 +1,10 @@
 //! The command line: the same core without a window, for pipelines.
 //!
-//! The way of the data: arguments ([`args`]) -> a loaded document (`load`) with the stack and pose the flags ask for
-//! (`scene`) -> one subcommand a file.
+//! Data flow: arguments ([`args`]) -> a loaded document (`load`) with the requested stack and pose (`scene`) -> a
+//! subcommand, one in each file.
 //!
-//! Invariant: every output is claimed from [`crate::io::Outputs`], which protects what the call reads, before any is written.
-//! Invariant: exit 0 done, 1 the input is at fault, 2 wrong use; an error is one sentence on stderr.
+//! Invariant: every output is claimed from [`crate::io::Outputs`], which protects the inputs, before any is written.
+//! Invariant: exit codes are 0 done, 1 fault in the input, 2 wrong use; an error is one sentence on stderr.
 
 pub mod args;
 pub mod bench;
@@ -36,19 +36,19 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Why a subcommand did not do its work.
+/// Why a subcommand failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The input is at fault: exit 1.
+    /// A fault in the input: exit code 1.
     Input(String),
-    /// Wrong use: exit 2.
+    /// Wrong use: exit code 2.
     Usage(String),
-    /// The reader of the output went away: it has what it wanted.
+    /// The reader closed the output: it has read enough.
     PipeClosed,
 }
 
 impl Failure {
-    /// A failure of the input from any error.
+    /// A fault in the input, from any error.
     pub(crate) fn input(error: impl std::fmt::Display) -> Self {
         Self::Input(error.to_string())
     }
@@ -122,7 +122,7 @@ fn open_window(file: Option<std::path::PathBuf>) -> Result<ExitCode, Failure> {
 #[cfg(not(feature = "gui"))]
 fn open_window(_file: Option<std::path::PathBuf>) -> Result<ExitCode, Failure> {
     Err(Failure::Usage(
-        "This build has no window (it was made without the feature `gui`). The subcommands work: `sinew --help` lists \
+        "This build has no window (it was built without the feature `gui`). The subcommands work: `sinew --help` lists \
          them."
             .into(),
     ))

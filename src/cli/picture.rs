@@ -1,4 +1,4 @@
-//! What pictures of a document have in common.
+//! Offscreen pictures of a document: scene, camera, PNG.
 
 use super::Failure;
 use super::args::{Show, ViewArg};
@@ -6,13 +6,13 @@ use crate::document::{Document, Image, MeshId};
 use crate::evaluate::Evaluator;
 use crate::math::Camera;
 use crate::math::camera::View;
-use crate::view::points::PointMarks;
+use crate::view::PointMarks;
 use crate::view::scene::{SceneMesh, Shading};
 use std::collections::BTreeMap;
 
-/// Everything the document draws, as it was evaluated last.
+/// The scene of everything the document draws, as evaluated last.
 ///
-/// `weights`: n_points of a mesh, for [`Shading::Weights`]; `generation`: another number for another pose or stack.
+/// `weights`: n_points of a mesh, for [`Shading::Weights`]; `generation`: differs for each pose and stack.
 pub(crate) fn scene_meshes<'a>(
     document: &'a Document,
     evaluator: &'a Evaluator,
@@ -46,7 +46,7 @@ pub(crate) fn scene_meshes<'a>(
         .collect()
 }
 
-/// A camera that looks from where the flag says.
+/// The camera that the flag names.
 pub(crate) fn camera_of(view: ViewArg) -> Camera {
     Camera::looking(match view {
         ViewArg::Front => View::Front,
@@ -57,7 +57,7 @@ pub(crate) fn camera_of(view: ViewArg) -> Camera {
     })
 }
 
-/// How surfaces look under `--show`.
+/// The shading that `--show` names.
 pub(crate) fn shading_of(show: &Show) -> Shading {
     match show {
         Show::Textured => Shading::Textured,
@@ -74,7 +74,7 @@ pub(crate) fn png(image: &Image) -> Result<Vec<u8>, Failure> {
     use image::ImageEncoder as _;
     use image::codecs::png::{CompressionType, FilterType, PngEncoder};
     let mut png = Vec::new();
-    // Backgrounds are gradients: filtered they take a fifth of the room.
+    // Backgrounds are gradients: filters reduce them to a fifth of the size.
     PngEncoder::new_with_quality(&mut png, CompressionType::Best, FilterType::Adaptive)
         .write_image(
             &image.rgba,

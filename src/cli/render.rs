@@ -1,4 +1,4 @@
-//! `sinew render`: the viewport's picture without a window.
+//! `sinew render`: an offscreen picture of the viewport.
 
 use super::args::{RenderArgs, Show};
 use super::heat::{self, HeatMaps};
@@ -9,8 +9,8 @@ use crate::evaluate::Gauge;
 use crate::evaluate::gauge::with_stacks;
 use crate::skeleton::{JointId, bones};
 use crate::view::heat_map::figures_of;
-use crate::view::joints::{BoneState, shape_bones};
 use crate::view::scene::{Scene, ViewOptions, frame_bounds};
+use crate::view::{BoneState, shape_bones};
 use glam::Vec3;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
         |j| weighted[j.get()],
     );
     let bones = shape_bones(&bones, state);
-    // Bones belong to the weights they explain; a picture of the model is of the model.
+    // Weights need the bones to be understood; pictures of the model show the model alone.
     let show_bones = args.bones || joint.is_some();
     let mut options = ViewOptions {
         shading: shading_of(&args.show),
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what a heat map comes to: in words, and by a legend on the picture.
+/// Prints the summary of a heat map and draws its legend on the picture.
 fn explain(image: &mut Image, heat_maps: &HeatMaps, args: &RenderArgs) {
     let (scale, summary) = (heat_maps.scale(), &heat_maps.summary);
     let figures = figures_of(scale.metric, summary);
@@ -130,7 +130,7 @@ fn explain(image: &mut Image, heat_maps: &HeatMaps, args: &RenderArgs) {
     if !args.no_legend {
         super::legend::draw(image, &scale, summary, args.theme.into());
     }
-    // Without the window's font there are no letters.
+    // Without the window's font there is no text.
     #[cfg(not(feature = "gui"))]
     let _ = (image, args);
 }

@@ -6,7 +6,7 @@ use crate::io::Outputs;
 use crate::sample::SampleKind;
 use std::process::ExitCode;
 
-/// Most points a sample may have: what benches need.
+/// Maximum number of points of a sample: enough for the benchmarks.
 const MAX_POINTS: usize = 2_000_000;
 const MIN_POINTS: usize = 100;
 

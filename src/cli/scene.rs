@@ -1,4 +1,4 @@
-//! The stack and pose that the flags ask for.
+//! The deformer stack and the pose that the flags request.
 
 use super::Failure;
 use super::args::PoseArgs;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Gives every mesh of the document the stack of the flags; leaves them alone where there are none.
+/// Applies the stack flags to every mesh of the document; without flags every mesh keeps its stack.
 pub(crate) fn apply_stack(document: &mut Document, args: &StackArgs) -> Result<(), Failure> {
     if args.is_empty() {
         return Ok(());
@@ -21,7 +21,7 @@ pub(crate) fn apply_stack(document: &mut Document, args: &StackArgs) -> Result<(
     set_stacks(document, |current| args.over(current))
 }
 
-/// Gives every mesh another stack, which may depend on its own.
+/// Replaces the stack of every mesh; the new one may depend on the old.
 pub(crate) fn set_stacks(
     document: &mut Document,
     stack: impl Fn(&DeformStack) -> Result<DeformStack, Failure>,
@@ -42,7 +42,7 @@ pub(crate) fn set_stacks(
     Ok(())
 }
 
-/// The pose of the flags: a clip at a time, a pose file over the rest pose, a project's own, or the file's rest.
+/// The requested pose: a clip at a time, a pose file over the rest pose, the project's own, or the file's rest pose.
 pub(crate) fn pose(loaded: &Loaded, args: &PoseArgs) -> Result<Arc<Pose>, Failure> {
     let document = &loaded.document;
     if let Some(wanted) = &args.clip {

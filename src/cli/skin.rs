@@ -1,4 +1,4 @@
-//! `sinew skin`: deformed vertices as an array.
+//! `sinew skin`: the positions of the deformed vertices as an array.
 
 use super::args::SkinArgs;
 use super::{Failure, centres, load, scene};

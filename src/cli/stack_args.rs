@@ -1,26 +1,28 @@
-//! The deformer stack as flags say it, and as a name says it.
+//! The deformer stack from flags, and by name.
 
 use super::Failure;
 use crate::deform::{
-    Compensation, DeformStack, Polynomial, Projection, ScaleMode, SkinningMethod, TwistDamping,
-    Variant,
+    BulgeProjection, Compensation, DeformStack, Polynomial, ScaleMode, SkinningMethod,
+    TwistDamping, Variant,
 };
 use crate::document::Document;
 use crate::evaluate::gauge::with_stacks;
 use clap::{Args, ValueEnum};
 
-/// The deformer stack. None of these given: the project's stack, else the default one (two-phase dual quaternion
-/// skinning, compensation, blended projection). `--method` alone means that method bare; `--bulge` adds corrections.
+/// The deformer stack. Default: the project's stack, else two-phase dual quaternion skinning, compensation and blended
+/// projection. `--method` alone means that method without corrections; `--bulge` adds corrections.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
-#[command(next_help_heading = "Deformer stack (none: the project's, else the default)")]
+#[command(
+    next_help_heading = "Deformer stack (default: the project's, else two-phase DQS with both corrections)"
+)]
 pub struct StackArgs {
-    /// How the bones' transforms are blended; alone it means that method bare.
+    /// The skinning method; alone it means that method without corrections.
     #[arg(long, value_enum)]
     pub method: Option<MethodArg>,
     /// Corrections after skinning.
     #[arg(long, value_enum)]
     pub bulge: Option<BulgeArg>,
-    /// The corrections as they should be, or as their papers print them.
+    /// The corrections with the errors of their papers repaired, or as published.
     #[arg(long, value_enum)]
     pub variant: Option<VariantArg>,
     /// Strength of the corrections, 0 - 2; projection takes at most 1.
@@ -32,31 +34,31 @@ pub struct StackArgs {
     /// The polynomial of the compensation: manual, original, or its first two coefficients.
     #[arg(long, value_name = "manual|original|C1,C2", value_parser = polynomial)]
     pub polynomial: Option<Polynomial>,
-    /// What compensation does where a joint twists.
+    /// How compensation treats the twist of a joint.
     #[arg(long, value_enum)]
     pub twist: Option<TwistArg>,
-    /// Keep compensation from pushing points through the plane between two bones.
+    /// Stop compensation at the bisecting plane of two bones, so that it cannot fold the surface.
     #[arg(long, value_enum)]
     pub fold_guard: Option<SwitchArg>,
-    /// Fade compensation out where three bones meet.
+    /// Fade compensation out where three bones influence a vertex.
     #[arg(long, value_enum)]
     pub third_bone_fade: Option<SwitchArg>,
-    /// Scale compensation by how wide weights fall off against the limb's radius.
+    /// Scale compensation by the width of the weights' falloff relative to the limb's radius.
     #[arg(long, value_enum)]
     pub auto_strength: Option<SwitchArg>,
-    /// Compensate between bones of which neither is above the other.
+    /// Compensate between sibling bones: bones of which neither is an ancestor of the other.
     #[arg(long, value_enum)]
     pub siblings: Option<SwitchArg>,
-    /// Bones count in the projection by their weight to this power, 1 - 8.
+    /// Exponent of the bones' weights in the projection, 1 - 8.
     #[arg(long, value_name = "P", value_parser = between(1.0, 8.0))]
     pub power: Option<f32>,
-    /// Fade projection out between bones of which neither is above the other.
+    /// Fade projection out between sibling bones.
     #[arg(long, value_enum)]
     pub sibling_fade: Option<SwitchArg>,
-    /// The share of dual quaternion skinning in `--method blend`, 0 - 1.
+    /// DQS factor of `--method blend`: 0 is LBS, 1 is DQS.
     #[arg(long, value_name = "SHARE", value_parser = between(0.0, 1.0))]
     pub blend: Option<f32>,
-    /// Corrective smoothing after all, this many times, 0 - 100.
+    /// Number of iterations of corrective smoothing, 0 - 100; it runs after everything else.
     #[arg(long, value_name = "TIMES", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub smooth: Option<u32>,
 }
@@ -70,7 +72,7 @@ pub enum MethodArg {
     Dqs,
     /// Optimised centres of rotation.
     Cor,
-    /// A mix of linear and dual quaternion skinning, by the painted map.
+    /// A blend of linear and dual quaternion skinning, by the painted map.
     Blend,
 }
 
@@ -79,9 +81,9 @@ pub enum MethodArg {
 pub enum BulgeArg {
     /// No correction.
     None,
-    /// Push skin back along the bisector of the bones.
+    /// Move the skin back along the bisector of the bones.
     Compensation,
-    /// Pull skin back to its rest distance from the bones.
+    /// Move the skin back to its bind distance from the bones.
     Projection,
     /// Compensation, then projection.
     Both,
@@ -90,7 +92,7 @@ pub enum BulgeArg {
 /// `--variant`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum VariantArg {
-    /// With what was found wrong in the papers put right.
+    /// With the errors of the papers repaired.
     Default,
     /// As published.
     Published,
@@ -99,20 +101,20 @@ pub enum VariantArg {
 /// `--scale`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ScaleArg {
-    /// Inflate first, then blend rigid motions: exact for points of one bone.
+    /// Blend scale and shear first, then rigid motions: exact for vertices of one bone.
     TwoPhase,
-    /// Leave scale and shear out.
+    /// Ignore scale and shear.
     Drop,
 }
 
 /// `--twist`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TwistArg {
-    /// Take the part along the rotation's axis out of the offset.
+    /// Remove the component of the offset along the rotation's axis.
     Axis,
     /// Shorten the offset by the sine of its angle to the axis.
     Sine,
-    /// Compensate twists like bends.
+    /// Compensate twist like bend.
     Off,
 }
 
@@ -171,12 +173,12 @@ impl From<SwitchArg> for bool {
 }
 
 impl StackArgs {
-    /// Whether no flag of the stack was given.
+    /// Whether no stack flag was given.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The stack of the flags over a mesh's own; fails for a flag that nothing in the stack would read.
+    /// The stack of the flags over the mesh's own; fails for a flag that no stage of the stack reads.
     pub(crate) fn over(&self, current: &DeformStack) -> Result<DeformStack, Failure> {
         let mut stack = match self.method {
             Some(method) => DeformStack::bare(method.into()),
@@ -218,7 +220,7 @@ impl StackArgs {
         Ok(stack)
     }
 
-    /// A flag without a part that reads it is a mistake, not a wish.
+    /// Refuses a flag that no stage reads.
     fn check(&self, stack: &DeformStack) -> Result<(), Failure> {
         let compensates = stack.compensation.enabled;
         let projects = stack.projection.enabled;
@@ -313,16 +315,16 @@ fn polynomial(text: &str) -> Result<Polynomial, String> {
     }
 }
 
-/// A stack by its name: what `--methods` lists.
+/// A stack by name, as in `--methods`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedStack {
-    /// As it was given.
+    /// The name as typed.
     pub name: String,
-    /// What it says; `None`: each mesh's own, as the project has it.
+    /// The stack; `None`: the project's own for each mesh.
     pub stack: Option<DeformStack>,
 }
 
-/// What a [`NamedStack`] may be called.
+/// The names of [`NamedStack`].
 pub(crate) const STACK_NAMES: &str = "lbs, dqs, cor, blend, default, project, and a method with +compensation, \
                                       +projection, +both, +published or +smooth";
 
@@ -343,7 +345,7 @@ impl std::str::FromStr for NamedStack {
 
     /// `lbs`, `dqs`, `cor`, `blend`, `default`, `project`; corrections are added with `+`: `dqs+compensation`.
     fn from_str(name: &str) -> Result<Self, String> {
-        let unknown = || format!("\"{name}\" is no stack; there are {STACK_NAMES}");
+        let unknown = || format!("\"{name}\" is not a stack; use {STACK_NAMES}");
         let mut words = name.split('+').map(str::trim);
         let mut stack = match words.next() {
             Some("lbs") => DeformStack::lbs(),
@@ -363,10 +365,10 @@ impl std::str::FromStr for NamedStack {
         for word in words {
             match word {
                 "compensation" => stack.compensation = Compensation::default(),
-                "projection" => stack.projection = Projection::default(),
+                "projection" => stack.projection = BulgeProjection::default(),
                 "both" => {
                     stack.compensation = Compensation::default();
-                    stack.projection = Projection::default();
+                    stack.projection = BulgeProjection::default();
                 }
                 "published" => published = true,
                 "smooth" => stack.smooth.enabled = true,
@@ -376,7 +378,7 @@ impl std::str::FromStr for NamedStack {
         if published {
             if !stack.corrects_bulges() {
                 return Err(format!(
-                    "\"{name}\" has no correction that a paper published; add +compensation or +projection"
+                    "\"{name}\" has no published correction; add +compensation or +projection"
                 ));
             }
             stack.compensation.variant = Variant::Published;

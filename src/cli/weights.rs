@@ -6,9 +6,9 @@ use crate::document::session::Normalising;
 use crate::document::subject::{PointScope, SubjectScope};
 use crate::document::transfer_source::transfer_source;
 use crate::document::{Document, Edit, MeshId};
+use crate::export::{ExportOptions, GltfFormat, export_to_file};
 use crate::finding::{Finding, counted, thousands};
 use crate::io::atomic::WriteError;
-use crate::io::gltf_export::{Container, ExportOptions, export_to_file};
 use crate::io::weights_file::{read_weights, write_weights};
 use crate::io::{Output, Outputs, is_project, project};
 use crate::math::Axis;
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Influences of a point that every player reads.
+/// Number of influences that every player reads.
 const USUAL: usize = 4;
 
 /// What errors call the file of `--transfer`.
@@ -69,19 +69,25 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
                 }
                 json!({"operation": "Export weights", "file": step.value})
             }
-            Action::Operation(operation) => perform(
-                &mut document,
-                &operation,
-                step,
-                &meshes,
-                &bones,
-                args.json,
-                out,
-            )?,
+            Action::Operation(_) | Action::Later => {
+                let operation = match action {
+                    Action::Operation(operation) => operation,
+                    _ => operation(&document, step, args, &mut outputs)?,
+                };
+                perform(
+                    &mut document,
+                    &operation,
+                    step,
+                    &meshes,
+                    &bones,
+                    args.json,
+                    out,
+                )?
+            }
         };
         steps.push(report);
     }
-    // What was locked and set for the operations alone is not so in the project.
+    // Locks and settings of the flags apply to the operations only, not to the project.
     document.session_mut().brush = brush_before;
     document
         .apply(&mut Edit::Locks(Arc::new(locks_before)))
@@ -110,6 +116,8 @@ pub(crate) fn run(args: &WeightsArgs, out: &mut dyn Write) -> Result<ExitCode, F
 /// What a step does.
 enum Action {
     Operation(Operation),
+    /// An import of what an earlier step writes.
+    Later,
     ExportWeights(Output),
 }
 
@@ -121,18 +129,23 @@ fn actions(
     outputs: &mut Outputs,
 ) -> Result<(Vec<Action>, Option<Output>), Failure> {
     let steps = &args.steps.0;
-    let operations = steps.iter().map(|step| {
-        let is_operation = step.flag != "export-weights";
-        is_operation.then(|| operation(document, step, args, outputs))
-    });
-    let operations: Vec<Option<Operation>> = operations
-        .map(Option::transpose)
-        .collect::<Result<_, _>>()?;
-    let actions = steps.iter().zip(operations).map(|(step, operation)| {
-        Ok(match operation {
-            Some(operation) => Action::Operation(operation),
-            None => Action::ExportWeights(outputs.claim(Path::new(&step.value))?),
-        })
+    let mut written = Outputs::default();
+    let mut actions = Vec::new();
+    for step in steps {
+        let path = Path::new(&step.value);
+        actions.push(match step.flag {
+            "export-weights" => {
+                // Twice the same file is refused below, where the inputs are known.
+                let _ = written.claim(path);
+                None
+            }
+            "import" | "import-merge" if written.check(path).is_err() => Some(Action::Later),
+            _ => Some(Action::Operation(operation(document, step, args, outputs)?)),
+        });
+    }
+    let actions = steps.iter().zip(actions).map(|(step, action)| {
+        let mut claim = || outputs.claim(Path::new(&step.value));
+        action.map_or_else(|| claim().map(Action::ExportWeights), Ok)
     });
     let actions = actions.collect::<Result<_, WriteError>>();
     let project = args.out.as_deref().filter(|path| is_project(path));
@@ -149,7 +162,7 @@ fn actions(
 
 fn check_out(args: &WeightsArgs) -> Result<(), Failure> {
     match &args.out {
-        Some(path) if Container::of_path(path).is_none() && !is_project(path) => {
+        Some(path) if GltfFormat::of_path(path).is_none() && !is_project(path) => {
             Err(Failure::Usage(format!(
                 "--out {} must end in .glb, .gltf or .ron.",
                 path.display()
@@ -159,7 +172,7 @@ fn check_out(args: &WeightsArgs) -> Result<(), Failure> {
     }
 }
 
-/// The skinned meshes that are worked on.
+/// The skinned meshes to work on.
 fn meshes_of(document: &Document, names: &[String]) -> Result<Vec<MeshId>, Failure> {
     let skinned = document.meshes().iter();
     let skinned = skinned.filter(|(id, _)| document.n_skin_joints(**id).is_some());
@@ -190,7 +203,7 @@ fn meshes_of(document: &Document, names: &[String]) -> Result<Vec<MeshId>, Failu
     Ok(all)
 }
 
-/// A bone of some skin by its name.
+/// The joint of a bone, by name.
 fn bone(document: &Document, flag: &str, name: &str) -> Result<JointId, Failure> {
     let skeleton = document.skeleton();
     let is_bone = document.skin_joint_mask();
@@ -200,9 +213,7 @@ fn bone(document: &Document, flag: &str, name: &str) -> Result<JointId, Failure>
         .ok_or_else(|| Failure::Usage(format!("--{flag} {name}: no skin has a bone of that name.")))
 }
 
-/// The operation that a flag asks for.
-///
-/// The files that it reads are protected.
+/// The operation of a flag; protects the files that it reads.
 fn operation(
     document: &Document,
     step: &Step,
@@ -289,7 +300,7 @@ fn operation(
         ("auto", ["biharmonic"]) => Operation::Automatic(Automatic::Biharmonic {
             resolution: args.resolution.unwrap_or(32),
         }),
-        ("auto", _) => return Err(wrong("it is heat, voxel or biharmonic")),
+        ("auto", _) => return Err(wrong("use heat, voxel or biharmonic")),
         ("transfer", _) => {
             let path = Path::new(&step.value);
             let other = load::load(path)?.document;
@@ -308,7 +319,7 @@ fn operation(
                 replace: flag == "import",
             })
         }
-        _ => return Err(wrong("see --help for what it takes")),
+        _ => return Err(wrong("see --help for its values")),
     })
 }
 
@@ -317,7 +328,7 @@ fn axis_of(text: &str) -> Option<Axis> {
     Axis::ALL.into_iter().find(letter)
 }
 
-/// Runs an operation on each mesh and tells what it did.
+/// Runs an operation on each mesh and writes its report.
 fn perform(
     document: &mut Document,
     operation: &Operation,
@@ -346,7 +357,7 @@ fn perform(
         });
         let outcome = match outcome {
             Ok(outcome) => outcome,
-            // Of several meshes one may lack the bone.
+            // One of several meshes may lack the bone.
             Err(why) => {
                 refused.push((name, why));
                 continue;
@@ -406,7 +417,7 @@ fn write_report(
         out,
         "{label} · {name}: {} of {} changed",
         thousands(report.changed),
-        counted(report.considered, "point")
+        counted(report.considered, "vertex")
     )?;
     for part in &report.left_out {
         writeln!(out, "  {} {}", thousands(part.points.count()), part.why)?;
@@ -417,7 +428,7 @@ fn write_report(
     Ok(())
 }
 
-/// Writes the model, or the project to `project`; its path, and what could not be written as it is.
+/// Writes the model, or the project to `project`; returns its path and the findings.
 fn write_out(
     args: &WeightsArgs,
     document: &Document,
@@ -441,7 +452,7 @@ fn write_out(
         influences: if most > USUAL { 8 } else { USUAL },
         ..ExportOptions::default()
     };
-    let report =
+    let exported =
         export_to_file(document, path, &options, outputs, &Task::new()).map_err(Failure::input)?;
-    Ok(Some((shown, report.findings)))
+    Ok(Some((shown, exported.report.findings)))
 }

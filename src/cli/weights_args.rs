@@ -1,4 +1,4 @@
-//! The arguments of `sinew weights`: operations in the order in which they stand on the command line.
+//! The arguments of `sinew weights`: operations in the order of the command line.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use std::path::PathBuf;
@@ -8,29 +8,29 @@ use std::path::PathBuf;
 pub struct WeightsArgs {
     /// Model (.gltf, .glb) or project (.ron).
     pub file: PathBuf,
-    /// Where to write: a model (.glb, .gltf) or a project (.ron). Without it only the report is made.
+    /// The file to write: a model (.glb, .gltf) or a project (.ron). Without it only the report is printed.
     #[arg(long, short)]
     pub out: Option<PathBuf>,
     /// Machine-readable report.
     #[arg(long)]
     pub json: bool,
-    /// Work on these meshes only, by name.
+    /// Change these meshes only, by name.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub mesh: Vec<String>,
-    /// Work on these bones' weights only; the others change as sums need it.
+    /// Change the weights of these bones only; others change only to keep the sums.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub bones: Vec<String>,
-    /// Keep every weight of these bones.
+    /// Lock the weights of these bones.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub lock: Vec<String>,
-    /// Most influences of a changed point (4 unless given). A model is written with as many, up to 8; unless given with 4,
-    /// or with 8 where a point has more.
+    /// Maximum number of influences of a changed vertex; default: 4. A model is written with the same number, up to 8;
+    /// without this flag with 4, or with 8 if a vertex has more.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
     pub max_influences: Option<u8>,
-    /// Cells along the longest side for --auto voxel (128 unless given) and biharmonic (32).
+    /// Number of cells along the longest side, for --auto voxel (default: 128) and biharmonic (default: 32).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=512))]
     pub resolution: Option<u32>,
-    /// How fast weight falls with distance for --auto voxel, 0 far - 1 close.
+    /// Falloff of --auto voxel: 0 reaches far, 1 stays near the closest bone.
     #[arg(long, value_name = "X", default_value = "0.3")]
     pub falloff: f32,
     #[command(flatten)]
@@ -38,37 +38,37 @@ pub struct WeightsArgs {
     pub steps: Steps,
 }
 
-/// What is done, in the order given.
+/// The operations, in the order given.
 #[derive(Clone, Debug, Default)]
 pub struct Steps(pub Vec<Step>);
 
-/// One operation as it was asked for.
+/// One requested operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The flag without its dashes.
     pub flag: &'static str,
-    /// What came after it; empty for one without a value.
+    /// Its value; empty if it has none.
     pub value: String,
 }
 
 /// Flag, name of its value (empty: none), help.
 const FLAGS: [(&str, &str, &str); 17] = [
-    ("normalize", "", "Scale each point's weights to a sum of 1"),
-    ("limit", "N", "Keep the N largest influences of each point"),
-    ("prune", "X", "Take weights below X away"),
+    ("normalize", "", "Scale each vertex's weights to a sum of 1"),
+    ("limit", "N", "Keep the N largest influences of each vertex"),
+    ("prune", "X", "Remove weights below X"),
     ("quantize", "N", "Round weights to N steps"),
     (
         "smooth",
         "N[=STRENGTH]",
-        "Average weights with those of the neighbours N times",
+        "Average weights with those of the neighbours, N iterations",
     ),
     (
         "hammer",
         "",
-        "Give points that stand out the weights of what is around them",
+        "Replace weights that differ strongly from those of their surroundings",
     ),
-    ("flood", "BONE=X", "Give a bone the weight X everywhere"),
-    ("invert", "BONE", "Turn a bone's weights w into 1 - w"),
+    ("flood", "BONE=X", "Set a bone's weight to X everywhere"),
+    ("invert", "BONE", "Replace a bone's weights w with 1 - w"),
     (
         "levels",
         "BONE=LOW=HIGH[=GAMMA]",
@@ -77,16 +77,16 @@ const FLAGS: [(&str, &str, &str); 17] = [
     (
         "move",
         "A=B[=SHARE]",
-        "Give a share (1) of A's weights to B",
+        "Move A's weights, or a fraction of them, to B",
     ),
-    ("merge", "A,B=C", "Give all weights of A and B to C"),
+    ("merge", "A,B=C", "Move all weights of A and B to C"),
     ("swap", "A=B", "Exchange the weights of two bones"),
     (
         "mirror",
         "+x|-x|+y|-y|+z|-z",
-        "Copy the weights of that side of the bind pose to the other one",
+        "Copy the weights of this side of the bind pose to the other side",
     ),
-    ("flip", "x|y|z", "Exchange the weights of the two sides"),
+    ("flip", "x|y|z", "Exchange the weights of both sides"),
     (
         "auto",
         "heat|voxel|biharmonic",
@@ -95,26 +95,26 @@ const FLAGS: [(&str, &str, &str); 17] = [
     (
         "transfer",
         "FILE",
-        "Take weights from the closest places of another model",
+        "Copy weights from the closest surface of another model",
     ),
     (
         "import",
         "FILE",
-        "Take weights from a weights file; see also --import-merge",
+        "Read weights from a weights file; see also --import-merge",
     ),
 ];
 
-/// Flags that only the command line has.
+/// Flags of the command line alone.
 const MORE: [(&str, &str, &str); 2] = [
     (
         "import-merge",
         "FILE",
-        "The same for the bones that the file names; the others share the rest",
+        "The same, for the bones in the file only; the other bones share the rest",
     ),
     (
         "export-weights",
         "FILE",
-        "Write a weights file of what there is at this step",
+        "Write a weights file of the weights at this step",
     ),
 ];
 
@@ -127,7 +127,7 @@ impl Args for Steps {
                 let arg = Arg::new(flag)
                     .long(flag)
                     .help(help)
-                    .help_heading("Operations, done in the order given")
+                    .help_heading("Operations, in the order given")
                     .display_order(100 + i)
                     .action(ArgAction::Append);
                 let arg = if value.is_empty() {

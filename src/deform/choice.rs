@@ -1,29 +1,30 @@
-//! Which stack a view shows.
+//! The stack that a view shows.
 
 use super::{DeformStack, SkinningMethod, StackPreset};
 use std::sync::Arc;
 
-/// Which stack a view shows the meshes with.
+/// The stack under which a view shows the meshes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum StackChoice {
     /// Each mesh's own.
     #[default]
     Project,
-    /// A named one for all meshes.
+    /// The same preset for all meshes.
     Preset(StackPreset),
-    /// One that was kept aside, for all meshes.
+    /// The same kept stack for all meshes.
     Custom(Arc<DeformStack>),
-    /// The exported file as any player shows it. It is there until the model or the program is closed: nothing saves it.
+    /// The exported file as any glTF player shows it. It is not saved: it lasts until the model or the program is
+    /// closed.
     Exported,
 }
 
 impl StackChoice {
-    /// The project's own and the named ones, as lists show them.
+    /// The project's own stacks and the presets, in the order of lists.
     pub fn offered() -> impl Iterator<Item = Self> {
         std::iter::once(Self::Project).chain(StackPreset::ALL.map(Self::Preset))
     }
 
-    /// What lists call it.
+    /// Its name in lists.
     pub fn label(&self) -> &'static str {
         match self {
             Self::Project => "This project",
@@ -33,7 +34,7 @@ impl StackChoice {
         }
     }
 
-    /// What narrow places and badges call it.
+    /// Its short name, for narrow places and badges.
     pub fn short_label(&self) -> &'static str {
         match self {
             Self::Preset(preset) => preset.short_label(),
@@ -41,36 +42,36 @@ impl StackChoice {
         }
     }
 
-    /// What it is, in a sentence.
+    /// A sentence about it, for tooltips.
     pub fn about(&self) -> &'static str {
         match self {
-            Self::Project => "The stacks of this project, as they are saved.",
+            Self::Project => "The current deformer stacks of the project.",
             Self::Preset(StackPreset::Default) => {
-                "What a new model has: dual quaternion skinning, compensation, projection."
+                "The default of a new model: dual quaternion skinning, compensation, projection."
             }
             Self::Preset(StackPreset::Lbs) => {
-                "Linear blend skinning: elbows collapse and twists pinch."
+                "Linear blend skinning, as other viewers draw it: elbows collapse and twists pinch."
             }
             Self::Preset(StackPreset::Dqs) => {
-                "Dual quaternion skinning with nothing after it: joints bulge."
+                "Dual quaternion skinning without corrections: joints bulge."
             }
             Self::Preset(StackPreset::Compensation) => {
-                "Dual quaternion skinning, its bulges taken back by compensation."
+                "Dual quaternion skinning with bulge compensation."
             }
             Self::Preset(StackPreset::Projection) => {
-                "Dual quaternion skinning, its bulges taken back by projection."
+                "Dual quaternion skinning with bulge projection."
             }
             Self::Preset(StackPreset::CentresOfRotation) => {
                 "Skinning about optimised centres of rotation."
             }
-            Self::Custom(_) => "A stack as it was when it was kept, whatever became of it.",
+            Self::Custom(_) => "A copy of the deformer stack, kept for comparison.",
             Self::Exported => {
-                "The exported file, read again, as any player shows it: its skin and its morph targets."
+                "The exported file as any player shows it, with its skin and morph targets."
             }
         }
     }
 
-    /// How it skins a mesh whose own stack is `own`.
+    /// The skinning method of a mesh whose own stack is `own`.
     pub fn method(&self, own: &DeformStack) -> SkinningMethod {
         match self {
             Self::Project => own.method,
@@ -80,8 +81,8 @@ impl StackChoice {
         }
     }
 
-    /// The stack that takes the place of every mesh's own; `None`: they keep theirs. Of an exported file it is what moves
-    /// the file's own meshes.
+    /// The stack that replaces the own stack of every mesh; `None`: they keep theirs. For an exported file: linear
+    /// blend skinning, which moves the meshes of that file.
     pub fn instead(&self) -> Option<Arc<DeformStack>> {
         match self {
             Self::Project => None,

@@ -7,7 +7,8 @@ use rayon::prelude::*;
 /// Below this many points, handing work to other threads costs more than it saves.
 pub(super) const SERIAL_POINTS: usize = 4096;
 
-/// Calls `work(first, chunk)` for chunks of [`CHUNK`] items, on several threads where there are many. Allocates nothing.
+/// Calls `work(first, chunk)` for chunks of [`CHUNK`] items, on several threads where there are many. Allocates
+/// nothing.
 pub(super) fn for_chunks<T: Send>(items: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
     if items.len() < SERIAL_POINTS {
         items

@@ -1,4 +1,4 @@
-//! Influences in the kernels' order, cooked chunk by chunk.
+//! Influences in the order of the kernels, cooked chunk by chunk.
 
 use crate::skinning::{CookedChunk, Influences, Rows};
 use rayon::prelude::*;
@@ -7,16 +7,16 @@ use std::sync::Arc;
 /// The cooked influences of a mesh under one order of its joints. Instances of the mesh share it.
 #[derive(Clone, Debug, Default)]
 pub struct CookedMesh {
-    /// The rows each cooked chunk came from: identity tells what changed.
+    /// The rows of each cooked chunk, compared by identity.
     sources: Vec<Arc<Rows>>,
     order: Vec<u32>,
     chunks: Vec<Arc<CookedChunk>>,
 }
 
 impl CookedMesh {
-    /// Cooks the chunks whose rows are not the ones cooked before; all of them when the joints' order changed.
+    /// Cooks the chunks whose rows changed; all of them when the order of the joints changed.
     ///
-    /// `order`: for each joint of the skin its place among them, parents first ([`joint_order`]).
+    /// `order`: the place of each joint of the skin, parents first ([`joint_order`]).
     pub fn update(&mut self, influences: &Influences, order: &[u32]) {
         if self.order != order {
             self.order = order.to_vec();

@@ -1,4 +1,4 @@
-//! Painted per-point maps: how much of a part of the stack a point takes.
+//! Painted per-point maps: the strength of a stage at each point.
 
 use crate::skinning::influences::CHUNK;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// Painted values of one chunk of points.
 pub(super) type MaskChunk = Arc<[f32; CHUNK]>;
 
-/// Which part of the stack a map weakens or strengthens.
+/// The setting that a painted map multiplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MaskKind {
     /// The share of dual quaternion skinning in [`super::SkinningMethod::Blend`].
@@ -29,7 +29,7 @@ impl MaskKind {
         Self::Smooth,
     ];
 
-    /// The value of a point that was never painted.
+    /// The value of an unpainted point.
     pub const UNPAINTED: f32 = 1.0;
 
     /// The largest value of the map; the smallest is 0.
@@ -40,10 +40,10 @@ impl MaskKind {
         }
     }
 
-    /// What lists call it.
+    /// Its name in lists.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Blend => "Dual quaternion share",
+            Self::Blend => "DQS factor",
             Self::Compensation => "Compensation strength",
             Self::Projection => "Projection strength",
             Self::Smooth => "Smoothing strength",
@@ -51,14 +51,14 @@ impl MaskKind {
     }
 }
 
-/// One value a point, in chunks that copies share; a chunk of points that were never painted takes no memory.
+/// One value a point, in chunks that copies share; a chunk of unpainted points takes no memory.
 #[derive(Clone, Debug, Default)]
 pub struct PointMask {
     /// `None`: every value of the chunk is [`MaskKind::UNPAINTED`]. Missing chunks at the end are unpainted too.
     chunks: Vec<Option<Arc<[f32; CHUNK]>>>,
 }
 
-/// Chunks that copies share are equal without a look.
+/// Compares values; chunks that both share are not read.
 impl PartialEq for PointMask {
     fn eq(&self, other: &Self) -> bool {
         let n_chunks = self.chunks.len();
@@ -78,8 +78,8 @@ impl PointMask {
             .map_or(MaskKind::UNPAINTED, |c| c[point as usize % CHUNK])
     }
 
-    /// The values of a chunk of points; `None` where all are [`MaskKind::UNPAINTED`]. Its identity tells whether it
-    /// changed.
+    /// The values of a chunk of points; `None` where all are [`MaskKind::UNPAINTED`]. Every change gives it another
+    /// identity.
     pub fn chunk(&self, chunk: usize) -> Option<&Arc<[f32; CHUNK]>> {
         self.chunks.get(chunk)?.as_ref()
     }
@@ -89,8 +89,8 @@ impl PointMask {
         self.chunks.iter().all(Option::is_none)
     }
 
-    /// Exchanges the values of distinct points with `values`, same length. Only their chunks are copied; a chunk that
-    /// is all unpainted again gives its memory back.
+    /// Exchanges the values of distinct points with `values`, same length. Only their chunks are copied; a chunk whose
+    /// points are all unpainted again is freed.
     pub fn swap(&mut self, points: &[u32], values: &mut [f32]) {
         let mut touched = BTreeSet::new();
         let mut previous = usize::MAX;
@@ -122,7 +122,7 @@ impl PointMask {
         }
     }
 
-    /// Points whose value is not [`MaskKind::UNPAINTED`], with it, ascending.
+    /// The points whose value is not [`MaskKind::UNPAINTED`], ascending, each with its value.
     pub fn painted(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
         self.chunks.iter().enumerate().flat_map(|(c, chunk)| {
             let values = chunk.iter().flat_map(|values| values.iter().enumerate());

@@ -1,9 +1,10 @@
 //! The deformer stack: bind shape + pose -> the shape on screen.
 //!
-//! The way of the data: [`DeformStack`] (what the artist composes) + influences + skin -> [`CookedMesh`] (rows in the
-//! kernels' order, shared by all instances of a mesh) and [`InstancePlan`] (palette, last result) -> [`Moved`].
+//! Data flow: influences -> [`CookedMesh`] (rows in the order of the kernels, shared by all instances of a mesh);
+//! [`DeformInput`] (mesh, cooked influences, skin, pose and the settings of a [`DeformStack`]) -> [`InstancePlan`] (the
+//! keys and caches of all stages, one file each in [`stage`]) -> [`Moved`].
 //!
-//! Invariant: a part is cooked again only when its source changed identity or value.
+//! Invariant: a stage recomputes only what its key says has changed, by identity or by value.
 //! Invariant: an incremental run gives the same bits as a full one, for any number of threads.
 
 pub mod choice;
@@ -18,7 +19,7 @@ pub mod smooth;
 pub mod stack;
 mod stage;
 
-pub use crate::skinning::{Compensation, Polynomial, Projection, TwistDamping, Variant};
+pub use crate::skinning::{BulgeProjection, Compensation, Polynomial, TwistDamping, Variant};
 pub use choice::StackChoice;
 pub use cook::CookedMesh;
 pub use input::{DeformInput, SkinSource};

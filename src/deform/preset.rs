@@ -1,11 +1,11 @@
-//! Whole stacks that have a name.
+//! Stacks by name.
 
-use super::{Compensation, DeformStack, Projection, SkinningMethod};
+use super::{BulgeProjection, Compensation, DeformStack, SkinningMethod};
 
-/// A whole stack by name: what lists, commands and comparisons offer.
+/// A named stack: lists, commands and comparisons offer it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StackPreset {
-    /// What a new model has: [`DeformStack::default`].
+    /// The stack of a new model: [`DeformStack::default`].
     #[default]
     Default,
     /// Linear blend skinning with nothing after it.
@@ -21,7 +21,7 @@ pub enum StackPreset {
 }
 
 impl StackPreset {
-    /// All of them, as lists show them.
+    /// All of them, in the order of lists.
     pub const ALL: [Self; 6] = [
         Self::Default,
         Self::Lbs,
@@ -31,11 +31,11 @@ impl StackPreset {
         Self::CentresOfRotation,
     ];
 
-    /// What lists call it.
+    /// Its name in lists.
     pub fn label(self) -> &'static str {
         match self {
             Self::Default => "Default",
-            Self::Lbs => "LBS, as other viewers draw it",
+            Self::Lbs => "Linear blend skinning (LBS)",
             Self::Dqs => "DQS",
             Self::Compensation => "DQS + compensation",
             Self::Projection => "DQS + projection",
@@ -43,7 +43,7 @@ impl StackPreset {
         }
     }
 
-    /// What narrow places call it.
+    /// Its short name.
     pub fn short_label(self) -> &'static str {
         match self {
             Self::Lbs => "LBS",
@@ -62,14 +62,14 @@ impl StackPreset {
                 ..DeformStack::dqs()
             },
             Self::Projection => DeformStack {
-                projection: Projection::default(),
+                projection: BulgeProjection::default(),
                 ..DeformStack::dqs()
             },
             Self::CentresOfRotation => DeformStack::bare(SkinningMethod::CentresOfRotation),
         }
     }
 
-    /// The stack, with the settings that `before` had of the parts that are off: switched on again they are as they
+    /// The stack, in which stages that are off keep their settings of `before`: switched on again, they are as they
     /// were left.
     pub fn over(self, before: &DeformStack) -> DeformStack {
         let mut stack = self.stack();
@@ -80,7 +80,7 @@ impl StackPreset {
             };
         }
         if !stack.projection.enabled {
-            stack.projection = Projection {
+            stack.projection = BulgeProjection {
                 enabled: false,
                 ..before.projection.clone()
             };
@@ -95,7 +95,7 @@ impl StackPreset {
         stack
     }
 
-    /// The preset that deforms as `stack` does, if one does.
+    /// The preset that deforms like `stack`, if there is one.
     pub fn of(stack: &DeformStack) -> Option<Self> {
         let stack = stack.as_applied();
         Self::ALL

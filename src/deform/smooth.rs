@@ -1,9 +1,9 @@
-//! Stage 6, corrective smooth: a smoothed pose with the bind shape's detail put back (delta mush).
+//! The corrective smooth (delta mush): smooths the pose and adds the detail of the bind shape again.
 //!
 //! Source: Mancewicz et al. 2014, "Delta Mush: smoothing deformations while preserving detail". The pose and the bind
-//! shape are smoothed alike, by the umbrella Laplacian; what the bind shape lost thereby, in the tangent frame of each
-//! point, is added to the smoothed pose in the same frame. Seams move as one place, open edges are smoothed along
-//! themselves ([`Rings`]).
+//! shape are smoothed alike, by the umbrella Laplacian. The difference between the bind shape and the smoothed one, in
+//! the tangent frame of each point, is added to the smoothed pose in its frame. The points of a seam move as one; open
+//! edges are smoothed along themselves ([`Rings`]).
 
 use super::chunks::for_chunks;
 use super::{CorrectiveSmooth, MaskKind, Masks};
@@ -11,28 +11,28 @@ use crate::mesh::{Mesh, Rings};
 use crate::skinning::influences::CHUNK;
 use glam::{Vec3, Vec3A};
 
-/// With more than this share of the points to do again, all are done: the rings need not be followed.
-const MOST: f32 = 0.4;
+/// Above this share of points to recompute, all are: collecting their rings then costs more than it saves.
+const MAX_SHARE: f32 = 0.4;
 
-/// How a surface is turned at a point: tangent, bitangent, normal; a rotation.
+/// The tangent frame of a surface at a point: tangent, bitangent, normal; orthonormal.
 type Frame = [Vec3A; 3];
 
-/// The detail of a bind shape and the buffers of the passes; nothing is allocated from the second run on.
+/// The detail of a bind shape and the buffers of the iterations. Allocates nothing from the second run on.
 #[derive(Default)]
 pub struct Smoother {
-    /// n_points: what smoothing took from the bind shape, in its frame there; not finite where there is no frame.
+    /// n_points: bind shape minus smoothed bind shape, in the tangent frame; not finite where there is no frame.
     details: Vec<Vec3>,
     /// n_points: the smoothed pose of the latest run.
     smoothed: Vec<Vec3A>,
-    /// n_points: the passes' other side.
+    /// n_points: the second buffer of the iterations.
     other: Vec<Vec3A>,
     around: Around,
 }
 
-/// The points around those that changed.
+/// The rings around changed points.
 #[derive(Default)]
 struct Around {
-    /// n_points: the run in which a point was last reached.
+    /// n_points: the latest run that reached the point.
     reached: Vec<u32>,
     run: u32,
     /// Ring after ring.
@@ -41,15 +41,15 @@ struct Around {
     ends: Vec<usize>,
     /// New values of a prefix of `points`.
     values: Vec<Vec3A>,
-    /// What is to be written, ascending.
+    /// The points to write, ascending.
     outputs: Vec<u32>,
 }
 
 impl Smoother {
-    /// Takes the detail of a bind shape.
+    /// Computes the detail of a bind shape. To be called when the shape, the mesh, the factor or the number of
+    /// iterations changed.
     ///
-    /// `rest`: n_points, morphed and inflated: what the stack would give if no joint turned. To be called when it, the
-    /// mesh, the factor or the number of iterations changed.
+    /// `rest`: n_points, the morphed, inflated bind shape: the result of the stack if no joint rotated.
     pub fn set_rest(&mut self, mesh: &Mesh, settings: &CorrectiveSmooth, rest: &[Vec3]) {
         let rings = mesh.rings();
         self.smooth(rings, settings, rest);
@@ -69,14 +69,9 @@ impl Smoother {
         });
     }
 
-    /// Whether [`Smoother::set_rest`] was called for a shape of this many points.
-    pub fn is_ready(&self, n_points: usize) -> bool {
-        self.details.len() == n_points
-    }
-
     /// Smooths every point. A point whose strength times its painted value is 0 is copied.
     ///
-    /// `input`, `out`: n_points, world; `input` is the result of the stages before.
+    /// `input`, `out`: n_points, world space; `input` is the result of the stages before.
     pub fn run(
         &mut self,
         mesh: &Mesh,
@@ -98,11 +93,11 @@ impl Smoother {
         });
     }
 
-    /// Does again what depends on some points; every bit is that of [`Smoother::run`] with the same input.
+    /// Recomputes the points around changed ones, with the bits of [`Smoother::run`] on the same input. Returns the
+    /// points of `out` that moved, ascending; `None` where so many may have that all were recomputed.
     ///
     /// `changed`: points whose `input` changed since the latest run; `repainted`: points whose painted value did.
-    /// Returns the points of `out` that moved, ascending; `None` where so many may have that all were done.
-    #[allow(clippy::too_many_arguments)] // what changed and where it goes: a struct would name each of them once more
+    #[allow(clippy::too_many_arguments)] // a struct would only name each of them once more
     pub fn run_around(
         &mut self,
         mesh: &Mesh,
@@ -115,7 +110,7 @@ impl Smoother {
     ) -> Option<&[u32]> {
         let rings = mesh.rings();
         let n_iterations = settings.iterations as usize;
-        let most = (MOST * input.len() as f32) as usize;
+        let most = (MAX_SHARE * input.len() as f32) as usize;
         if !self.around.collect(rings, changed, 2 * n_iterations, most) {
             self.run(mesh, settings, masks, input, out);
             return None;
@@ -129,7 +124,7 @@ impl Smoother {
             outputs,
             ..
         } = &mut self.around;
-        // The frame of a point reads its neighbours.
+        // The tangent frame of a point reads its neighbours.
         outputs.clear();
         let end = ends.get(n_iterations + 1).or(ends.last()).copied();
         outputs.extend_from_slice(&points[..end.unwrap_or(0)]);
@@ -156,11 +151,11 @@ impl Smoother {
         Some(&self.around.outputs)
     }
 
-    /// The smoothed `shape`, all of it, into `smoothed`.
+    /// Writes the smoothed `shape` to `smoothed`.
     fn smooth(&mut self, rings: &Rings, settings: &CorrectiveSmooth, shape: &[Vec3]) {
         let n_points = shape.len();
         let (mut from, mut to) = (&mut self.other, &mut self.smoothed);
-        // The last pass must end in `smoothed`.
+        // The last iteration must write to `smoothed`.
         if settings.iterations.is_multiple_of(2) {
             std::mem::swap(&mut from, &mut to);
         }
@@ -188,10 +183,10 @@ impl Smoother {
         }
     }
 
-    /// The smoothed `shape` around what changed, into `smoothed`.
+    /// Writes the smoothed `shape` around changed points to `smoothed`.
     ///
-    /// Each pass reads one ring more than it writes, so the passes begin `iterations` rings further out than the last
-    /// one ends, with as little as they need.
+    /// Each iteration reads one ring more than it writes: the first one reads `iterations` rings beyond those that the
+    /// last one writes.
     fn smooth_around(&mut self, rings: &Rings, settings: &CorrectiveSmooth, shape: &[Vec3]) {
         let n_iterations = settings.iterations as usize;
         let Around {
@@ -225,8 +220,8 @@ impl Smoother {
         }
     }
 
-    /// A point with the bind shape's detail on the smoothed pose, as far as `strength` says; where the surface has
-    /// collapsed there is no frame to put detail in, and the point stays `from`.
+    /// A point of the smoothed pose with the detail of the bind shape, interpolated from `from` by `strength`. Where
+    /// the surface has collapsed there is no tangent frame, and the point stays `from`.
     #[inline]
     fn mixed(&self, rings: &Rings, point: u32, strength: f32, from: Vec3) -> Vec3 {
         if strength <= 0.0 {
@@ -239,7 +234,7 @@ impl Smoother {
         };
         let corrected = self.smoothed[point as usize] + t * detail.x + b * detail.y + n * detail.z;
         let corrected = Vec3::from(corrected);
-        // The sides of a seam then agree in every bit.
+        // So both sides of a seam have the same bits.
         if strength >= 1.0 {
             return corrected;
         }
@@ -248,7 +243,7 @@ impl Smoother {
 }
 
 impl Around {
-    /// Collects `changed` and `n_rings` rings around them, seams as one place; gives up beyond `most` points.
+    /// Collects `changed` and `n_rings` rings around them, seams as one point. Returns whether they are at most `most`.
     fn collect(&mut self, rings: &Rings, changed: &[u32], n_rings: usize, most: usize) -> bool {
         self.points.clear();
         self.ends.clear();
@@ -295,7 +290,7 @@ impl Around {
     }
 }
 
-/// A point after one pass of the umbrella Laplacian.
+/// A point after one iteration of the umbrella Laplacian.
 #[inline]
 fn step(rings: &Rings, shape: &[Vec3A], factor: f32, point: u32) -> Vec3A {
     let here = shape[point as usize];
@@ -310,11 +305,11 @@ fn step(rings: &Rings, shape: &[Vec3A], factor: f32, point: u32) -> Vec3A {
     here + (sum / neighbours.len() as f32 - here) * factor
 }
 
-/// The frame of `shape` at a point, `None` where the edges around it lie on a line.
+/// The tangent frame of `shape` at a point; `None` where the edges around it are collinear.
 ///
-/// The two weighted sums of edges are images of the bind frame's axes under the map of the tangent plane that the
-/// edges tell of: their cross product is the normal, and the tangent is turned by the rotation next to that map (its
-/// polar decomposition in the plane), so no single edge decides it.
+/// The two weighted sums of edges are the images of the axes of the bind frame under the linear map that the edges
+/// give. Their cross product is the normal; the tangent follows from the rotation of the polar decomposition of that
+/// map in the plane, so that no single edge decides it.
 #[inline]
 fn frame(rings: &Rings, shape: &[Vec3A], point: u32) -> Option<Frame> {
     let here = shape[point as usize];

@@ -1,27 +1,27 @@
-//! The stack as the artist composes it.
+//! The settings of the deformer stack.
 
-use crate::skinning::{Compensation, Polynomial, Projection};
+use crate::skinning::{BulgeProjection, Compensation, Polynomial};
 use serde::Serialize;
 
-/// How the joints' transforms are blended (stage 3).
+/// The skinning method: how the transforms of the joints are blended (stage 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum SkinningMethod {
-    /// Linear blend skinning, as every glTF viewer draws.
+    /// Linear blend skinning, the method of glTF.
     Lbs,
     /// Dual quaternion linear blending (Kavan et al. 2008).
     #[default]
     Dqs,
     /// Optimised centres of rotation (Le & Hodgins 2016).
     CentresOfRotation,
-    /// A mix of linear and dual quaternion skinning, point by point ([`DeformStack::blend`]).
+    /// An interpolation of linear and dual quaternion skinning, painted per point ([`DeformStack::blend`]).
     Blend,
 }
 
 impl SkinningMethod {
-    /// All of them, as lists show them.
+    /// All of them, in the order of lists.
     pub const ALL: [Self; 4] = [Self::Lbs, Self::Dqs, Self::CentresOfRotation, Self::Blend];
 
-    /// What lists call it.
+    /// Its name in lists.
     pub fn label(self) -> &'static str {
         match self {
             Self::Lbs => "Linear",
@@ -31,30 +31,30 @@ impl SkinningMethod {
         }
     }
 
-    /// Whether it moves points by the joints' rigid motions, so that scale needs stage 2.
+    /// Whether it moves points by rigid motions of the joints, so that scale needs stage 2.
     pub fn is_rigid(self) -> bool {
         self != Self::Lbs
     }
 }
 
-/// What dual quaternion skinning does with scale and shear (stage 2).
+/// How dual quaternion skinning treats scale and shear (stage 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum ScaleMode {
-    /// Inflate first, then blend rigid motions (Lee et al. 2013): exact for points of one bone.
+    /// Inflate first, then blend rigid motions (Lee et al. 2013); exact for points of one joint.
     #[default]
     TwoPhase,
-    /// Drop scale and shear: what plain dual quaternion skinning does.
+    /// Ignore scale and shear, as plain dual quaternion skinning does.
     Drop,
 }
 
-/// Smoothing that keeps the bind shape's detail (delta mush; stage 6).
+/// Smoothing that keeps the detail of the bind shape (delta mush; stage 6).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CorrectiveSmooth {
     /// Whether it is applied.
     pub enabled: bool,
-    /// How far a point moves to the mean of its neighbours each time, 0 - 1.
+    /// The fraction of the way to the mean of its neighbours that a point moves in one iteration, 0 - 1.
     pub factor: f32,
-    /// How many times, 1 - 100.
+    /// The number of iterations, 1 - 100.
     pub iterations: u32,
     /// 0 - 1; multiplied by the painted map.
     pub strength: f32,
@@ -78,29 +78,29 @@ impl Default for CorrectiveSmooth {
     }
 }
 
-/// Everything that turns a mesh's bind shape and a pose into the shape on screen.
+/// The settings of all stages that deform the bind shape of a mesh in a pose.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeformStack {
     /// Stage 3.
     pub method: SkinningMethod,
     /// Stage 2; not read by [`SkinningMethod::Lbs`].
     pub scale: ScaleMode,
-    /// How much of dual quaternion skinning [`SkinningMethod::Blend`] takes, 0 - 1; multiplied by the painted map.
+    /// The share of dual quaternion skinning in [`SkinningMethod::Blend`], 0 - 1; multiplied by the painted map.
     pub blend: f32,
     /// Stage 4.
     pub compensation: Compensation,
     /// Stage 5.
-    pub projection: Projection,
+    pub projection: BulgeProjection,
     /// Stage 6.
     pub smooth: CorrectiveSmooth,
 }
 
 impl Default for DeformStack {
-    /// What a new model has: two-phase dual quaternion skinning, compensation, blended projection.
+    /// The stack of a new model: two-phase dual quaternion skinning, compensation, blended projection.
     fn default() -> Self {
         Self {
             compensation: Compensation::default(),
-            projection: Projection::default(),
+            projection: BulgeProjection::default(),
             ..Self::bare(SkinningMethod::Dqs)
         }
     }
@@ -114,12 +114,12 @@ impl DeformStack {
             scale: ScaleMode::TwoPhase,
             blend: 1.0,
             compensation: Compensation::off(),
-            projection: Projection::off(),
+            projection: BulgeProjection::off(),
             smooth: CorrectiveSmooth::default(),
         }
     }
 
-    /// Linear blend skinning as other viewers draw it.
+    /// Linear blend skinning with nothing after it, as other viewers draw it.
     pub fn lbs() -> Self {
         Self::bare(SkinningMethod::Lbs)
     }
@@ -129,7 +129,7 @@ impl DeformStack {
         Self::bare(SkinningMethod::Dqs)
     }
 
-    /// The stack without what it does not read: stacks that deform alike are equal then.
+    /// The stack with defaults in the settings that it does not read, so that stacks that deform alike are equal.
     #[must_use]
     pub fn as_applied(&self) -> Self {
         let mut stack = self.clone();
@@ -147,7 +147,7 @@ impl DeformStack {
         stack.projection = if stack.projection.enabled {
             stack.projection.as_applied()
         } else {
-            Projection::off()
+            BulgeProjection::off()
         };
         if !stack.smooth.enabled {
             stack.smooth = CorrectiveSmooth::default();
@@ -155,7 +155,7 @@ impl DeformStack {
         stack
     }
 
-    /// Dual quaternion skinning with nothing after it, and the same treatment of scale: what corrections correct.
+    /// Dual quaternion skinning with nothing after it and the same treatment of scale: the input of the corrections.
     #[must_use]
     pub fn plain(&self) -> Self {
         Self {
@@ -169,7 +169,7 @@ impl DeformStack {
         self.compensation.enabled || self.projection.enabled
     }
 
-    /// Whether every number is in its range; else which is not, as the end of a sentence.
+    /// Fails if a number is out of its range, with the end of a sentence that names it.
     pub fn check(&self) -> Result<(), String> {
         let within = |what: &str, value: f32, low: f32, high: f32| {
             if (low..=high).contains(&value) {
@@ -199,7 +199,7 @@ impl DeformStack {
         match self.smooth.iterations {
             1..=100 => Ok(()),
             n => Err(format!(
-                "the smoothing has {n} rounds, which is not 1 - 100"
+                "the smoothing has {n} iterations, which is not 1 - 100"
             )),
         }
     }

@@ -92,7 +92,7 @@ impl Projection {
     pub fn label(self) -> &'static str {
         match self {
             Self::Surface => "Surface",
-            Self::Volume => "Volume",
+            Self::Volume => "Sphere",
             Self::Screen => "Screen",
         }
     }
@@ -144,7 +144,7 @@ impl PaintMask {
     pub fn label(self) -> &'static str {
         match self {
             Self::Off => "Off",
-            Self::Points => "Selected points",
+            Self::Points => "Selected vertices",
             Self::Faces => "Selected faces",
         }
     }
@@ -205,7 +205,7 @@ pub enum SmoothedBones {
     /// The painted one; the others share what is left.
     #[default]
     Painted,
-    /// All that are not locked: they may come to points from their neighbours.
+    /// All that are not locked: smoothing may bring them to points from their neighbours.
     All,
 }
 

@@ -83,7 +83,7 @@ pub struct InfluenceEdit {
     pub points: Vec<u32>,
     /// One row a point.
     pub rows: Rows,
-    /// Points that were asked for too and are left as they are, for locked bones; forgotten when the step is closed.
+    /// Points of the request that stay unchanged because of locked bones; cleared when the step is closed.
     pub left_alone: Vec<u32>,
     /// The points as a set, while a drag is open and edits are folded into this one.
     touched: Option<PointSet>,

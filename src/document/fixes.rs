@@ -39,8 +39,8 @@ pub fn fix(
     let (label, done) = match fix {
         Fix::Normalise => ("Normalise weights", "normalised"),
         Fix::GiveToNearest => (
-            "Give points to the nearest bone",
-            "given to the nearest bone",
+            "Assign vertices to the nearest bone",
+            "assigned to the nearest bone",
         ),
         Fix::Limit(_) => ("Limit influences", "limited"),
         Fix::Weld => ("Weld weights", "welded"),
@@ -50,7 +50,7 @@ pub fn fix(
         return Ok(Fixed {
             edit: None,
             label,
-            said: "The mesh is gone; nothing was changed.".into(),
+            said: "The mesh does not exist any more.".into(),
         });
     };
     let n_points = item.influences.len() as u32;
@@ -82,15 +82,12 @@ pub fn fix(
         })?,
     };
     let n_changed = rows.len();
-    let mut said = format!("{} {done}.", counted(n_changed, "point"));
+    let mut said = format!("{} {done}.", counted(n_changed, "vertex"));
     // One side of a seam may already have the average.
     if n_changed < points.len() && fix != Fix::Weld {
         said = format!(
-            "{said} {} as before: their other bones are locked.",
-            match points.len() - n_changed {
-                1 => "1 point stays".to_owned(),
-                n => format!("{} stay", counted(n, "point")),
-            }
+            "{said} {} unchanged: the other bones are locked.",
+            counted(points.len() - n_changed, "vertex")
         );
     }
     let (points, rows): (Vec<u32>, Vec<_>) = rows.into_iter().unzip();
@@ -103,11 +100,11 @@ pub fn fix(
         return Ok(Fixed {
             edit: None,
             label,
-            said: "Only one layer is shown; show all of them first. Nothing was changed.".into(),
+            said: "Only one layer is visible. Show all layers first.".into(),
         });
     } else {
         // What is wrong is what all layers show together: it is mended over them.
-        said.push_str(" The fix is a layer of its own.");
+        said.push_str(" The fix is stored in a new layer.");
         document.add_filled_layer(mesh, label, &points, rows)
     };
     Ok(Fixed { edit, label, said })

@@ -1,4 +1,4 @@
-//! The colour that stands for a bone, wherever bones are told apart by colour.
+//! The colour of a bone, wherever bones are distinguished by colour.
 
 use super::Session;
 use crate::skeleton::JointId;

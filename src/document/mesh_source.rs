@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Share of the surface whose authored normals may lie along it before none of them is believed.
+/// Fraction of the surface whose authored normals may be tangential before all of them are discarded.
 const MISFIT: f32 = 0.4;
 
 /// Different points at one position that a vertex is compared with. Beyond them it becomes a point of its own: a file

@@ -1,6 +1,6 @@
 //! The document: everything the artist can change, and the only door to change it.
 //!
-//! The way of the data: an importer or a generator fills [`MeshSource`]s, which are welded into meshes, and [`Parts`] -> [`Document::new`] -> [`Edit`]s through [`History`] -> clones
+//! Data flow: an importer or a generator fills [`MeshSource`]s, which are welded into meshes, and [`Parts`] -> [`Document::new`] -> [`Edit`]s through [`History`] -> clones
 //! for the worker, saves and exports.
 //!
 //! Invariant: fields are private to this folder; only [`Edit`] changes a document (the [`Session`] is no part of it).

@@ -100,7 +100,7 @@ impl Document {
             .is_some_and(|id| id != LayerStack::BASE)
     }
 
-    /// `rows` for `points` of the active layer with a weight of 0 where they say nothing and something is shown.
+    /// `rows` for `points` of the active layer with a weight of 0 where they are empty and the layers below have weights.
     fn say_nothing_is_zero(&self, mesh: MeshId, points: &[u32], rows: Rows) -> Rows {
         if !self.paints_over(mesh) || rows.iter().all(|row| !row.is_empty()) {
             return rows;

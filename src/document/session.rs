@@ -34,7 +34,7 @@ pub struct Playback {
     pub unkeyed: bool,
 }
 
-/// Frames a second unless told otherwise.
+/// Frames per second by default.
 const USUAL_FPS: u32 = 30;
 
 impl Default for Playback {
@@ -99,8 +99,8 @@ impl BlendTarget {
         match self {
             Self::Copied => "Copied pose",
             Self::Rest => "Rest pose",
-            Self::KeyBefore => "Key before",
-            Self::KeyAfter => "Key after",
+            Self::KeyBefore => "Previous keyframe",
+            Self::KeyAfter => "Next keyframe",
         }
     }
 
@@ -108,9 +108,9 @@ impl BlendTarget {
     pub fn noun(self) -> &'static str {
         match self {
             Self::Copied => "the copied pose",
-            Self::Rest => "rest",
-            Self::KeyBefore => "the key before",
-            Self::KeyAfter => "the key after",
+            Self::Rest => "the rest pose",
+            Self::KeyBefore => "the previous keyframe",
+            Self::KeyAfter => "the next keyframe",
         }
     }
 }

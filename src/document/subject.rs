@@ -11,7 +11,7 @@ use glam::DAffine3;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What an operation is asked about.
+/// The points and joints of an operation.
 #[derive(Clone, Debug, Default)]
 pub struct SubjectScope {
     /// Which points.
@@ -20,7 +20,7 @@ pub struct SubjectScope {
     pub bones: Option<BTreeSet<JointId>>,
 }
 
-/// The points an operation is asked about.
+/// The points of an operation.
 #[derive(Clone, Debug, Default)]
 pub enum PointScope {
     /// Every one.

@@ -45,9 +45,7 @@ impl Editor {
             selected.clone()
         };
         if joints.is_empty() {
-            self.say(
-                "There is nothing to key: every bone is as the clip has it. Select bones, or pose them.",
-            );
+            self.notify("Nothing to key: the pose equals the clip. Select or pose bones first.");
             return;
         }
         let time_secs = self.key_time(&before, &joints, self.reach_secs());
@@ -68,7 +66,7 @@ impl Editor {
         }
         let id = shown.unwrap_or_else(|| self.free_id());
         let bones = counted(joints.len(), "bone");
-        let label = format!("Key {bones} at {time_secs:.2} s");
+        let label = format!("Insert keyframes for {bones} at {time_secs:.2} s");
         // Whether the pose is keyed belongs to the step: undo shows it again.
         self.history.begin(&self.document, &label);
         if !self.set_clip(id, Some(clip), &label) {
@@ -89,8 +87,8 @@ impl Editor {
             } else {
                 (format!("{left} other bones"), "are")
             };
-            self.say(format!(
-                "Keyed {bones}. {other} {are} posed but not selected, and not keyed."
+            self.notify(format!(
+                "Inserted keyframes for {bones}. {other} {are} posed but not selected, and not keyed."
             ));
         }
         self.evaluation.stale = true;
@@ -101,12 +99,12 @@ impl Editor {
         self.finish_tool();
         self.end_key_drag();
         let Some((id, clip)) = self.shown_clip() else {
-            self.say("There is no clip on screen to delete keys from.");
+            self.notify("No clip is on screen.");
             return;
         };
         let selected = self.document.session().selected_joints.clone();
         if selected.is_empty() {
-            self.say("Select the bones whose keys should go.");
+            self.notify("Select the bones whose keyframes to delete.");
             return;
         }
         let wants = |c: &Channel| selected.contains(&c.joint);
@@ -114,7 +112,7 @@ impl Editor {
         let time_secs = self.key_time(clip, &joints, self.half_frame_secs());
         let keys = keys_near(clip, time_secs, SAME_KEY_SECS, wants);
         if keys.is_empty() {
-            self.say("The selected bones have no key at this time.");
+            self.notify("The selected bones have no keyframe at this time.");
             return;
         }
         let bones: BTreeSet<JointId> = keys
@@ -123,7 +121,7 @@ impl Editor {
             .collect();
         let left = clip.without_keys(&keys);
         let label = format!(
-            "Delete keys of {} at {time_secs:.2} s",
+            "Delete keyframes of {} at {time_secs:.2} s",
             counted(bones.len(), "bone")
         );
         self.set_clip(id, Some(left), &label);
@@ -182,7 +180,11 @@ impl Editor {
         if clip.in_betweens == in_betweens {
             return;
         }
-        let label = format!("In-betweens of \"{}\": {}", clip.name, in_betweens.label());
+        let label = format!(
+            "Interpolation of \"{}\": {}",
+            clip.name,
+            in_betweens.label()
+        );
         let changed = Clip {
             in_betweens,
             ..clip.clone()
@@ -287,7 +289,7 @@ impl Editor {
         {
             return;
         }
-        self.set_clip(drag.clip, Some(moved), "Move keys");
+        self.set_clip(drag.clip, Some(moved), "Move keyframes");
     }
 
     /// Lets go of the held keys.
@@ -358,7 +360,7 @@ impl Editor {
                 self.pause();
                 self.set_time(f64::from(time_secs));
             }
-            None => self.say("There is no further key."),
+            None => self.notify("No more keyframes in this direction."),
         }
     }
 
@@ -367,7 +369,7 @@ impl Editor {
         match self.apply(Edit::Clip { id, clip }, label) {
             Ok(()) => true,
             Err(error) => {
-                self.say_error(error.to_string());
+                self.notify_error(error.to_string());
                 false
             }
         }

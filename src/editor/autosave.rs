@@ -1,4 +1,4 @@
-//! Keeping unsaved work aside, in case the program ends before it is saved.
+//! Autosave: once a minute unsaved work is written to a file of its own, to be restored after a crash.
 
 use super::Editor;
 use super::jobs::EditorJob;
@@ -73,7 +73,7 @@ impl Editor {
             .as_ref()
             .map(|place| place.discard(path));
         if let Some(Err(error)) = result {
-            self.say_error(error.to_string());
+            self.notify_error(error.to_string());
         }
     }
 
@@ -122,7 +122,7 @@ impl Editor {
             Ok(Err(error)) => {
                 // Once is enough: it would come back each minute.
                 if !std::mem::replace(&mut self.autosave.has_failed, true) {
-                    self.say_error(format!("Autosave does not work: {error}"));
+                    self.notify_error(format!("Autosave failed: {error}"));
                 }
             }
         }

@@ -80,13 +80,13 @@ impl Editor {
             name: name.to_owned(),
         };
         match self.apply(edit, "Rename bone") {
-            Err(error) => self.say_error(error.to_string()),
-            Ok(()) if name.is_empty() => self.say(format!(
-                "The bone has no name now; it is listed as \"{}\".",
+            Err(error) => self.notify_error(error.to_string()),
+            Ok(()) if name.is_empty() => self.notify(format!(
+                "The bone has no name. It is listed as \"{}\".",
                 self.document.skeleton().label(joint)
             )),
-            Ok(()) if is_taken => self.say(format!(
-                "Another bone is called \"{name}\" too. That works here, but some programs tell bones apart by name."
+            Ok(()) if is_taken => self.notify(format!(
+                "Another bone is also named \"{name}\". Some programs identify bones by name."
             )),
             Ok(()) => {}
         }
@@ -99,7 +99,7 @@ impl Editor {
         }
         self.finish_tool();
         if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
-            self.say_error(error.to_string());
+            self.notify_error(error.to_string());
         }
     }
 
@@ -183,7 +183,7 @@ impl Editor {
         };
         *slot = weight;
         if let Err(error) = self.apply(Edit::MorphWeights { joint, weights }, "Set morph target") {
-            self.say_error(error.to_string());
+            self.notify_error(error.to_string());
         }
     }
 

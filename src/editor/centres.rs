@@ -70,10 +70,12 @@ impl Editor {
             .all(|&mesh| self.centres.is_declined(&self.document, mesh));
         let has_previous = self.centres.known.contains_key(&first);
         Some(match (declined, has_previous) {
-            (false, true) => "Centres are being computed; shown with the previous ones",
-            (false, false) => "Centres are being computed; shown as dual quaternion skinning",
-            (true, true) => "Centres were not computed; shown with the previous ones",
-            (true, false) => "Centres were not computed; shown as dual quaternion skinning",
+            (false, true) => "Computing centres of rotation. The previous ones are shown.",
+            (false, false) => "Computing centres of rotation. Dual quaternion skinning is shown.",
+            (true, true) => "Centres of rotation were not computed. The previous ones are shown.",
+            (true, false) => {
+                "Centres of rotation were not computed. Dual quaternion skinning is shown."
+            }
         })
     }
 
@@ -117,14 +119,14 @@ impl Editor {
                 return;
             }
             Ok(Err(Cancelled)) | Err(JobError::Cancelled) => {
-                "they were cancelled; change a weight to begin again".to_owned()
+                "cancelled; change a weight to restart".to_owned()
             }
             Err(error @ JobError::Failed) => error.to_string(),
         };
         if let Some(item) = item {
             let of = (item.geometry.clone(), item.influences.clone());
             self.centres.declined.insert(mesh, of);
-            self.say_error(format!(
+            self.notify_error(format!(
                 "No centres of rotation for {}: {why}.",
                 self.mesh_label(mesh)
             ));

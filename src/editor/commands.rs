@@ -73,7 +73,7 @@ impl Editor {
             "Lock bone"
         };
         if let Err(error) = self.apply(Edit::Locks(Arc::new(locked)), label) {
-            self.say_error(error.to_string());
+            self.notify_error(error.to_string());
         }
     }
 

@@ -108,11 +108,11 @@ impl Editor {
     pub fn use_preset(&mut self, preset: StackPreset) {
         let label = match preset {
             StackPreset::Default => "Use the default stack",
-            StackPreset::Lbs => "Deform as other viewers do",
-            StackPreset::Dqs => "Use plain dual quaternion skinning",
+            StackPreset::Lbs => "Use linear blend skinning only",
+            StackPreset::Dqs => "Use dual quaternion skinning only",
             StackPreset::Compensation => "Use DQS with compensation",
             StackPreset::Projection => "Use DQS with projection",
-            StackPreset::CentresOfRotation => "Use plain centres of rotation",
+            StackPreset::CentresOfRotation => "Use centres of rotation only",
         };
         self.choose_in_stack(label, "stack preset", |stack| *stack = preset.over(stack));
     }
@@ -144,7 +144,7 @@ impl Editor {
     /// Gives the objects of the scope the stack that was copied, also from a model that was open before: one undo step.
     pub fn paste_stack(&mut self) {
         if let Some(copied) = self.deforming.copied.clone() {
-            let label = "Paste deformation";
+            let label = "Paste deformer stack";
             self.choose_in_stack(label, label, |stack| stack.clone_from(&copied));
         }
     }
@@ -179,7 +179,7 @@ impl Editor {
             }
             let stack = Arc::new(stack);
             if let Err(error) = self.apply(Edit::Stack { mesh, stack }, label) {
-                self.say_error(error.to_string());
+                self.notify_error(error.to_string());
             }
         }
     }

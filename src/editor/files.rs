@@ -5,8 +5,8 @@ use super::jobs::EditorJob;
 use crate::document::MeshId;
 use crate::document::fixes::Fixed;
 use crate::evaluate::{JobError, JobHandle};
-use crate::finding::{Fix, Severity};
-use crate::io::gltf_export::{ExportError, ExportReport};
+use crate::export::{ExportError, ExportReport};
+use crate::finding::{Fix, Severity, counted};
 use crate::io::project::{self, ProjectError};
 use crate::io::{OpenError, OpenedModel, open_any, open_autosave, open_relinked, open_sample};
 use crate::task::{Cancelled, Task};
@@ -184,10 +184,10 @@ impl Editor {
     pub(super) fn can_start_file_job(&mut self) -> bool {
         if let Some(job) = &self.job {
             let text = format!(
-                "{} is still under way; wait for it or cancel it.",
+                "{} is still running. Wait for it or cancel it.",
                 job.label()
             );
-            self.say(text);
+            self.notify(text);
         }
         self.job.is_none()
     }
@@ -216,7 +216,7 @@ impl Editor {
                 revision,
                 job,
             }) => match job.into_result() {
-                Err(error @ JobError::Failed) => self.say_error(error.to_string()),
+                Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
                 Err(JobError::Cancelled) => {
                     self.finish_fix((mesh, points, fix), revision, Err(Cancelled));
                 }
@@ -232,18 +232,18 @@ impl Editor {
         result: Result<Result<OpenedModel, OpenError>, JobError>,
     ) {
         match result {
-            Err(error @ JobError::Failed) => self.say_error(error.to_string()),
+            Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
             // Edits made while it was loading are asked about before they give way.
             Ok(Ok(opened)) if revision != self.history.revision() && self.history.is_modified() => {
                 self.opened = Some((request, opened));
             }
             Ok(Ok(opened)) => self.show_opened(request, opened),
             Err(JobError::Cancelled) | Ok(Err(OpenError::Cancelled(_))) => {
-                self.say(format!("Opening {} was cancelled.", request.name()));
+                self.notify(format!("Opening {} was cancelled.", request.name()));
             }
             Ok(Err(OpenError::Project(ProjectError::SourceMissing { path, .. }))) => {
-                self.say_error(format!(
-                    "The project's model \"{}\" is missing; choose where it is now.",
+                self.notify_error(format!(
+                    "The project's model \"{}\" is missing. Choose its new location.",
                     path.display()
                 ));
                 let is_autosave = matches!(request, OpenRequest::Autosave(_));
@@ -256,7 +256,7 @@ impl Editor {
                 }
             }
             Ok(Err(error)) => {
-                self.say_error(format!("Cannot open {}. {error}", request.name()));
+                self.notify_error(format!("Cannot open {}. {error}", request.name()));
                 // A window on a file that cannot be opened is not an empty one.
                 if self.model_serial == 0 && !matches!(request, OpenRequest::Sample(_)) {
                     self.open(OpenRequest::Sample("arm".into()));
@@ -272,7 +272,7 @@ impl Editor {
         result: Result<Result<(), ProjectError>, JobError>,
     ) {
         match result {
-            Err(error @ JobError::Failed) => self.say_error(error.to_string()),
+            Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
             Ok(Ok(())) => {
                 // Edits made meanwhile are not in the file.
                 if revision == self.history.revision() {
@@ -280,13 +280,13 @@ impl Editor {
                     self.discard_autosave();
                 }
                 self.saved_at = Some(std::time::Instant::now());
-                self.say(format!("Saved {}.", file_name(&path)));
+                self.notify(format!("Saved {}.", file_name(&path)));
                 self.project_path = Some(path);
             }
             Err(JobError::Cancelled) | Ok(Err(ProjectError::Cancelled(_))) => {
-                self.say("Saving was cancelled; the file is as it was.");
+                self.notify("Saving was cancelled. The file is unchanged.");
             }
-            Ok(Err(error)) => self.say_error(error.to_string()),
+            Ok(Err(error)) => self.notify_error(error.to_string()),
         }
     }
 
@@ -295,9 +295,9 @@ impl Editor {
         if opened.source_changed {
             // What no longer fits would be lost with the next save.
             project = None;
-            self.say(
-                "The model changed since the project was saved; what still fits was kept (see Problems), and saving asks \
-                 for a name.",
+            self.notify(
+                "The model changed since the project was saved. Everything that still matches was kept (see \
+                 Problems). Saving will ask for a file name.",
             );
         }
         let n_problems = opened
@@ -306,9 +306,10 @@ impl Editor {
             .filter(|f| f.severity > Severity::Info)
             .count();
         if n_problems > 0 && !opened.source_changed {
-            self.say(format!(
-                "{} has {n_problems} problems; press Problems to see them.",
-                request.name()
+            self.notify(format!(
+                "{} has {}; press Problems to see them.",
+                request.name(),
+                counted(n_problems, "problem")
             ));
         }
         let is_from_project = !matches!(request, OpenRequest::Sample(_)) && opened.is_project;

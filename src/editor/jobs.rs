@@ -128,11 +128,11 @@ impl Editor {
     /// be used yet are left.
     pub(super) fn take_ended_jobs(&mut self) -> bool {
         let mut took = false;
-        while let Some(kind) = self.lane.next_ended(|kind| self.can_take(*kind)) {
+        while let Some(kind) = self.lane.next_ended(|kind| self.can_take(kind)) {
             took = true;
             match kind {
                 EditorJob::Open | EditorJob::Save | EditorJob::WriteExport | EditorJob::Fix => {
-                    self.take_file_job()
+                    self.take_file_job();
                 }
                 EditorJob::ComputeExport => self.take_computed_export(),
                 EditorJob::ReadWeights | EditorJob::WriteWeights => self.take_weights_file(),

@@ -32,13 +32,13 @@ impl Editor {
     pub fn turn_on_part_of(&mut self, kind: MaskKind) {
         match kind {
             MaskKind::Blend => self.set_method(SkinningMethod::Blend),
-            MaskKind::Compensation => self.change_stack("Switch compensation on", |stack| {
+            MaskKind::Compensation => self.change_stack("Turn compensation on", |stack| {
                 stack.compensation.enabled = true;
             }),
-            MaskKind::Projection => self.change_stack("Switch projection on", |stack| {
+            MaskKind::Projection => self.change_stack("Turn projection on", |stack| {
                 stack.projection.enabled = true;
             }),
-            MaskKind::Smooth => self.change_stack("Switch corrective smooth on", |stack| {
+            MaskKind::Smooth => self.change_stack("Turn corrective smooth on", |stack| {
                 stack.smooth.enabled = true;
             }),
         }
@@ -50,7 +50,7 @@ impl Editor {
         self.change_map("Fill", |_, _| value);
     }
 
-    /// Makes the map that is painted as if it had never been, at the selected points, else on the whole active object.
+    /// Clears the map that is painted on the selected points, else on the whole active object.
     pub fn clear_map(&mut self) {
         self.change_map("Clear", |_, _| MaskKind::UNPAINTED);
     }
@@ -68,7 +68,9 @@ impl Editor {
         self.finish_tool();
         let what = match self.paint_target() {
             PaintTarget::Weights => {
-                self.say("Choose a map to paint first; this does nothing to weights.");
+                self.notify(
+                    "Choose a map as paint target first. This command does not change weights.",
+                );
                 return;
             }
             PaintTarget::Mask(kind) => kind.label().to_lowercase(),
@@ -77,7 +79,7 @@ impl Editor {
         let label = format!("{verb} {what}");
         let (chosen, is_selection) = self.points_to_change();
         if chosen.is_empty() {
-            self.say("What is chosen is not skinned: there is nothing that the map could change.");
+            self.notify("The active object is not skinned, so the map has no effect.");
             return;
         }
         let mut edits = Vec::new();
@@ -86,7 +88,7 @@ impl Editor {
             let map = match self.document.painted_map(mesh) {
                 Some(Ok(map)) => map,
                 Some(Err(why)) => {
-                    self.say(why);
+                    self.notify(why);
                     refused = true;
                     continue;
                 }
@@ -112,7 +114,7 @@ impl Editor {
         self.begin_step(&label);
         for edit in edits {
             if let Err(error) = self.apply(edit, &label) {
-                self.say_error(error.to_string());
+                self.notify_error(error.to_string());
             }
         }
         self.end_step();
@@ -121,9 +123,9 @@ impl Editor {
         } else {
             "of the active object"
         };
-        self.say(match n_changed {
-            0 => format!("{label}: no point {of_what} changed."),
-            n => format!("{label}: {} {of_what} changed.", counted(n, "point")),
+        self.notify(match n_changed {
+            0 => format!("{label}: no vertex {of_what} changed."),
+            n => format!("{label}: {} {of_what} changed.", counted(n, "vertex")),
         });
     }
 

@@ -80,7 +80,7 @@ impl Editor {
             Ok(Ok(study)) => self.measuring.shown = Some((subject, Arc::new(study))),
             Ok(Err(Cancelled)) | Err(JobError::Cancelled) => {}
             Err(JobError::Failed) => {
-                self.say_error("The volume could not be measured; nothing was changed.");
+                self.notify_error("The volume could not be measured.");
             }
         }
     }

@@ -117,9 +117,9 @@ impl Editor {
                 self.mirrors.n_unmatched.insert(mesh, n_unmatched);
                 self.mirrors.known.insert(mesh, Arc::new(symmetry));
             }
-            Ok(Err(Cancelled)) | Err(JobError::Cancelled) => self.stop_symmetry(
-                "The search for mirror images was cancelled, so symmetry is off.".to_owned(),
-            ),
+            Ok(Err(Cancelled)) | Err(JobError::Cancelled) => {
+                self.stop_symmetry("The mirror search was cancelled. Symmetry is off.".to_owned());
+            }
             Err(error @ JobError::Failed) => {
                 self.stop_symmetry(format!(
                     "No mirror image was found: {error}. Symmetry is off."
@@ -131,7 +131,7 @@ impl Editor {
     fn stop_symmetry(&mut self, why: String) {
         self.document.session_mut().brush.symmetry = None;
         self.mirrors.clear();
-        self.say_error(why);
+        self.notify_error(why);
     }
 }
 

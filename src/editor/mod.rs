@@ -1,10 +1,11 @@
 //! The headless editor: all of the app minus pixels.
 //!
-//! The way of the data: the window (or a test) calls methods and [`Editor::poll`]s once a frame -> edits go through
+//! Data flow: the window (or a test) calls methods, and [`Editor::poll`] once a frame -> edits go through
 //! the history -> the newest snapshot is posted to the worker -> its updates land in [`Displayed`] meshes, which the
 //! viewport draws.
 //!
-//! Invariant: nothing here waits: files and deformation run on their threads.
+//! Invariant: nothing here blocks a frame: deformation runs on the worker, all other long work on the job lane.
+//! Invariant: the order of the steps of [`Editor::poll`] has no influence on the state in which the editor comes to rest.
 //! Invariant: every change of the document is an undo step with a name.
 
 mod animating;
@@ -24,6 +25,7 @@ mod layers;
 mod maps;
 mod measuring;
 mod mirrors;
+mod occlusion;
 pub mod operations;
 pub mod playback;
 mod pointer;
@@ -34,7 +36,6 @@ mod problems;
 mod range_of_motion;
 mod rules;
 pub mod selecting;
-mod sight;
 pub mod views;
 pub mod weight_colours;
 
@@ -117,7 +118,7 @@ pub struct Editor {
     /// Keys that the artist is moving along the ruler.
     key_drag: Option<animating::KeyDrag>,
     /// Steps the history has given up, as far as the artist was told.
-    n_dropped_said: usize,
+    n_dropped_reported: usize,
     frame_when_shown: bool,
     model_serial: u64,
     picture_serial: u64,
@@ -179,7 +180,7 @@ impl Editor {
             autosave: Autosave::new(autosaves),
             exporting: exporting::Exporting::default(),
             key_drag: None,
-            n_dropped_said: 0,
+            n_dropped_reported: 0,
             frame_when_shown: false,
             model_serial: 0,
             picture_serial: 0,
@@ -320,7 +321,7 @@ impl Editor {
 
     /// Brings what is shown up to date with an edit that was applied.
     fn refresh(&mut self, dirty: &Dirty) {
-        self.weighted_stale |= !dirty.influences.is_empty();
+        self.weighted_stale |= dirty.rig || !dirty.influences.is_empty();
         for (mesh, chunks) in &dirty.influences {
             let heat = self.heat.get_mut(mesh);
             if let (Some(heat), Some(item)) = (
@@ -351,14 +352,14 @@ impl Editor {
 
     /// Tells the artist something that a panel noticed.
     pub fn tell(&mut self, text: impl Into<String>) {
-        self.say(text);
+        self.notify(text);
     }
 
-    fn say(&mut self, text: impl Into<String>) {
+    fn notify(&mut self, text: impl Into<String>) {
         self.notice(text.into(), false);
     }
 
-    fn say_error(&mut self, text: impl Into<String>) {
+    fn notify_error(&mut self, text: impl Into<String>) {
         self.notice(text.into(), true);
     }
 
@@ -392,14 +393,14 @@ impl Editor {
         self.measuring.forget();
         self.table.forget();
         if self.exporting.forget_model() {
-            self.say("The export of the other model was stopped; nothing was written.");
+            self.notify("The export of the previous model was cancelled. No file was written.");
         }
         self.world.clear();
         self.evaluation.start_document();
         self.relink = None;
         self.opened = None;
         self.key_drag = None;
-        self.n_dropped_said = 0;
+        self.n_dropped_reported = 0;
         self.autosave.start_document(None);
         self.rebuild_heat();
         self.weighted = self.document.weighted_joints();

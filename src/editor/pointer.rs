@@ -142,7 +142,7 @@ impl Editor {
                         continue;
                     }
                     if let Err(error) = self.apply_watched(edit, "Paint") {
-                        self.say_error(error.to_string());
+                        self.notify_error(error.to_string());
                     }
                 }
                 ToolAction::Commit => {
@@ -155,7 +155,7 @@ impl Editor {
                     self.refresh(&dirty);
                     self.refresh_heat();
                 }
-                ToolAction::Say(text) => self.say(text),
+                ToolAction::Say(text) => self.notify(text),
             }
         }
     }

@@ -124,7 +124,7 @@ impl Editor {
         }
         self.evaluation.skin_secs = result.secs;
         if let Some(failure) = result.failure {
-            self.say_error(failure);
+            self.notify_error(failure);
             return;
         }
         self.evaluation.shown = result.generation;
@@ -181,11 +181,11 @@ impl Editor {
     /// Notes once, each time, that the oldest undo steps were dropped.
     fn report_dropped_steps(&mut self) -> bool {
         let n = self.history.n_dropped();
-        let is_new = n > self.n_dropped_said;
+        let is_new = n > self.n_dropped_reported;
         if is_new {
-            self.n_dropped_said = n;
-            self.say(format!(
-                "The history is full: the {n} oldest steps can no longer be undone."
+            self.n_dropped_reported = n;
+            self.notify(format!(
+                "The history is full. The {n} oldest steps can no longer be undone."
             ));
         }
         is_new

@@ -1,4 +1,4 @@
-//! What the skin under a place of the viewport says: its weights and the bone that moves it most.
+//! Weights and bones under a place of the viewport.
 
 use super::Editor;
 use crate::deform::MaskKind;
@@ -137,14 +137,14 @@ impl Editor {
     pub fn sample_value(&mut self, ndc: Vec2, size_px: Vec2) {
         let target = self.paint_target();
         match self.take_value(ndc, size_px) {
-            Some(value) => self.say(format!("The brush paints {value:.2} now.")),
+            Some(value) => self.notify(format!("Brush value: {value:.2}.")),
             None if target != PaintTarget::Weights => {
-                self.say("There is no surface under the pointer.");
+                self.notify("No surface under the pointer.");
             }
             None if self.document.session().active_joint.is_none() => {
-                self.say("Choose a bone first: its weight is taken.");
+                self.notify("Select a bone first. Its weight is sampled.");
             }
-            None => self.say("There is no surface of the active bone under the pointer."),
+            None => self.notify("No surface of the active bone's object under the pointer."),
         }
     }
 

@@ -216,7 +216,7 @@ impl Editor {
     pub fn select_off_sum(&mut self) {
         let report = self.problems.report.clone();
         if report.off_sum.is_empty() {
-            self.say("The weights of every point sum to 1.");
+            self.notify("The weights of every vertex add up to 1.");
             return;
         }
         self.select_points_of(
@@ -272,11 +272,11 @@ impl Editor {
         result: Result<Fixed, Cancelled>,
     ) {
         match result {
-            Err(Cancelled) => self.say("The fix was cancelled; nothing was changed."),
+            Err(Cancelled) => self.notify("The fix was cancelled. Nothing changed."),
             Ok(_) if revision != self.history.revision() => self.start_fix(mesh, points, fix),
             Ok(Fixed { edit, label, said }) => match edit.map(|edit| self.apply(edit, label)) {
-                Some(Err(error)) => self.say_error(error.to_string()),
-                None | Some(Ok(())) => self.say(said),
+                Some(Err(error)) => self.notify_error(error.to_string()),
+                None | Some(Ok(())) => self.notify(said),
             },
         }
     }

@@ -37,7 +37,7 @@ impl Editor {
         let joints = self.range_of_motion_joints();
         let clip = settings.clip(name, self.document.skeleton(), &joints);
         if clip.channels.is_empty() {
-            self.say("No bone would move: choose an axis with an angle, and bending or twisting.");
+            self.notify("No bone would move. Set an angle, and enable bend or twist.");
             return false;
         }
         let n_moves = settings.moves(self.document.skeleton(), &joints).len();
@@ -57,8 +57,8 @@ impl Editor {
         self.show_clip(Some(id));
         let bones = counted(joints.len(), "bone");
         let moves = counted(n_moves, "move");
-        self.say(format!(
-            "\"{name}\" takes {bones} through {moves} in {length:.1} s. It is a preview clip: exports leave it out."
+        self.notify(format!(
+            "\"{name}\" moves {bones} through {moves} in {length:.1} s. It is a preview clip: exports leave it out."
         ));
         true
     }

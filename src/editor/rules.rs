@@ -47,7 +47,7 @@ impl Editor {
             return;
         }
         if let Err(error) = self.apply(Edit::JointRule { joint, rule }, label) {
-            self.say_error(format!("{error}."));
+            self.notify_error(format!("{error}."));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the colours of weights stand for, and their values at the points.
 //!
-//! The way of the data: [`WeightView`] is what the artist wants to see -> a [`Heat`] a mesh -> an edit names the chunks
+//! Data flow: [`WeightView`] is what the artist wants to see -> a [`Heat`] a mesh -> an edit names the chunks
 //! that it touched, which are read again and noted in [`Heat::changes`], so that the renderer uploads no more than them.
 //!
 //! Invariant: a heat that was updated chunk by chunk equals a fresh one.

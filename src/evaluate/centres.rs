@@ -1,4 +1,4 @@
-//! Centres of rotation of the meshes that some view moves about them.
+//! Centres of rotation of the meshes that need them in some view.
 
 use super::ViewRequest;
 use crate::deform::SkinningMethod;
@@ -11,12 +11,12 @@ use std::sync::Arc;
 /// Centres of rotation by mesh.
 pub type CentreMap = BTreeMap<MeshId, Arc<Centres>>;
 
-/// The meshes with a skin that one of `views` moves about centres of rotation.
+/// The meshes with a skin that some of `views` skin about centres of rotation.
 pub fn meshes_about_centres(document: &Document, views: &[ViewRequest]) -> BTreeSet<MeshId> {
     asked(document, views).collect()
 }
 
-/// Whether `known` has the centres of a mesh for its present influences.
+/// Whether `known` has the centres of a mesh for its current influences.
 pub fn has_centres(document: &Document, known: &CentreMap, mesh: MeshId) -> bool {
     document.meshes().get(&mesh).is_some_and(|item| {
         known
@@ -25,7 +25,8 @@ pub fn has_centres(document: &Document, known: &CentreMap, mesh: MeshId) -> bool
     })
 }
 
-/// Brings `known` up to date with what `views` of the document ask for, here and now. Allocates nothing where it is.
+/// Computes the centres that `views` need and `known` lacks, on this thread, and removes the others. Allocates nothing
+/// where `known` is up to date.
 pub(super) fn find(document: &Document, views: &[ViewRequest], known: &mut CentreMap) {
     known.retain(|mesh, _| asked(document, views).any(|asked| asked == *mesh));
     for mesh in asked(document, views) {
@@ -40,7 +41,7 @@ pub(super) fn find(document: &Document, views: &[ViewRequest], known: &mut Centr
     }
 }
 
-/// [`meshes_about_centres`], some of them several times.
+/// As [`meshes_about_centres`], with repetitions.
 fn asked<'a>(
     document: &'a Document,
     views: &'a [ViewRequest],

@@ -1,4 +1,4 @@
-//! Documents evaluated in place: what the worker, the command line and tests share.
+//! The evaluator of documents, which the worker, the command line and tests share.
 
 use super::exported::{ExportedModel, ExportedView};
 use super::plans::Plans;
@@ -9,17 +9,17 @@ use crate::skeleton::Pose;
 use glam::{DAffine3, Vec3};
 use std::sync::Arc;
 
-/// Evaluates documents under the stacks of views; evaluating again redoes only what changed.
+/// Evaluates a document under the stacks of views; recomputes only what changed since the latest evaluation.
 #[derive(Default)]
 pub struct Evaluator {
     plans: Plans,
-    /// What [`StackChoice::Exported`] shows.
+    /// The file of [`StackChoice::Exported`].
     exported: Option<Box<ExportedView>>,
 }
 
 impl Evaluator {
-    /// Uses these centres of rotation from now on and computes none; a mesh without moves as by dual quaternion skinning.
-    /// An evaluator that was never given any computes them where a stack reads them.
+    /// Uses these centres of rotation from now on and computes none: a mesh without falls back to dual quaternion
+    /// skinning. Without this call the evaluator computes the centres that a stack reads.
     pub fn set_centres(&mut self, centres: CentreMap) {
         self.plans.set_centres(centres);
     }
@@ -36,7 +36,7 @@ impl Evaluator {
         }
     }
 
-    /// Deforms all instances of `document` in `pose`, each mesh by its own stack; for each what moved, in order of id.
+    /// Deforms all instances of `document` in `pose`, each mesh by its own stack. Returns the changes, in order of id.
     pub fn evaluate(&mut self, document: &Document, pose: &Pose) -> Vec<(InstanceId, Moved)> {
         let moved = self.evaluate_views(document, pose, &[ViewRequest::own()]);
         moved
@@ -45,8 +45,8 @@ impl Evaluator {
             .collect()
     }
 
-    /// Deforms all instances of `document` in `pose` once for each view; what moved, by view in the order of `views`,
-    /// then by id. The results of other views are freed.
+    /// Deforms all instances of `document` in `pose`, once for each view. Returns the changes in the order of `views`,
+    /// then of ids. The results of other views are freed.
     pub fn evaluate_views(
         &mut self,
         document: &Document,
@@ -59,19 +59,19 @@ impl Evaluator {
             if view.stack != StackChoice::Exported {
                 self.plans.evaluate_view(document, pose, view, &mut moved);
             } else if let Some(exported) = &mut self.exported {
-                // Before anything was exported there is nothing to show.
+                // Before the first export there is nothing to show.
                 exported.evaluate(view.view, document, pose, &mut moved);
             }
         }
         moved
     }
 
-    /// The state of one instance, deformed by its own stack, after the latest evaluation.
+    /// The plan of one instance under its own stack, after the latest evaluation.
     pub fn plan(&self, instance: InstanceId) -> Option<&InstancePlan> {
         self.plan_in(ViewId::OWN, instance)
     }
 
-    /// The state of one instance in a view after the latest evaluation.
+    /// The plan of one instance in a view, after the latest evaluation.
     pub fn plan_in(&self, view: ViewId, instance: InstanceId) -> Option<&InstancePlan> {
         self.plans.plan(view, instance)
     }

@@ -1,9 +1,9 @@
-//! An exported file beside the document it was made of: what any player shows of it, point for point.
+//! An exported file beside the document that it was exported from, as any glTF player shows it.
 //!
-//! The way of the data: the file's own document, read from its bytes -> its clip at the moment on screen -> linear
-//! blending of its skin and morph targets -> by vertex to the points and normals of the document.
+//! Data flow: the document of the file, read from its bytes -> its clip at the time on screen -> linear blend skinning
+//! and morph targets -> by vertex to the points and normals of the document.
 //!
-//! Invariant: nothing of the document's stacks, rules or clips has part in it.
+//! Invariant: it depends on none of the document's stacks, rules and clips.
 
 use super::plans::Plans;
 use super::{ViewId, ViewRequest};
@@ -15,7 +15,7 @@ use glam::Vec3;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A file that was read again, and which of its clips are the document's.
+/// An exported file that was read again, with its clips and instances matched to those of the document.
 #[derive(Clone, Debug)]
 pub struct ExportedModel {
     document: Document,
@@ -23,7 +23,7 @@ pub struct ExportedModel {
     instances: Option<BTreeMap<InstanceId, InstanceId>>,
 }
 
-/// The file in a view.
+/// The file, evaluated for a view.
 pub(super) struct ExportedView {
     model: Arc<ExportedModel>,
     plans: Plans,
@@ -31,11 +31,11 @@ pub(super) struct ExportedView {
     shown: BTreeMap<InstanceId, Shown>,
 }
 
-/// One instance as a player shows it.
+/// One instance of the file, in the point order of the document.
 struct Shown {
-    /// The document's mesh that it was laid out for.
+    /// The document's mesh that gives the order.
     mesh: Arc<Mesh>,
-    /// n_points, n_normals: where they are in the file's mesh.
+    /// n_points, n_normals: their indices in the mesh of the file.
     points: Vec<u32>,
     of_normals: Vec<u32>,
     /// n_points, n_normals, world.
@@ -44,8 +44,8 @@ struct Shown {
 }
 
 impl ExportedModel {
-    /// A file as `document`, which holds for each clip of the exported one another in `clips`, and draws each of its
-    /// instances by another of `instances`; `None`: by that of the same id, with the same nodes.
+    /// `document`: of the file; `clips`, `instances`: from ids of the exported document to ids of the file. `instances`
+    /// `None`: the file has the same instances and the same nodes.
     pub fn new(
         document: Document,
         clips: BTreeMap<ClipId, ClipId>,
@@ -58,27 +58,27 @@ impl ExportedModel {
         }
     }
 
-    /// What is in the file.
+    /// The document of the file.
     pub fn document(&self) -> &Document {
         &self.document
     }
 
-    /// Whether the file holds a clip of the document.
+    /// Whether the file has this clip of the document.
     pub fn has_clip(&self, clip: ClipId) -> bool {
         self.clips.contains_key(&clip)
     }
 
-    /// Whether it is known which of its clips are the document's: those of a file with another number of them are not.
+    /// Whether its clips were matched to those of the document; a file with another number of clips is not.
     pub fn matches_clips(&self) -> bool {
         !self.clips.is_empty() || self.document.clips().is_empty()
     }
 
-    /// Whether its nodes are those of the exported document: else it shows a pose that no clip has as its own rest.
+    /// Whether it has the nodes of the exported document; else it shows its rest pose where no clip plays.
     pub fn keeps_nodes(&self) -> bool {
         self.instances.is_none()
     }
 
-    /// The instance there that draws `id` of the exported document.
+    /// The instance of the file for `id` of the exported document.
     fn instance(&self, id: InstanceId) -> Option<InstanceId> {
         match &self.instances {
             Some(instances) => instances.get(&id).copied(),
@@ -86,8 +86,8 @@ impl ExportedModel {
         }
     }
 
-    /// The file's pose at the moment that `document` shows in `pose`. Where that is no clip of the file, its joints take
-    /// the pose as it is and what was added to the file stays at rest; all of it where it has other nodes.
+    /// The pose of the file at the time that `document` shows. Without a clip of the file, its joints take `pose`, and
+    /// added joints stay at rest; a file with other nodes then is at rest.
     fn pose_at(&self, document: &Document, pose: &Pose) -> Pose {
         let playback = &document.session().playback;
         let clip = playback.clip.filter(|_| !playback.unkeyed);
@@ -125,7 +125,7 @@ impl ExportedView {
         &self.model
     }
 
-    /// Plays the file at the moment that `document` shows in `pose`; what moved goes to `moved`.
+    /// Evaluates the file at the time that `document` shows in `pose`; adds its changes to `moved`.
     pub(super) fn evaluate(
         &mut self,
         view: ViewId,
@@ -182,7 +182,7 @@ impl ExportedView {
         }
     }
 
-    /// World positions of the points and world normals of one instance, where the view is this one.
+    /// World positions of the points and world normals of one instance; `None` in another view.
     pub(super) fn posed_in(
         &self,
         view: ViewId,

@@ -1,4 +1,4 @@
-//! Evaluated instances with what their metrics compare them with.
+//! Evaluated instances, and the shapes that metrics compare them with.
 
 use super::{CentreMap, Evaluator};
 use crate::deform::DeformStack;
@@ -9,17 +9,17 @@ use glam::Vec3;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What to compare the document's own stack with.
+/// The shapes to compare with the result of the document's own stacks.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// Evaluate plain dual quaternion skinning too ([`crate::deform::diagnostics::Metric::Discontinuity`]).
+    /// Also evaluate plain dual quaternion skinning ([`crate::deform::diagnostics::Metric::Discontinuity`]).
     pub plain: bool,
-    /// Evaluate this document too, the same model under other stacks ([`with_stacks`],
+    /// Also evaluate this document, the same model under other stacks ([`with_stacks`],
     /// [`crate::deform::diagnostics::Metric::Difference`]).
     pub other: Option<Document>,
 }
 
-/// Evaluates a document in poses and hands out [`ShapeView`]s; evaluating again redoes only what changed.
+/// Evaluates a document in poses for metrics ([`ShapeView`]); recomputes only what changed.
 #[derive(Default)]
 pub struct Gauge {
     shown: Evaluator,
@@ -30,21 +30,21 @@ pub struct Gauge {
     extras: BTreeMap<InstanceId, Extra>,
 }
 
-/// What a view needs beside an evaluated instance.
+/// The data of a [`ShapeView`] besides the evaluated instance.
 struct Extra {
     inflated: Vec<Vec3>,
     segments: Segments,
 }
 
 impl Gauge {
-    /// Moves points about these centres of rotation from now on; see [`Evaluator::set_centres`].
+    /// Uses these centres of rotation from now on; see [`Evaluator::set_centres`].
     pub fn set_centres(&mut self, centres: &CentreMap) {
         for evaluator in [&mut self.shown, &mut self.plain, &mut self.other] {
             evaluator.set_centres(centres.clone());
         }
     }
 
-    /// Evaluates all instances of `document` in `pose`, and what they are compared with.
+    /// Evaluates all instances of `document` in `pose`, and the shapes to compare them with.
     pub fn evaluate(&mut self, document: &Document, pose: &Pose, comparison: &Comparison) {
         self.shown.evaluate(document, pose);
         self.has_plain = comparison.plain;
@@ -66,7 +66,7 @@ impl Gauge {
                         inflated: plan.inflated_bind(),
                         segments: Segments::of_bones(bones, pose),
                     },
-                    // A rigid instance is at rest wherever its node takes it.
+                    // The rest shape of a rigid instance moves with its node.
                     None => Extra {
                         inflated: plan.positions().to_vec(),
                         segments: Segments::default(),
@@ -77,7 +77,7 @@ impl Gauge {
             .collect();
     }
 
-    /// One instance of the document that was evaluated last; `None` if it draws nothing.
+    /// One instance of the latest evaluation; `None` if it draws nothing.
     pub fn shape<'a>(
         &'a self,
         document: &'a Document,
@@ -114,7 +114,7 @@ impl Gauge {
     }
 }
 
-/// The document with another stack on each mesh, which depends on the one it has.
+/// The document with another stack on each mesh; `stack` maps the mesh's own to it.
 pub fn with_stacks(document: &Document, stack: impl Fn(&DeformStack) -> DeformStack) -> Document {
     let mut changed = document.clone();
     for (&mesh, item) in document.meshes() {
@@ -122,7 +122,7 @@ pub fn with_stacks(document: &Document, stack: impl Fn(&DeformStack) -> DeformSt
             mesh,
             stack: Arc::new(stack(&item.stack)),
         };
-        // A stack can be refused only if it breaks a rule of the document; then the mesh keeps its own.
+        // An invalid stack is refused; the mesh then keeps its own.
         let _ = changed.apply(&mut edit);
     }
     changed

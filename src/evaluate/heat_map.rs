@@ -1,6 +1,6 @@
-//! Heat maps: a metric's values at the points of every view that is shown, computed with the evaluation.
+//! Heat maps: the values of a metric at the points of every visible view, computed after the evaluation.
 //!
-//! Invariant: a map is computed again only when what it depends on moved or was asked for differently.
+//! Invariant: a map is recomputed only when the shapes or the settings that it depends on changed.
 
 use super::{Evaluator, ViewId, ViewRequest};
 use crate::deform::diagnostics::{Metric, Segments, ShapeView, Summary, measure_into};
@@ -11,17 +11,17 @@ use glam::Vec3;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What [`Metric::Difference`] compares.
+/// The two stacks that [`Metric::Difference`] compares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The first stack; `None`: what each view shows.
+    /// The first stack; `None`: that of each view.
     pub of: Option<StackChoice>,
     /// The second one.
     pub to: StackChoice,
 }
 
 impl Default for Difference {
-    /// What is shown against what other viewers draw.
+    /// The stack of each view and linear blend skinning.
     fn default() -> Self {
         Self {
             of: None,
@@ -30,18 +30,18 @@ impl Default for Difference {
     }
 }
 
-/// What the surfaces are coloured by.
+/// The heat map that colours the surfaces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMapRequest {
-    /// Another number whenever what was shown before is forgotten; comes back in [`HeatUpdate`].
+    /// Changes whenever earlier maps are dropped; returned in [`HeatUpdate`].
     pub asked: u64,
-    /// What is measured.
+    /// The metric.
     pub metric: Metric,
-    /// What [`Metric::Difference`] compares.
+    /// The two stacks that [`Metric::Difference`] compares.
     pub difference: Difference,
-    /// Objects that are not measured.
+    /// Instances that are left out.
     pub hidden_instances: BTreeSet<InstanceId>,
-    /// Points that do not count.
+    /// Points that are left out of the figures.
     pub hidden_points: PointsOfMeshes,
 }
 
@@ -56,34 +56,34 @@ pub struct HeatValues {
     pub values: Arc<Vec<f32>>,
 }
 
-/// What the values of a view come to, over all of its objects that are not hidden.
+/// The summary of the values of a view over all of its visible instances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeatFigures {
-    /// What was measured.
+    /// The metric.
     pub metric: Metric,
-    /// The numbers. Its points are not of one mesh: [`HeatFigures::worst`] says where.
+    /// The numbers. Its points belong to several meshes: [`HeatFigures::worst`] names the place.
     pub summary: Summary,
-    /// The place of the largest magnitude.
+    /// The instance and point of the largest magnitude.
     pub worst: Option<(InstanceId, u32)>,
 }
 
-/// What a request changed of the heat maps.
+/// The changes of the heat maps by a request.
 #[derive(Clone, Debug, Default)]
 pub struct HeatUpdate {
     /// The request's.
     pub asked: u64,
     /// Maps that changed.
     pub values: Vec<HeatValues>,
-    /// Of every view that was evaluated; none while no heat map is asked for.
+    /// Of every view that was evaluated; empty without a heat map.
     pub figures: BTreeMap<ViewId, HeatFigures>,
-    /// The diagonal of the box around the model at rest, metres; 0 while nothing was measured.
+    /// The diagonal of the bounding box of the model at rest, metres; 0 without a heat map.
     pub diagonal: f32,
 }
 
-/// Views that nobody sees, to compare with.
+/// The ids of hidden views, which others are compared with.
 const HIDDEN: u32 = u32::MAX - 16;
 
-/// What is known of the maps; lives beside the evaluator.
+/// The state of the heat maps, beside the evaluator.
 #[derive(Default)]
 pub(super) struct HeatMapper {
     request: Option<HeatMapRequest>,
@@ -91,7 +91,7 @@ pub(super) struct HeatMapper {
     figures: BTreeMap<ViewId, HeatFigures>,
     diagonal: f32,
     inflated: Vec<Vec3>,
-    /// All values of a view, and those of them that count.
+    /// All values of a view, and those of visible points.
     all: Vec<f32>,
     known: Vec<f32>,
 }
@@ -99,22 +99,22 @@ pub(super) struct HeatMapper {
 #[derive(Default)]
 struct Map {
     values: Arc<Vec<f32>>,
-    /// The values before, to be written over when nobody shows them any more.
+    /// Earlier values, whose buffers are used again.
     spare: Arc<Vec<f32>>,
 }
 
-/// What a view is compared with.
+/// The views that a view is compared with.
 #[derive(Clone, Copy, Default)]
 struct Partners {
     /// Plain dual quaternion skinning.
     plain: Option<ViewId>,
-    /// The first stack of a difference, where that is not the view's own.
+    /// The first stack of a difference, where that is not that of the view.
     of: Option<ViewId>,
     /// The second one.
     to: Option<ViewId>,
 }
 
-/// The views that `request` needs besides those that are shown, and what each of these is compared with.
+/// The hidden views that `request` needs, and which of them each visible view is compared with.
 fn partners(
     request: &HeatMapRequest,
     shown: &[ViewRequest],
@@ -160,7 +160,7 @@ fn partners(
     (hidden, partners)
 }
 
-/// The views to evaluate for `request`: those that are shown, and those to compare them with.
+/// The views to evaluate for `request`: the visible ones, and those that they are compared with.
 pub fn views_for(request: &HeatMapRequest, shown: &[ViewRequest]) -> Vec<ViewRequest> {
     let mut all = shown.to_vec();
     all.extend(partners(request, shown).0);
@@ -168,7 +168,7 @@ pub fn views_for(request: &HeatMapRequest, shown: &[ViewRequest]) -> Vec<ViewReq
 }
 
 impl HeatMapper {
-    /// Measures what `moved`, or was not measured yet, in the views that are shown.
+    /// Measures the instances that `moved`, or were not measured yet, in the visible views.
     pub(super) fn update(
         &mut self,
         evaluator: &Evaluator,
@@ -262,7 +262,7 @@ impl HeatMapper {
                 Segments::of_bones(bones, pose)
             }
             None => {
-                // A rigid instance is at rest wherever its node takes it.
+                // The rest shape of a rigid instance moves with its node.
                 self.inflated.clear();
                 self.inflated.extend_from_slice(plan.positions());
                 Segments::default()

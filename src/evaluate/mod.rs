@@ -1,15 +1,16 @@
-//! From a document and a pose to deformed meshes, off the UI thread.
+//! Evaluation: from a document and a pose to deformed meshes, off the UI thread.
 //!
 //! Data flow: the editor posts a [`Request`] (a clone of the document) into the [`Worker`]'s mailbox -> the
-//! [`Evaluator`] cooks what changed and runs it under the stack of each view -> an [`Evaluated`] comes back on a channel -> the editor applies its
-//! [`InstanceUpdate`]s to the displayed meshes and hands the buffers back. Everything else that takes longer than a frame
-//! runs on the [`Lane`], by priority.
+//! [`Evaluator`] cooks what changed and runs it under the stack of each view -> an [`Evaluated`] comes back on a
+//! channel -> the editor applies its [`InstanceUpdate`]s to the displayed meshes and hands the buffers back. All
+//! other work that takes longer than a frame runs on the [`Lane`], by priority.
 //!
-//! A [`Gauge`] evaluates what metrics compare: the document's own stack, plain dual quaternion skinning, another stack.
+//! A [`Gauge`] evaluates the shapes that metrics compare: the document's own stacks, plain dual quaternion skinning,
+//! other stacks.
 //!
 //! Invariant: a new request replaces a waiting one, never a running one.
 //! Invariant: updates are applied in the order they were sent; together they equal a full evaluation, bit for bit.
-//! Invariant: views share what is cooked; each equals an evaluation of its own, bit for bit.
+//! Invariant: views share cooked data; each equals an evaluation of its own, bit for bit.
 //! Invariant: a panic in a deformer ends its request, not the worker.
 
 pub mod centres;

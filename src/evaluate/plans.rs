@@ -9,16 +9,15 @@ use glam::DAffine3;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Cooked meshes, shared by all views, and the plan of every instance in each of them; evaluating again redoes only
-/// what changed.
+/// Cooked meshes, shared by all views, and the plan of every instance in each view.
 #[derive(Default)]
 pub(super) struct Plans {
     cooked: HashMap<(MeshId, Arc<[u32]>), Cooked>,
     orders: SkinOrders,
     skin_meshes: SkinMeshes,
-    /// Counts evaluations.
+    /// The number of evaluations.
     now: u64,
-    plans: BTreeMap<(ViewId, InstanceId), InstancePlan>,
+    by_view: BTreeMap<(ViewId, InstanceId), InstancePlan>,
     rest: Option<Rest>,
     world: Vec<DAffine3>,
     centres: CentreMap,
@@ -41,7 +40,8 @@ struct Rest {
 }
 
 impl Plans {
-    /// Uses these centres of rotation from now on and computes none; a mesh without moves as by dual quaternion skinning.
+    /// Uses these centres of rotation from now on and computes none: a mesh without falls back to dual quaternion
+    /// skinning.
     pub(super) fn set_centres(&mut self, centres: CentreMap) {
         self.centres = centres;
         self.centres_given = true;
@@ -50,7 +50,7 @@ impl Plans {
     /// Begins an evaluation of `document` in `pose`: what all views share. Plans of other views than `views` are freed.
     pub(super) fn begin(&mut self, document: &Document, pose: &Pose, views: &[ViewRequest]) {
         pose.world_matrices_into(document.skeleton(), &mut self.world);
-        self.plans.retain(|(view, id), _| {
+        self.by_view.retain(|(view, id), _| {
             document.instances().contains_key(id) && views.iter().any(|v| v.view == *view)
         });
         self.cook(document);
@@ -59,7 +59,7 @@ impl Plans {
         }
     }
 
-    /// Deforms all instances for one of the views that the evaluation began with; what moved goes to `moved`, by id.
+    /// Deforms all instances for one of the views that the evaluation began with; adds the changes to `moved`, by id.
     pub(super) fn evaluate_view(
         &mut self,
         document: &Document,
@@ -93,7 +93,7 @@ impl Plans {
                 skin_meshes: &skin_meshes,
             };
             if let Some(input) = posed.deform_input(instance, cooked) {
-                let plan = self.plans.entry((view.view, id)).or_default();
+                let plan = self.by_view.entry((view.view, id)).or_default();
                 moved.push((view.view, id, plan.run(&input)));
             }
             self.skin_meshes.give_back(skin_meshes);
@@ -102,7 +102,7 @@ impl Plans {
 
     /// The plan of one instance in a view after the latest evaluation.
     pub(super) fn plan(&self, view: ViewId, instance: InstanceId) -> Option<&InstancePlan> {
-        self.plans.get(&(view, instance))
+        self.by_view.get(&(view, instance))
     }
 
     /// World transforms of all joints in the latest evaluation.

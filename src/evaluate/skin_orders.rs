@@ -1,15 +1,15 @@
-//! What an evaluator needs of skins that frames do not change: the order of their joints, and the meshes they move.
+//! Data of skins that do not change from frame to frame: the order of their joints, and the meshes that they move.
 
 use crate::document::{Document, Instance, MeshId, Skin, SkinId, SkinnedMesh};
 use crate::skeleton::Skeleton;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The orders of the joints of skins, known by the identity of what they come from.
+/// The order of the joints of each skin, cached by the identity of skin and skeleton.
 #[derive(Default)]
 pub(super) struct SkinOrders {
     orders: BTreeMap<SkinId, SkinOrder>,
-    /// Of instances without a skin.
+    /// For instances without a skin.
     none: Arc<[u32]>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct SkinMeshes {
 }
 
 impl SkinMeshes {
-    /// The meshes that a skin moves, each once, in order of id. To be given back.
+    /// The meshes that a skin moves, each once, in order of id, in a buffer to be given back.
     pub(super) fn take<'a>(
         &mut self,
         document: &'a Document,
@@ -68,7 +68,7 @@ impl SkinMeshes {
         meshes
     }
 
-    /// Keeps the buffer for the next time.
+    /// Keeps the buffer for the next call.
     pub(super) fn give_back(&mut self, meshes: Vec<SkinnedMesh<'_>>) {
         self.spare = recycled(meshes);
     }

@@ -1,8 +1,8 @@
-//! Which stacks to look at.
+//! Views: the stacks under which a document is evaluated.
 
 use crate::deform::StackChoice;
 
-/// Names a view of the model: one stack that it is evaluated under. Pictures may share a view.
+/// The id of a view: of a stack under which the model is evaluated. Several panes may show one view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ViewId(pub u32);
 
@@ -14,11 +14,11 @@ impl ViewId {
 /// One view to evaluate.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ViewRequest {
-    /// Its name in the result.
+    /// Its id in the result.
     pub view: ViewId,
-    /// What its meshes deform by.
+    /// The stack of its meshes.
     pub stack: StackChoice,
-    /// Plain dual quaternion skinning in its place, with what it does about scale.
+    /// Use plain dual quaternion skinning instead, with the treatment of scale of that stack.
     pub plain: bool,
 }
 

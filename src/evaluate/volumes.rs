@@ -10,32 +10,32 @@ use crate::task::{Cancelled, Task};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Most moments of a clip that are measured; a longer one is measured at fewer frames.
+/// The largest number of frames that are measured; a longer clip is sampled at this many.
 const MOST_MOMENTS: usize = 600;
 
-/// What a surface encloses.
+/// Whether a surface encloses a volume.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Closure {
-    /// It has holes everywhere: volume has no meaning.
+    /// No part is closed: it has no volume.
     #[default]
     Open,
-    /// Some parts are closed: their volume counts.
+    /// Some parts are closed: only those have a volume.
     Partly,
     /// All of it is closed.
     Closed,
 }
 
-/// Volume over the moments of a study. All are 0 or NaN where volume has no meaning.
+/// Volume over the frames of a study; 0 and NaN without a volume.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VolumeTrack {
     /// At rest, cubic metres.
     pub rest: f64,
-    /// One a moment: how much more or less, as a share; NaN without a meaning.
+    /// One a frame: the relative change; NaN without a volume.
     pub changes: Vec<f32>,
 }
 
 impl VolumeTrack {
-    /// The moment and the value of the largest change.
+    /// The frame and the value of the largest change.
     pub fn worst(&self) -> Option<(usize, f32)> {
         let known = self.changes.iter().enumerate().filter(|(_, v)| !v.is_nan());
         let worst = known.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
@@ -46,33 +46,33 @@ impl VolumeTrack {
 /// One instance of a study.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InstanceVolumes {
-    /// Whether it encloses anything.
+    /// Whether it is closed.
     pub closure: Closure,
     /// Of all closed parts.
     pub whole: VolumeTrack,
     /// Approximate shares of its joints, by the skeleton's index.
     pub joints: BTreeMap<JointId, VolumeTrack>,
-    /// One a moment: the largest bulge, as a share of the distance at rest; NaN without bones.
+    /// One a frame: the largest bulge, relative to the rest distance; NaN without bones.
     pub bulges: Vec<f32>,
 }
 
-/// Volume and bulge of everything over the moments of a clip, or in one pose.
+/// Volume and bulge of all instances over the frames of a clip, or in one pose.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VolumeStudy {
-    /// What was measured; `None`: the pose on screen, a single moment.
+    /// The clip; `None`: the pose on screen, a single frame.
     pub clip: Option<ClipId>,
-    /// The moments, seconds, ascending.
+    /// The times of the frames, seconds, ascending.
     pub times_secs: Vec<f64>,
-    /// All that is drawn.
+    /// By instance.
     pub instances: BTreeMap<InstanceId, InstanceVolumes>,
     /// All closed parts together.
     pub whole: VolumeTrack,
-    /// One a moment: the largest bulge of all.
+    /// One a frame: the largest bulge of all instances.
     pub bulges: Vec<f32>,
 }
 
 impl VolumeStudy {
-    /// The moment nearest to a time.
+    /// The frame nearest to a time.
     pub fn moment(&self, time_secs: f64) -> usize {
         let gap = |i: &usize| (self.times_secs[*i] - time_secs).abs();
         (0..self.times_secs.len())
@@ -93,7 +93,7 @@ pub fn study(document: &Document, fps: u32, task: &Task) -> Result<VolumeStudy, 
         None => (vec![0.0], vec![document.shown_pose()]),
         Some((_, clip)) => {
             let (start, end) = (f64::from(clip.start_secs()), f64::from(clip.end_secs()));
-            // A clip's ends are rounded: what is a frame but for that is no frame more.
+            // The ends of a clip are rounded, which must not add a frame.
             let frames = ((end - start).max(0.0) * f64::from(fps.max(1)) - 1e-3).ceil();
             let n = (frames as usize).clamp(1, MOST_MOMENTS - 1);
             let time = |i: usize| start + (end - start) * i as f64 / n as f64;
@@ -164,7 +164,7 @@ pub fn study(document: &Document, fps: u32, task: &Task) -> Result<VolumeStudy, 
     Ok(study)
 }
 
-/// Adds what a joint's share is at a moment; what was not known of it before has no value.
+/// Adds the share of a joint at a frame; earlier frames without one are NaN.
 fn push_joint(of: &mut InstanceVolumes, joints: &[JointId], share: &JointVolume, moment: usize) {
     let Some(&joint) = joints.get(usize::from(share.joint)) else {
         return;

@@ -1,4 +1,4 @@
-//! The thread that re-skins.
+//! The evaluation thread.
 
 use super::heat_map::{HeatMapRequest, HeatMapper, HeatUpdate, views_for};
 use super::{CentreMap, Evaluator, ExportedModel, ViewId, ViewRequest};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// What to evaluate.
+/// An evaluation to run.
 pub struct Request {
     /// Grows with each request; comes back in the result.
     pub generation: u64,
@@ -20,19 +20,19 @@ pub struct Request {
     pub document: Document,
     /// The pose to show it in.
     pub pose: Arc<Pose>,
-    /// The views to evaluate, each once; what is known of others is freed.
+    /// The views to evaluate, each once; the results of others are freed.
     pub views: Vec<ViewRequest>,
-    /// Centres of rotation, as far as they are known; the worker seeks none.
+    /// The centres of rotation that are known; the worker computes none.
     pub centres: CentreMap,
-    /// What was exported last, to show it as a player does.
+    /// The latest export, to show it as a player does.
     pub exported: Option<Arc<ExportedModel>>,
-    /// What to measure, and show as colours.
+    /// The heat map to compute.
     pub heat_map: Option<HeatMapRequest>,
-    /// Forget everything known before: the first request after another model was opened.
+    /// Drop all caches: the first request after another model was opened.
     pub reset: bool,
 }
 
-/// What a request changed on screen.
+/// The result of a request.
 #[derive(Debug)]
 pub struct Evaluated {
     /// The request's.
@@ -43,22 +43,22 @@ pub struct Evaluated {
     pub views: Vec<ViewId>,
     /// Instances that moved.
     pub updates: Vec<Updated>,
-    /// What was measured of them.
+    /// Their heat maps.
     pub heat: HeatUpdate,
-    /// What the evaluation took without the measuring, seconds.
+    /// The time of the evaluation without heat maps, seconds.
     pub secs: f64,
     /// A sentence for the artist if it failed; then nothing moved.
     pub failure: Option<String>,
 }
 
-/// What moved of one instance in one view.
+/// The changes of one instance in one view.
 #[derive(Debug)]
 pub struct Updated {
-    /// Where it is shown.
+    /// The view.
     pub view: ViewId,
-    /// Which.
+    /// The instance.
     pub instance: InstanceId,
-    /// Where its points are now.
+    /// Its new shape.
     pub update: InstanceUpdate,
 }
 
@@ -245,8 +245,7 @@ impl State {
         }
     }
 
-    /// What `work` gives; `None` if it panicked. What the evaluator was doing is then unknown, so it begins afresh and
-    /// the next result is a full one.
+    /// The result of `work`; `None` if it panicked. The evaluator is then reset, and the next result is a full one.
     fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let result = catch_unwind(AssertUnwindSafe(|| work(self)));
         if result.is_err() {

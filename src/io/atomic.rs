@@ -37,8 +37,8 @@ pub enum WriteError {
 }
 
 impl WriteError {
-    /// The refusal of `path`, in words.
-    pub(super) fn of(path: &Path, error: &io::Error) -> Self {
+    /// The refusal of `path` with its reason.
+    pub(crate) fn of(path: &Path, error: &io::Error) -> Self {
         Self::Refused {
             path: path.to_owned(),
             what: reason(error),
@@ -55,7 +55,7 @@ pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), WriteErr
 /// What a replacement does, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// A temporary file stands in the same folder.
+    /// A temporary file exists in the same folder.
     Created,
     /// It may be read by whom the old file allowed, and is still empty.
     Permitted,
@@ -217,7 +217,7 @@ fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What went wrong, in words that do not need a manual.
+/// The reason of an error, as the end of a sentence.
 pub(super) fn reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "you may not use this file or folder".into(),

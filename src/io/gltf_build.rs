@@ -1,18 +1,20 @@
 //! A generated model -> a new GLB file.
 
+use super::gltf_json::{
+    ComponentType, Target, accessor, at, buffer, channel, members, path_of, value, view,
+};
 use crate::document::PrimitiveSource;
 use crate::sample::SampleModel;
 use crate::skeleton::{Clip, Interpolation, Joint, Property};
+use ::gltf::json::accessor::{Accessor, Type};
+use ::gltf::json::mesh::{Mode, Primitive, Semantic};
+use ::gltf::json::validation::Checked;
+use ::gltf::json::{
+    Animation, Asset, Extras, Mesh, Node, Scene, Skin, animation, buffer as buffers,
+};
 use glam::{DMat4, Vec3};
 use serde_json::{Value, json};
-use std::collections::HashMap;
-
-const FLOAT: u32 = 5126;
-const UNSIGNED_BYTE: u32 = 5121;
-const UNSIGNED_SHORT: u32 = 5123;
-const UNSIGNED_INT: u32 = 5125;
-const ARRAY_BUFFER: u32 = 34962;
-const ELEMENT_ARRAY_BUFFER: u32 = 34963;
+use std::collections::{BTreeMap, HashMap};
 
 /// The model as a binary glTF 2.0 file: joints are the nodes in order, the skinned mesh's node follows and stands
 /// beside the skeleton's roots in the scene.
@@ -35,10 +37,15 @@ pub fn to_glb(model: &SampleModel) -> Vec<u8> {
         .zip(&children)
         .map(|(joint, children)| joint_node(joint, children))
         .collect();
-    nodes.push(json!({ "name": model.mesh.name, "mesh": 0, "skin": 0 }));
+    nodes.push(value(&Node {
+        name: Some(model.mesh.name.clone()),
+        mesh: Some(at(0)),
+        skin: Some(at(0)),
+        ..Node::default()
+    }));
     roots.push(n_joints);
 
-    let primitives: Vec<Value> = model
+    let primitives: Vec<Primitive> = model
         .mesh
         .primitives
         .iter()
@@ -51,21 +58,50 @@ pub fn to_glb(model: &SampleModel) -> Vec<u8> {
         .flat_map(|m| DMat4::from(*m).to_cols_array())
         .map(|x| x as f32)
         .collect();
-    let inverse_bind = file.floats("MAT4", 16, &inverse_bind, None);
-    let joints: Vec<u32> = model.skin.joints.iter().map(|j| j.0).collect();
+    let inverse_bind = file.floats(Type::Mat4, &inverse_bind, None);
     let animations: Vec<Value> = model
         .clips
         .iter()
         .map(|clip| file.animation(clip))
         .collect();
-
+    let scene = Scene {
+        nodes: roots.into_iter().map(at).collect(),
+        name: None,
+        extensions: None,
+        extras: Extras::default(),
+    };
+    let mesh = Mesh {
+        name: Some(model.mesh.name.clone()),
+        primitives: Vec::new(),
+        weights: None,
+        extensions: None,
+        extras: Extras::default(),
+    };
+    let mut mesh = members(&mesh);
+    let primitives = primitives.iter().map(value);
+    mesh.insert("primitives".into(), primitives.collect());
+    let joints = model.skin.joints.iter();
+    let skin = Skin {
+        name: Some(model.skin.name.clone()),
+        inverse_bind_matrices: Some(at(inverse_bind)),
+        joints: joints.map(|j| at(j.get())).collect(),
+        skeleton: None,
+        extensions: None,
+        extras: Extras::default(),
+    };
+    let asset = Asset {
+        version: "2.0".into(),
+        generator: Some("Sinew".into()),
+        ..Asset::default()
+    };
     let mut root = json!({
-        "asset": { "version": "2.0", "generator": "Sinew" },
+        "asset": value(&asset),
         "scene": 0,
-        "scenes": [{ "nodes": roots }],
+        "scenes": [value(&scene)],
         "nodes": nodes,
-        "meshes": [{ "name": model.mesh.name, "primitives": primitives }],
-        "skins": [{ "name": model.skin.name, "inverseBindMatrices": inverse_bind, "joints": joints }],
+        "meshes": [mesh],
+        "skins": [value(&skin)],
+        // Colours are f32 in the crate.
         "materials": [{
             "name": "Skin",
             "pbrMetallicRoughness": {
@@ -74,9 +110,9 @@ pub fn to_glb(model: &SampleModel) -> Vec<u8> {
                 "roughnessFactor": 0.6,
             },
         }],
-        "accessors": file.accessors,
-        "bufferViews": file.views,
-        "buffers": [{ "byteLength": file.bytes.len() }],
+        "accessors": file.accessors.iter().map(value).collect::<Vec<_>>(),
+        "bufferViews": file.views.iter().map(value).collect::<Vec<_>>(),
+        "buffers": [value(&buffer(file.bytes.len()))],
     });
     if !animations.is_empty() {
         root["animations"] = Value::Array(animations);
@@ -103,10 +139,11 @@ fn pack(json: &Value, mut binary: Vec<u8>) -> Vec<u8> {
 }
 
 fn joint_node(joint: &Joint, children: &[usize]) -> Value {
-    let mut node = json!({ "name": joint.name });
-    if !children.is_empty() {
-        node["children"] = json!(children);
-    }
+    let mut node = value(&Node {
+        name: Some(joint.name.clone()),
+        children: (!children.is_empty()).then(|| children.iter().copied().map(at).collect()),
+        ..Node::default()
+    });
     let rest = &joint.rest;
     if rest.has_shear() {
         node["matrix"] = numbers(&rest.to_matrix().to_cols_array());
@@ -139,64 +176,61 @@ fn numbers(values: &[f64]) -> Value {
 #[derive(Default)]
 struct Builder {
     bytes: Vec<u8>,
-    views: Vec<Value>,
-    accessors: Vec<Value>,
+    views: Vec<buffers::View>,
+    accessors: Vec<Accessor>,
     /// Accessor of key times already written, by their bits.
     times: HashMap<Vec<u32>, usize>,
 }
 
 impl Builder {
-    fn view(&mut self, data: &[u8], target: Option<u32>) -> usize {
+    fn view(&mut self, data: &[u8], target: Option<Target>) -> usize {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
-        let mut view = json!({
-            "buffer": 0,
-            "byteOffset": self.bytes.len(),
-            "byteLength": data.len(),
-        });
-        if let Some(target) = target {
-            view["target"] = json!(target);
-        }
+        let offset = self.bytes.len();
         self.bytes.extend_from_slice(data);
-        self.views.push(view);
+        self.views.push(view(0, offset, data.len(), target));
         self.views.len() - 1
     }
 
-    fn accessor(&mut self, view: usize, component: u32, kind: &str, count: usize) -> usize {
-        self.accessors.push(json!({
-            "bufferView": view,
-            "componentType": component,
-            "count": count,
-            "type": kind,
-        }));
+    fn accessor(
+        &mut self,
+        view: usize,
+        component: ComponentType,
+        kind: Type,
+        count: usize,
+    ) -> usize {
+        self.accessors
+            .push(accessor(Some(view), component, kind, count));
         self.accessors.len() - 1
     }
 
-    fn floats(&mut self, kind: &str, width: usize, values: &[f32], target: Option<u32>) -> usize {
+    fn floats(&mut self, kind: Type, values: &[f32], target: Option<Target>) -> usize {
         let data: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
         let view = self.view(&data, target);
-        self.accessor(view, FLOAT, kind, values.len() / width)
+        let count = values.len() / kind.multiplicity();
+        self.accessor(view, ComponentType::F32, kind, count)
     }
 
-    fn primitive(&mut self, p: &PrimitiveSource, n_joints: usize) -> Value {
+    fn primitive(&mut self, p: &PrimitiveSource, n_joints: usize) -> Primitive {
         let flat = |values: &[Vec3]| -> Vec<f32> {
             values.iter().copied().flat_map(<[f32; 3]>::from).collect()
         };
-        let array = Some(ARRAY_BUFFER);
-        let position = self.floats("VEC3", 3, &flat(&p.positions), array);
+        let array = Some(Target::ArrayBuffer);
+        let position = self.floats(Type::Vec3, &flat(&p.positions), array);
         let low = p.positions.iter().fold(Vec3::INFINITY, |a, &b| a.min(b));
         let high = p
             .positions
             .iter()
             .fold(Vec3::NEG_INFINITY, |a, &b| a.max(b));
-        self.accessors[position]["min"] = json!(low.to_array());
-        self.accessors[position]["max"] = json!(high.to_array());
-        let mut attributes = json!({ "POSITION": position });
+        self.accessors[position].min = Some(json!(low.to_array()));
+        self.accessors[position].max = Some(json!(high.to_array()));
+        let mut attributes = vec![(Semantic::Positions, position)];
         if !p.normals.is_empty() {
-            attributes["NORMAL"] = json!(self.floats("VEC3", 3, &flat(&p.normals), array));
+            let normals = self.floats(Type::Vec3, &flat(&p.normals), array);
+            attributes.push((Semantic::Normals, normals));
         }
         if !p.uvs.is_empty() {
             let uvs: Vec<f32> = p.uvs.iter().copied().flat_map(<[f32; 2]>::from).collect();
-            attributes["TEXCOORD_0"] = json!(self.floats("VEC2", 2, &uvs, array));
+            attributes.push((Semantic::TexCoords(0), self.floats(Type::Vec2, &uvs, array)));
         }
         if !p.influences.is_empty() {
             let mut joints = Vec::with_capacity(4 * p.positions.len());
@@ -210,79 +244,97 @@ impl Builder {
                     weights.push(weight);
                 }
             }
-            let (component, data): (u32, Vec<u8>) = if n_joints < 256 {
-                (UNSIGNED_BYTE, joints.iter().map(|&j| j as u8).collect())
+            let (component, data): (ComponentType, Vec<u8>) = if n_joints < 256 {
+                (ComponentType::U8, joints.iter().map(|&j| j as u8).collect())
             } else {
                 (
-                    UNSIGNED_SHORT,
+                    ComponentType::U16,
                     joints.iter().flat_map(|j| j.to_le_bytes()).collect(),
                 )
             };
             let view = self.view(&data, array);
-            attributes["JOINTS_0"] =
-                json!(self.accessor(view, component, "VEC4", p.positions.len()));
-            attributes["WEIGHTS_0"] = json!(self.floats("VEC4", 4, &weights, array));
+            let joints = self.accessor(view, component, Type::Vec4, p.positions.len());
+            attributes.push((Semantic::Joints(0), joints));
+            let weights = self.floats(Type::Vec4, &weights, array);
+            attributes.push((Semantic::Weights(0), weights));
         }
-        let mut primitive = json!({ "attributes": attributes, "material": 0 });
-        if !p.triangles.is_empty() {
-            let corners = p.triangles.as_flattened();
-            // The highest index of each width is the primitive restart value and may not be used.
-            let (component, data): (u32, Vec<u8>) = if p.positions.len() <= 65_535 {
-                let short = corners.iter().flat_map(|&v| (v as u16).to_le_bytes());
-                (UNSIGNED_SHORT, short.collect())
-            } else {
-                (
-                    UNSIGNED_INT,
-                    corners.iter().flat_map(|v| v.to_le_bytes()).collect(),
-                )
-            };
-            let view = self.view(&data, Some(ELEMENT_ARRAY_BUFFER));
-            primitive["indices"] = json!(self.accessor(view, component, "SCALAR", corners.len()));
+        let attributes = attributes
+            .into_iter()
+            .map(|(semantic, accessor)| (Checked::Valid(semantic), at(accessor)));
+        Primitive {
+            attributes: attributes.collect::<BTreeMap<_, _>>(),
+            extensions: None,
+            extras: Extras::default(),
+            indices: (!p.triangles.is_empty()).then(|| at(self.indices(p))),
+            material: Some(at(0)),
+            mode: Checked::Valid(Mode::Triangles),
+            targets: None,
         }
-        primitive
+    }
+
+    fn indices(&mut self, p: &PrimitiveSource) -> usize {
+        let corners = p.triangles.as_flattened();
+        // The highest index of each width is the primitive restart value and may not be used.
+        let (component, data): (ComponentType, Vec<u8>) = if p.positions.len() <= 65_535 {
+            let short = corners.iter().flat_map(|&v| (v as u16).to_le_bytes());
+            (ComponentType::U16, short.collect())
+        } else {
+            (
+                ComponentType::U32,
+                corners.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            )
+        };
+        let view = self.view(&data, Some(Target::ElementArrayBuffer));
+        self.accessor(view, component, Type::Scalar, corners.len())
     }
 
     fn animation(&mut self, clip: &Clip) -> Value {
         let mut samplers = Vec::new();
         let mut channels = Vec::new();
-        for channel in &clip.channels {
-            let bits: Vec<u32> = channel.times.iter().map(|t| t.to_bits()).collect();
+        for track in &clip.channels {
+            let bits: Vec<u32> = track.times.iter().map(|t| t.to_bits()).collect();
             let input = if let Some(&known) = self.times.get(&bits) {
                 known
             } else {
-                let input = self.floats("SCALAR", 1, &channel.times, None);
-                let first = channel.times.iter().copied().fold(f32::INFINITY, f32::min);
-                let last = channel
-                    .times
-                    .iter()
-                    .copied()
-                    .fold(f32::NEG_INFINITY, f32::max);
-                self.accessors[input]["min"] = json!([first]);
-                self.accessors[input]["max"] = json!([last]);
+                let input = self.floats(Type::Scalar, &track.times, None);
+                let times = || track.times.iter().copied();
+                let first = times().fold(f32::INFINITY, f32::min);
+                let last = times().fold(f32::NEG_INFINITY, f32::max);
+                self.accessors[input].min = Some(json!([first]));
+                self.accessors[input].max = Some(json!([last]));
                 self.times.insert(bits, input);
                 input
             };
-            let (kind, width) = match channel.property {
-                Property::Translation | Property::Scale => ("VEC3", 3),
-                Property::Rotation => ("VEC4", 4),
-                Property::MorphWeights => ("SCALAR", 1),
+            let kind = match track.property {
+                Property::Translation | Property::Scale => Type::Vec3,
+                Property::Rotation => Type::Vec4,
+                Property::MorphWeights => Type::Scalar,
             };
-            let output = self.floats(kind, width, &channel.values, None);
-            let interpolation = match channel.interpolation {
-                Interpolation::Step => "STEP",
-                Interpolation::Linear => "LINEAR",
-                Interpolation::CubicSpline => "CUBICSPLINE",
+            let output = self.floats(kind, &track.values, None);
+            let interpolation = match track.interpolation {
+                Interpolation::Step => animation::Interpolation::Step,
+                Interpolation::Linear => animation::Interpolation::Linear,
+                Interpolation::CubicSpline => animation::Interpolation::CubicSpline,
             };
-            channels.push(json!({
-                "sampler": samplers.len(),
-                "target": { "node": channel.joint.0, "path": channel.property.gltf_path() },
-            }));
-            samplers.push(json!({
-                "input": input,
-                "output": output,
-                "interpolation": interpolation,
-            }));
+            let path = path_of(track.property);
+            channels.push(channel(samplers.len(), track.joint.get(), path));
+            samplers.push(animation::Sampler {
+                input: at(input),
+                output: at(output),
+                interpolation: Checked::Valid(interpolation),
+                extensions: None,
+                extras: Extras::default(),
+            });
         }
-        json!({ "name": clip.name, "channels": channels, "samplers": samplers })
+        let mut entry = members(&Animation {
+            name: Some(clip.name.clone()),
+            channels: Vec::new(),
+            samplers: Vec::new(),
+            extensions: None,
+            extras: Extras::default(),
+        });
+        entry.insert("channels".into(), channels.iter().map(value).collect());
+        entry.insert("samplers".into(), samplers.iter().map(value).collect());
+        Value::Object(entry)
     }
 }

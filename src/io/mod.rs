@@ -1,9 +1,9 @@
 //! Files in and out: models, projects, exports.
 //!
-//! The way of the data: the bytes of a .gltf or .glb file (and its folder) -> [`gltf::import_file`] -> `Parts` for a
+//! The data flow: the bytes of a .gltf or .glb file (and its folder) -> [`gltf::import_file`] -> `Parts` for a
 //! document, and findings for the Problems panel. A project ([`project`]) holds only what the artist made and is laid
-//! over its freshly imported model. An export ([`gltf_export`]) patches the source's own JSON and appends what is new.
-//! A moment of it as a mesh is a [`still`], as glTF or [`obj`].
+//! over its freshly imported model. [`gltf_export`] patches the source's own JSON with what changed and appends what is new;
+//! [`obj`] writes shapes as Wavefront OBJ.
 //! [`open_any`] opens whatever is dropped on the window.
 //!
 //! Invariant: no file, however broken, makes the program panic, hang or take more than 64 MiB + 20 x its size.
@@ -15,11 +15,11 @@ pub mod atomic;
 pub mod gltf;
 pub mod gltf_build;
 pub mod gltf_export;
+mod gltf_json;
 pub mod obj;
 mod open;
 mod outputs;
 pub mod project;
-pub mod still;
 pub mod weights_file;
 
 pub use gltf::{Fault, ImportError, Imported, import_bytes, import_file};

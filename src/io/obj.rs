@@ -4,26 +4,24 @@
 //! format has it, so that the second coordinate is 1 minus the model's, rounded; every other number reads back as the
 //! f32 it was.
 
-use super::gltf_export::{ExportError, ExportReport, Exported, picture_of};
-use crate::bake::still::{Still, StillShape, still_shapes};
-use crate::document::{Document, Instance, Material, MeshItem};
+use super::gltf_export::{ExportReport, Written, picture_of};
+use crate::bake::still::StillShape;
+use crate::document::{Document, Instance, InstanceId, Material, MeshItem};
 use crate::finding::Finding;
-use crate::task::Task;
+use crate::task::{Cancelled, Task};
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Writes a moment of `document` into memory: `name`.obj, `name`.mtl where there are materials, and the pictures they
-/// show.
-pub fn export_obj(
+/// Writes the instances of `document` with the given shapes into memory: `name`.obj, `name`.mtl where there are materials,
+/// and the pictures they show.
+pub fn write_obj(
     document: &Document,
-    still: &Still,
+    shapes: &BTreeMap<InstanceId, StillShape>,
     name: &str,
     task: &Task,
-) -> Result<Exported, ExportError> {
-    let pose = still.pose(document).ok_or(ExportError::NoClip)?;
-    let shapes = still_shapes(document, &pose, task)?;
+) -> Result<Written, Cancelled> {
     let name = if name.is_empty() { "model" } else { name };
     let mut report = ExportReport::default();
     let names = material_names(document);
@@ -56,7 +54,7 @@ pub fn export_obj(
         files.extend(pictures);
     }
     report.n_bytes_added = files.iter().map(|(_, bytes)| bytes.len()).sum();
-    Ok(Exported { files, report })
+    Ok(Written { files, report })
 }
 
 /// How many of each were written; the format counts from 1.
@@ -226,7 +224,7 @@ fn maps_of(material: &Material) -> impl Iterator<Item = (&'static str, u32)> {
 }
 
 /// Files that an OBJ at `path`, if there is one, names: they are replaced with it.
-pub(super) fn files_of_obj(path: &Path) -> BTreeSet<String> {
+pub fn files_of_obj(path: &Path) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
     let folder = path.parent().unwrap_or(Path::new(""));
     let named = |path: &Path, keys: &[&str]| -> Vec<String> {

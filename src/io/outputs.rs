@@ -119,7 +119,7 @@ impl Outputs {
     }
 
     /// Keeps a file, which may be an input and holds the wanted bytes already, from being written by anything else.
-    pub(super) fn keep(&mut self, path: &Path) -> Result<(), WriteError> {
+    pub fn keep(&mut self, path: &Path) -> Result<(), WriteError> {
         let file = File::at(path);
         self.check_claimed(path, &file)?;
         self.claimed.push(file);

@@ -5,7 +5,7 @@ use glam::{DVec3, Vec3};
 /// An axis of space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Axis {
-    /// Red; across a character that looks along Z.
+    /// Red; to the side of a character that faces Z.
     #[default]
     X,
     /// Green; up.
@@ -38,7 +38,7 @@ impl Axis {
         ["YZ", "XZ", "XY"][self.index()]
     }
 
-    /// `place` on the other side of the plane through the origin across this axis.
+    /// The mirror image of `place` across the plane through the origin perpendicular to this axis.
     pub fn reflect(self, place: Vec3) -> Vec3 {
         let mut place = place;
         place[self.index()] = -place[self.index()];

@@ -1,13 +1,13 @@
-//! The orbit camera: where the artist looks from.
+//! The orbit camera of the viewport.
 
 use glam::{Mat4, Vec2, Vec3};
 
-/// An orbit camera: turns about `target` at `distance`. World space, metres, radians.
+/// An orbit camera: rotates about `target` at `distance`. World space, metres, radians.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
     /// The point in the middle of the view.
     pub target: Vec3,
-    /// Turn about +Y; 0 looks along -Z, from the front of a glTF model.
+    /// Rotation about +Y; 0 looks along -Z, from the front of a glTF model.
     pub yaw: f32,
     /// Height of the eye above the horizon, within +-pi/2.
     pub pitch: f32,
@@ -19,7 +19,7 @@ pub struct Camera {
     pub orthographic: bool,
 }
 
-/// Straight up would leave the view without a right.
+/// Limit of the pitch: looking straight up would leave no right direction.
 const STEEPEST: f32 = std::f32::consts::FRAC_PI_2 - 1e-3;
 
 /// A named direction to look from.
@@ -104,7 +104,7 @@ impl Default for Camera {
 }
 
 impl Camera {
-    /// A camera that looks from `view`; frame something next ([`Camera::frame`]).
+    /// A camera that looks from `view`; call [`Camera::frame`] next.
     pub fn looking(view: View) -> Self {
         let (yaw, pitch) = view.angles();
         Self {
@@ -138,17 +138,17 @@ impl Camera {
         }
     }
 
-    /// The same camera after a turn about its target by screen angles, radians.
+    /// The same camera after an orbit about its target by screen angles, radians.
     #[must_use]
     pub fn turned_by(self, delta_yaw: f32, delta_pitch: f32) -> Self {
         let mut turned = self;
         turned.orbit(self.target, delta_yaw, delta_pitch);
-        // Without the rounding of a way over the eye.
+        // Computed from the angles: the way over the position of the eye would round.
         turned.target = self.target;
         turned
     }
 
-    /// The view along an axis that this is, if it is one.
+    /// The axis-aligned view of this camera, if it has one.
     pub fn axis_view(&self) -> Option<View> {
         View::AXES.into_iter().find(|view| {
             let (yaw, pitch) = view.angles();
@@ -158,9 +158,9 @@ impl Camera {
         })
     }
 
-    /// A camera on the way from this one to `to`; `share` of it, 0 - 1, is done. At 1 it is `to` exactly.
+    /// The interpolation from this camera to `to` by `share`, 0 - 1; exactly `to` at 1.
     ///
-    /// It turns the shorter way round and comes closer by equal factors; the projection changes at once.
+    /// Angles follow the shorter arc, the distance is interpolated geometrically; the projection changes immediately.
     #[must_use]
     pub fn toward(&self, to: &Self, share: f32) -> Self {
         if share >= 1.0 {
@@ -195,7 +195,7 @@ impl Camera {
         self.backward().cross(self.right())
     }
 
-    /// Where the camera stands.
+    /// The position of the eye.
     pub fn eye(&self) -> Vec3 {
         self.target + self.backward() * self.distance
     }
@@ -234,7 +234,7 @@ impl Camera {
         self.clip_from_view(aspect) * self.view_from_world()
     }
 
-    /// The ray under a place in the viewport: `ndc` from (-1, -1) bottom left to (1, 1) top right.
+    /// The ray under a viewport position: `ndc` from (-1, -1) bottom left to (1, 1) top right.
     pub fn ray(&self, ndc: Vec2, aspect: f32) -> Ray {
         let half_height = (self.fov_y * 0.5).tan();
         let offset =
@@ -263,7 +263,7 @@ impl Camera {
         2.0 * depth.max(self.distance * 0.01) * (self.fov_y * 0.5).tan() / height_px.max(1.0)
     }
 
-    /// Turns the eye about `pivot` (which stays where it is on the screen) by screen angles, radians.
+    /// Orbits the eye about `pivot`, which keeps its position on the screen, by screen angles, radians.
     pub fn orbit(&mut self, pivot: Vec3, delta_yaw: f32, delta_pitch: f32) {
         let local = self.view_from_world().transform_point3(pivot);
         self.yaw = (self.yaw + delta_yaw) % std::f32::consts::TAU;
@@ -273,12 +273,12 @@ impl Camera {
         self.target = eye - self.backward() * self.distance;
     }
 
-    /// Moves the view so that what lies at the target's depth follows the pointer; world units of the screen plane.
+    /// Pans the view so that points at the target's depth follow the pointer; world units of the screen plane.
     pub fn pan(&mut self, right: f32, up: f32) {
         self.target -= self.right() * right + self.up() * up;
     }
 
-    /// Comes `factor` times closer (< 1) or farther (> 1), keeping `toward` in place on the screen.
+    /// Multiplies the distance by `factor`, keeping the position of `toward` on the screen.
     pub fn zoom(&mut self, factor: f32, toward: Vec3) {
         let distance = (self.distance * factor).clamp(1e-4, 1e7);
         let applied = distance / self.distance;
@@ -286,12 +286,12 @@ impl Camera {
         self.distance = distance;
     }
 
-    /// Looks at a sphere so that it fills the view's height; the direction stays.
+    /// Frames a sphere so that it fills the view's height; the direction stays.
     pub fn frame(&mut self, centre: Vec3, radius: f32) {
         self.frame_in(centre, radius, 1.0);
     }
 
-    /// Looks at a sphere so that it fills the view, also one narrower than high; `aspect` = width / height.
+    /// Frames a sphere so that it fits the view, also a view narrower than high; `aspect` = width / height.
     pub fn frame_in(&mut self, centre: Vec3, radius: f32, aspect: f32) {
         let half_angle = ((self.fov_y * 0.5).tan() * aspect.clamp(1e-3, 1.0)).atan();
         self.target = centre;
@@ -299,7 +299,7 @@ impl Camera {
     }
 }
 
-/// The angle within +-pi that points the same way.
+/// The equivalent angle within +-pi.
 fn wrapped(angle: f32) -> f32 {
     use std::f32::consts::{PI, TAU};
     (angle + PI).rem_euclid(TAU) - PI

@@ -13,7 +13,7 @@ pub struct DualQuat {
 }
 
 impl DualQuat {
-    /// The motion that leaves every point where it is.
+    /// The identity.
     pub const IDENTITY: Self = Self {
         real: DQuat::IDENTITY,
         dual: DQuat::from_xyzw(0.0, 0.0, 0.0, 0.0),
@@ -27,7 +27,8 @@ impl DualQuat {
         }
     }
 
-    /// The motion of a rigid matrix: its linear part must be orthonormal with determinant +1 (else [`super::polar()`] first).
+    /// The motion of a rigid matrix: its linear part must be orthonormal with determinant +1 (else [`super::polar()`]
+    /// first).
     pub fn from_rigid(matrix: DAffine3) -> Self {
         Self::from_rotation_translation(quat_from_rotation(matrix.matrix3), matrix.translation)
     }
@@ -41,8 +42,8 @@ impl DualQuat {
         }
     }
 
-    /// Where a (not necessarily unit) dual quaternion's motion puts the origin:
-    /// `2 (w0 v_e - w_e v0 + v0 x v_e) / |b0|^2`. Right for any dual part; zero where the rotation is zero.
+    /// The translation of a (not necessarily unit) dual quaternion:
+    /// `2 (w0 v_e - w_e v0 + v0 x v_e) / |b0|^2`. Valid for any dual part; zero if the rotation is zero.
     pub fn translation(self) -> DVec3 {
         let (v0, ve) = (self.real.xyz(), self.dual.xyz());
         let scale = 2.0 / self.real.length_squared();
@@ -63,7 +64,7 @@ impl DualQuat {
         DAffine3::from_rotation_translation(self.rotation(), self.translation())
     }
 
-    /// Where the motion takes `point`.
+    /// The motion applied to `point`.
     pub fn transform_point3(self, point: DVec3) -> DVec3 {
         self.rotation() * point + self.translation()
     }
@@ -83,8 +84,8 @@ impl DualQuat {
         }
     }
 
-    /// The blend `sum w_j sigma_j q_j`, not normalised; `sigma_j` turns each motion to the hemisphere of `motions[pivot]`
-    /// (a zero product keeps its sign).
+    /// The blend `sum w_j sigma_j q_j`, not normalised; `sigma_j` flips each motion to the hemisphere of
+    /// `motions[pivot]` (a zero product keeps its sign).
     ///
     /// Source: Kavan et al. 2008, dual quaternion linear blending. The pivot is the influence of largest weight, ties
     /// to the lowest rank: then |real| >= its weight, and the blend is never degenerate.
@@ -103,7 +104,7 @@ impl DualQuat {
         sum
     }
 
-    /// The motion a fraction `t` along the screw from `self` to `to`, both unit: `a (a^-1 b)^t` on the shorter way.
+    /// The motion a fraction `t` along the screw from `self` to `to`, both unit: `a (a^-1 b)^t` along the shorter arc.
     ///
     /// Source: Kavan et al. 2008, screw linear interpolation (ScLERP).
     #[must_use]
@@ -111,16 +112,17 @@ impl DualQuat {
         self * (self.conjugate() * to).power(t)
     }
 
-    /// The motion a fraction `t` from `self` to `to`, both unit, by linear blending: `normalize((1 - t) a + t sigma b)`.
+    /// The motion a fraction `t` from `self` to `to`, both unit, by linear blending: `normalize((1 - t) a + t sigma
+    /// b)`.
     ///
-    /// It goes along the screw of [`DualQuat::sclerp`] at another speed: by the angle `2 atan2(t sin(a/2), 1 - t + t
+    /// It follows the screw of [`DualQuat::sclerp`] at another speed: by the angle `2 atan2(t sin(a/2), 1 - t + t
     /// cos(a/2))` of a relative rotation by `a`. Source: Feng & Wan 2013, eqs. 16 and 17, corrected.
     #[must_use]
     pub fn dlb(self, to: Self, t: f64) -> Self {
         Self::blend(&[1.0 - t, t], &[self, to], 0).normalized()
     }
 
-    /// `self^t` of a unit dual quaternion on the shorter way.
+    /// `self^t` of a unit dual quaternion along the shorter arc.
     fn power(self, t: f64) -> Self {
         let q = if self.real.w < 0.0 { -self } else { self };
         let v = q.real.xyz();
@@ -149,7 +151,7 @@ impl DualQuat {
 impl std::ops::Mul for DualQuat {
     type Output = Self;
 
-    /// The motion `other` first, then `self`.
+    /// The composition: `other` first, then `self`.
     fn mul(self, other: Self) -> Self {
         Self {
             real: self.real * other.real,
@@ -170,7 +172,7 @@ impl std::ops::Neg for DualQuat {
     }
 }
 
-/// The unit quaternion of a rotation matrix, by its largest component: exact for half turns too.
+/// The unit quaternion of a rotation matrix, by its largest component: exact for rotations by 180 degrees too.
 ///
 /// Source: Shepperd 1978. The largest component comes out positive.
 pub fn quat_from_rotation(m: DMat3) -> DQuat {

@@ -2,11 +2,11 @@
 
 use glam::Vec3;
 
-/// Most that one angle adds to an edge's weight: needle triangles must not drown all others.
+/// Maximum cotangent of one angle: needle triangles must not dominate.
 const STEEPEST: f64 = 50.0;
 
-/// An edge weighs at least this: obtuse and degenerate triangles neither repel nor cut off their corners, so that
-/// solutions stay between their boundary values.
+/// Minimum weight of an edge: with positive weights solutions stay between their boundary values, also on obtuse and
+/// degenerate triangles.
 const LEAST: f64 = 1e-3;
 
 /// Cotangent weights and areas (Pinkall and Polthier 1993; Meyer et al. 2003), made robust.
@@ -19,7 +19,7 @@ pub struct SurfaceLaplacian {
 }
 
 impl SurfaceLaplacian {
-    /// Of `triangles` (indices of `positions`); they may be degenerate, open, or meet in any number at an edge.
+    /// The operator of `triangles` (indices of `positions`), which may be degenerate, open or non-manifold.
     pub fn new(positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
         let mut edges = Vec::with_capacity(3 * triangles.len());
         let mut areas = vec![0.0; positions.len()];

@@ -1,4 +1,4 @@
-//! Transforms, dual quaternions, the polar decomposition, the camera: what every layer above computes with.
+//! Transforms, dual quaternions, the polar decomposition, sparse systems, the camera: used by every layer above.
 //!
 //! Invariant: right-handed, column vectors, quaternions (x, y, z, w); rotations are unit or guarded.
 

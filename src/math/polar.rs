@@ -5,8 +5,8 @@ use glam::{DMat3, DVec3};
 /// The rotation `q` and stretch `p` of `a`, with `a = q * p`.
 ///
 /// `q` is always a proper rotation (orthonormal, determinant +1). For `det a >= 0`, `p` is symmetric and positive
-/// semidefinite; for `det a < 0` the mirror along x stays in `p`: `(q, p') = polar(a * d)`, `p = p' * d`,
-/// `d = diag(-1, 1, 1)`. A singular `a` gets one of its valid rotations. The identity twice where `a` is not finite.
+/// semidefinite; for `det a < 0` the reflection along x stays in `p`: `(q, p') = polar(a * d)`, `p = p' * d`,
+/// `d = diag(-1, 1, 1)`. A singular `a` gets one of its valid rotations. Both are the identity if `a` is not finite.
 ///
 /// Source: Higham 1986, eq. 3.3 (scaled Newton iteration); singular value decomposition by one-sided Jacobi rotations
 /// where it would not converge.
@@ -41,7 +41,7 @@ pub fn largest_entry(a: DMat3) -> f64 {
         .fold(0.0, |largest, v| largest.max(v.abs()))
 }
 
-/// How far `a` is from orthonormal: the largest entry of |a^T a - 1|.
+/// The deviation of `a` from orthonormal: the largest entry of |a^T a - 1|.
 pub fn orthonormality_error(a: DMat3) -> f64 {
     largest_entry(a.transpose() * a - DMat3::IDENTITY)
 }
@@ -73,7 +73,7 @@ fn frobenius(a: DMat3) -> f64 {
     a.to_cols_array().iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
-/// U V^T of `a = U S V^T`, with the last column of U turned where that makes it a proper rotation.
+/// U V^T of `a = U S V^T`, with the last column of U negated if that makes it a proper rotation.
 fn rotation_by_svd(a: DMat3) -> DMat3 {
     // One-sided Jacobi: rotate pairs of columns of `us` until all are perpendicular.
     let mut us = [a.x_axis, a.y_axis, a.z_axis];
@@ -117,7 +117,7 @@ fn rotation_by_svd(a: DMat3) -> DMat3 {
     DMat3::from_cols(u0, u1, u2) * DMat3::from_cols(v0, v1, v2).transpose()
 }
 
-/// A unit vector perpendicular to unit `axis`, near `wish` where that is possible.
+/// A unit vector perpendicular to unit `axis`, near `wish` if possible.
 fn perpendicular_like(axis: DVec3, wish: DVec3) -> DVec3 {
     let across = wish - axis * axis.dot(wish);
     if across.length() > 0.1 {

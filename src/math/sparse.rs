@@ -1,7 +1,7 @@
 //! Sparse symmetric systems: built from edges, factored once, solved for many right-hand sides.
 //!
-//! The factorisation is faer's sparse Cholesky, run on one thread so that its bits do not depend on how many there are;
-//! right-hand sides are what callers spread over threads.
+//! The factorisation is faer's sparse Cholesky, on one thread so that its bits do not depend on their number; callers
+//! distribute right-hand sides over threads.
 
 use crate::task::{Cancelled, Task};
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -16,7 +16,8 @@ use faer::{Conj, Par, Side, Spec};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Systems up to this size are factored at once; larger ones on a thread of their own, so that the caller can be stopped.
+/// Systems up to this size are factored in place; larger ones on a thread of their own, so that the caller can be
+/// cancelled.
 const AT_ONCE: usize = 3000;
 
 /// A sparse symmetric matrix: its lower triangle by columns.
@@ -37,7 +38,7 @@ pub struct Factor {
 /// Why a system was not factored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FactorError {
-    /// It was stopped.
+    /// It was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
     /// The matrix is not positive definite, or there is no memory for its factor.
@@ -45,14 +46,14 @@ pub enum FactorError {
     Failed {
         /// Its size.
         n: usize,
-        /// What the solver says.
+        /// The solver's message.
         why: String,
     },
 }
 
 impl Symmetric {
-    /// The matrix with this diagonal and these entries (row, column, value) off it, each pair in any order; entries of
-    /// one place are added in the order given.
+    /// The matrix with this diagonal and these entries (row, column, value) off it, each pair in any order; duplicate
+    /// entries are added in the order given.
     pub fn new(diagonal: &[f64], mut edges: Vec<(u32, u32, f64)>) -> Self {
         for edge in &mut edges {
             if edge.0 < edge.1 {
@@ -97,7 +98,7 @@ impl Symmetric {
         Self::new(&sum, edges.iter().map(|&(a, b, w)| (a, b, -w)).collect())
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn n(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -224,8 +225,8 @@ impl Symmetric {
 }
 
 impl Factor {
-    /// Factors a positive definite matrix. It can be stopped at any time; what a large factorisation was at then ends by
-    /// itself and is dropped.
+    /// Factors a positive definite matrix. It can be cancelled at any time; a large factorisation then finishes in the
+    /// background and is dropped.
     pub fn new(matrix: Symmetric, task: &Task) -> Result<Self, FactorError> {
         task.check()?;
         let n = matrix.n();
@@ -234,7 +235,7 @@ impl Factor {
         }
         let (send, receive) = channel();
         std::thread::spawn(move || {
-            // Nobody waits for it any more where the task was stopped.
+            // If the task was cancelled nobody receives it.
             let _ = send.send(factor(&matrix));
         });
         loop {
@@ -242,14 +243,14 @@ impl Factor {
                 Ok(result) => return result,
                 Err(RecvTimeoutError::Timeout) => task.check()?,
                 Err(RecvTimeoutError::Disconnected) => {
-                    let why = "the solver gave up".into();
+                    let why = "the solver failed".into();
                     return Err(FactorError::Failed { n, why });
                 }
             }
         }
     }
 
-    /// How many unknowns there are.
+    /// Number of unknowns.
     pub fn n(&self) -> usize {
         self.symbolic.nrows()
     }

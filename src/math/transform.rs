@@ -24,7 +24,7 @@ impl Default for Transform {
 }
 
 impl Transform {
-    /// Leaves every point where it is.
+    /// The identity.
     pub const IDENTITY: Self = Self {
         translation: DVec3::ZERO,
         rotation: DQuat::IDENTITY,
@@ -84,7 +84,7 @@ impl Transform {
     }
 }
 
-/// The unit quaternion nearest to `q`, or the identity where `q` is zero or not finite.
+/// The unit quaternion nearest to `q`, or the identity if `q` is zero or not finite.
 pub fn normalize_or_identity(q: DQuat) -> DQuat {
     let length = q.length();
     if length.is_finite() && length > 1e-30 {

@@ -1,4 +1,4 @@
-//! Parts of a surface that hang together, and the rings around a set of points.
+//! Connected parts of a surface, and growing and shrinking sets of points.
 
 use super::{PointSet, Topology};
 use rayon::prelude::*;
@@ -18,7 +18,7 @@ pub(super) fn islands(topology: &Topology, n_points: usize) -> Vec<u32> {
     let mut label = vec![0; n_points];
     for point in 0..n_points as u32 {
         let root = find(&mut parent, point);
-        // A root is the lowest point of its island: its number is known before any other asks for it.
+        // A root is the lowest point of its island: its number is set before any other point needs it.
         if root == point {
             label[point as usize] = n;
             n += 1;
@@ -29,7 +29,7 @@ pub(super) fn islands(topology: &Topology, n_points: usize) -> Vec<u32> {
     label
 }
 
-/// The whole islands that `points` touch.
+/// All points of the islands that contain one of `points`.
 pub fn linked(topology: &Topology, points: &PointSet, n_points: usize) -> PointSet {
     let label = topology.islands(n_points);
     let wanted: PointSet = points

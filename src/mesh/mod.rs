@@ -1,8 +1,8 @@
 //! Points and vertices, topology and normals: the geometry that is deformed.
 //!
-//! The way of the data: `document::MeshSource` (per-vertex arrays as a file has them) is welded to points in spatial
-//! order -> [`Mesh`] -> [`Topology`] (who is next to whom), [`normals`] (carried to the deformed surface) and
-//! [`SurfaceIndex`] (where a ray meets it).
+//! Data flow: `document::MeshSource` (per-vertex arrays as a file has them) is welded to points in spatial
+//! order -> [`Mesh`] -> [`Topology`] (adjacency), [`normals`] (transported to the deformed surface) and
+//! [`SurfaceIndex`] (ray queries).
 //!
 //! Invariant: points are in spatial order, so that neighbours in space are neighbours in memory.
 //! Invariant: vertices and triangles keep the order of the file.
@@ -38,16 +38,16 @@ pub struct Mesh {
     pub positions: Vec<Vec3>,
     /// n_vertices: the point each vertex lies on.
     pub point_of_vertex: Vec<u32>,
-    /// n_vertices: the entry of `normals` each vertex shows.
+    /// n_vertices: the entry of `normals` of each vertex.
     pub normal_of_vertex: Vec<u32>,
     /// n_normals distinct bind normals, unit; a smooth point has one, a hard edge several.
     pub normals: Vec<Vec3>,
-    /// n_normals: the point each normal stands on, ascending.
+    /// n_normals: the point of each normal, ascending.
     pub point_of_normal: Vec<u32>,
-    /// n_vertices texture coordinates (set 0); empty without.
+    /// n_vertices texture coordinates (set 0); empty if the file has none.
     pub uvs: Vec<Vec2>,
-    /// n_vertices colours, which multiply the material's: square roots of linear red, green and blue, and alpha as it
-    /// is, 0 - 255; empty without.
+    /// n_vertices colours, which multiply the material's: square roots of linear red, green and blue, and linear alpha,
+    /// 0 - 255; empty if the file has none.
     pub colors: Vec<[u8; 4]>,
     /// Triangles of vertices, wound counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
@@ -59,7 +59,7 @@ pub struct Mesh {
     pub(crate) rings: OnceLock<Rings>,
 }
 
-/// One primitive's share of a [`Mesh`].
+/// One primitive of a [`Mesh`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Primitive {
     /// Its vertices in the mesh's per-vertex arrays, in POSITION accessor order.
@@ -68,7 +68,7 @@ pub struct Primitive {
     pub triangles: Range<u32>,
     /// Index into the document's materials.
     pub material: Option<u32>,
-    /// Its normals are the file's; otherwise they come from the faces, and what players show in their place is open.
+    /// Whether its normals are the file's; otherwise they are computed from the faces, and players may choose others.
     pub has_normals: bool,
 }
 
@@ -79,33 +79,33 @@ pub struct Morph {
     pub name: String,
     /// n_points displacements, mesh space, metres.
     pub deltas: Vec<Vec3>,
-    /// Vertices whose normal a player turns, ascending, and what it adds to it. Sinew derives normals from the deformed
-    /// surface; these tell what others show.
+    /// Vertices with a normal displacement, ascending, and the displacement. Sinew derives normals from the deformed surface;
+    /// these are what other players use.
     pub normals: Vec<(u32, Vec3)>,
 }
 
 impl Mesh {
-    /// How many points are deformed.
+    /// Number of points, which are deformed.
     pub fn n_points(&self) -> usize {
         self.positions.len()
     }
 
-    /// How many vertices the file stores and the GPU draws.
+    /// Number of vertices, which the file stores and the GPU draws.
     pub fn n_vertices(&self) -> usize {
         self.point_of_vertex.len()
     }
 
-    /// Triangles as points, and who is next to whom. Computed at the first call.
+    /// Triangles of points, and adjacency. Computed at the first call.
     pub fn topology(&self) -> &Topology {
         self.topology.get_or_init(|| Topology::new(self))
     }
 
-    /// Who a point is averaged with, seams closed. Computed at the first call.
+    /// The one-ring of each point, seams closed. Computed at the first call.
     pub fn rings(&self) -> &Rings {
         self.rings.get_or_init(|| Rings::new(self))
     }
 
-    /// The lowest-numbered vertex of each point: how files name points.
+    /// The lowest vertex of each point: the number of a point in files.
     pub fn first_vertex_of_point(&self) -> Vec<u32> {
         let mut first = vec![u32::MAX; self.n_points()];
         for (v, &p) in self.point_of_vertex.iter().enumerate() {

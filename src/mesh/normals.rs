@@ -4,10 +4,10 @@ use super::Mesh;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Normals of at least this cosine at one point are one normal.
+/// Minimum cosine between normals of one point that are merged.
 const SAME_NORMAL_COS: f32 = 0.999_99;
 
-/// Normals at one point that a further one is compared with.
+/// Maximum number of normals of a point that a further one is compared with.
 const CROWD: usize = 64;
 
 /// Distinct normals of a mesh.
@@ -17,8 +17,8 @@ pub(crate) struct Merged {
     pub(crate) point_of_normal: Vec<u32>,
 }
 
-/// Unit normals for all vertices: the authored ones, and where one is zero or not finite the area-weighted normal of
-/// the faces around its point.
+/// Unit normals of all vertices: the authored ones; where one is zero or not finite, the area-weighted normal of the
+/// faces around its point.
 pub(crate) fn complete(
     mut normals: Vec<Vec3>,
     positions: &[Vec3],
@@ -47,8 +47,8 @@ pub(crate) fn complete(
     normals
 }
 
-/// The share of the surface, by area, whose authored normals stand at more than 60 degrees to their face's, whichever
-/// way its winding says is out: near 0 for a sound mesh, whatever its hard edges. Faces without normals do not count.
+/// The fraction of the surface, by area, whose authored normals differ from the face's by more than 60 degrees, for the
+/// better of both windings: near 0 for a sound mesh, also with hard edges. Faces without normals do not count.
 pub(crate) fn misfit(
     normals: &[Vec3],
     positions: &[Vec3],
@@ -98,7 +98,7 @@ pub(crate) fn merge(n_points: usize, point_of_vertex: &[u32], vertex_normals: &[
         let first = merged.normals.len();
         for &v in &by_point[starts[p] as usize..starts[p + 1] as usize] {
             let normal = vertex_normals[v as usize];
-            // The latest ones: a place where thousands of hard edges meet must not take quadratic time.
+            // Only the latest ones: a point where thousands of hard edges meet must not take quadratic time.
             let first = first.max(merged.normals.len().saturating_sub(CROWD));
             let same = merged.normals[first..]
                 .iter()
@@ -114,7 +114,7 @@ pub(crate) fn merge(n_points: usize, point_of_vertex: &[u32], vertex_normals: &[
     merged
 }
 
-/// Carries the bind normals `range` of `mesh` to the deformed surface: n' = normalize(sum over faces f that show n of
+/// Transports the bind normals `range` of `mesh` to the deformed surface: n' = normalize(sum over faces f that use n of
 /// A_f cof(J_f) n), J_f the deformation gradient of the face (normal transport).
 ///
 /// With E = [e1, e2, u] of the bind face and u its unit normal, A cof(E' E^-1) = cof(E') E^T / 2, which needs neither

@@ -76,7 +76,7 @@ impl PointSet {
         }
     }
 
-    /// Takes out all points of `other`.
+    /// Removes all points of `other`.
     pub fn subtract(&mut self, other: &Self) {
         for (word, theirs) in self.words.iter_mut().zip(&other.words) {
             *word &= !theirs;
@@ -84,7 +84,7 @@ impl PointSet {
         self.trim();
     }
 
-    /// Keeps only points that are in `other` too.
+    /// Removes points that are not in `other`.
     pub fn intersect(&mut self, other: &Self) {
         self.words.truncate(other.words.len());
         for (word, theirs) in self.words.iter_mut().zip(&other.words) {
@@ -93,24 +93,24 @@ impl PointSet {
         self.trim();
     }
 
-    /// The points below `n_points` that are not in the set; points beyond are gone.
+    /// The points below `n_points` that are not in the set.
     pub fn invert(&mut self, n_points: usize) {
         let mut inverse = Self::full(n_points);
         inverse.subtract(self);
         *self = inverse;
     }
 
-    /// Whether both have a point in common.
+    /// Whether the sets intersect.
     pub fn intersects(&self, other: &Self) -> bool {
         self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
     }
 
-    /// How many points are in the set.
+    /// Number of points in the set.
     pub fn count(&self) -> usize {
         self.words.iter().map(|w| w.count_ones() as usize).sum()
     }
 
-    /// Whether no point is in the set.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }

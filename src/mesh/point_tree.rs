@@ -1,8 +1,8 @@
-//! The nearest of many places.
+//! Nearest-neighbour queries among points (k-d tree).
 
 use glam::Vec3;
 
-/// Places at a leaf of the tree.
+/// Number of points in a leaf of the tree.
 const LEAF: usize = 12;
 
 /// Subtrees smaller than this are built on one thread.
@@ -11,11 +11,11 @@ const SERIAL: usize = 8192;
 /// A k-d tree over some of the points of an array (Bentley 1975), balanced, without pointers: the middle of each run
 /// splits it.
 ///
-/// It keeps numbers only; every call is given the same positions again.
+/// It stores indices only; every call takes the same positions.
 #[derive(Clone, Debug, Default)]
 pub struct PointTree {
     points: Vec<u32>,
-    /// The axis that the point at the middle of a run splits.
+    /// The axis split by the point in the middle of a run.
     axes: Vec<u8>,
 }
 
@@ -45,9 +45,8 @@ impl PointTree {
             (positions[p as usize].distance_squared(at), p)
         })
     }
-
-    /// The same where the caller measures: `measure` gives the squared distance from `at`, up to rounding, and what
-    /// decides between equally near points.
+    /// The same with a custom metric: `measure` returns the squared distance from `at`, up to rounding, and the order of
+    /// equally near points.
     pub fn nearest_by<K: Ord + Copy>(
         &self,
         positions: &[Vec3],
@@ -100,7 +99,7 @@ impl PointTree {
             (above, below)
         };
         self.visit(near, positions, at, measure, best);
-        // A hair more than the distance, so that rounding hides no equally near point.
+        // A little more than the distance, so that rounding excludes no equally near point.
         if beyond * beyond <= best.distance * (1.0 + 1e-5) {
             self.visit(far, positions, at, measure, best);
         }

@@ -1,4 +1,4 @@
-//! Who a point is averaged with when a shape is smoothed, and how the surface around it turns.
+//! The one-ring of each point for smoothing, with the directions of its neighbours in the tangent plane.
 
 use super::{Mesh, Topology};
 use glam::Vec3;
@@ -8,10 +8,10 @@ use std::collections::HashMap;
 /// Points handed to a thread at a time.
 const RUN: usize = 4096;
 
-/// More points at one position than this are no seam: a file whose positions are all equal must not take quadratic time.
+/// Maximum number of points at a seam position: a file whose positions are all equal must not take quadratic time.
 const CROWD: usize = 64;
 
-/// Points at one position that a morph target moves further apart than this share of the mesh's size are no seam.
+/// Points at one position that a morph target moves apart by more than this fraction of the mesh's size are no seam.
 const APART: f32 = 1e-5;
 
 /// The ring of neighbours of each point of a [`Mesh`], seams closed, as compressed rows.
@@ -25,19 +25,19 @@ const APART: f32 = 1e-5;
 #[derive(Debug, Default, PartialEq)]
 pub struct Rings {
     starts: Vec<u32>,
-    /// For each point the end of the neighbours that are averaged.
+    /// n_points: the end of the neighbours that are averaged.
     averaged_ends: Vec<u32>,
-    /// One point for each neighbouring place, ascending; those along an open edge first.
+    /// One point for each neighbouring position, ascending; those along an open edge first.
     neighbours: Vec<u32>,
     /// One for each neighbour: cosine and sine of its direction about the normal, times [`Rings::UNIT`].
     directions: Vec<[i16; 2]>,
-    /// The points of each seam place, ascending; places by their lowest point.
+    /// The points of each seam position, ascending; positions by their lowest point.
     seam_points: Vec<u32>,
     seam_starts: Vec<u32>,
     seam_of_point: HashMap<u32, u32>,
 }
 
-/// One run of points' rows.
+/// The rows of a run of points.
 #[derive(Default)]
 struct Part {
     lengths: Vec<u32>,
@@ -47,7 +47,7 @@ struct Part {
 }
 
 impl Rings {
-    /// What directions are multiplied by.
+    /// The factor of directions.
     pub const UNIT: f32 = 32767.0;
 
     pub(super) fn new(mesh: &Mesh) -> Self {
@@ -85,33 +85,33 @@ impl Rings {
         rings
     }
 
-    /// How many points there are.
+    /// Number of points.
     pub fn n_points(&self) -> usize {
         self.averaged_ends.len()
     }
 
-    /// All neighbours of a point; a seam place stands there as one of its points.
+    /// All neighbours of a point; a seam position is represented by one of its points.
     #[inline]
     pub fn neighbours(&self, point: u32) -> &[u32] {
         let range = self.starts[point as usize]..self.starts[point as usize + 1];
         &self.neighbours[range.start as usize..range.end as usize]
     }
 
-    /// The neighbours whose mean a point is drawn to.
+    /// The neighbours whose mean a point moves towards.
     #[inline]
     pub fn averaged(&self, point: u32) -> &[u32] {
         let range = self.starts[point as usize]..self.averaged_ends[point as usize];
         &self.neighbours[range.start as usize..range.end as usize]
     }
 
-    /// Points that stand for one place, ascending; none of them is in two places.
+    /// The points of each seam position, ascending; no point is in two.
     pub fn seams(&self) -> impl Iterator<Item = &[u32]> {
         self.seam_starts
             .windows(2)
             .map(|w| &self.seam_points[w[0] as usize..w[1] as usize])
     }
 
-    /// The place of a point on a seam, all its points; `None` elsewhere.
+    /// All points at the seam position of a point; `None` if it is not on a seam.
     #[inline]
     pub fn seam(&self, point: u32) -> Option<&[u32]> {
         if self.seam_of_point.is_empty() {
@@ -149,7 +149,7 @@ impl Rings {
     /// Joins points at one bind position where open edges of theirs coincide.
     fn find_seams(&mut self, mesh: &Mesh, topology: &Topology) {
         self.seam_starts.push(0);
-        // The place of each point that shares its position: the lowest point there.
+        // The lowest point at each shared position.
         let mut twins: Vec<u32> = topology.coincident_pairs().map(|(p, _)| p).collect();
         twins.sort_unstable();
         let mut place_of: HashMap<u32, u32> = HashMap::with_capacity(twins.len());
@@ -180,7 +180,7 @@ impl Rings {
         };
         let mut corners = Vec::new();
         for members in places {
-            // (where an open edge leads, whose it is)
+            // (end of an open edge, its point)
             let mut open: Vec<(u32, u32)> = Vec::new();
             for &point in &members {
                 gather_corners(topology, &[point], |q| q, &mut corners);
@@ -265,7 +265,7 @@ impl Rings {
     }
 }
 
-/// The other corners of all faces at `points`, sorted: a corner of two faces stands there twice.
+/// The other corners of all faces at `points`, sorted: a corner of two faces appears twice.
 fn gather_corners(
     topology: &Topology,
     points: &[u32],
@@ -277,7 +277,7 @@ fn gather_corners(
         let own = lead(point);
         for &f in topology.faces(point) {
             let [a, b, c] = topology.triangles[f as usize].map(&lead);
-            // A face that is no more than an edge joins nothing.
+            // A face that degenerates to an edge joins nothing.
             if a != b && b != c && a != c {
                 corners.extend([a, b, c].into_iter().filter(|&q| q != own));
             }

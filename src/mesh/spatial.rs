@@ -1,4 +1,4 @@
-//! Where a ray meets a surface.
+//! Ray and closest-point queries on a surface.
 
 use crate::math::Ray;
 use glam::Vec3;
@@ -10,23 +10,23 @@ use rayon::prelude::*;
 
 /// A bounding volume hierarchy over the triangles of a surface that moves: built once, refitted to new positions.
 ///
-/// The tree is parry3d's; its vectors are converted at this border.
+/// The tree is parry3d's; its vectors are converted here.
 #[derive(Clone)]
 pub struct SurfaceIndex {
     bvh: Bvh,
     workspace: BvhWorkspace,
 }
 
-/// Where a ray meets a surface.
+/// A hit of a ray on a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceHit {
     /// The triangle.
     pub triangle: u32,
     /// Distance along the ray.
     pub distance: f32,
-    /// The place, in the space of the ray.
+    /// The position, in the space of the ray.
     pub position: Vec3,
-    /// Weights of the triangle's corners, sum 1.
+    /// Barycentric coordinates, sum 1.
     pub barycentric: Vec3,
     /// Whether the ray comes from outside (the triangle is wound counter-clockwise seen from there).
     pub front: bool,
@@ -45,7 +45,7 @@ impl SurfaceIndex {
         }
     }
 
-    /// Follows the same triangles to new positions; queries stay exact, only slower where the shape changed much.
+    /// Refits to new positions of the same triangles; queries stay exact, but get slower if the shape changed much.
     pub fn refit(&mut self, triangles: &[[u32; 3]], positions: &[Vec3]) {
         for (t, &corners) in triangles.iter().enumerate() {
             self.bvh
@@ -54,7 +54,8 @@ impl SurfaceIndex {
         self.bvh.refit(&mut self.workspace);
     }
 
-    /// Follows some triangles to new positions, at a cost of their number; queries stay exact, only slower.
+    /// Refits some triangles to new positions, in time proportional to their number; queries stay exact, but get
+    /// slower.
     pub fn move_triangles(
         &mut self,
         moved: impl IntoIterator<Item = u32>,
@@ -65,9 +66,7 @@ impl SurfaceIndex {
             self.bvh.insert(bounds(triangles[t as usize], positions), t);
         }
     }
-
-    /// Finds the triangles for which `may_hold` is true, asked of the middle and half the diagonal of boxes around
-    /// them: some more than really are there.
+    /// Finds triangles for which `may_hold` is true of the centre and half diagonal of boxes around them: a superset.
     pub fn visit(&self, may_hold: impl Fn(Vec3, f32) -> bool, mut found: impl FnMut(u32)) {
         let asks = |node: &BvhNode| {
             let (low, high) = (node.mins(), node.maxs());
@@ -81,9 +80,7 @@ impl SurfaceIndex {
             found(triangle);
         }
     }
-
-    /// The nearest triangle that `ray` meets, from either side; of equals the lowest. Those that are not `shown` let it
-    /// through.
+    /// The nearest triangle hit by `ray`, from either side; of equals the lowest. Triangles that are not `shown` are ignored.
     pub fn cast_ray(
         &self,
         ray: &Ray,
@@ -99,9 +96,8 @@ impl SurfaceIndex {
         let hit = intersect(ray, corners(triangles[triangle as usize], positions))?;
         Some(SurfaceHit { triangle, ..hit })
     }
-
-    /// The closest place of the surface within `reach` of `point`: triangle, weights of its corners (sum 1), distance.
-    /// Only triangles that are `wanted` count; degenerate ones count as their edges.
+    /// The closest point of the surface within `reach` of `point`. Only triangles that are `wanted` count; degenerate ones
+    /// count as their edges.
     pub fn closest(
         &self,
         point: Vec3,
@@ -131,18 +127,18 @@ impl SurfaceIndex {
     }
 }
 
-/// A place on a surface.
+/// A point on a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfacePlace {
     /// The triangle.
     pub triangle: u32,
     /// Weights of its corners, sum 1.
     pub barycentric: Vec3,
-    /// How far it is from the point asked about.
+    /// Its distance from the query point.
     pub distance: f32,
 }
 
-/// Weights of the corners of the place of a triangle that is closest to `p` (Ericson 2005, 5.1.5), and its distance.
+/// Barycentric coordinates of the point of a triangle closest to `p` (Ericson 2005, 5.1.5), and its distance.
 fn closest_on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> (Vec3, f32) {
     let on_edge = |a: Vec3, b: Vec3| {
         let ab = b - a;
@@ -173,8 +169,8 @@ fn closest_on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> (Vec3, f32) {
     }
 }
 
-/// The nearest triangle that `ray` meets, found by asking every one on all threads; of equals the lowest. Those that are
-/// not `shown` let it through.
+/// The nearest triangle hit by `ray`, by testing every one on all threads; of equals the lowest. Triangles that are not
+/// `shown` are ignored.
 pub fn cast_ray_at_all(
     ray: &Ray,
     triangles: &[[u32; 3]],
@@ -197,7 +193,7 @@ pub fn cast_ray_at_all(
         .min_by(nearer)
 }
 
-/// By distance, then by number: the same answer for any split into runs.
+/// Orders by distance, then by number: the same result for any split into runs.
 fn nearer(a: &SurfaceHit, b: &SurfaceHit) -> std::cmp::Ordering {
     a.distance
         .total_cmp(&b.distance)
@@ -217,10 +213,10 @@ fn bounds(triangle: [u32; 3], positions: &[Vec3]) -> Aabb {
     Aabb::new(vector(a.min(b).min(c)), vector(a.max(b).max(c)))
 }
 
-/// A hair's breadth of tolerance at a triangle's rim, so that no ray slips between two neighbours.
+/// Tolerance at a triangle's edges, so that no ray passes between two neighbours.
 const RIM: f32 = -1e-6;
 
-/// Möller & Trumbore 1997, both sides.
+/// Ray-triangle intersection (Möller & Trumbore 1997), both sides.
 fn intersect(ray: &Ray, [a, b, c]: [Vec3; 3]) -> Option<SurfaceHit> {
     let (ab, ac) = (b - a, c - a);
     let p = ray.direction.cross(ac);

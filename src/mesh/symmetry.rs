@@ -1,4 +1,4 @@
-//! Which point is the mirror image of which, in bind pose.
+//! Mirror images of points in bind pose.
 
 use super::point_tree::PointTree;
 use super::{Mesh, PointSet, Topology};
@@ -7,29 +7,29 @@ use crate::task::{Cancelled, Task};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// How far a place may be from the mirrored one and still count as there, as a fraction of the diagonal of the bounds.
+/// Tolerance of mirrored positions, as a fraction of the bounding-box diagonal.
 const EXACT: f32 = 1e-5;
 
-/// The same as a fraction of the usual length of an edge: one point far away must not blur a whole character.
+/// The same as a fraction of the median edge length: one distant point must not enlarge it for a whole character.
 const EXACT_OF_EDGE: f32 = 0.02;
 
-/// How often places that another one took look for their next choice.
+/// Maximum number of rounds in which positions whose nearest match was taken try the next one.
 const ROUNDS: usize = 12;
 
-/// A place whose edges do not all mirror is matched along an edge only if it lies within this share of the edge's length of
-/// where the edge says.
+/// A position whose edges do not all mirror is matched along an edge only within this fraction of the edge's length
+/// from the mirrored position.
 const PLAUSIBLE: f32 = 0.35;
 
-/// More points than this at one place are matched in order instead of by what is around each.
+/// Where more points than this share a position they are matched in order instead of by their neighbours.
 const CROWD: usize = 32;
 
-/// No place.
+/// Index of no position.
 const NONE: u32 = u32::MAX;
 
-/// How a partner was found.
+/// How a counterpart was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FoundBy {
-    /// It lies at the mirrored place.
+    /// It lies at the mirrored position.
     Position,
     /// The edges around it mirror those around matched points.
     Topology,
@@ -37,18 +37,18 @@ pub enum FoundBy {
     Nearest,
 }
 
-/// How many points found what.
+/// The number of points by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SymmetryCounts {
-    /// Points of the middle: their own partner.
+    /// Points on the centre line: their own counterpart.
     pub centre: usize,
-    /// Points with a partner at the mirrored place.
+    /// Points with a counterpart at the mirrored position.
     pub position: usize,
-    /// Points whose partner the edges tell.
+    /// Points matched by the surrounding edges.
     pub topology: usize,
-    /// Points whose partner is the nearest one.
+    /// Points matched with the nearest one.
     pub nearest: usize,
-    /// Points without a partner that have a stand-in ([`Symmetry::source`]).
+    /// Points without a counterpart that have a substitute ([`Symmetry::source`]).
     pub stand_in: usize,
     /// Points with neither.
     pub unmatched: usize,
@@ -58,20 +58,20 @@ pub struct SymmetryCounts {
 ///
 /// It depends on the bind positions and the faces only, never on the pose shown.
 ///
-/// Invariant: the partner of a point's partner is the point.
+/// Invariant: the counterpart of a point's counterpart is the point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Symmetry {
     axis: Axis,
     centre: f32,
-    /// n_points: the other point; itself on the centre line; `None` where there is none.
+    /// n_points: the counterpart; itself on the centre line; `None` if there is none.
     partners: Vec<Option<(u32, FoundBy)>>,
-    /// For points without a partner, ascending: the point that comes closest to one.
+    /// For points without a counterpart, ascending: the closest substitute.
     stand_ins: Vec<(u32, u32)>,
 }
 
 impl Symmetry {
-    /// Finds every point's partner across the plane through the origin: by position, then by topology, then the nearest
-    /// within `tolerance`, metres.
+    /// Finds every point's counterpart across the plane through the origin: by position, then by topology, then the
+    /// nearest within `tolerance`, metres.
     pub fn find(mesh: &Mesh, axis: Axis, tolerance: f32, task: &Task) -> Result<Self, Cancelled> {
         Self::find_about(mesh, axis, 0.0, tolerance, task)
     }
@@ -97,7 +97,7 @@ impl Symmetry {
         search.finish(tolerance, task)
     }
 
-    /// The axis across the plane.
+    /// The axis perpendicular to the plane.
     pub fn axis(&self) -> Axis {
         self.axis
     }
@@ -107,12 +107,12 @@ impl Symmetry {
         self.centre
     }
 
-    /// How many points the mesh has.
+    /// Number of points of the mesh.
     pub fn n_points(&self) -> usize {
         self.partners.len()
     }
 
-    /// The point on the other side; itself on the centre line.
+    /// The counterpart of a point; itself on the centre line.
     pub fn partner(&self, point: u32) -> Option<u32> {
         self.found(point).map(|(partner, _)| partner)
     }
@@ -121,9 +121,8 @@ impl Symmetry {
     pub fn found(&self, point: u32) -> Option<(u32, FoundBy)> {
         *self.partners.get(point as usize)?
     }
-
-    /// The point whose mirrored weights suit this one: its partner, or where the other side has fewer points here, the
-    /// partner of a point at the same place or else the nearest one within the tolerance.
+    /// The point whose mirrored weights fit this one: its counterpart; if the other side has fewer points here, the
+    /// counterpart of a point at the same position, else the nearest one within the tolerance.
     pub fn source(&self, point: u32) -> Option<u32> {
         self.partner(point).or_else(|| {
             let at = self.stand_ins.binary_search_by_key(&point, |&(p, _)| p);
@@ -131,17 +130,17 @@ impl Symmetry {
         })
     }
 
-    /// Points without a partner, ascending, with the point that [`Symmetry::source`] gives instead.
+    /// Points without a counterpart, ascending, with the substitute of [`Symmetry::source`].
     pub fn stand_ins(&self) -> &[(u32, u32)] {
         &self.stand_ins
     }
 
-    /// Points without a partner.
+    /// Points without a counterpart.
     pub fn unmatched(&self) -> PointSet {
         self.points_where(Option::is_none)
     }
 
-    /// Points of the middle.
+    /// Points on the centre line.
     pub fn centre_points(&self) -> PointSet {
         let points = self.partners.iter().enumerate();
         points
@@ -150,7 +149,7 @@ impl Symmetry {
             .collect()
     }
 
-    /// How many points found what.
+    /// The number of points by result.
     pub fn counts(&self) -> SymmetryCounts {
         let mut counts = SymmetryCounts::default();
         for (point, partner) in self.partners.iter().enumerate() {
@@ -176,7 +175,7 @@ impl Symmetry {
     }
 }
 
-/// How near is there, metres.
+/// Tolerance of mirrored positions, metres.
 fn exactness(mesh: &Mesh) -> f32 {
     let positions = &mesh.positions;
     let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
@@ -185,7 +184,7 @@ fn exactness(mesh: &Mesh) -> f32 {
         high = high.max(p);
     }
     let of_bounds = EXACT * low.distance(high);
-    // A few thousand edges tell the usual length.
+    // A few thousand edges suffice for the median.
     let step = mesh.triangles.len() / 4096 + 1;
     let at = |v: u32| positions[mesh.point_of_vertex[v as usize] as usize];
     let edges = mesh.triangles.iter().step_by(step);
@@ -198,7 +197,7 @@ fn exactness(mesh: &Mesh) -> f32 {
     of_bounds.min(EXACT_OF_EDGE * *usual)
 }
 
-/// What a search knows so far. It matches *places*: all points at one bind position are known by the lowest of them.
+/// The state of a search. It matches *places*: bind positions, each represented by the lowest of its points.
 struct Search<'a> {
     mesh: &'a Mesh,
     topology: &'a Topology,
@@ -207,14 +206,14 @@ struct Search<'a> {
     centre: f32,
     /// n_points: the lowest point at the same position.
     place: Vec<u32>,
-    /// Places of so many points that no edge is followed there.
+    /// Places shared by too many points to follow their edges.
     crowded: PointSet,
     /// n_points: for places, the mirrored place.
     partner: Vec<u32>,
     how: Vec<FoundBy>,
 }
 
-/// Two places that an edge suggests, the lower first.
+/// A candidate pair of places, suggested by an edge, the lower first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Proposal {
     pair: (u32, u32),
@@ -264,7 +263,7 @@ impl<'a> Search<'a> {
         p
     }
 
-    /// From the mirrored place of one to the other; the same bits whichever comes first.
+    /// The vector from the mirror image of one place to the other; the same bits in either order.
     fn apart(&self, a: u32, b: u32) -> f32 {
         let (a, b) = (self.at(a), self.at(b));
         let mut between = a - b;
@@ -283,14 +282,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Places without a partner, ascending.
+    /// Places without a counterpart, ascending.
     fn unmatched(&self) -> Vec<u32> {
         (0..self.place.len() as u32)
             .filter(|&p| self.place[p as usize] == p && !self.is_matched(p))
             .collect()
     }
 
-    /// Joins those of `places` that are each other's nearest across the plane, within `reach`, until none is left.
+    /// Matches mutual nearest neighbours of `places` across the plane, within `reach`, until none is left.
     fn by_position(
         &mut self,
         mut places: Vec<u32>,
@@ -331,7 +330,7 @@ impl<'a> Search<'a> {
                 .filter(|&pair| is_mutual(pair))
                 .map(|(&a, &b)| (a, b))
                 .collect();
-            // Those that found nothing near find nothing nearer later.
+            // A place without a candidate within reach gets none later.
             let kept = places.iter().zip(&chosen).filter(|(_, b)| **b != NONE);
             let kept: Vec<u32> = kept.map(|(&a, _)| a).collect();
             for &(a, b) in &pairs {
@@ -377,7 +376,7 @@ impl<'a> Search<'a> {
         ring
     }
 
-    /// Goes from matched places along mirrored faces and edges to places that have none yet.
+    /// Propagates matches along mirrored faces and edges to unmatched places.
     fn by_topology(&mut self, tolerance: f32, task: &Task) -> Result<(), Cancelled> {
         let mut frontier: Vec<u32> = (0..self.place.len() as u32)
             .into_par_iter()
@@ -400,7 +399,7 @@ impl<'a> Search<'a> {
                 .collect();
             proposals
                 .par_sort_unstable_by(|a, b| a.pair.cmp(&b.pair).then(a.error.total_cmp(&b.error)));
-            // Most voices first, then the best fit.
+            // Candidates with most votes first, then by distance.
             let mut ranked: Vec<(usize, Proposal)> = proposals
                 .chunk_by(|a, b| a.pair == b.pair)
                 .map(|same| (same.len(), same[0]))
@@ -421,7 +420,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// What the edges from `here`, a matched place, to other matched places say of the third corners of their faces.
+    /// The candidates for the third corners of faces on edges from `here`, a matched place, to other matched places.
     fn proposals_at(&self, here: u32, tolerance: f32) -> Vec<Proposal> {
         let mut out = Vec::new();
         for face in self.faces(here) {
@@ -432,7 +431,7 @@ impl<'a> Search<'a> {
             if u == x || x == y || u == y {
                 continue;
             }
-            // The edge as the face goes along it, and the corner in question.
+            // The edge in the order of the face, and its opposite corner.
             let edge = match (self.is_matched(x), self.is_matched(y)) {
                 (true, false) => (u, x, y),
                 (false, true) => (y, u, x),
@@ -448,7 +447,7 @@ impl<'a> Search<'a> {
         if [s, t, w, s2, t2].iter().any(|&p| self.crowded.contains(p)) {
             return None;
         }
-        // The mirrored face goes along the mirrored edge the other way.
+        // The mirrored face has the mirrored edge in reverse order.
         let across = |[a, b, c]: [u32; 3]| match (t2, s2) {
             edge if edge == (a, b) => Some(c),
             edge if edge == (b, c) => Some(a),
@@ -475,7 +474,7 @@ impl<'a> Search<'a> {
             .map(|c| (self.at(c).distance(expected) / size, c))
             .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
         let fits = if corners.contains(&best) && self.edges_mirror(w, best) {
-            // The same faces on both sides: it does not matter how far it was moved.
+            // The same faces on both sides: the distance does not matter.
             error.is_finite()
         } else {
             error < PLAUSIBLE && self.apart(w, best) <= tolerance * tolerance
@@ -486,7 +485,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Whether as many faces meet at both places, and what is matched around one is around the other.
+    /// Whether both places have the same number of faces, and matched neighbours of one are neighbours of the other.
     fn edges_mirror(&self, a: u32, b: u32) -> bool {
         let rings = [self.ring(a), self.ring(b)];
         let covers = |from: &[u32], to: &[u32]| {
@@ -501,7 +500,7 @@ impl<'a> Search<'a> {
             && covers(&rings[1], &rings[0])
     }
 
-    /// From places to points.
+    /// Converts matches of places to matches of points.
     fn finish(self, tolerance: f32, task: &Task) -> Result<Symmetry, Cancelled> {
         let mut partners: Vec<Option<(u32, FoundBy)>> = vec![None; self.place.len()];
         for place in 0..self.place.len() as u32 {
@@ -523,7 +522,7 @@ impl<'a> Search<'a> {
         if !alone.is_empty() {
             let places = (0..self.place.len() as u32).filter(|&p| self.place[p as usize] == p);
             let tree = PointTree::new(&self.mesh.positions, places.collect());
-            // For places, the partner of the first of their points that has one.
+            // For places, the counterpart of the first of their points that has one.
             let mut of_place = vec![NONE; self.place.len()];
             for (&place, partner) in self.place.iter().zip(&partners) {
                 if let (NONE, Some((q, _))) = (of_place[place as usize], partner) {
@@ -540,7 +539,7 @@ impl<'a> Search<'a> {
                 }
                 let at = self.mirrored(place);
                 let near = tree.nearest(&self.mesh.positions, at, tolerance)?;
-                // Its own place is no other side.
+                // A place off the centre line is not its own counterpart.
                 (near != place).then_some((point, near))
             };
             let found: Vec<_> = alone.par_iter().with_min_len(512).map(found).collect();
@@ -555,12 +554,12 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Which points of two mirrored places belong together: those whose neighbours do.
+    /// Matches the points of two mirrored places by their neighbours.
     fn member_pairs(&self, a: u32, b: u32) -> Vec<(u32, u32)> {
         let mut ours: Vec<u32> = self.members(a).collect();
         ours.sort_unstable();
         if a == b {
-            // On the centre line both sides of a seam are their own images.
+            // On the centre line both sides of a seam are their own counterparts.
             return ours.into_iter().map(|p| (p, p)).collect();
         }
         let mut theirs: Vec<u32> = self.members(b).collect();

@@ -1,4 +1,4 @@
-//! Triangles as points, and which faces and points meet at each.
+//! Triangles of points, and the adjacency of points and faces.
 
 use super::{Mesh, PointSet};
 use std::collections::HashMap;
@@ -17,9 +17,9 @@ pub struct Topology {
     normal_face_starts: Vec<u32>,
     normal_faces: Vec<u32>,
     normal_starts: Vec<u32>,
-    /// For each point that shares its bind position, the next one there: a ring, however many there are.
+    /// For each point that shares its bind position, the next one there, in a cycle.
     coincident: HashMap<u32, u32>,
-    /// The points that `coincident` knows.
+    /// The points in `coincident`.
     on_seams: PointSet,
     /// Filled by the first call of [`Topology::islands`].
     islands: OnceLock<Vec<u32>>,
@@ -85,12 +85,11 @@ impl Topology {
     pub fn neighbours(&self, point: u32) -> &[u32] {
         span(&self.neighbour_starts, &self.neighbours, point)
     }
-
-    /// Another point at the same bind position, the far side of a seam whose weights differ; following on from it goes
-    /// around all of them.
+    /// Another point at the same bind position, the other side of a seam whose weights differ; repeated calls cycle through
+    /// all of them.
     #[inline]
     pub fn next_coincident(&self, point: u32) -> Option<u32> {
-        // Most points have none, and some ask in their inner loop.
+        // Most points have none, and some callers are inner loops.
         self.on_seams
             .contains(point)
             .then(|| self.coincident.get(&point).copied())?
@@ -107,18 +106,18 @@ impl Topology {
             .get_or_init(|| super::islands::islands(self, n_points))
     }
 
-    /// The entries of [`Mesh::normals`] that stand on `point`.
+    /// The entries of [`Mesh::normals`] at `point`.
     pub fn normals_of_point(&self, point: u32) -> Range<u32> {
         self.normal_starts[point as usize]..self.normal_starts[point as usize + 1]
     }
 
-    /// The triangles that show `normal` (an index into [`Mesh::normals`]), ascending.
+    /// The triangles that use `normal` (an index into [`Mesh::normals`]), ascending.
     pub fn faces_of_normal(&self, normal: u32) -> &[u32] {
         span(&self.normal_face_starts, &self.normal_faces, normal)
     }
 }
 
-/// For each point that shares its bind position with others, the next of them, around.
+/// For each point that shares its bind position with others, the next one in their cycle.
 fn coincident(mesh: &Mesh) -> HashMap<u32, u32> {
     // Points at one position have one Morton code, so they are neighbours in memory, up to others of the same code;
     // sorting by position is simpler and exact.

@@ -10,17 +10,17 @@ use crate::document::MeshSource;
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-/// What a generated body is made of.
+/// The parts of a generated body.
 pub(super) struct Body {
     pub(super) name: &'static str,
     pub(super) rig: Rig,
-    /// Flesh; of a symmetric body the left side and the middle.
+    /// Cones; of a symmetric body the left side and the centre.
     pub(super) parts: Vec<Part>,
     pub(super) is_symmetric: bool,
     /// Whether it has flat soles at y = 0.
     pub(super) stands: bool,
     pub(super) charts: Vec<Chart>,
-    /// Grid the surface is found on, metres: finer than the smallest gap.
+    /// Size of the polygonisation grid, metres: finer than the smallest gap.
     pub(super) cell: f64,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn build(body: &Body, n_points: usize) -> MeshSource {
     let mut parts = body.parts.clone();
     if body.is_symmetric {
         for part in &mut parts {
-            // A cone in the plane of symmetry would only swell by meeting itself.
+            // The union of a cone in the plane of symmetry with itself would only swell.
             if !part.cone.is_central() {
                 let twin = body.rig.bones[part.joint as usize].twin;
                 part.twin = Some((part.cone.mirrored(), twin));

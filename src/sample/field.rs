@@ -13,10 +13,10 @@ pub(super) struct RoundCone {
     length_squared: f64,
 }
 
-/// A place along a limb: joint whose flesh follows, centre, radius.
+/// A station along a limb: joint, centre, radius.
 pub(super) type Station = (u16, DVec3, f64);
 
-/// Collects the flesh of a body.
+/// Collects the cones of a body.
 #[derive(Default)]
 pub(super) struct Flesh {
     pub(super) parts: Vec<Part>,
@@ -29,7 +29,7 @@ impl Flesh {
         self.limb(blend, &[(joint, a.0, a.1), (joint, b.0, b.1)]);
     }
 
-    /// Adds a limb whose middle line and radius run smoothly through `stations` (Catmull and Rom's spline).
+    /// Adds a limb whose centre line and radius interpolate `stations` (Catmull-Rom spline).
     pub(super) fn limb(&mut self, blend: f64, stations: &[Station]) {
         let last = stations.len() - 1;
         let n_steps = if last == 1 { 1 } else { 5 };
@@ -59,25 +59,25 @@ impl Flesh {
     }
 }
 
-/// A part of the body: a cone of one joint's flesh and, where the body is symmetric, its twin at -x.
+/// A part of the body: a cone of one joint and, in a symmetric body, its mirror image at -x.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) cone: RoundCone,
     pub(super) joint: u16,
     pub(super) twin: Option<(RoundCone, u16)>,
-    /// Parts of one limb, next to each other in the list, have one number: they share balls and are simply united.
+    /// The limb's number. Consecutive parts of one limb share balls and get a plain union.
     pub(super) group: u16,
-    /// Width of the smooth union of the limb with those before it, metres.
+    /// Width of the smooth union of the limb with the previous ones, metres.
     pub(super) blend: f64,
 }
 
-/// Width of the smooth union of a part and its twin, metres.
+/// Width of the smooth union of a part and its mirror image, metres.
 const TWIN_BLEND: f64 = 0.05;
 
 /// Width of the rounding between a sole and its sides, metres.
 const SOLE_BLEND: f64 = 0.012;
 
-/// All parts, and for each block of space those that matter there.
+/// All parts, and for each block of space those that can contribute to the surface.
 pub(super) struct Field {
     pub(super) parts: Vec<Part>,
     /// Whether the body ends at y = 0 with a flat sole.
@@ -181,7 +181,7 @@ fn smooth_min(a: Hit, b: Hit, k: f64) -> Hit {
         (b, a)
     };
     let overlap = k - (far.distance - near.distance);
-    // Infinitely far is a limb that is not there, both ways.
+    // An infinite distance means no limb, on either side.
     if far.distance.is_infinite() || overlap <= 0.0 {
         return near;
     }
@@ -202,7 +202,7 @@ impl Field {
             let (l, h) = part.cone.bounds();
             (low, high) = (low.min(l), high.max(h));
         }
-        // Smooth unions swell by a quarter of their width; each body has few at one place.
+        // Smooth unions swell by a quarter of their width; few meet at one position.
         let widest = parts.iter().fold(TWIN_BLEND, |w: f64, p| w.max(p.blend));
         low -= block_size * 0.37 + widest * 0.75;
         high += block_size * 0.37 + widest * 0.75;
@@ -221,9 +221,8 @@ impl Field {
             n_blocks,
             blocks: Vec::new(),
             all,
-        };
-        // A value at the centre bounds the whole block: distances change by at most the way walked. Twice the widest
-        // blend keeps the chain of smooth unions bit-equal to the full one.
+        }; // The value at the centre bounds the whole block: the distance is 1-Lipschitz. A margin of twice the widest union
+        // keeps the result bit-equal to that of all parts.
         let reach = block_size * 0.5 * 3f64.sqrt();
         field.blocks = (0..n_blocks[0] * n_blocks[1] * n_blocks[2])
             .into_par_iter()
@@ -264,17 +263,17 @@ impl Field {
         [i % nx, i / nx % ny, i / nx / ny]
     }
 
-    /// The parts that matter in block `i`, where the surface may cross it.
+    /// The parts that can contribute in block `i`, if the surface may cross it.
     pub(super) fn block(&self, i: usize) -> Option<&[u16]> {
         self.blocks[i].as_deref()
     }
 
-    /// The parts that matter at `p`.
+    /// The parts that can contribute at `p`.
     pub(super) fn candidates(&self, p: DVec3) -> &[u16] {
         let cell = (p - self.low) / self.block_size;
         let inside = |x: f64, n: usize| x >= 0.0 && x < n as f64;
         let [nx, ny, nz] = self.n_blocks;
-        // A body made as one half is asked at x >= 0 only.
+        // A half body is queried at x >= 0 only.
         if !(inside(cell.x, nx) && inside(cell.y, ny) && inside(cell.z, nz)) {
             return &self.all;
         }
@@ -310,7 +309,7 @@ impl Field {
                 }
                 rest = later;
             }
-            // Twins meet first: the union stays symmetric to the last bit.
+            // Mirror images are united first: the result is symmetric to the last bit.
             let both = smooth_min(limb, twin, TWIN_BLEND);
             union = smooth_min(union, both, blend);
         }
@@ -333,7 +332,7 @@ impl Field {
         union
     }
 
-    /// The point of the surface near `p` (Newton's method along the gradient).
+    /// The point of the surface near `p`, by Newton's method along the gradient.
     pub(super) fn project(&self, p: DVec3, n_steps: usize) -> DVec3 {
         let mut p = p;
         for _ in 0..n_steps {

@@ -1,7 +1,7 @@
 //! A standing figure 1.75 m tall, smooth like an artist's mannequin, and a hand on its own.
 //!
-//! The arms hang at 45 degrees (an A-pose): half-way between where arms are raised to and where they hang, so that
-//! shoulders are asked to bend by half as much as from a T-pose, either way.
+//! The arms hang at 45 degrees (an A-pose): halfway between raised and hanging, so that shoulders bend by half as much
+//! as from a T-pose in either direction.
 
 use super::body::Body;
 use super::field::Flesh;
@@ -20,7 +20,7 @@ pub(super) fn mannequin() -> Body {
     let mut flesh = Flesh::default();
     let x = DVec3::X;
 
-    // Trunk and head. Flesh is given for the left half; a part on the middle line is its own twin.
+    // Trunk and head. Cones are given for the left half; a part on the centre line is its own mirror image.
     let root = rig.add("root", None, [DVec3::ZERO, v(0.0, 0.0, 0.2)], x, 0.1);
     let spine_heads = [
         v(0.0, 0.95, -0.005),
@@ -303,7 +303,7 @@ fn hand_charts(rig: &Rig, charts: &mut Vec<Chart>, hand: u16, both: bool) {
     }
 }
 
-/// A rectangle for the flesh of a chain of bones, and one for its twin's where it has one.
+/// The UV chart of a chain of bones, and one for its mirror image if it has one.
 fn limb_chart(rig: &Rig, charts: &mut Vec<Chart>, bones: &[u16], front: DVec3, radius: f64) {
     let twins: Vec<u16> = bones.iter().map(|&b| rig.bones[b as usize].twin).collect();
     let sides = if twins == bones {

@@ -4,7 +4,7 @@ use super::field::{Flesh, Station};
 use super::rig::Rig;
 use glam::DVec3;
 
-/// Where a left hand is and how it lies.
+/// Position and orientation of a left hand.
 pub(super) struct HandFrame {
     pub(super) wrist: DVec3,
     /// Unit, from the wrist to the middle finger.
@@ -70,7 +70,7 @@ const FINGERS: [Finger; 5] = [
     },
 ];
 
-/// Adds the left hand's bone, its fingers and their flesh; returns the hand's index.
+/// Adds the left hand's bone, its fingers and their cones; returns the hand's index.
 pub(super) fn add_hand(rig: &mut Rig, flesh: &mut Flesh, parent: u16, frame: &HandFrame) -> u16 {
     let out = frame.along.cross(frame.aside);
     let scale = frame.scale;
@@ -115,7 +115,7 @@ pub(super) fn add_hand(rig: &mut Rig, flesh: &mut Flesh, parent: u16, frame: &Ha
                 .try_normalize()
                 .unwrap_or(frame.along);
             let tail = head + dir * (finger.lengths[k] * scale);
-            // The thumb closes across the palm, about an axis that leans to the palm's normal.
+            // The thumb closes across the palm, about an axis tilted towards the palm's normal.
             let palm = if finger.name == "thumb" {
                 direction([0.0, -0.75, 0.66])
             } else {
@@ -129,7 +129,7 @@ pub(super) fn add_hand(rig: &mut Rig, flesh: &mut Flesh, parent: u16, frame: &Ha
             }
             stations.push((joint, head, radius));
             if k == 2 {
-                // Flesh ends where the tip's ball does, near the bone's tail.
+                // The cone ends with the ball of the tip, near the bone's tail.
                 let tip = finger.radii[3] * scale;
                 stations.push((joint, tail - dir * (tip * 0.5), tip));
             }

@@ -1,8 +1,8 @@
-//! Models made by formula: something to open at the first start, and meshes of any size to measure with.
+//! Generated models: samples for the first start, and meshes of any size for measurements.
 //!
-//! The way of the data: bones and flesh (`figure`, `hand`) -> a signed distance (`field`) -> a closed mesh
-//! (`polygonize`) of the wished size (`remesh`) -> weights at each point (`weights`) and texture coordinates (`unwrap`)
-//! -> [`SampleModel`]. The arm and the cylinder are rings around an axis (`tube`).
+//! Data flow: bones and cones (`figure`, `hand`) -> a signed distance field (`field`) -> a closed mesh (`polygonize`)
+//! of the requested size (`remesh`) -> weights at each point (`weights`) and texture coordinates (`unwrap`) ->
+//! [`SampleModel`]. The arm and the cylinder are rings around an axis (`tube`).
 //!
 //! Invariant: the same request gives the same bits on every machine and any number of threads: only + - * / and square
 //! roots in f64, and `libm` for the rest.
@@ -31,7 +31,7 @@ use rig::Rig;
 /// A generated rigged character.
 #[derive(Clone, Debug)]
 pub struct SampleModel {
-    /// A label, also good as a file's stem.
+    /// A name, also used as the stem of a file.
     pub name: String,
     /// The node tree, parents before children.
     pub joints: Vec<Joint>,
@@ -39,14 +39,14 @@ pub struct SampleModel {
     pub skin: Skin,
     /// One primitive; each row at most 4 influences.
     pub mesh: MeshSource,
-    /// What it can do.
+    /// Its clips.
     pub clips: Vec<Clip>,
 }
 
-/// The models there are.
+/// The kinds of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SampleKind {
-    /// An upper arm and a forearm: what the window opens on.
+    /// An upper arm and a forearm: the window starts with it.
     Arm,
     /// A left hand with five fingers of three bones.
     Hand,
@@ -60,7 +60,7 @@ impl SampleKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Arm, Self::Hand, Self::Mannequin, Self::Cylinder];
 
-    /// The word for it on a command line, and its file's stem in `assets/`.
+    /// Its name on the command line, and the stem of its file in `assets/`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Arm => "arm",
@@ -122,7 +122,7 @@ fn arm(n_points: usize) -> SampleModel {
     let (shoulder, elbow, wrist) = (at(-tube::ARM_HALF), at(0.0), at(tube::ARM_HALF));
     let upper = rig.add("upper_arm", None, [shoulder, elbow], DVec3::Z, 0.04);
     let forearm = rig.add("forearm", Some(upper), [elbow, wrist], DVec3::Z, 0.04);
-    // Moves nothing; it gives the forearm its length.
+    // It has no weight: it gives the forearm its length.
     let tip = [wrist, wrist + DVec3::X * 0.03];
     rig.add("wrist", Some(forearm), tip, DVec3::Z, 0.04);
     let joints = rig.joints();

@@ -1,4 +1,4 @@
-//! What the hand and the mannequin do: fist and spread, a walk, a range of motion.
+//! The clips of hand and mannequin: fist and spread, a walk, a range of motion.
 
 use super::motion::{ClipBuilder, index, steps, turn, wave};
 use super::rig::Rig;
@@ -8,7 +8,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
 const FINGERS: [&str; 5] = ["thumb", "index", "middle", "ring", "pinky"];
 
-/// Degrees each bone of a finger turns about its hinge in a fist.
+/// Rotation of each bone of a finger about its hinge in a fist, degrees.
 fn fist_degrees(finger: &str, bone: usize) -> f64 {
     match finger {
         "thumb" => [26.0, 34.0, 46.0][bone],
@@ -16,7 +16,7 @@ fn fist_degrees(finger: &str, bone: usize) -> f64 {
     }
 }
 
-/// Fist and spread of the standing hand.
+/// The clips Fist and Spread of the hand.
 pub(super) fn hand_clips(rig: &Rig, joints: &[Joint]) -> Vec<Clip> {
     let times = steps(0.0, 2.0, 20);
     let mut fist = ClipBuilder::new("Fist", joints);
@@ -26,7 +26,7 @@ pub(super) fn hand_clips(rig: &Rig, joints: &[Joint]) -> Vec<Clip> {
             let Some(joint) = rig.find(&format!("{finger}.{:02}.L", bone + 1)) else {
                 continue;
             };
-            // Each finger a little after the one before it.
+            // Each finger a little later than the previous one.
             let late = 0.03 * (4 - f) as f64;
             let degrees = fist_degrees(finger, bone);
             fist.rotate(index(joint), &times, |k| {
@@ -50,10 +50,10 @@ pub(super) fn mannequin_clips(rig: &Rig, joints: &[Joint]) -> Vec<Clip> {
     vec![walk(rig, joints), range_of_motion(rig, joints)]
 }
 
-/// A rotation about an axis of the world at rest, for the left side; the right side's is its mirror image.
+/// A rotation about a world axis in the rest pose, for the left side; mirrored for the right side.
 fn world_turn(rig: &Rig, joint: u16, axis: DVec3, degrees: f64) -> DQuat {
     let bone = &rig.bones[joint as usize];
-    // Twins are numbered left first.
+    // The left bone of a pair comes first.
     let axis = if bone.twin < joint {
         DVec3::new(axis.x, -axis.y, -axis.z)
     } else {
@@ -62,7 +62,7 @@ fn world_turn(rig: &Rig, joint: u16, axis: DVec3, degrees: f64) -> DQuat {
     turn(bone.frame().conjugate() * axis, degrees)
 }
 
-/// A round bump of height 1 at `centre` of a cycle of 1; the larger `sharpness`, the shorter.
+/// A smooth bump of height 1 at `centre` of a cycle of length 1; a larger `sharpness` makes it shorter.
 fn cyclic_bump(phase: f64, centre: f64, sharpness: f64) -> f64 {
     libm::exp(sharpness * (libm::cos((phase - centre) * TAU) - 1.0))
 }
@@ -83,7 +83,7 @@ fn walk(rig: &Rig, joints: &[Joint]) -> Clip {
         let world = |axis: DVec3, degrees: f64| world_turn(rig, joint, axis, degrees);
         let (x, y, z) = (DVec3::X, DVec3::Y, DVec3::Z);
         Some(match base {
-            // The pelvis turns its striking side forward and drops the swinging side.
+            // The pelvis rotates its striking side forward and drops the swinging side.
             "hips" => world(y, -6.0 * cos(p)) * world(z, 3.5 * sin(p)) * world(x, 2.0),
             "spine.01" => world(y, 4.0 * cos(p)) * world(z, -2.2 * sin(p)),
             "spine.02" => world(y, 4.0 * cos(p)) * world(z, -1.6 * sin(p)),
@@ -132,7 +132,7 @@ fn walk(rig: &Rig, joints: &[Joint]) -> Clip {
             });
         }
     }
-    // The lower foot stands on the ground: hips are as high as that asks for.
+    // The lower foot stands on the ground: that gives the height of the hips.
     if let (Some(hips), Ok(skeleton)) = (rig.find("hips"), Skeleton::new(joints.to_vec())) {
         let rest_lowest = lowest_sole(rig, &skeleton, &Pose::rest(&skeleton));
         let heights: Vec<f64> = times
@@ -148,7 +148,7 @@ fn walk(rig: &Rig, joints: &[Joint]) -> Clip {
                 rest_lowest - lowest_sole(rig, &skeleton, &pose)
             })
             .collect();
-        // The steps from sole to sole are rounded off.
+        // The transitions from sole to sole are smoothed.
         let n = N_KEYS;
         let smooth = |k: usize| {
             let at = |k: usize| heights[k % n];
@@ -187,7 +187,7 @@ fn lowest_sole(rig: &Rig, skeleton: &Skeleton, pose: &Pose) -> f64 {
     lowest
 }
 
-/// One turn of a joint and its return: bone, start and end in seconds, axis in the world at rest (`None`: its hinge),
+/// A rotation of a joint and back: bone, start and end in seconds, world axis in the rest pose (`None`: its hinge),
 /// degrees. A name without a side means both.
 type Turn = (&'static str, f64, f64, Option<DVec3>, f64);
 
@@ -231,7 +231,7 @@ const RANGE: [Turn; 35] = [
     ("foot.R", 8.1, 9.2, None, 30.0),
 ];
 
-/// Visits neck, shoulders, elbows, wrists, fingers, spine, hips and knees, one after the other.
+/// The range of motion: neck, shoulders, elbows, wrists, fingers, spine, hips and knees, one after the other.
 fn range_of_motion(rig: &Rig, joints: &[Joint]) -> Clip {
     let mut clip = ClipBuilder::new("Range of motion", joints);
     for (j, bone) in rig.bones.iter().enumerate() {

@@ -1,7 +1,8 @@
 //! The surface of a field as a closed triangle mesh, by marching tetrahedra.
 //!
-//! Tetrahedra (six to a cube, all along the same diagonal) have no ambiguous case, so that the mesh is a manifold
-//! whatever the body is: two fingers that pass through one cube stay two fingers.
+//! Tetrahedra (six in a cube, all along the same diagonal) have no ambiguous case, so that the mesh is always a
+//! manifold:
+//! two fingers that pass through one cube stay separate.
 
 use super::field::Field;
 use super::remesh::Surface;
@@ -23,7 +24,7 @@ const TETRAHEDRA: [([usize; 3], bool); 6] = [
 
 /// The surface of `field` on a grid of `block / CELLS`, with its points near the surface, not on it.
 ///
-/// A field made as a half gives the half at x >= 0, open along x = 0.
+/// A half field gives the half at x >= 0, open along x = 0.
 pub(super) fn polygonize(field: &Field, cell: f64) -> Surface {
     let n = field.n_blocks();
     let corners = [n[0] * CELLS + 1, n[1] * CELLS + 1];

@@ -1,4 +1,4 @@
-//! A polygonized body -> an even, well-shaped mesh with the wished number of points.
+//! Remeshes a polygonised body to an even, well-shaped mesh with the requested number of points.
 
 use super::field::Field;
 use glam::DVec3;
@@ -15,7 +15,7 @@ pub(super) struct Surface {
 /// `fine` with about `n_points` points of the whole body (twice the half, less the points at x = 0), on the surface
 /// of `field`; where the body is thin, triangles are small.
 pub(super) fn remesh(fine: Surface, field: &Field, n_points: usize, half: bool) -> Surface {
-    // Four triangles for one, as often as it takes; a closed surface without handles goes from V to 4 V - 6 points.
+    // Subdivision until there are enough; a closed surface of genus 0 goes from V to 4 V - 6 points.
     let mut n_base = n_points as f64;
     let mut n_splits = 0;
     while n_base > 60_000.0
@@ -25,9 +25,8 @@ pub(super) fn remesh(fine: Surface, field: &Field, n_points: usize, half: bool) 
         n_splits += 1;
     }
     let mut editable = Editable::new(fine, field, half);
-    let n_base = n_base.round() as usize;
-    // Short edges go first, everywhere, with the rest in good shape before longer ones follow: a greedy descent to the
-    // end would leave knots.
+    let n_base = n_base.round() as usize; // Short edges are collapsed first, everywhere, with relaxation before longer ones: a greedy order would leave badly
+    // shaped regions.
     let mut longest = editable.middle_length();
     for _ in 0..24 {
         if editable.collapse(field, n_base, longest) {
@@ -53,7 +52,7 @@ struct Editable {
     positions: Vec<DVec3>,
     /// Unit normals of the body.
     normals: Vec<DVec3>,
-    /// Wished edge length at each point, up to one common factor.
+    /// Target edge length at each point, up to one common factor.
     sizes: Vec<f64>,
     /// Whether a point lies at x = 0 on the rim of a half.
     rim: Vec<bool>,
@@ -106,7 +105,7 @@ impl Editable {
         ring
     }
 
-    /// Length of an edge in units of what is wished at its place.
+    /// Length of an edge relative to the target at its position.
     fn relative_length(&self, a: u32, b: u32) -> f64 {
         let (i, j) = (a as usize, b as usize);
         self.positions[i].distance(self.positions[j]) / (self.sizes[i] + self.sizes[j])
@@ -201,7 +200,7 @@ impl Editable {
         if ring_a.len() + ring_b.len() - common < 5 {
             return None;
         }
-        // A chord between two points of the rim would meet its own mirror image.
+        // An edge between two points of the rim would coincide with its own mirror image.
         if self.rim[i] != self.rim[j] {
             let (inner, outer) = if self.rim[i] {
                 (&ring_b, &ring_a)
@@ -232,7 +231,7 @@ impl Editable {
             .find(|&target| reach(target) && self.may_move(field, [a, b], target))
     }
 
-    /// Whether the triangles at the edge keep their side and shape with both its ends at `target`.
+    /// Whether the triangles at the edge keep orientation and shape with both its ends at `target`.
     fn may_move(&self, field: &Field, [a, b]: [u32; 2], target: DVec3) -> bool {
         let target_normal = normal(field, target);
         [(a, b), (b, a)].into_iter().all(|(v, other)| {
@@ -286,7 +285,7 @@ impl Editable {
         self.rim[i] |= self.rim[j];
     }
 
-    /// Flips edges where that brings the number of edges at the four points nearer to six (four on the rim).
+    /// Flips edges where that brings the valences of the four points nearer to six (four on the rim).
     fn flip(&mut self) {
         for a in 0..self.positions.len() as u32 {
             for b in self.neighbours(a) {
@@ -327,7 +326,7 @@ impl Editable {
         {
             return;
         }
-        // `f` runs a -> b or b -> a; the new triangles keep its sense.
+        // `f` contains a -> b or b -> a; the new triangles keep its orientation.
         let t = self.triangles[f as usize];
         let forward = (0..3).any(|k| t[k] == a && t[(k + 1) % 3] == b);
         let (from, to) = if forward { (a, b) } else { (b, a) };
@@ -350,7 +349,7 @@ impl Editable {
         self.faces[c as usize].push(g);
     }
 
-    /// Moves each point towards the middle of its neighbours, along the surface.
+    /// Moves each point towards the centroid of its neighbours, along the surface (tangential relaxation).
     fn relax(&mut self, field: &Field, n_rounds: usize) {
         for _ in 0..n_rounds {
             self.positions = (0..self.positions.len())
@@ -373,7 +372,7 @@ impl Editable {
                     let step = middle / n - p;
                     let moved = p + (step - normal * normal.dot(step)) * 0.6;
                     let moved = on_rim(field.project(on_rim(moved, rim), 2), rim);
-                    // Where the mesh is too coarse for the shape a step may turn a triangle over: stay.
+                    // Where the mesh is too coarse for the shape a step may flip a triangle: no step then.
                     let keeps = self.faces[i].iter().all(|&f| {
                         let t = self.triangles[f as usize];
                         let old = t.map(|v| self.positions[v as usize]);
@@ -430,13 +429,13 @@ fn area_vector([a, b, c]: [DVec3; 3]) -> DVec3 {
     (b - a).cross(c - a)
 }
 
-/// Whether a triangle looks the way of `facing`, within 66 degrees.
+/// Whether the normal of a triangle is within 66 degrees of `facing`.
 fn faces(corners: [DVec3; 3], facing: DVec3) -> bool {
     let area = area_vector(corners);
     area.dot(facing) > 0.4 * area.length() * facing.length()
 }
 
-/// How round a triangle is: 0 for a line, 1 for equal sides.
+/// The shape quality of a triangle: 0 for a line, 1 for equal sides.
 fn shape(corners: [DVec3; 3]) -> f64 {
     let [a, b, c] = corners;
     let longest = a

@@ -1,28 +1,28 @@
 //! Bones of a generated model -> joints, inverse bind matrices.
 //!
-//! Each joint's frame is Blender's: y along the bone, x the axis about which it bends its natural way (an elbow
-//! forward, a knee backward, a finger to the palm), z = x cross y.
+//! Each joint's frame is Blender's: y along the bone, x the axis of its natural bend (an elbow forward, a knee
+//! backward, a finger to the palm), z = x cross y.
 
 use crate::document::parts::Skin;
 use crate::math::Transform;
 use crate::skeleton::{Joint, JointId, JointRule};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-/// One bone at rest.
+/// One bone in the rest pose.
 #[derive(Clone, Debug)]
 pub(super) struct Bone {
     pub(super) name: String,
     pub(super) parent: Option<u16>,
-    /// Where the joint is, metres.
+    /// Position of the joint, metres.
     pub(super) head: DVec3,
     pub(super) tail: DVec3,
-    /// About which it bends; need not be perpendicular.
+    /// The hinge axis; need not be perpendicular.
     pub(super) hinge: DVec3,
     /// Standard deviation of the weights' falloff across the joint, metres.
     pub(super) falloff: f64,
-    /// How far from its own flesh, beyond other flesh, the bone still moves something, metres.
+    /// Maximum distance from its own cones at which the bone influences a point of other cones, metres.
     pub(super) reach: f64,
-    /// The bone on the other side, or itself.
+    /// Its counterpart on the other side, or itself.
     pub(super) twin: u16,
 }
 
@@ -48,7 +48,7 @@ impl Bone {
 }
 
 impl Rig {
-    /// Adds a bone and returns its index; its falloff fits flesh of `radius`.
+    /// Adds a bone and returns its index; its falloff fits cones of `radius`.
     pub(super) fn add(
         &mut self,
         name: &str,
@@ -85,7 +85,7 @@ impl Rig {
                     .map(|p| if left.contains(&p) { p + shift } else { p }),
                 head: flip(bone.head),
                 tail: flip(bone.tail),
-                // An axis of rotation is mirrored the other way round.
+                // An axis of rotation is a pseudovector.
                 hinge: DVec3::new(bone.hinge.x, -bone.hinge.y, -bone.hinge.z),
                 twin: i,
                 ..bone

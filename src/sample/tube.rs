@@ -14,7 +14,7 @@ const FALLOFF: f64 = 0.63;
 struct Tube<'a> {
     n_rings: usize,
     n_sides: usize,
-    /// Position of side `turn` (0 to 1, from +y over +z) on the ring at `t` (0 to 1), and the unit normal there.
+    /// Position at the angle `turn` (0 to 1, from +y over +z) on the ring at `t` (0 to 1), and the unit normal.
     place: &'a (dyn Fn(f64, f64) -> (DVec3, DVec3) + Sync),
     /// The points that close the ends.
     ends: [DVec3; 2],
@@ -91,7 +91,7 @@ fn arm_point(t: f64, turn: f64) -> DVec3 {
         (0.33, 0.026),
     ];
     let (low, high) = (-ARM_HALF - 0.052, ARM_HALF + 0.024);
-    // Rings close up towards the rounded ends: equal steps of an angle there, of length between.
+    // Rings are denser towards the rounded ends: equal steps of angle there, of length between.
     let x = low + (high - low) * end_spacing(t);
     let (sin, cos) = libm::sincos(turn * TAU);
     let bump = |centre: f64, width: f64| {

@@ -9,18 +9,18 @@ use rayon::prelude::*;
 /// A limb that is unrolled in one piece.
 #[derive(Clone, Debug)]
 pub(super) struct Chart {
-    /// Bones whose flesh it shows.
+    /// Bones whose surface it contains.
     pub(super) bones: Vec<u16>,
     /// Its axis, from `low` to `high`.
     pub(super) low: DVec3,
     pub(super) high: DVec3,
-    /// Towards the middle of the rectangle; the seam is at the back.
+    /// The direction of the centre of the rectangle; the seam is opposite.
     pub(super) front: DVec3,
     /// Typical radius, metres: the rectangle's width is its circumference.
     pub(super) radius: f64,
 }
 
-/// Share of a rectangle's width that belongs to the part wound past the seam.
+/// Fraction of a rectangle's width for triangles that cross the seam.
 const PAST_SEAM: f64 = 0.25;
 
 /// The primitive of a body: vertices of a point differ only in their texture coordinates.
@@ -38,7 +38,7 @@ pub(super) fn unwrap(
             chart_of_bone[b as usize] = c as u8;
         }
     }
-    // Turns around the axis (0 at the seam) and way along it, of the rectangle's height.
+    // Angle around the axis in revolutions (0 at the seam), and position along it as a fraction of the height.
     let unrolled = |point: u32, c: u8| {
         let chart = &charts[c as usize];
         let axis = chart.high - chart.low;

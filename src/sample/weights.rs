@@ -1,8 +1,8 @@
-//! Good first weights from bones and flesh alone, at any point of space.
+//! Weights of a generated body at any point of space, from its bones and cones.
 //!
-//! Every bone hands a share of what it holds to each child: all of it far beyond the child's joint, half of it at the
-//! joint, by the normal distribution along the limb; nothing where the flesh of the child's limb is not near. So a
-//! finger never moves its neighbour and an arm never the chest, however close they are.
+//! Every bone passes a fraction of its weight to each child: all of it far beyond the child's joint, half of it at the
+//! joint, by the normal distribution along the limb; none away from the cones of the child's limb. So a finger never
+//! moves its neighbour and an arm never the chest, however close they are.
 
 use super::field::Field;
 use super::rig::Rig;
@@ -11,7 +11,7 @@ use glam::DVec3;
 /// Weights below this are dropped.
 const SMALLEST: f64 = 0.004;
 
-/// A part of a row is a multiple of 1 / 65536: sums of such numbers are exact in f32.
+/// Weights are multiples of 1 / 65536: their sums are exact in f32.
 const QUANTUM: f64 = 65536.0;
 
 /// The normal distribution's integral up to `x` standard deviations.
@@ -19,7 +19,7 @@ pub(super) fn normal_integral(x: f64) -> f64 {
     0.5 * (1.0 + libm::erf(x / std::f64::consts::SQRT_2))
 }
 
-/// What [`row_at`] needs to know of a rig, found once.
+/// Precomputed data of a rig for [`row_at`].
 pub(super) struct Falloffs {
     /// Plane of each joint: unit normal.
     normals: Vec<DVec3>,
@@ -40,7 +40,7 @@ impl Falloffs {
             .map(|bone| {
                 let own = bone.direction();
                 let parent = bone.parent.map(|p| &rig.bones[p as usize]);
-                // A limb that goes on bends in its bisecting plane, one that branches off starts at its own.
+                // A continuing limb bends in its bisecting plane, a branch starts at its own plane.
                 match parent {
                     Some(p) if p.tail.distance(bone.head) < 1e-6 => {
                         (own + p.direction()).try_normalize().unwrap_or(own)
@@ -64,7 +64,7 @@ pub(super) fn row_at(rig: &Rig, falloffs: &Falloffs, field: &Field, p: DVec3) ->
             *slot = slot.min(cone.hit(p).distance);
         }
     }
-    // Flesh of a bone and all that hangs on it; parents come before children.
+    // The distance to the cones of a bone and its descendants; parents come before children.
     let mut limb = own.clone();
     for i in (0..n).rev() {
         if let Some(parent) = rig.bones[i].parent {
@@ -83,7 +83,7 @@ pub(super) fn row_at(rig: &Rig, falloffs: &Falloffs, field: &Field, p: DVec3) ->
         let mut sum = 0.0;
         for &c in &falloffs.children[i] {
             let bone = &rig.bones[c as usize];
-            // Everything but this child's limb.
+            // Everything except this child's limb.
             let mut others = rest[i].min(own[i]);
             for &sibling in &falloffs.children[i] {
                 if sibling != c {

@@ -17,7 +17,7 @@ pub struct Bone {
     pub side: Vec3,
     /// Half of the width it is drawn with.
     pub radius: f32,
-    /// It moves nothing, as controls and markers do: drawn thinner and dimmer.
+    /// No point follows it, as of controls and markers: drawn thinner and dimmer.
     pub helper: bool,
 }
 

@@ -18,7 +18,7 @@ pub enum Property {
     MorphWeights,
 }
 
-/// How values between keys come about (glTF 2.0, appendix C).
+/// Interpolation between keys (glTF 2.0, appendix C).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Interpolation {
     /// The earlier key's value.
@@ -36,7 +36,7 @@ pub struct Channel {
     pub joint: JointId,
     /// Which of its properties.
     pub property: Property,
-    /// How values between keys come about.
+    /// Interpolation between keys.
     pub interpolation: Interpolation,
     /// n_keys times in seconds, ascending; at least one.
     pub times: Arc<[f32]>,
@@ -51,8 +51,8 @@ pub struct Clip {
     pub name: String,
     /// At most one channel for each joint and property; of duplicates the last wins.
     pub channels: Vec<Channel>,
-    /// How bones come from one key to the next, where their channels are linear (see [`super::screw`]). A file cannot
-    /// say so: an export adds keys instead.
+    /// How joints are interpolated between keys of linear channels (see [`super::screw`]). glTF has no such
+    /// interpolation: an export adds keys instead.
     pub in_betweens: InBetweens,
     /// It is there to look at the model with, and is not exported.
     pub preview: bool,

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// Keys nearer to each other than this are one key, seconds.
 pub const SAME_KEY_SECS: f32 = 1e-4;
 
-/// A curve this much shorter than a unit quaternion says nothing about the way rotations turn there.
+/// Where a curve of quaternions is shorter than this, its derivative does not define an angular velocity.
 const LEAST_QUATERNION: f64 = 1e-2;
 
 /// One key of a clip: the channel's place in [`Clip::channels`], and the key's place in it.

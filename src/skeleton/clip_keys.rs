@@ -1,4 +1,4 @@
-//! When the channels of a clip have keys: what a timeline shows and jumps to.
+//! The key times of a clip's channels: what a timeline shows and jumps to.
 
 use super::clip_edit::{KeyIndex, SAME_KEY_SECS};
 use super::{Channel, Clip, Interpolation};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct KeyMark {
     /// The earliest of the keys, seconds.
     pub time_secs: f32,
-    /// How values go on from there; `None` where channels differ.
+    /// Interpolation from there on; `None` where channels differ.
     pub interpolation: Option<Interpolation>,
 }
 

@@ -1,16 +1,16 @@
-//! How a joint comes from one key, or one pose, to the next: component by component, or along a screw.
+//! Interpolation of a joint between keys or poses: component by component, or along a screw.
 
 use super::clip::slerp_shortest;
 use crate::math::{DualQuat, Transform};
 use glam::{DQuat, DVec3};
 
-/// The way of a joint's rigid part, rotation and translation, from one place to another. Scale always goes straight.
+/// The interpolation of a joint's rigid part, rotation and translation. Scale is always interpolated linearly.
 ///
-/// A joint that only turns, or only moves, goes the same way in all of them: relative to where it starts, the motion of
-/// either is a screw without the other.
+/// A joint that only rotates, or only translates, follows the same path in all of them: its motion relative to the start is
+/// a screw without pitch, or without rotation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum InBetweens {
-    /// Rotation by slerp, translation on a straight line, neither knowing of the other: as glTF says.
+    /// Rotation by slerp and translation by lerp, independently, as in glTF.
     #[default]
     Components,
     /// Along the screw that leads from one to the other, at constant speed (ScLERP; Kavan et al. 2008).
@@ -33,19 +33,18 @@ impl InBetweens {
         }
     }
 
-    /// What it does to a bone: a sentence.
+    /// A sentence about its effect on a bone, for a tooltip.
     pub fn about(self) -> &'static str {
         match self {
             Self::Components => {
-                "Location and rotation go their own ways, as in every glTF player: a bone that turns while it moves goes \
-                 on a straight line."
+                "Location and rotation are interpolated separately, as in glTF players. A rotating bone moves on a straight \
+                 line."
             }
             Self::Screw => {
-                "A bone that turns while it moves swings round in an arc at an even speed, like a part on a hinge or a \
-                 screw."
+                "Screw motion (ScLERP). A rotating bone moves on an arc at constant speed, like a hinge."
             }
             Self::ScrewDlb => {
-                "The same arc as Screw, as dual quaternion skinning blends: slower at its ends and faster in the middle."
+                "The arc of Screw by dual quaternion blending (DLB): slower at its ends, faster in the middle."
             }
         }
     }

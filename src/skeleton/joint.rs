@@ -49,7 +49,7 @@ impl Joint {
     }
 }
 
-/// What the artist overrides of what follows from a joint's place in the tree.
+/// Values of a joint that the artist overrides; by default they follow from its place in the tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JointRule {
     /// Where its bone ends, in the joint's rest space, metres; `None`: at its children, of a leaf past its points.

@@ -20,7 +20,7 @@ pub enum Side {
 pub struct Mirror {
     /// n_joints: the joint on the other side; `None` for one in the middle and for an unpaired one.
     partner: Vec<Option<JointId>>,
-    /// n_joints: whether the name tells a side but no joint of the other side belongs to it.
+    /// n_joints: whether the name contains a side but no joint of the other side matches it.
     unpaired: Vec<bool>,
     /// n_joints: how each joint's space lies in the world at rest, orthonormal; and its parent's.
     rest: Vec<[DMat3; 2]>,
@@ -114,7 +114,7 @@ impl Mirror {
         }
     }
 
-    /// Joints whose name tells a side while no joint of the other side belongs to them, ascending.
+    /// Joints whose name contains a side while no joint of the other side matches it, ascending.
     pub fn unpaired(&self) -> impl Iterator<Item = JointId> + '_ {
         let joints = self.unpaired.iter().enumerate();
         joints
@@ -200,18 +200,18 @@ fn carried_scale(scale: DVec3, rest: DVec3, axes: DMat3) -> DMat3 {
     ))
 }
 
-/// A name that tells a side.
+/// A name that contains a side.
 struct Sided {
     side: Side,
     /// The name with the side taken out, lower case.
     exact: String,
     /// `exact` without numbers and separators.
     stem: String,
-    /// Whether it tells a side even if no other joint agrees: "bright" might be "b" + "right".
+    /// Whether the side is certain without a matching joint: "bright" could be "b" + "right".
     is_sure: bool,
 }
 
-/// What `name` tells of its side; of several tellings the surest, then the first.
+/// The side in `name`; of several candidates a certain one, then the first.
 fn side_of_name(name: &str) -> Option<Sided> {
     let chars: Vec<char> = name.chars().collect();
     let lower: Vec<char> = chars

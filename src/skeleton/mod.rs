@@ -1,6 +1,6 @@
 //! Joints, poses and clips: how the node tree moves.
 //!
-//! The way of the data: [`Skeleton`] (rest) + [`Clip`] at a time, or the artist's [`Pose`] -> forward
+//! Data flow: [`Skeleton`] (rest) + [`Clip`] at a time, or the artist's [`Pose`] -> forward
 //! kinematics ([`Pose::world_matrices`]) -> the skin palettes of [`crate::skinning`].
 //!
 //! Invariant: a joint's parent may have a higher index; everything that needs order walks [`Skeleton::order`].

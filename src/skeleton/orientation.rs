@@ -1,4 +1,4 @@
-//! How a joint's space lies in the world, and what a turn of the world is in it.
+//! The orientation of a joint's space in the world, and world rotations expressed in it.
 
 use super::{JointId, Pose, Skeleton};
 use crate::math::polar::polar;
@@ -14,9 +14,9 @@ pub fn orientation(linear: DMat3) -> DMat3 {
     }
 }
 
-/// The turn that does in a space what `turn` does in the space that `map` (orthonormal) leads to: `map^-1 turn map`.
+/// `turn`, a rotation in the space that `map` (orthonormal) leads to, expressed in the space before it: `map^-1 turn map`.
 ///
-/// Only the axis changes, so the angle stays exact; a mirrored space turns the other way round.
+/// Only the axis changes, so the angle stays exact; in a mirrored space the rotation has the opposite sense.
 pub fn turn_in_space(map: DMat3, turn: DQuat) -> DQuat {
     let axis = DVec3::new(turn.x, turn.y, turn.z);
     let seen = map.transpose() * axis * map.determinant().signum();

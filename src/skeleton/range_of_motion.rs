@@ -1,4 +1,4 @@
-//! A clip that bends and twists joints one after the other, to look at how the skin follows.
+//! A clip that bends and twists joints one after the other, to check the deformation of the skin.
 
 use super::clip_builder::{ClipBuilder, turn};
 use super::{Clip, JointId, Skeleton};

@@ -178,6 +178,7 @@ impl Reframe {
 impl Channel {
     /// The channel with every value and tangent replaced: `map` is given them as f64, and whether it is a value. Times are
     /// shared.
+    #[must_use]
     pub fn mapped(&self, map: impl Fn(&[f64], bool) -> Vec<f64>) -> Self {
         let width = self.width();
         let per_key = self.interpolation.values_per_key();
@@ -194,6 +195,7 @@ impl Channel {
     }
 
     /// A translation channel moved by `offset` for all time.
+    #[must_use]
     pub fn shifted(&self, offset: DVec3) -> Self {
         self.mapped(|v, is_value| {
             let offset = if is_value { offset } else { DVec3::ZERO };
@@ -205,6 +207,7 @@ impl Channel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::transform::normalize_or_identity;
 
     fn close(a: DAffine3, b: DAffine3, tolerance: f64) {
         assert!(a.abs_diff_eq(b, tolerance), "{a}\n{b}");
@@ -212,7 +215,7 @@ mod tests {
 
     #[test]
     fn local_transforms_follow_the_frames_of_joint_and_parent() {
-        let c = DQuat::from_xyzw(0.3, -0.2, 0.6, 0.7).normalize();
+        let c = normalize_or_identity(DQuat::from_xyzw(0.3, -0.2, 0.6, 0.7));
         let own = Frame {
             rotation: c,
             translation: DVec3::new(0.1, -0.4, 0.2),
@@ -221,7 +224,7 @@ mod tests {
             rotation: DQuat::from_rotation_y(0.8),
             translation: DVec3::new(1.0, 0.0, -3.0),
         };
-        let q = DQuat::from_xyzw(-0.1, 0.5, 0.2, 0.9).normalize();
+        let q = normalize_or_identity(DQuat::from_xyzw(-0.1, 0.5, 0.2, 0.9));
         for signs in [DVec3::ONE, DVec3::new(-1.0, 1.0, 1.0), DVec3::NEG_ONE] {
             let local = Transform::from_trs(DVec3::new(3.0, 1.0, 2.0), q, signs * 1.7);
             let made = Reframe::new(own, parent, Stretch::Even(signs)).transform(&local);

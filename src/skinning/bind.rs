@@ -1,4 +1,4 @@
-//! What a skin is at rest: where its joints were bound, in one unit, for bound and unbound joints.
+//! The bind data of a skin: the bind frames of its joints, bound and unbound, in one unit.
 
 use super::palette::{Motion, NodeMotion, SkinPalette, Stretch};
 use crate::math::dual_quaternion::quat_from_rotation;
@@ -8,15 +8,15 @@ use glam::{DAffine3, DMat3, DVec3};
 
 /// A skin matrix whose stretch is this close to the identity counts as rigid.
 ///
-/// Inverse bind matrices are f32: on shipped characters at rest their rounding alone gives up to 1.3e-6. Below this
-/// the inflation moves a point by less than f32 positions resolve.
+/// Inverse bind matrices are f32: at rest, their rounding alone stretches shipped characters by up to 1.3e-6. Below
+/// this tolerance the inflation moves a point by less than f32 positions resolve.
 pub const RIGID_TOLERANCE: f64 = 2e-6;
 
 /// The bind data of one skin as one mesh uses it.
 ///
-/// *Bound* joints carry weight in the mesh. Exporters leave anything in the inverse bind matrices of the others, so
-/// those are ignored: an unbound ancestor takes its bind frame from its nearest bound descendant and the rest pose.
-/// Points and bind frames are measured in a unit in which the rest pose has no stretch (see [`SkinBind::unit_scale`]).
+/// *Bound* joints have weight in the mesh. Exporters write arbitrary inverse bind matrices for the others, so those are
+/// ignored: the bind frame of an unbound ancestor follows from its nearest bound descendant and the rest pose. Points
+/// and bind frames are in a unit in which the rest pose has no stretch ([`SkinBind::unit_scale`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkinBind {
     unit_scale: f64,
@@ -33,7 +33,7 @@ pub(super) struct Node {
     pub(super) joint: JointId,
     /// The nearest ancestor among the nodes.
     pub(super) parent: Option<u32>,
-    /// The node from whose inflation the joint's place follows: its parent, or what the artist says.
+    /// The node whose inflation moves the joint: its parent, or the one that the artist chose.
     inflation_parent: Option<u32>,
     /// Scaled bind-pose mesh space -> joint space.
     inverse_bind: DAffine3,
@@ -83,7 +83,7 @@ impl SkinBind {
         let unscale = DAffine3::from_scale(DVec3::splat(1.0 / unit_scale));
         let scaled = |k: usize| given(k) * unscale;
 
-        // The frames of bound joints: the first invertible one in skin order stands for the node.
+        // The frame of a node: the first invertible one of its bound joints, in skin order.
         let mut frame: Vec<Option<DAffine3>> = vec![None; skeleton.len()];
         let mut nearest: Vec<Option<Nearest>> = vec![None; skeleton.len()];
         let mut needed = vec![false; skeleton.len()];
@@ -150,7 +150,7 @@ impl SkinBind {
                 if let Some(n) = nearest[joint.get()] {
                     return given_by(n.joint, frame[n.joint.get()]?);
                 }
-                // Nothing bound below: the nearest joint above knows where this one was.
+                // No bound descendant: the frame follows from the nearest ancestor.
                 let above = &nodes[parent? as usize];
                 given_by(above.joint, invert(above.inverse_bind)?)
             });
@@ -171,7 +171,7 @@ impl SkinBind {
             let own = is_bound(k).then(|| match invert(scaled(k)) {
                 Some(bind) if frame[joint.get()] == Some(bind) => None,
                 Some(bind) => Some((scaled(k), bind.translation)),
-                // A flattened bind matrix has no frame, but it is what glTF multiplies by.
+                // A singular bind matrix has no frame, but glTF multiplies by it.
                 None => Some((scaled(k), nodes[node as usize].origin)),
             });
             Slot {
@@ -203,12 +203,12 @@ impl SkinBind {
     /// The unit s: bind positions times s have no stretch at the rest pose.
     ///
     /// The median of |det K|^(1/3) over bound joints at rest, so that files in centimetres, armatures scaled by 100 and
-    /// folded quantisation all stay on the fast path. Positions after skinning do not depend on it.
+    /// quantisation folded into the matrices all stay on the fast path. Skinned positions do not depend on it.
     pub fn unit_scale(&self) -> f64 {
         self.unit_scale
     }
 
-    /// How many joints the skin lists.
+    /// The number of joints of the skin.
     pub fn n_joints(&self) -> usize {
         self.slots.len()
     }
@@ -218,7 +218,7 @@ impl SkinBind {
         self.slots[slot].joint
     }
 
-    /// Topological rank of each joint of the skin, what [`super::CookedChunk::cook`] breaks ties with.
+    /// Topological rank of each joint of the skin; [`super::CookedChunk::cook`] breaks ties by it.
     pub fn ranks(&self) -> &[u32] {
         &self.ranks
     }
@@ -228,7 +228,7 @@ impl SkinBind {
         self.slot_frame(&self.slots[slot]).1
     }
 
-    /// The bind position of any joint the skin knows: its own joints and all ancestors of those; scaled bind space.
+    /// The bind position of a joint of the skin or of an ancestor of one; scaled bind space.
     pub fn origin_of_joint(&self, joint: JointId) -> Option<DVec3> {
         self.nodes
             .iter()
@@ -236,9 +236,9 @@ impl SkinBind {
             .map(|n| n.origin)
     }
 
-    /// The frames of all joints that the skin knows (its own and all ancestors of those), parents first: the joint, the one
-    /// from whose inflation its place follows, and its inverse bind matrix (bind-pose mesh space -> joint space), which
-    /// for joints that move no point is not the file's.
+    /// The frames of the joints of the skin and of all their ancestors, parents first: the joint, the one whose
+    /// inflation moves it, and its inverse bind matrix (bind-pose mesh space -> joint space), which for unbound joints
+    /// is not that of the file.
     pub fn frames(&self) -> impl Iterator<Item = (JointId, Option<JointId>, DAffine3)> {
         let scale = DAffine3::from_scale(DVec3::splat(self.unit_scale));
         self.nodes.iter().map(move |node| {
@@ -280,10 +280,11 @@ impl SkinBind {
 
     /// Fills `palette` with the skin matrices of a pose, split into inflation and rigid motion.
     ///
-    /// `world`: n_joints of the skeleton, world transforms of the pose. f64 inside, f32 in the kernels' rows. Nothing
-    /// in the palette is ever other than finite; buffers are reused.
+    /// `world`: n_joints of the skeleton, world transforms of the pose. Computes in f64,
+    /// writes the rows of the kernels in f32. Every number of the palette is finite; buffers are reused.
     ///
-    /// Source: Lee et al. 2013, by the polar decomposition of each skin matrix (joints that compensate for their parent's scale do so in `world` already).
+    /// Source: Lee et al. 2013, by the polar decomposition of each skin matrix (joints that compensate for their
+    /// parent's scale do so in `world` already).
     pub fn pose(&self, world: &[DAffine3], stretch: Stretch, palette: &mut SkinPalette) {
         let world_of = |joint: JointId| world.get(joint.get()).copied().unwrap_or_default();
         let mut moving = palette.take_scratch();
@@ -295,7 +296,7 @@ impl SkinBind {
                 .map(|p| (&self.nodes[p as usize], moving[p as usize]));
             let rotation = quat_from_rotation(q);
             moving.push(NodeMotion {
-                // One hemisphere down each chain: most blends then need no test of signs.
+                // One hemisphere along each chain: most blends then need no test of signs.
                 rotation: match parent {
                     Some((_, m)) if m.rotation.dot(rotation) < 0.0 => -rotation,
                     _ => rotation,
@@ -364,7 +365,7 @@ impl SkinBind {
                 inflated_origin,
             };
             let motion = about(origin, inflated_origin);
-            // A bind position far out of the world (an almost flat matrix) leaves no digits: split at the origin.
+            // A huge bind position (of an almost singular matrix) leaves no digits: split at the origin.
             palette.push(
                 skin_matrix,
                 if motion.reach() < 1e12 {
@@ -393,7 +394,7 @@ impl Nearest {
     }
 }
 
-/// The median of the stretches, 1 where that is no usable number.
+/// The median of the stretches; 1 where that is zero or not finite.
 fn unit_scale(determinants: impl Iterator<Item = f64>) -> f64 {
     let mut stretches: Vec<f64> = determinants.map(|d| d.abs().cbrt()).collect();
     stretches.sort_by(f64::total_cmp);
@@ -419,7 +420,7 @@ fn rigid_or_polar(a: DMat3) -> (DMat3, DMat3) {
     }
 }
 
-/// The inverse, `None` where it has none or overflows.
+/// The inverse; `None` where there is none or it overflows.
 fn invert(m: DAffine3) -> Option<DAffine3> {
     let det = m.matrix3.determinant();
     if det == 0.0 || !det.is_finite() {
@@ -429,7 +430,7 @@ fn invert(m: DAffine3) -> Option<DAffine3> {
 }
 
 fn finite_or_identity(m: DAffine3) -> DAffine3 {
-    // What does not fit an f32 is no matrix to skin with either.
+    // The kernels hold it in f32.
     let fits = m.to_cols_array().iter().all(|v| v.abs() < 1e30);
     if fits { m } else { DAffine3::IDENTITY }
 }

@@ -7,15 +7,15 @@ use glam::{DVec3, Vec3};
 /// The segments of a skin's bones in one pose. Filled by [`BonePose::update`]; buffers are reused.
 #[derive(Clone, Debug, Default)]
 pub struct BonePose {
-    /// n_segments, inflated bind space: what rest distances are measured to.
+    /// n_segments, inflated bind space; rest distances are measured from them.
     pub(crate) inflated: Vec<Row8>,
     /// n_segments, posed world space, moved rigidly by their joint.
     pub(crate) posed: Vec<Row8>,
 }
 
 impl BonePose {
-    /// The segments of `bones` under `palette`. Returns whether one is elsewhere in the inflated bind shape than before:
-    /// distances measured to it are no longer right.
+    /// Computes the segments of `bones` under `palette`. Returns whether one moved in the inflated bind shape: rest
+    /// distances from it are then outdated.
     pub fn update(&mut self, bones: &SkinBones, palette: &SkinPalette) -> bool {
         let n = bones.n_segments();
         let mut changed = self.inflated.len() != n;
@@ -57,7 +57,8 @@ fn ends(row: &Row8) -> [Vec3; 2] {
     [a, a + Vec3::new(r[4], r[5], r[6])]
 }
 
-/// A segment as the kernels read it: (start x y z, 1 / length^2, direction x length x y z, 0); a point has 0 for both.
+/// A segment in the layout of the kernels: (start x y z, 1 / length^2, direction x length x y z, 0); a point has 0 for
+/// both.
 fn segment_row(a: DVec3, b: DVec3) -> Row8 {
     let d = b - a;
     let inverse = 1.0 / d.length_squared();

@@ -25,7 +25,7 @@ pub fn centres_of_rotation(input: &SkinInput<'_>, centres: &[Vec3], out: &mut [V
     run::<false>(input, centres, &[], out, &mut []);
 }
 
-/// [`centres_of_rotation`] with normals: those of the inflated shape, turned by the blended rotation.
+/// [`centres_of_rotation`] with normals: those of the inflated shape, rotated by the blended rotation.
 ///
 /// `normals`, `out_normals`: one a point.
 pub fn centres_of_rotation_with_normals(
@@ -63,7 +63,7 @@ fn run<const NORMALS: bool>(
     let mut turned = [Vec3::ZERO; CHUNK];
     let n_points = input.n_points();
     let moved_centres = &mut moved_centres[..n_points];
-    // Where the inflated shape's centre lies, by the point's own weights.
+    // The centre in the inflated shape, by the weights of the point.
     let of_centres = SkinInput {
         positions: centres,
         inflated: false,
@@ -91,7 +91,7 @@ fn run<const NORMALS: bool>(
     keep_unmoved(input, input.positions, out);
 }
 
-/// `centre_scale`: what centres are multiplied by when they are loaded.
+/// `centre_scale`: the factor of centres when they are loaded.
 fn about_centres<const NORMALS: bool>(
     input: &SkinInput<'_>,
     centres: &[Vec3],
@@ -115,7 +115,7 @@ fn about_centres<const NORMALS: bool>(
     }
 }
 
-/// Points about centres, both inflated or multiplied by the unit.
+/// Points and centres, both inflated or multiplied by the unit.
 struct AboutCentres<'a, 'o, const NORMALS: bool> {
     input: &'a SkinInput<'a>,
     centres: &'a [Vec3],

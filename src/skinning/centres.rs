@@ -1,10 +1,11 @@
-//! Optimised centres of rotation, found once for a mesh and its weights (Le & Hodgins 2016).
+//! Optimised centres of rotation, computed once for a mesh and its weights (Le & Hodgins 2016).
 //!
-//! The centre of a point is the mean of the surface, each spot weighted by how similarly to the point it is moved:
+//! The centre of a point is the mean of the surface, weighted by the similarity of its weights with those of the point:
 //! `p* = sum s(w, w_t) a_t c_t / sum s(w, w_t) a_t` over triangles t of area a, centroid c and mean weights w_t. The
 //! similarity is a sum over pairs of joints, so the surface is binned pair by pair, by the roots of the two weights
-//! rounded to 1/96: some hundred bins a pair, however many triangles and joints there are. Roots, because a point of
-//! small second weight asks small weights alone: against weights rounded to 1/64 they are fifty times nearer there.
+//! rounded to 1/96: some hundred bins a pair, however many triangles and joints there are. Roots, because for a
+//! point with a small second weight only small weights matter: the error is then a fiftieth of that of weights rounded
+//! to 1/64.
 
 use super::influences::{Influences, RowRef, Rows};
 use crate::mesh::{Mesh, PointSet};
@@ -15,31 +16,32 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use wide::f32x8;
 
-/// How alike the weights of two spots must be to count as one neighbourhood: sigma of the similarity.
+/// The sigma of the similarity of two sets of weights.
 pub const SIGMA: f64 = 0.1;
 
-/// Weights that differ by more than this within a triangle are sampled inside of it.
+/// A triangle whose weights differ by more than this is sampled in several places.
 const SPLIT: f32 = 0.1;
 
 /// Bins for the root of a weight between 0 and 1.
 const LEVELS: usize = 96;
 
-/// Samples of a triangle along an edge, at most: weights cannot differ by more than sqrt(2).
+/// The largest number of samples along an edge of a triangle: weights differ by at most sqrt(2).
 const MOST_SAMPLES: usize = 15;
 
-/// Triangles binned by one thread before its sums are added to the others'.
+/// Triangles in one partial sum.
 const TRIANGLES_PER_PART: usize = 16384;
 
-/// Parts of the work between two looks at the task: short enough that a re-skin on the same threads is not kept waiting.
+/// Parts of the work between two checks of the task: short, so that skinning on the same threads does not wait.
 const PARTS_AT_ONCE: usize = 8;
 
-/// A sum of similarities below this is none at all.
+/// Sums of similarities below this count as 0.
 const NOTHING: f64 = 1e-30;
 
-/// What the artist reads while the surface is binned, and while points ask it.
+/// Progress texts while the surface is binned, and while centres are computed.
 const STEPS: [&str; 2] = ["sorting the surface by weights", "finding centres"];
 
-/// How similarly two spots are moved: `sum over j != k of p_j p_k v_j v_k exp(-((p_j v_k - p_k v_j) / sigma)^2)`.
+/// The similarity of the weights of two points of the surface: `sum over j != k of p_j p_k v_j v_k exp(-((p_j v_k - p_k
+/// v_j) / sigma)^2)`.
 ///
 /// Source: Le & Hodgins 2016, eq. 2; ordered pairs, so that each unordered one counts twice.
 pub fn similarity(p: RowRef<'_>, v: RowRef<'_>) -> f64 {
@@ -68,11 +70,11 @@ pub struct Centres {
 }
 
 impl Centres {
-    /// Finds the centres of all points; about 0.5 s a million points on two cores.
+    /// Computes the centres of all points; about 0.5 s for a million points on two cores. The bits do not depend on the
+    /// number of threads.
     ///
-    /// A point has none where fewer than two joints move it, or nothing of the surface is moved alike; its own bind
-    /// position stands in for it, about which [`super::centres_of_rotation`] moves it as linear skinning does.
-    /// The bits do not depend on the number of threads.
+    /// A point has no centre where fewer than two joints move it, or no part of the surface has similar weights. Its
+    /// bind position takes its place: [`super::centres_of_rotation`] then moves it like linear skinning.
     pub fn compute(
         mesh: &Arc<Mesh>,
         influences: &Influences,
@@ -121,7 +123,7 @@ impl Centres {
         })
     }
 
-    /// Whether they were found for this shape and these influences, by identity.
+    /// Whether they were computed for this shape and these influences, by identity.
     pub fn are_of(&self, mesh: &Arc<Mesh>, influences: &Influences) -> bool {
         std::ptr::eq(self.geometry.as_ptr(), Arc::as_ptr(mesh))
             && self.sources.len() == influences.chunks().len()
@@ -132,12 +134,12 @@ impl Centres {
                 .all(|(a, b)| std::ptr::eq(a.as_ptr(), Arc::as_ptr(b)))
     }
 
-    /// Whether they are of this shape, with whatever influences.
+    /// Whether they were computed for this shape, with any influences.
     pub fn fit(&self, mesh: &Arc<Mesh>) -> bool {
         std::ptr::eq(self.geometry.as_ptr(), Arc::as_ptr(mesh))
     }
 
-    /// The centres of a chunk of points, what [`super::centres_of_rotation`] takes.
+    /// The centres of a chunk of points, for [`super::centres_of_rotation`].
     pub fn chunk(&self, chunk: usize) -> Option<&[Vec3]> {
         self.chunks.get(chunk).map(Vec::as_slice)
     }
@@ -159,7 +161,7 @@ impl Centres {
     }
 }
 
-/// Where sums are taken, so that f32 holds them whatever the mesh's place and size.
+/// The space of the sums, in which f32 suffices for meshes of any position and size.
 #[derive(Clone, Copy)]
 struct Frame {
     origin: DVec3,
@@ -204,7 +206,7 @@ type Sums = [f64; 6];
 /// The bins of one pair of joints.
 #[derive(Clone)]
 struct PairBins {
-    /// For each cell (both levels) its place in `sums` plus one, 0 where it has none.
+    /// For each cell (both levels) its index in `sums` plus one; 0 without.
     slots: Box<[u16]>,
     sums: Vec<(u16, Sums)>,
 }
@@ -237,7 +239,7 @@ impl PairBins {
 struct Bins {
     index: BTreeMap<[u16; 2], u32>,
     pairs: Vec<PairBins>,
-    /// The joints of the latest sample and the pairs they make: neighbours mostly have the same.
+    /// The joints of the latest sample and their pairs: neighbours mostly have the same.
     joints: Vec<u16>,
     known: Vec<u32>,
 }
@@ -269,7 +271,7 @@ impl Bins {
                     bins
                 })
                 .collect();
-            // In the parts' order, so that every number of threads gives the same sums.
+            // In the order of the parts, so that any number of threads gives the same sums.
             for bins in &found {
                 all.absorb(bins);
             }
@@ -286,7 +288,7 @@ impl Bins {
         })
     }
 
-    /// Adds a piece of surface of which `joints` (ascending) move `weights`.
+    /// Adds a piece of surface with these `joints` (ascending) and `weights`.
     fn add(&mut self, joints: &[u16], weights: &[f64], area: f64, centroid: DVec3) {
         if self.joints != joints {
             self.joints.clear();
@@ -327,7 +329,7 @@ impl Bins {
     }
 }
 
-/// Takes triangles apart where their weights differ much.
+/// Samples triangles, those whose weights differ much in several places.
 #[derive(Default)]
 struct Sampler {
     joints: Vec<u16>,
@@ -368,12 +370,12 @@ impl Sampler {
             squares.sum::<f32>().sqrt()
         };
         let apart = apart(0, 1).max(apart(1, 2)).max(apart(2, 0));
-        // A weight of NaN or infinity never gets here, but must not make this endless.
+        // Weights are finite here; the bound makes sure that the loop ends.
         let n = ((apart / SPLIT).ceil() as usize).clamp(1, MOST_SAMPLES);
         let share = area / (n * n) as f64;
         for i in 0..n {
             for j in 0..n - i {
-                // Upright small triangles, and those upside down between them.
+                // Small triangles like the whole, and mirrored ones between them.
                 for shift in [1.0 / 3.0, 2.0 / 3.0] {
                     if shift > 0.5 && i + j + 1 >= n {
                         continue;
@@ -402,13 +404,13 @@ struct Bin8 {
     moment: [f32x8; 3],
 }
 
-/// The bins in the form in which points ask for them.
+/// The bins in the layout in which points read them.
 struct Lookup {
     index: BTreeMap<[u16; 2], u32>,
     pairs: Vec<Vec<Bin8>>,
 }
 
-/// The pairs that the latest point's joints make: neighbours mostly have the same.
+/// The pairs of the joints of the latest point: neighbours mostly have the same.
 #[derive(Default)]
 struct PairCache {
     joints: Vec<u16>,
@@ -508,7 +510,7 @@ fn similar_surface(bins: &[Bin8], wj: f32, wk: f32) -> [f32; 4] {
 mod tests {
     use super::*;
 
-    /// Le & Hodgins 2016, the similarity of two spots' weights, summed over ordered pairs of joints.
+    /// Le & Hodgins 2016: the similarity of two sets of weights, summed over ordered pairs of joints.
     #[test]
     fn the_similarity_is_that_of_the_paper() {
         let s = |p: &[f32], v: &[f32]| {

@@ -1,8 +1,8 @@
-//! Compensation and projection of a chunk of points: what is known before the pose, and one kernel for both.
+//! Bulge compensation and projection of a chunk of points: what does not depend on the pose, and one kernel for both.
 //!
-//! The eight points of a block lie side by side and mostly bend about the same bones. So a slot of a block is one bone
-//! (or pair of joints) for all eight, and points that have nothing to do with it count for nothing: a bone is read once
-//! and spread over the lanes, which costs a fifth of gathering one for each point.
+//! The eight points of a block are neighbours and mostly bend about the same bones. So a slot of a block is one bone
+//! (or pair of joints) for all eight, with weight 0 for points that it does not correct: a bone is read once and spread
+//! over the lanes, a fifth of the cost of gathering one for each point.
 
 // See `simd`: kernel bodies belong inside of the function that is compiled with the backend's instructions.
 #![allow(clippy::inline_always)]
@@ -12,18 +12,18 @@ use super::compensation::{Compensation, JointPairs, Variant};
 use super::cooked::{CookedChunk, LANES};
 use super::kernels::{dot, load_block, store_block};
 use super::palette::Row8;
-use super::projection::Projection;
+use super::projection::BulgeProjection;
 use super::simd::{Backend, Kernel, Simd, dispatch};
 use super::skin_bones::SkinBones;
 use glam::Vec3;
 
-/// What a chunk's corrections depend on besides its influences.
+/// The inputs of a chunk's corrections, besides its influences.
 #[derive(Clone, Copy)]
 pub struct CorrectionSettings<'a> {
     /// Stage 4; `None`: left out.
     pub compensation: Option<&'a Compensation>,
     /// Stage 5; `None`: left out.
-    pub projection: Option<&'a Projection>,
+    pub projection: Option<&'a BulgeProjection>,
     /// n_points factors; `None`: 1.
     pub compensation_mask: Option<&'a [f32]>,
     /// n_points factors; `None`: 1.
@@ -32,12 +32,12 @@ pub struct CorrectionSettings<'a> {
 
 /// The corrections of one chunk of points, in blocks of 8.
 ///
-/// [`ChunkCorrections::cook`] fixes which bones concern which points and by which weight; [`ChunkCorrections::measure`]
-/// adds the distances in a (morphed, inflated) bind shape; [`correct`] moves points.
+/// [`ChunkCorrections::cook`] finds the bones that correct each point, and their weights; [`ChunkCorrections::measure`]
+/// adds the rest distances in a (morphed, inflated) bind shape; [`correct`] moves points.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChunkCorrections {
     n_points: usize,
-    /// The distinct pairs of joints in the order in which they first appear, and the place of each among [`JointPairs`].
+    /// The distinct pairs of joints in the order of their first point, and the index of each in [`JointPairs`].
     pairs: Vec<[u16; 2]>,
     pair_index: Vec<u32>,
     /// Block b owns pair slots `pair_starts[b] .. pair_starts[b + 1]`.
@@ -61,7 +61,7 @@ pub struct ChunkCorrections {
 }
 
 impl ChunkCorrections {
-    /// Which bones concern the points of `chunk`, and by how much. Allocates; distances are still missing.
+    /// The bones that correct the points of `chunk`, and their weights; without rest distances. Allocates.
     pub fn cook(chunk: &CookedChunk, bones: &SkinBones, settings: &CorrectionSettings<'_>) -> Self {
         let n_points = chunk.n_points();
         let n_blocks = n_points.div_ceil(LANES);
@@ -91,7 +91,7 @@ impl ChunkCorrections {
                         .map(|(j, w)| (j[lane], w[lane]))
                         .take_while(|(_, w)| *w > 0.0),
                 );
-                // One joint alone moves its points rigidly: nothing bulges.
+                // One joint alone moves its points rigidly: no bulge.
                 if row.len() < 2 {
                     continue;
                 }
@@ -150,7 +150,7 @@ impl ChunkCorrections {
         cooked
     }
 
-    /// Finds the chunk's pairs among all pairs of the mesh; new ones are added.
+    /// Looks up the chunk's pairs among all pairs of the mesh, and adds new ones to those.
     pub fn find_pairs(&mut self, all: &mut JointPairs) {
         self.pair_index.clear();
         self.pair_index
@@ -162,7 +162,7 @@ impl ChunkCorrections {
         self.pair_slots.is_empty() && self.bone_slots.is_empty()
     }
 
-    /// The distances of a bind shape: `bind` has n_points, inflated bind space, as `pose` has its bones. Allocates nothing.
+    /// Computes the rest distances. `bind`: n_points, inflated bind space, as the bones of `pose`. Allocates nothing.
     pub fn measure(&mut self, bind: &[Vec3], bones: &SkinBones, pose: &BonePose, backend: Backend) {
         assert_eq!(bind.len(), self.n_points, "one position a point");
         dispatch(
@@ -189,7 +189,7 @@ impl ChunkCorrections {
     }
 }
 
-/// Whether compensation takes a pair, remembered for the chunk: walking up chains is slow.
+/// Whether compensation moves points of a pair; cached for the chunk, because walking up chains is slow.
 fn takes(
     compensation: &Compensation,
     bones: &SkinBones,
@@ -204,7 +204,7 @@ fn takes(
     taken
 }
 
-/// Sets one lane of the slot called `key`, which is made where it is missing.
+/// Sets one lane of the slot of `key`, and adds the slot where it is missing.
 fn add_lane<K: PartialEq>(slots: &mut Vec<(K, [f32; LANES])>, key: K, lane: usize, value: f32) {
     match slots.iter_mut().find(|(k, _)| *k == key) {
         Some((_, lanes)) => lanes[lane] = value,
@@ -216,7 +216,7 @@ fn add_lane<K: PartialEq>(slots: &mut Vec<(K, [f32; LANES])>, key: K, lane: usiz
     }
 }
 
-/// What the kernel needs of a pose.
+/// The inputs of the kernel that depend on the pose.
 #[derive(Clone, Copy)]
 pub struct CorrectionPose<'a> {
     /// Posed ([`JointPairs::pose`]).
@@ -224,12 +224,12 @@ pub struct CorrectionPose<'a> {
     /// Updated ([`BonePose::update`]).
     pub bones: &'a BonePose,
     /// The settings that the chunks were cooked with; only the strength may have changed.
-    pub projection: Option<&'a Projection>,
+    pub projection: Option<&'a BulgeProjection>,
 }
 
-/// Compensates and then projects the skinned points of a chunk in place: posed world space.
+/// Compensates and then projects the skinned points of a chunk in place.
 ///
-/// `points`: n_points. Allocates nothing; a point depends on no other.
+/// `points`: n_points, posed world space. Allocates nothing; a point depends on no other.
 pub fn correct(
     chunk: &ChunkCorrections,
     pose: &CorrectionPose<'_>,
@@ -269,7 +269,7 @@ fn splat3<S: Simd>(simd: S, v: &[f32]) -> [S::F; 3] {
     [simd.splat(v[0]), simd.splat(v[1]), simd.splat(v[2])]
 }
 
-/// From the nearest point of a segment to `p`.
+/// The vector from the nearest point of a segment to `p`.
 #[inline(always)]
 fn from_segment<S: Simd>(simd: S, row: &Row8, p: [S::F; 3]) -> [S::F; 3] {
     let a = splat3(simd, &row.0[..3]);
@@ -313,7 +313,7 @@ impl<const PUBLISHED: bool> Kernel for Correct<'_, '_, PUBLISHED> {
                 let row = &pair_rows[chunk.pair_index[chunk.pair_slots[slot] as usize] as usize].0;
                 let amplitude = simd.from_lanes(&chunk.amplitudes[slot]);
                 let wanted = simd.mul(amplitude, simd.splat(row[3]));
-                // The fold guard: no farther than the bisector plane through the joint.
+                // The fold guard: no farther than the bisector plane of the joint.
                 let along = dot(simd, skinned, splat3(simd, &row[4..7]));
                 let room = simd.max(simd.sub(simd.splat(row[7]), along), zero);
                 let l = simd.min(wanted, room);
@@ -340,7 +340,7 @@ impl<const PUBLISHED: bool> Kernel for Correct<'_, '_, PUBLISHED> {
     }
 }
 
-/// The sum of the corrections towards all bones of a block, each by its share.
+/// The weighted sum of the corrections towards all bones of a block.
 #[inline(always)]
 fn project_blended<S: Simd>(
     simd: S,
@@ -357,7 +357,7 @@ fn project_blended<S: Simd>(
         let rest = simd.from_lanes(&chunk.rests[slot]);
         let share = simd.from_lanes(&chunk.shares[slot]);
         let scale = simd.sub(simd.div(rest, simd.sqrt(squared)), one);
-        // Only pulls in. Also keeps a point on its bone (0 / 0) where it is.
+        // Only inwards. A point on its bone (0 / 0) stays too.
         let scale = simd.select_gt(squared, simd.mul(rest, rest), simd.mul(share, scale), zero);
         moved = [
             simd.mul_add(scale, x[0], moved[0]),
@@ -382,9 +382,9 @@ fn project_published<S: Simd>(
     let (mut nearest_squared, mut nearest_rest, mut nearest_share) = (far, far, zero);
     for slot in slots {
         let x = from_segment(simd, &rows[chunk.bone_slots[slot] as usize], v);
-        // All of the joint's share: its bones do not divide it among them, the nearest takes it.
+        // The whole share of the joint: the nearest of its bones takes it.
         let share = simd.from_lanes(&chunk.bone_weights[slot]);
-        // Bones of the other points' joints are out of reach.
+        // Bones of other joints are infinitely far.
         let squared = simd.select_gt(share, zero, dot(simd, x, x), far);
         nearest = [
             simd.select_gt(nearest_squared, squared, x[0], nearest[0]),
@@ -393,7 +393,7 @@ fn project_published<S: Simd>(
         ];
         let rest = simd.from_lanes(&chunk.rests[slot]);
         nearest_share = simd.select_gt(nearest_squared, squared, share, nearest_share);
-        // The rest distance is that from the nearest bone at rest, whichever that was.
+        // The rest distance from the bone that was nearest at rest, which may be another.
         nearest_rest = simd.select_gt(share, zero, simd.min(nearest_rest, rest), nearest_rest);
         nearest_squared = simd.min(squared, nearest_squared);
     }
@@ -447,7 +447,7 @@ impl Kernel for Measure<'_> {
     }
 }
 
-/// Divides each joint's share among its segments by the fourth power of their nearness at rest.
+/// Divides the share of each joint among its segments by `(nearest / distance)^4` at rest.
 fn share_out(chunk: &mut ChunkCorrections, slots: std::ops::Range<usize>, bones: &SkinBones) {
     let joint = |slot: u32| bones.joint_of_segment(slot as usize);
     let mut first = slots.start;
@@ -466,7 +466,7 @@ fn share_out(chunk: &mut ChunkCorrections, slots: std::ops::Range<usize>, bones:
         for lane in 0..LANES {
             let rests = chunk.rests[group.clone()].iter().map(|r| r[lane]);
             let nearest = rests.clone().fold(f32::MAX, f32::min);
-            // Relative to the nearest one, so that neither tiny nor huge models leave the range of f32.
+            // Relative to the nearest one, so that models of any size stay in the range of f32.
             let nearness = |rest: f32| {
                 if rest <= nearest {
                     1.0

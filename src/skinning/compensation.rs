@@ -1,7 +1,7 @@
-//! Bulge compensation: skin that ran ahead at a bent joint is moved back along the joint's bisector.
+//! Bulge compensation: moves the skin of a bent joint along the bisector of its bones.
 //!
-//! Source: Sulema & Rudenko 2020, "A method of artifact compensation for dual quaternion skinning"; what the paper
-//! prints wrong is put right: the sign for bones that point down the limb, the missing radius, rotations relative to bind.
+//! Source: Sulema & Rudenko 2020, "A method of artifact compensation for dual quaternion skinning". Corrects the
+//! paper: the sign for bones that point down the limb, the missing radius, rotations relative to the bind pose.
 
 use super::palette::{Row8, SkinPalette};
 use super::skin_bones::SkinBones;
@@ -27,8 +27,8 @@ pub enum Polynomial {
 }
 
 impl Polynomial {
-    /// c1, c2, c3. Of custom ones c3 is derived: `c3 = -(4 c1 + 2 c2)` makes f vanish at 1/2, where the pair of joints
-    /// changes places.
+    /// c1, c2, c3. The c3 of custom ones is `-(4 c1 + 2 c2)`, so that f vanishes at 1/2, where the two joints of a pair
+    /// swap.
     pub fn coefficients(self) -> [f32; 3] {
         match self {
             Self::Manual => [2.2, -8.1, 7.4],
@@ -44,22 +44,22 @@ impl Polynomial {
     }
 }
 
-/// What compensation does where a joint twists as well as it bends.
+/// How compensation treats the twist of a joint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum TwistDamping {
-    /// Take the part along the rotation's axis out of the offset (Sulema & Rudenko, eq. 12).
+    /// Remove the component along the rotation axis from the offset (Sulema & Rudenko, eq. 12).
     #[default]
     Axis,
-    /// Keep the offset's direction, shorten it by the sine of its angle to the axis.
+    /// Multiply the offset by the sine of its angle to the rotation axis.
     Sine,
     /// Compensate twists like bends.
     Off,
 }
 
-/// Whether a correction is taken as its paper prints it.
+/// Whether a correction follows its paper to the letter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub enum Variant {
-    /// With what was found wrong in the paper put right.
+    /// With the errors of the paper corrected.
     #[default]
     Corrected,
     /// As published.
@@ -79,15 +79,15 @@ pub struct Compensation {
     pub polynomial: Polynomial,
     /// 0 - 2; multiplied by the painted map.
     pub strength: f32,
-    /// What happens where a joint twists.
+    /// How twist is treated.
     pub twist: TwistDamping,
     /// Fade out where a third joint has weight; without it the offset jumps where three bones meet.
     pub third_bone_fade: bool,
-    /// Never push a point through the bisector plane of its joints.
+    /// Never move a point beyond the bisector plane of its joints.
     pub fold_guard: bool,
-    /// Scale the strength by how wide the weights fall off against the limb's radius.
+    /// Multiply the strength by a factor for the falloff width of the weights, relative to the radius of the limb.
     pub auto_strength: bool,
-    /// Compensate pairs of which neither is above the other (two fingers), in the order of their ranks.
+    /// Compensate pairs of which neither is an ancestor of the other (two fingers), in the order of their ranks.
     pub siblings: bool,
 }
 
@@ -116,8 +116,8 @@ impl Compensation {
         }
     }
 
-    /// With what [`Variant::Published`] fixes, whatever is chosen: sibling pairs are compensated, and what the paper
-    /// does not have (the fold guard, the automatic strength) is off.
+    /// The settings in effect: [`Variant::Published`] compensates siblings, and has neither fold guard nor automatic
+    /// strength.
     #[must_use]
     pub fn as_applied(&self) -> Self {
         match self.variant {
@@ -131,12 +131,12 @@ impl Compensation {
         }
     }
 
-    /// Whether a point of these two joints, the heavier first, is moved at all.
+    /// Whether points of this pair, the heavier joint first, are compensated.
     pub(super) fn takes_pair(&self, bones: &SkinBones, pair: [u16; 2]) -> bool {
         self.as_applied().siblings || bones.on_one_chain(pair[0], pair[1])
     }
 
-    /// What the offset of a point is multiplied by for its weights alone: `f(w2 / (w1 + w2)) (w1 + w2) (1 - w3 / w2)`.
+    /// The factor of an offset that depends on the weights alone: `f(w2 / (w1 + w2)) (w1 + w2) (1 - w3 / w2)`.
     ///
     /// `weights`: the three largest, descending; missing ones 0. Zero where there is no second.
     pub fn weight_factor(&self, [w1, w2, w3]: [f32; 3]) -> f32 {
@@ -151,16 +151,17 @@ impl Compensation {
         self.polynomial.at(w2 / (w1 + w2)) * (w1 + w2) * fade
     }
 
-    /// The strength that suits weights that fall off over `sigma` (their bell's) on a limb of radius `r`.
+    /// The strength for weights that fall off over `sigma`, the standard deviation of their derivative, on a limb of
+    /// radius `r`.
     ///
-    /// The polynomial supposes sigma / r = 0.63. The line is our fit to the best strengths on the analytic cylinder
-    /// bent by 90 degrees, within 0.06 for sigma / r >= 0.2.
+    /// The polynomial assumes sigma / r = 0.63. The line is our fit to the best strengths on the analytic cylinder bent
+    /// by 90 degrees, within 0.06 for sigma / r >= 0.2.
     pub fn automatic_strength(sigma_over_r: f64) -> f64 {
         (1.85 * sigma_over_r - 0.19).clamp(0.0, 3.0)
     }
 
-    /// The offset of a pair's points as the kernel reads it: (direction x y z, strength; bisector x y z, reach), so that
-    /// `l = amplitude * strength`, kept below `reach - v . bisector`, moves a point by `l * direction`.
+    /// The offset of a pair's points in the layout of the kernel: (direction x y z, strength; bisector x y z, limit). A
+    /// point moves by `l * direction`, `l = min(amplitude * strength, limit - v . bisector)`.
     fn row(
         &self,
         pair: [u16; 2],
@@ -186,7 +187,7 @@ impl Compensation {
             return Row8::default();
         }
         let published = self.variant == Variant::Published;
-        // The paper's sign supposes bones that point to the root.
+        // The sign of the paper assumes bones that point to the root.
         let sign = if parent_first == published { -1.0 } else { 1.0 };
         let bisector = sum * (sign / length);
         let mut relative = m1.rotation * m2.rotation.conjugate();
@@ -235,9 +236,9 @@ impl Compensation {
     }
 }
 
-/// The distinct (heaviest, second) pairs of joints that a mesh's points have, and what each means in a pose.
+/// The distinct (heaviest, second) pairs of joints of the points of a mesh, and their offsets in a pose.
 ///
-/// Pairs are only ever added, so that chunks keep their indices.
+/// Pairs are only added, so that chunks keep their indices.
 #[derive(Clone, Debug, Default)]
 pub struct JointPairs {
     pairs: Vec<[u16; 2]>,
@@ -248,7 +249,7 @@ pub struct JointPairs {
 }
 
 impl JointPairs {
-    /// Forgets all pairs.
+    /// Removes all pairs.
     pub fn clear(&mut self) {
         self.pairs.clear();
         self.index.clear();
@@ -256,12 +257,12 @@ impl JointPairs {
         self.rows.clear();
     }
 
-    /// The pairs, in the order they were added.
+    /// The pairs, in the order in which they were added.
     pub fn pairs(&self) -> &[[u16; 2]] {
         &self.pairs
     }
 
-    /// The index of a pair, which is added where it is new.
+    /// The index of a pair; adds a new one.
     pub fn index_of(&mut self, pair: [u16; 2]) -> u32 {
         *self.index.entry(pair).or_insert_with(|| {
             self.pairs.push(pair);
@@ -270,7 +271,7 @@ impl JointPairs {
         })
     }
 
-    /// Gives pairs the automatic strengths `of`, in either order of their joints; tells whether one changed.
+    /// Sets the automatic strength of each pair. Returns whether one changed.
     pub fn set_automatic(&mut self, of: impl Fn([u16; 2]) -> f32) -> bool {
         let mut changed = false;
         for (pair, slot) in self.pairs.iter().zip(&mut self.automatic) {
@@ -281,7 +282,7 @@ impl JointPairs {
         changed
     }
 
-    /// What every pair means in the pose of `palette`.
+    /// Computes the offset of every pair in the pose of `palette`.
     pub fn pose(&mut self, settings: &Compensation, bones: &SkinBones, palette: &SkinPalette) {
         self.rows.clear();
         let pairs = self.pairs.iter().zip(&self.automatic);

@@ -1,4 +1,4 @@
-//! Influence rows in the order the kernels read them.
+//! Influence rows in the layout of the kernels.
 
 use super::influences::{CHUNK, Rows};
 
@@ -83,7 +83,7 @@ impl CookedChunk {
         let pivot = influences.first().map_or(0, |i| i.0);
         let n_slots = influences.len().max(1);
         while self.joints.len() < first_slot + n_slots {
-            // Lanes before this one have ended: their pivot with weight 0 adds nothing and is in the cache.
+            // Shorter lanes read their pivot with weight 0: it adds nothing and is in the cache.
             let pivots = self.joints.get(first_slot).copied().unwrap_or_default();
             self.joints.push(pivots);
             self.weights.push([0.0; LANES]);
@@ -97,7 +97,7 @@ impl CookedChunk {
         for (i, &(joint, weight)) in influences.iter().enumerate() {
             self.joints[first_slot + i][lane] = joint;
             self.weights[first_slot + i][lane] = weight;
-            // Neighbours repeat each other: most repetitions never reach the sort.
+            // Neighbours mostly have the same pairs: skip those before the sort.
             if i > 0 && !self.pairs.ends_with(&[[pivot, joint]]) {
                 self.pairs.push([pivot, joint]);
             }
@@ -107,7 +107,7 @@ impl CookedChunk {
         }
     }
 
-    /// How many points it has.
+    /// The number of its points.
     pub fn n_points(&self) -> usize {
         self.n_points
     }

@@ -1,7 +1,7 @@
-//! Which joints move a point, and by how much.
+//! Influences: the joints that move each point, and their weights.
 //!
-//! Rows live in chunks of [`CHUNK`] points behind `Arc`s: an edit copies only the chunks it touches, and a cook
-//! compares chunk pointers to find what changed.
+//! Rows are stored in chunks of [`CHUNK`] points behind `Arc`s: an edit copies only the chunks that it changes, and
+//! caches compare pointers of chunks.
 
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -22,7 +22,7 @@ pub struct RowRef<'a> {
 }
 
 impl<'a> RowRef<'a> {
-    /// Joint and weight in turn.
+    /// Each joint with its weight.
     pub fn iter(self) -> impl Iterator<Item = (u16, f32)> + 'a {
         self.joints
             .iter()
@@ -38,7 +38,7 @@ impl<'a> RowRef<'a> {
             .map_or(0.0, |i| self.weights[i])
     }
 
-    /// How many influences the row holds.
+    /// The number of influences.
     pub fn len(self) -> usize {
         self.joints.len()
     }
@@ -95,7 +95,7 @@ impl Rows {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -123,7 +123,7 @@ impl Rows {
         self.joints.is_empty()
     }
 
-    /// Whether both are the same, bit for bit.
+    /// Whether both have the same bits.
     pub fn same_bits(&self, other: &Self) -> bool {
         let bits = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
         self.ends == other.ends
@@ -159,7 +159,7 @@ pub struct Influences {
     n_points: usize,
 }
 
-/// Chunks that copies share are equal without a look.
+/// Compares rows; chunks that both share are not read.
 impl PartialEq for Influences {
     fn eq(&self, other: &Self) -> bool {
         let same = |(a, b): (&Arc<Rows>, &Arc<Rows>)| Arc::ptr_eq(a, b) || a == b;
@@ -202,13 +202,13 @@ impl Influences {
         }
     }
 
-    /// Puts another chunk of the same length in place of one.
+    /// Replaces a chunk by another of the same length.
     pub fn set_chunk(&mut self, chunk: usize, rows: Arc<Rows>) {
         debug_assert_eq!(self.chunks[chunk].len(), rows.len());
         self.chunks[chunk] = rows;
     }
 
-    /// How many points there are.
+    /// The number of points.
     pub fn len(&self) -> usize {
         self.n_points
     }
@@ -233,8 +233,8 @@ impl Influences {
         &self.chunks
     }
 
-    /// Exchanges the rows of `points` (each at most once, in any order) with `rows`, in place: afterwards `rows` holds
-    /// what the points had before, so that a second call restores both bit for bit.
+    /// Swaps the rows of `points` (each at most once, in any order) with `rows`: a second call restores both bit for
+    /// bit.
     ///
     /// Only the chunks that hold one of the points are copied. The points must be below [`Influences::len`].
     pub fn swap_rows(&mut self, points: &[u32], rows: &mut Rows) {
@@ -287,7 +287,7 @@ impl Influences {
         *rows = swapped;
     }
 
-    /// [`Influences::swap_rows`] where most rows have no influence: a chunk that has none left gives its memory back.
+    /// As [`Influences::swap_rows`], where most rows are empty: a chunk that has no influence left is freed.
     pub fn swap_few_rows(&mut self, points: &[u32], rows: &mut Rows) {
         self.swap_rows(points, rows);
         let mut previous = usize::MAX;
@@ -311,7 +311,7 @@ impl Influences {
     }
 }
 
-/// A chunk of `n_rows` rows without influences; whole ones are one and the same.
+/// A chunk of `n_rows` rows without influences; full chunks are shared.
 fn silent_chunk(n_rows: usize) -> Arc<Rows> {
     static WHOLE: OnceLock<Arc<Rows>> = OnceLock::new();
     if n_rows == CHUNK {
@@ -321,13 +321,13 @@ fn silent_chunk(n_rows: usize) -> Arc<Rows> {
     }
 }
 
-/// What painting and operations start from at each point: the row of the layer that is edited, or where that has none,
-/// what is shown below it.
+/// The rows that painting and operations start from: of the edited layer, or where that is empty, the result of the
+/// layers below it.
 #[derive(Clone, Copy, Debug)]
 pub struct PaintRows<'a> {
-    /// The edited layer; an empty row says nothing.
+    /// The edited layer; the layers below show through an empty row.
     pub layer: &'a Influences,
-    /// What the layers below it show; of the lowest layer it is the layer itself.
+    /// The result of the layers below it; for the lowest layer, that layer.
     pub below: &'a Influences,
 }
 
@@ -350,7 +350,7 @@ impl<'a> PaintRows<'a> {
         }
     }
 
-    /// How many points there are.
+    /// The number of points.
     pub fn len(self) -> usize {
         self.layer.len()
     }

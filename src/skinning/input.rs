@@ -1,4 +1,4 @@
-//! What a kernel takes: a chunk of points, its influences and a palette, checked to fit each other.
+//! The checked input of a kernel: a chunk of points, its influences and a palette.
 
 use super::cooked::CookedChunk;
 use super::palette::SkinPalette;
@@ -26,7 +26,7 @@ pub enum SkinError {
     },
 }
 
-/// A chunk of points, its influences and a palette, checked to fit each other.
+/// A chunk of points, its influences and a palette that fit each other.
 #[derive(Clone, Copy)]
 pub struct SkinInput<'a> {
     pub(super) positions: &'a [Vec3],
@@ -78,8 +78,8 @@ impl<'a> SkinInput<'a> {
         })
     }
 
-    /// The same chunk with positions (and normals given to kernels) that [`super::inflate`] has written: [`super::dqs`] then does
-    /// its second phase only. Not for [`super::lbs`], which starts from the bind.
+    /// The same chunk with positions that [`super::inflate`] has written (and kernels take inflated normals):
+    /// [`super::dqs`] then runs its second phase only. Not for [`super::lbs`], which starts from the bind shape.
     pub fn with_inflated(self, inflated: &'a [Vec3]) -> Result<Self, SkinError> {
         if inflated.len() != self.chunk.n_points() {
             return Err(SkinError::LengthMismatch {
@@ -94,13 +94,13 @@ impl<'a> SkinInput<'a> {
         })
     }
 
-    /// The same work on other instructions, for tests and measurements.
+    /// The same input on another backend, for tests and measurements.
     #[must_use]
     pub fn on(self, backend: Backend) -> Self {
         Self { backend, ..self }
     }
 
-    /// How many points it has.
+    /// The number of its points.
     pub fn n_points(&self) -> usize {
         self.positions.len()
     }
@@ -110,7 +110,7 @@ impl<'a> SkinInput<'a> {
         self.needs_inflation
     }
 
-    /// What positions are multiplied by when they are loaded for the rigid phase.
+    /// The factor of positions when they are loaded for the rigid phase.
     pub(super) fn scale(&self) -> f32 {
         if self.inflated {
             1.0
@@ -119,12 +119,12 @@ impl<'a> SkinInput<'a> {
         }
     }
 
-    /// What bind positions are multiplied by for the rigid phase, where no joint inflates.
+    /// The factor of bind positions for the rigid phase, where no joint inflates.
     pub(super) fn scale_of_bind(&self) -> f32 {
         self.palette.unit_scale() as f32
     }
 
-    /// Panics if a kernel is given too much or too little room.
+    /// Panics if the output of a kernel has another length.
     pub(super) fn check(&self, n_out: usize) {
         assert_eq!(n_out, self.positions.len(), "one output a point");
     }

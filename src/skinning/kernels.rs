@@ -10,10 +10,10 @@ use super::palette::{AFFINE_ROWS, Row8};
 use super::simd::{Gather, Kernel, Simd, dispatch};
 use glam::{Mat3, Quat, Vec3};
 
-/// How many blocks ahead of the arithmetic memory is asked for.
+/// The prefetch distance, blocks.
 ///
-/// A kernel walks six streams, and each comes to a new page every few hundred points, where the hardware's own prefetch
-/// stops: at a million points the wait took as long as half of the arithmetic.
+/// A kernel reads six streams, and each crosses a page every few hundred points, where the prefetch of the hardware
+/// stops: at a million points the stalls cost half as much time as the arithmetic.
 pub(super) const AHEAD: usize = 16;
 
 /// Linear blend skinning: `out = (sum w K) p`, posed world space.
@@ -37,8 +37,8 @@ pub fn lbs_with_normals(
 
 /// The inflated bind shape: `out = (sum w N)(s p)`, where s is the palette's unit.
 ///
-/// Phase 1 of two-phase skinning (Lee et al. 2013): no rotation, joints apart as their parents' scale puts them.
-/// Radii, rest distances and segments of corrections are measured in it.
+/// Phase 1 of two-phase skinning (Lee et al. 2013): no rotation; the distances between joints follow the scale of their
+/// parents. Radii, rest distances and segments of corrections are measured in it.
 pub fn inflate(input: &SkinInput<'_>, out: &mut [Vec3]) {
     if input.needs_inflation && !input.inflated {
         affine::<false>(input, &input.palette.inflate, &[], out, &mut []);
@@ -70,8 +70,8 @@ pub fn inflate_with_normals(
 
 /// Dual quaternion skinning, inflated first where a joint has scale or shear: posed world space.
 ///
-/// `out`: n_points. A point without influences stays where it is. Each blend is turned to the hemisphere of the point's
-/// largest weight (ties: lowest rank). Source: Kavan et al. 2008; Lee et al. 2013.
+/// `out`: n_points. A point without influences stays where it is. Quaternions are blended in the hemisphere of the
+/// point's heaviest joint (ties: lowest rank). Source: Kavan et al. 2008; Lee et al. 2013.
 pub fn dqs(input: &SkinInput<'_>, out: &mut [Vec3]) {
     if input.needs_inflation && !input.inflated {
         let mut scratch = [Vec3::ZERO; CHUNK];
@@ -89,7 +89,7 @@ pub fn dqs(input: &SkinInput<'_>, out: &mut [Vec3]) {
     }
 }
 
-/// [`dqs`] with normals: those of the inflated shape, turned by the blended rotation.
+/// [`dqs`] with normals: those of the inflated shape, rotated by the blended rotation.
 ///
 /// `normals`, `out_normals`: one a point.
 pub fn dqs_with_normals(
@@ -131,9 +131,8 @@ pub fn blended_linear(input: &SkinInput<'_>, out: &mut [Mat3]) {
     dispatch(input.backend, Linear { input, out });
 }
 
-/// The rotation of a blended matrix, for [`blended_linear`]: how [`lbs`] turns a point.
-///
-/// One polar decomposition in f64: for corrections sculpted over LBS, not for drawing.
+/// The rotation of a blended matrix of [`blended_linear`], by polar decomposition in f64: for corrections that are
+/// sculpted on top of LBS, too slow for drawing.
 pub fn rotation_of_linear(linear: Mat3) -> Quat {
     let (q, _) = crate::math::polar(linear.as_dmat3());
     crate::math::dual_quaternion::quat_from_rotation(q).as_quat()
@@ -226,7 +225,7 @@ pub(super) fn store_block<S: Simd>(simd: S, xyz: [S::F; 3], points: &mut [Vec3],
     }
 }
 
-/// Asks for the points of the block [`AHEAD`] blocks later.
+/// Prefetches the points of the block [`AHEAD`] blocks later.
 #[inline(always)]
 pub(super) fn prefetch_block<S: Simd>(simd: S, points: &[Vec3], block: usize) {
     let index = (block + AHEAD) * LANES;
@@ -234,7 +233,7 @@ pub(super) fn prefetch_block<S: Simd>(simd: S, points: &[Vec3], block: usize) {
     simd.prefetch(points, index + LANES / 2);
 }
 
-// Written out by component: closures inside of `array::map` are compiled without the backend's instructions.
+// By component: closures inside `array::map` are compiled without the instructions of the backend.
 
 #[inline(always)]
 pub(super) fn cross<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> [S::F; 3] {
@@ -269,7 +268,7 @@ pub(super) fn mul3<S: Simd>(simd: S, s: S::F, a: [S::F; 3]) -> [S::F; 3] {
     [simd.mul(s, a[0]), simd.mul(s, a[1]), simd.mul(s, a[2])]
 }
 
-/// `a / |a|`, or `otherwise` where `a` is too short to have a direction.
+/// `a / |a|`, or `otherwise` where `a` is too short.
 #[inline(always)]
 fn unit_or<S: Simd>(simd: S, a: [S::F; 3], otherwise: [S::F; 3]) -> [S::F; 3] {
     let length_squared = dot(simd, a, a);
@@ -289,7 +288,7 @@ pub(super) fn dot<S: Simd>(simd: S, a: [S::F; 3], b: [S::F; 3]) -> S::F {
     simd.mul_add(a[0], b[0], simd.mul_add(a[1], b[1], simd.mul(a[2], b[2])))
 }
 
-/// Points by a blended affine matrix.
+/// Points moved by a blended affine matrix.
 struct Affine<'a, 'o, const NORMALS: bool> {
     input: &'a SkinInput<'a>,
     rows: Gather<'a, AFFINE_ROWS>,
@@ -349,7 +348,7 @@ pub(super) fn blended_dual_quaternions<S: Simd>(
     })
 }
 
-/// Points by a blended dual quaternion.
+/// Points moved by a blended dual quaternion.
 struct Rigid<'a, 'o, const NORMALS: bool> {
     input: &'a SkinInput<'a>,
     normals: &'a [Vec3],

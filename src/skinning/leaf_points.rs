@@ -1,4 +1,4 @@
-//! The points that follow the leaf joints of a skin: how far their bones reach.
+//! The points that follow the leaf joints of a skin: they give the length of the bones of those joints.
 
 use super::RowRef;
 use glam::{DVec3, Vec3};
@@ -31,7 +31,7 @@ impl LeafPoints {
         for (&p, row) in positions.iter().zip(rows) {
             let mut top: Option<(u16, f32)> = None;
             for (joint, weight) in row.iter() {
-                // Ties between leaves are of no consequence for how far their points reach.
+                // The order of ties does not change the length of a bone.
                 if weight > top.map_or(0.0, |t| t.1) {
                     top = Some((joint, weight));
                 }

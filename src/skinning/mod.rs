@@ -1,11 +1,12 @@
 //! Influences, palettes and the skinning kernels.
 //!
-//! The way of the data: [`SkinBind`] (one skin as one mesh uses it) + the world transforms of a pose ->
-//! [`SkinPalette`]; [`Influences`] chunk by chunk -> [`CookedChunk`]; bind positions + both -> [`SkinInput`] -> a kernel.
+//! Data flow: [`SkinBind`] (one skin as one mesh uses it) + the world transforms of a pose ->
+//! [`SkinPalette`]; [`Influences`] chunk by chunk -> [`CookedChunk`]; bind positions + both -> [`SkinInput`] -> a
+//! kernel.
 //!
 //! Invariant: kernels never allocate and never branch on the number of threads; the same input gives the same bits.
 //! Invariant: a chunk skinned alone has the same bits as in a full pass.
-//! Invariant: whatever a file holds, a palette is finite.
+//! Invariant: a palette is finite for any file.
 
 pub mod bind;
 pub mod bone_pose;
@@ -38,6 +39,6 @@ pub use kernels::{
 };
 pub use leaf_points::LeafPoints;
 pub use palette::{Motion, SkinPalette, Stretch};
-pub use projection::Projection;
+pub use projection::BulgeProjection;
 pub use simd::Backend;
 pub use skin_bones::SkinBones;

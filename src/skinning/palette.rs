@@ -1,4 +1,4 @@
-//! The skin matrices of one pose, in the forms the kernels read.
+//! The skin matrices of one pose, in the layouts of the kernels.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -10,13 +10,13 @@ pub(crate) struct Row8(pub(crate) [f32; 8]);
 /// Rows of [`Row8`] that one affine matrix takes: (m00 m01 m02 tx, m10 m11 m12 ty), (m20 m21 m22 tz, 0 0 0 0).
 pub(crate) const AFFINE_ROWS: usize = 2;
 
-/// What becomes of scale and shear in the joints.
+/// How scale and shear of the joints are applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stretch {
     /// Stretch the bind shape first, then move it rigidly (Lee et al. 2013).
     #[default]
     Inflate,
-    /// Leave it out: only rotations and the joints' positions move points.
+    /// Not at all: only rotations and the positions of joints move points.
     Drop,
 }
 
@@ -37,7 +37,7 @@ pub struct Motion {
 }
 
 impl Motion {
-    /// Nothing moves.
+    /// The identity.
     pub const IDENTITY: Self = Self {
         rotation: DQuat::IDENTITY,
         translation: DVec3::ZERO,
@@ -90,7 +90,7 @@ impl Motion {
     }
 }
 
-/// What a node does in one pose.
+/// The motion of a node in one pose.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeMotion {
     pub(super) rotation: DQuat,
@@ -98,15 +98,15 @@ pub(super) struct NodeMotion {
     pub(super) inflated_origin: DVec3,
 }
 
-/// The skin matrices of one pose. Filled by [`super::SkinBind::pose`]; every number in it is finite.
+/// The skin matrices of one pose. Filled by [`super::SkinBind::pose`]; every number is finite.
 #[derive(Clone, Debug)]
 pub struct SkinPalette {
     unit_scale: f64,
     stretch: Stretch,
     motions: Vec<Motion>,
-    /// Positions in the inflated bind shape of all nodes that the skin knows, parents first.
+    /// Positions of all nodes of [`super::SkinBind`] in the inflated bind shape, parents first.
     inflated_nodes: Vec<DVec3>,
-    /// What nodes do while the palette is filled: kept for its memory.
+    /// The motions of the nodes while the palette is filled; kept for its memory.
     scratch: Vec<NodeMotion>,
     skin_matrices: Vec<DAffine3>,
     /// [`AFFINE_ROWS`] a joint: original bind space -> posed world space.
@@ -145,17 +145,17 @@ impl Default for SkinPalette {
 }
 
 impl SkinPalette {
-    /// How many joints it has.
+    /// The number of its joints.
     pub fn n_joints(&self) -> usize {
         self.motions.len()
     }
 
-    /// What bind positions are multiplied by before inflation and rigid motion (not before LBS).
+    /// The factor of bind positions before inflation and rigid motion (not before LBS).
     pub fn unit_scale(&self) -> f64 {
         self.unit_scale
     }
 
-    /// What became of scale and shear.
+    /// How scale and shear were applied.
     pub fn stretch(&self) -> Stretch {
         self.stretch
     }
@@ -175,7 +175,7 @@ impl SkinPalette {
         &self.motions
     }
 
-    /// h of every node that the skin knows ([`super::SkinBind`]), inflated bind space.
+    /// h of every node of [`super::SkinBind`], inflated bind space.
     pub(crate) fn inflated_nodes(&self) -> &[DVec3] {
         &self.inflated_nodes
     }
@@ -185,7 +185,7 @@ impl SkinPalette {
         self.inflated_nodes.extend(origins);
     }
 
-    /// Whether every number that moves a point has the bits of another palette's.
+    /// Whether it moves every point to the same bits as another palette.
     pub(crate) fn same_bits(&self, other: &Self) -> bool {
         let same = |a: &[Row8], b: &[Row8]| {
             bytemuck::cast_slice::<_, u32>(a) == bytemuck::cast_slice::<_, u32>(b)

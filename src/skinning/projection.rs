@@ -1,32 +1,32 @@
-//! Bulge projection: skin farther from its bones than at rest is pulled back to its rest distance.
+//! Bulge projection: moves skin that is farther from its bones than at rest back to its rest distance.
 //!
-//! Source: Kim & Han 2014, "Bulging-free dual quaternion skinning", and a continuous form of it in which all bones
-//! of a point have a say.
+//! Source: Kim & Han 2014, "Bulging-free dual quaternion skinning", and a continuous variant of it with the
+//! weighted projections onto all bones of a point.
 
 use super::compensation::Variant;
 use super::skin_bones::SkinBones;
 use serde::Serialize;
 
-/// Influences below this have no say.
-const LEAST_WEIGHT: f32 = 1e-6;
+/// Influences of at most this weight are left out.
+const MIN_WEIGHT: f32 = 1e-6;
 
 /// Bulge projection onto the rest distance from the bones (Kim & Han 2014).
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Projection {
+pub struct BulgeProjection {
     /// Whether it is applied.
     pub enabled: bool,
-    /// As published: the bone of the largest weight alone. It tears where the largest weight changes hands between
-    /// bones that disagree.
+    /// As published: only onto the bone of the largest weight. The surface tears where another bone becomes the
+    /// heaviest and the two projections differ.
     pub variant: Variant,
-    /// p, 1 - 8: bones count by their weight to this power; larger is closer to the published method.
+    /// p, 1 - 8: the exponent of the weights; larger is closer to the published method.
     pub power: f32,
-    /// Fade out between bones of which neither is above the other.
+    /// Fade out between joints of which neither is an ancestor of the other.
     pub sibling_fade: bool,
     /// 0 - 1; multiplied by the painted map.
     pub strength: f32,
 }
 
-impl Default for Projection {
+impl Default for BulgeProjection {
     fn default() -> Self {
         Self {
             enabled: true,
@@ -38,7 +38,7 @@ impl Default for Projection {
     }
 }
 
-impl Projection {
+impl BulgeProjection {
     /// Not applied; otherwise as by default.
     pub fn off() -> Self {
         Self {
@@ -47,8 +47,7 @@ impl Projection {
         }
     }
 
-    /// With what [`Variant::Published`] fixes, whatever is chosen: one bone counts, so there is no power and nothing
-    /// between siblings to fade.
+    /// The settings in effect: [`Variant::Published`] has one bone, so neither an exponent nor a sibling fade.
     #[must_use]
     pub fn as_applied(&self) -> Self {
         match self.variant {
@@ -61,14 +60,15 @@ impl Projection {
         }
     }
 
-    /// What share each influence of a point has in its correction: `kappa w^p / sum w^p`.
+    /// The share of each influence of a point in its projection: `kappa w^p / sum w^p`; as published, 1 for the
+    /// heaviest.
     ///
-    /// `row`: (joint of the skin, weight), descending. `shares`: cleared, then one a joint with a say; empty where the
-    /// point follows one joint alone, which keeps its distance anyway. As published the heaviest has all.
+    /// `row`: (joint of the skin, weight), descending. `shares`: replaced by one a joint; empty where the point follows
+    /// one joint alone, and so keeps its distance.
     pub fn shares(&self, row: &[(u16, f32)], bones: &SkinBones, shares: &mut Vec<(u16, f32)>) {
         shares.clear();
-        let heard = row.iter().filter(|(_, w)| *w > LEAST_WEIGHT);
-        if heard.clone().count() < 2 {
+        let counted = row.iter().filter(|(_, w)| *w > MIN_WEIGHT);
+        if counted.clone().count() < 2 {
             return;
         }
         if self.variant == Variant::Published {
@@ -82,7 +82,7 @@ impl Projection {
                 w.powf(self.power)
             }
         };
-        shares.extend(heard.map(|&(joint, w)| (joint, power(w))));
+        shares.extend(counted.map(|&(joint, w)| (joint, power(w))));
         let total: f32 = shares.iter().map(|(_, s)| s).sum();
         let scale = self.kappa(row, bones) / total;
         for (_, share) in shares {
@@ -90,8 +90,8 @@ impl Projection {
         }
     }
 
-    /// 1, or with the sibling fade 1 less the largest `min(wi, wj) / w1` of two joints that are on no chain: symmetric,
-    /// so that it does not jump where a parent and a child change places.
+    /// 1; with the sibling fade, 1 minus the largest `min(wi, wj) / w1` of two joints of different chains: symmetric,
+    /// so that it does not jump where a parent and a child swap.
     fn kappa(&self, row: &[(u16, f32)], bones: &SkinBones) -> f32 {
         if !self.sibling_fade {
             return 1.0;

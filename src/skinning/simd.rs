@@ -1,10 +1,10 @@
-//! Eight f32 lanes on whatever the machine has: AVX2 with FMA where it is detected, `wide` elsewhere.
+//! Eight f32 lanes: AVX2 with FMA where the CPU has them, the crate `wide` elsewhere.
 //!
-//! The one module of the kernels with `unsafe`. Two claims carry it:
+//! The one module of the kernels with `unsafe`. It is sound for two reasons:
 //!
 //! - A value of [`Avx2`] exists only where the CPU was found to have AVX2 and FMA ([`Avx2::detect`]), so every method
 //!   on it may use their instructions. The methods are `#[inline(always)]` and end up inside [`with_avx2`], which is
-//!   compiled with these features; that is what makes them fast, not what makes them sound.
+//!   compiled with these features: that makes them fast, it does not make them sound.
 //! - A [`Gather`] exists only for rows that hold every joint of its chunk ([`Gather::new`] checks the chunk's largest
 //!   index, which [`CookedChunk`] keeps for all its blocks), so rows are read without checks in the inner loop.
 //!
@@ -20,17 +20,17 @@ use super::palette::Row8;
 use glam::Vec3;
 use wide::f32x8;
 
-/// Which instructions the kernels run on.
+/// The instruction set of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     /// 256-bit lanes with fused multiply-add, where the machine has them; else [`Backend::Portable`].
     Avx2,
-    /// What `wide` makes of eight lanes for the target.
+    /// The crate `wide`, compiled for the target.
     Portable,
 }
 
 impl Backend {
-    /// The fastest one this machine has.
+    /// The fastest one of this CPU.
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         if Avx2::detect().is_some() {
@@ -59,7 +59,7 @@ pub(super) fn dispatch<K: Kernel>(backend: Backend, kernel: K) {
     kernel.run(Portable);
 }
 
-/// Arithmetic on eight f32. A value of the type is the proof that the machine can do it.
+/// Arithmetic on eight f32. A value of the type proves that the CPU supports it.
 pub(super) trait Simd: Copy {
     /// Eight f32.
     type F: Copy;
@@ -68,13 +68,13 @@ pub(super) trait Simd: Copy {
     fn add(self, a: Self::F, b: Self::F) -> Self::F;
     fn sub(self, a: Self::F, b: Self::F) -> Self::F;
     fn mul(self, a: Self::F, b: Self::F) -> Self::F;
-    /// The smaller of two; `b` where one is no number.
+    /// The smaller of two; `b` where one is NaN.
     fn min(self, a: Self::F, b: Self::F) -> Self::F;
-    /// The larger of two; `b` where one is no number.
+    /// The larger of two; `b` where one is NaN.
     fn max(self, a: Self::F, b: Self::F) -> Self::F;
     fn div(self, a: Self::F, b: Self::F) -> Self::F;
     fn sqrt(self, a: Self::F) -> Self::F;
-    /// `a * b + c`, fused where the machine fuses.
+    /// `a * b + c`, fused where the CPU can.
     fn mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
     /// `a * b - c`.
     fn mul_sub(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
@@ -90,10 +90,10 @@ pub(super) trait Simd: Copy {
     fn load(self, points: &[Vec3; LANES]) -> [Self::F; 3];
     /// Writes x, y and z of eight points.
     fn store(self, xyz: [Self::F; 3], points: &mut [Vec3; LANES]);
-    #[allow(clippy::wrong_self_convention)] // `self` proves that the machine can do it
+    #[allow(clippy::wrong_self_convention)] // `self` proves that the CPU supports it
     fn from_lanes(self, a: &[f32; LANES]) -> Self::F;
     fn to_array(self, a: Self::F) -> [f32; LANES];
-    /// Asks for the cache line of `items[index]`, which may lie beyond the end.
+    /// Prefetches the cache line of `items[index]`, which may lie beyond the end.
     fn prefetch<T>(self, items: &[T], index: usize);
 
     /// `acc[lane] += weights[lane] * rows[joints[lane] * STRIDE + offset]`.
@@ -137,7 +137,7 @@ impl<'a, const STRIDE: usize> Gather<'a, STRIDE> {
         acc
     }
 
-    /// Asks for the influences of the block `ahead` blocks later, supposing rows as long as this block's.
+    /// Prefetches the influences of the block `ahead` blocks later, assuming rows as long as those of this block.
     #[inline(always)]
     pub(super) fn prefetch<S: Simd>(self, simd: S, block: usize, ahead: usize) {
         let (joints, weights) = self.chunk.block(block);
@@ -147,7 +147,7 @@ impl<'a, const STRIDE: usize> Gather<'a, STRIDE> {
         simd.prefetch(weights, index + 2);
     }
 
-    /// As [`Gather::blend`] of dual quaternions (`STRIDE` 1), each turned to the hemisphere of its point's pivot.
+    /// As [`Gather::blend`] of dual quaternions (`STRIDE` 1), each in the hemisphere of its point's pivot.
     #[inline(always)]
     pub(super) fn blend_signed<S: Simd>(self, simd: S, block: usize) -> [S::F; LANES] {
         let (joints, weights) = self.chunk.block(block);
@@ -170,7 +170,7 @@ impl<'a, const STRIDE: usize> Gather<'a, STRIDE> {
 
 /// Whether two dual quaternions' rotations lie on opposite hemispheres.
 ///
-/// Written once, because the check of a chunk's pairs and the testing kernel must agree on every bit.
+/// One function, because the check of a chunk's pairs and the kernel with a sign test must agree on every bit.
 #[inline(always)]
 pub(super) fn opposed(a: &Row8, b: &Row8) -> bool {
     let (a, b) = (&a.0, &b.0);

@@ -1,7 +1,7 @@
-//! Bones as the corrections need them: the segments of each joint of a skin, at bind and posed.
+//! The bones of a skin: the segments of each joint, for corrections and diagnostics.
 //!
-//! A joint has one segment for each child. A leaf has a virtual tail: on from its parent, as far as the points that it
-//! dominates reach. A child in the joint's own place stands for its own children.
+//! A joint has one segment for each child; a child at the joint's own position is replaced by its own children. A leaf
+//! has a virtual tail: it continues the line from its parent, as far as the points that it dominates reach.
 
 use super::bind::SkinBind;
 use super::leaf_points::LeafPoints;
@@ -10,10 +10,10 @@ use crate::skeleton::{JointId, Skeleton};
 use glam::DVec3;
 use std::ops::Range;
 
-/// Joints closer than this, of the skin's size, are in one place.
+/// Joints closer than this share of the size of the skin coincide.
 const SAME_PLACE: f64 = 1e-6;
 
-/// And closer than this, of their distance from the origin: inverse bind matrices are f32.
+/// So do joints closer than this share of their distance from the origin: inverse bind matrices are f32.
 const SAME_DIGITS: f64 = 5e-7;
 
 /// The bones of one skin at bind.
@@ -23,7 +23,7 @@ pub struct SkinBones {
     segments: Vec<Segment>,
     /// n_joints + 1: joint k of the skin owns `segments[starts[k] .. starts[k + 1]]`; never none.
     starts: Vec<u32>,
-    /// n_joints: where a joint's only or mean direction comes from.
+    /// n_joints: the end that gives the direction of the joint's only bone, or the mean of several.
     primary: Vec<End>,
     /// n_joints: the node of each joint of the skin.
     nodes: Vec<u32>,
@@ -33,14 +33,14 @@ pub struct SkinBones {
     origins: Vec<DVec3>,
     /// n_joints: topological rank.
     ranks: Vec<u32>,
-    /// How far the joints reach from the first, scaled bind space.
+    /// The largest distance of a joint from the first, scaled bind space.
     size: f64,
-    /// Joints closer than this are in one place.
+    /// Joints closer than this coincide.
     same_place: f64,
     unit_scale: f64,
 }
 
-/// One bone: from the joint to here.
+/// One bone, from the joint to its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Segment {
     pub(super) joint: u16,
@@ -51,17 +51,17 @@ pub(super) struct Segment {
 pub(super) enum End {
     /// Another node.
     Node(u32),
-    /// A place in scaled bind space that moves with the joint.
+    /// A position in scaled bind space that moves with the joint.
     Tail(DVec3),
-    /// No extent.
+    /// The joint itself.
     Point,
 }
 
 impl SkinBones {
-    /// The bones of a skin. `leaf_points`: of [`SkinBones::leaves`], in mesh space; what is missing makes a leaf a
-    /// point, about which skinning turns without changing distances.
+    /// The bones of a skin. `leaf_points`: of [`SkinBones::leaves`], in mesh space; a leaf without has a bone of no
+    /// length, about which skinning keeps distances.
     ///
-    /// A leaf's virtual tail is ours: Kim & Han's bones end at a child.
+    /// The virtual tails of leaves are ours: the bones of Kim & Han end at a child.
     pub fn new(bind: &SkinBind, skeleton: &Skeleton, leaf_points: &LeafPoints) -> Self {
         let n_joints = bind.n_joints();
         let (joints, parents, origins) = bind.tree();
@@ -125,7 +125,7 @@ impl SkinBones {
         bones
     }
 
-    /// For each joint of the skin whether no node is below it: those need [`LeafPoints`].
+    /// For each joint of the skin whether it is a leaf, which needs [`LeafPoints`].
     pub fn leaves(bind: &SkinBind) -> Vec<bool> {
         let (joints, parents, origins) = bind.tree();
         let (_, same_place) = measures(&origins);
@@ -135,7 +135,7 @@ impl SkinBones {
                 leaf[p as usize] = false;
             }
         }
-        // A chain of joints in one place ends like a leaf.
+        // A chain of coincident joints ends like a leaf.
         (0..bind.n_joints())
             .map(|k| match bind.node_of(k) {
                 u32::MAX => false,
@@ -148,7 +148,7 @@ impl SkinBones {
         a.distance(b) <= self.same_place
     }
 
-    /// The nodes below `node` that are elsewhere than `origin`, through those that are not.
+    /// Collects the nearest descendants of `node` that do not coincide with `origin`.
     fn gather_ends(
         &self,
         node: u32,
@@ -166,8 +166,8 @@ impl SkinBones {
         }
     }
 
-    /// The tail of a leaf, as a segment and as a direction: on from the parent (or, where that is in the same place,
-    /// towards its points) as far as the points that it dominates.
+    /// The tail of a leaf, as a segment and as a direction. It continues the line from the parent (without one, it
+    /// points to the centroid of its points), as far as the points that the leaf dominates reach.
     fn virtual_tail(&self, bind: &SkinBind, k: usize, points: &LeafPoints) -> (End, End) {
         let origin = bind.origin(k);
         let scale = bind.unit_scale();
@@ -210,12 +210,12 @@ impl SkinBones {
         }
     }
 
-    /// How many joints the skin has.
+    /// The number of joints of the skin.
     pub fn n_joints(&self) -> usize {
         self.nodes.len()
     }
 
-    /// How many segments there are.
+    /// The number of segments.
     pub fn n_segments(&self) -> usize {
         self.segments.len()
     }
@@ -233,13 +233,13 @@ impl SkinBones {
         }
     }
 
-    /// What bind positions are multiplied by to be in the space of the bones.
+    /// The factor from bind positions to the space of the bones.
     pub fn unit_scale(&self) -> f64 {
         self.unit_scale
     }
 
-    /// Where the deeper of two joints of a chain is at bind, and the unit direction in which its bone and that of the
-    /// other lie on the mean; `None` where they have none. Scaled bind space.
+    /// The bind position of the deeper of two joints of a chain, and the mean direction of their bones, unit; `None`
+    /// where they have none. Scaled bind space.
     pub fn bind_line(&self, [a, b]: [u16; 2]) -> Option<(DVec3, DVec3)> {
         let (above, deeper) = if self.rank(a) <= self.rank(b) {
             (a, b)
@@ -262,8 +262,7 @@ impl SkinBones {
         self.segments[segment].joint
     }
 
-    /// Whether one of two joints of the skin is above the other (or both are one node), so that a bend of one against
-    /// the other is a bend of one chain.
+    /// Whether one of two joints of the skin is an ancestor of the other, or both are one node.
     pub fn on_one_chain(&self, a: u16, b: u16) -> bool {
         let (Some(&a), Some(&b)) = (self.nodes.get(a as usize), self.nodes.get(b as usize)) else {
             return false;
@@ -271,7 +270,7 @@ impl SkinBones {
         self.is_at_or_above(a, b) || self.is_at_or_above(b, a)
     }
 
-    /// n_joints: the nearest joint of the skin above each; of several on one node the first.
+    /// n_joints: the nearest ancestor of each among the joints of the skin; of several on one node the first.
     pub fn joints_above(&self) -> Vec<Option<u16>> {
         let mut joint_of_node = vec![None; self.parents.len()];
         for (joint, &node) in self.nodes.iter().enumerate().rev() {
@@ -305,7 +304,7 @@ impl SkinBones {
             if node == above {
                 return true;
             }
-            // Parents come first, so a search upwards may stop.
+            // Parents come first: no further ancestor can be it.
             if node < above {
                 return false;
             }
@@ -314,14 +313,14 @@ impl SkinBones {
         false
     }
 
-    /// Where the bone of `joint` points in the inflated bind shape, towards `below` where that is a joint under it;
-    /// unit, zero where it has no direction.
+    /// The direction of the bone of `joint` in the inflated bind shape, of the bone towards its descendant `below` if
+    /// given; unit, zero where it has none.
     pub(crate) fn direction(&self, joint: u16, below: Option<u16>, palette: &SkinPalette) -> DVec3 {
         let Some(motion) = palette.motions().get(joint as usize) else {
             return DVec3::ZERO;
         };
         let end = match (self.primary[joint as usize], below) {
-            // The artist's tail and a leaf's know no children; of several children the one on the way counts.
+            // The artist's tail and that of a leaf have no children; of several children, the one towards `below`.
             (End::Tail(_), Some(below)) if self.segments_of(joint).len() > 1 => {
                 self.on_the_way(joint, below)
             }
@@ -331,7 +330,7 @@ impl SkinBones {
         (to - motion.inflated_origin).normalize_or_zero()
     }
 
-    /// Of the ends of `joint`'s segments the one above (or at) `below`.
+    /// The end of the segment of `joint` that leads to its descendant `below`.
     fn on_the_way(&self, joint: u16, below: u16) -> End {
         let target = self.nodes[below as usize];
         self.segments[self.segments_of(joint)]
@@ -355,7 +354,7 @@ impl SkinBones {
     }
 }
 
-/// How far joints reach from the first, and how close two have to be to be in one place.
+/// The largest distance of a joint from the first, and the distance below which two coincide.
 fn measures(origins: &[DVec3]) -> (f64, f64) {
     let largest = |lengths: &mut dyn Iterator<Item = f64>| {
         lengths.filter(|d| d.is_finite()).fold(0.0, f64::max)
@@ -367,8 +366,8 @@ fn measures(origins: &[DVec3]) -> (f64, f64) {
 }
 
 impl SkinBind {
-    /// The node tree of the skin: the skeleton's joint, the node above (`u32::MAX`: none) and the bind position of each
-    /// node; parents first.
+    /// The node tree of the skin, parents first: of each node the joint of the skeleton, the parent (`u32::MAX`: none)
+    /// and the bind position.
     fn tree(&self) -> (Vec<JointId>, Vec<u32>, Vec<DVec3>) {
         let nodes = self.nodes();
         (
@@ -378,7 +377,7 @@ impl SkinBind {
         )
     }
 
-    /// How far the nodes below `node` reach from it.
+    /// The largest distance of a descendant of `node` from it.
     fn extent_below(&self, node: u32) -> f64 {
         let nodes = self.nodes();
         let at = nodes[node as usize].origin;

@@ -1,15 +1,14 @@
-//! Which points are seen: a depth buffer drawn on the processor, one cell a logical pixel.
+//! Visibility of points: a depth buffer rasterised on the CPU, one cell for each logical pixel.
 //!
-//! Drawn once for a view, then asked for every point: a ray for each of a million points would take a second, this takes
-//! a few hundredths. Details smaller than a cell are not resolved: a point that is covered by less than a pixel counts
-//! as seen.
+//! Rasterised once for a view, then queried for every point: rays for a million points would take a second, this takes
+//! a few hundredths. Details smaller than a cell are not resolved: a point occluded by less than a pixel is visible.
 
 use super::{ScreenView, SurfaceView};
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// More cells than this are made larger: the view of a 4K screen needs no finer answer.
+/// Maximum number of cells: larger screens get larger cells.
 const MAX_CELLS: f32 = 1_500_000.0;
 /// Triangles that one task draws.
 const RUN: usize = 4096;
@@ -20,7 +19,7 @@ const RIM: f32 = 1e-5;
 pub struct DepthBuffer {
     width: usize,
     height: usize,
-    /// Cells a logical pixel.
+    /// Number of cells for each logical pixel, along a side.
     scale: f32,
     /// Bits of the depth, 0 near - 1 far: non-negative floats order as their bits, so the smallest of any order of
     /// drawing is the same, whatever the number of threads.
@@ -51,10 +50,8 @@ impl DepthBuffer {
         }
         buffer
     }
-
-    /// Whether `point` of `surface` is seen: it faces the eye and some cell around it shows nothing nearer; or it faces
-    /// away (the inside of a cape, a part turned inside out) and some cell around it shows just its surface, not what is
-    /// beyond the outline.
+    /// Whether `point` of `surface` is visible: it faces the eye and a cell around it has nothing nearer; or it faces away
+    /// (the inside of a cape, a flipped part) and a cell around it has just its surface, not the background.
     pub(super) fn sees(&self, view: &ScreenView, surface: &SurfaceView<'_>, point: u32) -> bool {
         let position = surface.positions[point as usize];
         // Half a cell on a slope of 45 degrees, each way.
@@ -105,14 +102,14 @@ impl DepthBuffer {
             });
     }
 
-    /// The cells whose middle lies in the triangle; one that reaches behind the eye is left out.
+    /// The cells whose centre lies in the triangle; triangles that reach behind the eye are left out.
     fn draw_triangle(&self, [a, b, c]: [Vec3; 3]) {
         let (low, high) = (a.min(b).min(c), a.max(b).max(c));
         let first_x = (low.x - 0.5).ceil().max(0.0);
         let first_y = (low.y - 0.5).ceil().max(0.0);
         let last_x = (high.x - 0.5).floor().min(self.width as f32 - 1.0);
         let last_y = (high.y - 0.5).floor().min(self.height as f32 - 1.0);
-        // Most triangles of a dense mesh hold no middle at all. NaN fails too.
+        // Most triangles of a dense mesh contain no cell centre. NaN fails too.
         if !(first_x <= last_x && first_y <= last_y) || (a + b + c).is_nan() {
             return;
         }

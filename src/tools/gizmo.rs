@@ -1,4 +1,4 @@
-//! The handles of the gizmo: their shapes on the screen, and which one lies under the pointer.
+//! The handles of the gizmo: their shapes on the screen, and picking.
 //!
 //! Everything is in logical pixels of the viewport; the size on the screen is the same at any distance.
 
@@ -11,11 +11,11 @@ use std::f32::consts::TAU;
 pub const RADIUS_PX: f32 = 90.0;
 /// Radius of the ring in the plane of the view, relative to the axis rings.
 const VIEW_RING: f32 = 1.2;
-/// Where the free turn ends, relative to the axis rings.
+/// Radius of the trackball, relative to the axis rings.
 const INNER: f32 = 0.85;
-/// How far from a line the pointer still means it, pixels.
+/// Maximum distance of the pointer from a line to grab it, pixels.
 pub const REACH_PX: f32 = 7.0;
-/// Radius of the handle in the middle.
+/// Radius of the centre handle.
 const CENTRE_PX: f32 = 11.0;
 /// Half width of the boxes of the scale gizmo, and radius of an arrow's head.
 const HEAD_PX: f32 = 6.0;
@@ -23,24 +23,24 @@ const HEAD_PX: f32 = 6.0;
 const HEAD_LENGTH_PX: f32 = 16.0;
 /// The squares of two axes, relative to the arrows: from and to.
 const SQUARE: (f32, f32) = (0.28, 0.50);
-/// Pieces of a ring.
+/// Number of segments of a ring.
 const PIECES: usize = 96;
-/// An arrow that is shorter on the screen points at the eye and is no use.
+/// Minimum length of an arrow on the screen: shorter ones point at the eye and are hidden.
 const SHORTEST_PX: f32 = 18.0;
-/// A square seen flatter than this (cosine) is no use.
+/// Minimum cosine between a square's normal and the view: flatter ones are hidden.
 const FLATTEST: f32 = 0.15;
 
 /// A part of the gizmo that can be dragged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handle {
-    /// What a drag does.
+    /// The transform of a drag.
     pub kind: TransformKind,
-    /// What it leaves free.
+    /// Its constraint.
     pub constraint: Constraint,
 }
 
 impl Handle {
-    /// What it is called: "Rotate X", "Move XY", "Rotate freely".
+    /// Its name: "Rotate X", "Move XY", "Rotate freely".
     pub fn label(self) -> String {
         let verb = self.kind.verb();
         match (self.constraint, self.kind) {
@@ -52,7 +52,7 @@ impl Handle {
         }
     }
 
-    /// The axis whose colour it has; `None`: that of the overlay.
+    /// The axis of its colour; `None`: the colour of the overlay.
     pub fn axis(self) -> Option<Axis> {
         match self.constraint {
             Constraint::Axis(axis) | Constraint::Plane(axis) => Some(axis),
@@ -70,7 +70,7 @@ pub struct Line {
     pub front: bool,
 }
 
-/// How a handle looks.
+/// The shape of a handle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     /// The handle.
@@ -79,11 +79,11 @@ pub struct Shape {
     pub lines: Vec<Line>,
     /// Its filled convex part: an arrow's head, a box, a square.
     pub fill: Vec<Vec2>,
-    /// Where its letter stands, beyond its end.
+    /// The position of its letter, beyond its end.
     pub tip: Vec2,
 }
 
-/// The gizmo at a place.
+/// The gizmo at a position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gizmo {
     centre_px: Vec2,
@@ -120,7 +120,7 @@ impl Gizmo {
         })
     }
 
-    /// Where its middle is seen.
+    /// Its centre on the screen.
     pub fn centre_px(&self) -> Vec2 {
         self.centre_px
     }
@@ -130,11 +130,11 @@ impl Gizmo {
         &self.shapes
     }
 
-    /// The handle under a place of the viewport.
+    /// The handle under a position of the viewport.
     pub fn hit(&self, at: Vec2) -> Option<Handle> {
         let distance = |shape: &Shape| {
             if !shape.fill.is_empty() && inside(&shape.fill, at) {
-                // A square lies behind the arrows that it touches.
+                // Arrows have precedence over the squares that they touch.
                 let behind = matches!(shape.handle.constraint, Constraint::Plane(_));
                 return if behind { 2.0 } else { 0.0 };
             }
@@ -165,7 +165,7 @@ impl Gizmo {
 struct Builder<'a> {
     centre: Vec3,
     centre_px: Vec2,
-    /// Of the rings, metres.
+    /// The radius of the rings, metres.
     radius: f32,
     to_eye: Vec3,
     axes: [Vec3; 3],
@@ -181,7 +181,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A place relative to the middle, in radii.
+    /// A position relative to the centre, in radii.
     fn px(&self, offset: Vec3) -> Vec2 {
         let at = self.centre + offset * self.radius;
         self.screen.project(at).unwrap_or(self.centre_px)
@@ -207,14 +207,14 @@ impl Builder<'_> {
         shapes
     }
 
-    /// A ring about an axis, its halves apart.
+    /// A ring about an axis, in a near and a far half.
     fn ring(&self, axis: Axis) -> Shape {
         let (x, y) = (
             self.axes[(axis.index() + 1) % 3],
             self.axes[(axis.index() + 2) % 3],
         );
         let offset = |angle: f32| x * angle.cos() + y * angle.sin();
-        // A ring seen from in front is near all round.
+        // A ring seen face-on has no far half.
         let is_front = |offset: Vec3| offset.dot(self.to_eye) > -0.04;
         let mut lines: Vec<Line> = Vec::new();
         for i in 0..PIECES {
@@ -230,7 +230,7 @@ impl Builder<'_> {
                 }),
             }
         }
-        // The letter stands off a diagonal of the near half: there no other ring crosses.
+        // The letter is beside a diagonal of the near half: no other ring crosses there.
         let diagonals = [0.125, 0.375, 0.625, 0.875].map(|turn| offset(turn * TAU));
         let tip = diagonals
             .into_iter()
@@ -312,7 +312,7 @@ impl Builder<'_> {
         ends
     }
 
-    /// The squares that go along two axes.
+    /// The squares that move along two axes.
     fn squares(&self) -> Vec<Shape> {
         let seen = Axis::ALL
             .into_iter()

@@ -1,29 +1,34 @@
 //! Pointer tools: small state machines that turn pointer events into edits.
 //!
-//! The way of the data: the viewport makes a [`PointerEvent`] with a world ray -> the tool picks on the *deformed*
+//! Data flow: the viewport makes a [`PointerEvent`] with a world ray -> the tool picks on the *deformed*
 //! surface ([`ToolContext`]) -> [`ToolAction`]s, which the editor applies through the history.
 //!
-//! Invariant: a tool never changes the document itself; what it knows of a stroke ends with the stroke.
+//! Invariant: a tool never changes the document itself; its state of a stroke ends with the stroke.
 
 pub mod brush;
+pub mod constraint;
 pub mod depth;
 pub mod gizmo;
 pub mod pointer;
 pub mod region;
 pub mod screen;
+pub mod screen_view;
 pub mod select;
 mod stamped;
 pub mod surface;
 pub mod transform;
 pub mod typed;
 
+pub use crate::math::Axis;
 pub use brush::Brush;
+pub use constraint::Constraint;
 pub use depth::DepthBuffer;
 pub use gizmo::{Gizmo, Handle};
 pub use pointer::{PointerEvent, PointerKind, ToolAction, ToolContext};
-pub use region::{Region, ScreenView};
+pub use region::Region;
 pub use screen::Screen;
+pub use screen_view::ScreenView;
 pub use select::{SelectAction, SelectEvent, SelectOp, SelectShape, SelectTool};
 pub use stamped::Stamped;
 pub use surface::{Reach, SurfaceView};
-pub use transform::{Axis, Constraint, Finesse, Transforming};
+pub use transform::{Finesse, Transforming};

@@ -1,4 +1,4 @@
-//! What a tool is told, and what it asks for.
+//! The input of a tool (events, context) and its output (actions).
 
 use super::SurfaceView;
 use crate::document::{Document, Edit, InstanceId, MeshId};
@@ -8,7 +8,7 @@ use glam::Vec2;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the pointer did.
+/// The kind of a pointer event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointerKind {
     /// The button went down.
@@ -17,7 +17,7 @@ pub enum PointerKind {
     Drag,
     /// The button came up, wherever the pointer is.
     Release,
-    /// The artist pressed Esc: take the drag back.
+    /// Esc was pressed: cancels the drag.
     Cancel,
 }
 
@@ -26,15 +26,15 @@ pub enum PointerKind {
 pub struct PointerEvent {
     /// What happened.
     pub kind: PointerKind,
-    /// Where: (-1, -1) bottom left to (1, 1) top right of the viewport.
+    /// Its position: (-1, -1) bottom left to (1, 1) top right of the viewport.
     pub ndc: Vec2,
     /// Logical pixels of the viewport.
     pub size_px: Vec2,
-    /// Ctrl: the opposite of what the tool does.
+    /// Ctrl: inverts the tool.
     pub invert: bool,
-    /// Shift: smooth, whatever the tool does.
+    /// Shift: smooths instead.
     pub smooth: bool,
-    /// How hard a pen presses, 0 - 1; `None` for what knows no pressure.
+    /// Pressure of a pen, 0 - 1; `None` for devices without pressure.
     pub pressure: Option<f32>,
 }
 
@@ -45,19 +45,19 @@ impl PointerEvent {
     }
 }
 
-/// What a tool may look at.
+/// The state that a tool reads.
 pub struct ToolContext<'a> {
-    /// The document as it is now.
+    /// The present document.
     pub document: &'a Document,
-    /// Where the artist looks from.
+    /// The camera.
     pub camera: &'a Camera,
     /// The displayed surfaces of the instances that can be hit.
     pub surfaces: &'a mut [(InstanceId, SurfaceView<'a>)],
-    /// Mirror images across the plane of the brush's symmetry, as far as they are known.
+    /// Mirror images across the plane of the brush's symmetry, as far as computed.
     pub mirrors: &'a BTreeMap<MeshId, Arc<Symmetry>>,
 }
 
-/// What a tool asks the editor to do.
+/// An action that a tool requests of the editor.
 #[derive(Debug)]
 pub enum ToolAction {
     /// Start an undo step of this name.
@@ -66,8 +66,8 @@ pub enum ToolAction {
     Apply(Edit),
     /// End the step.
     Commit,
-    /// Take the step back.
+    /// Cancel the step.
     Cancel,
-    /// Tell the artist why nothing happens.
+    /// Show the reason why nothing happens.
     Say(String),
 }

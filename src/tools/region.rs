@@ -1,128 +1,11 @@
 //! What a box, a circle or a lasso encloses on the screen.
 
-use crate::math::{Camera, Ray};
 use crate::mesh::PointSet;
 use crate::skeleton::{Bone, JointId};
-use crate::tools::{DepthBuffer, SurfaceView};
-use glam::{Mat4, Vec2, Vec3, Vec4};
+use crate::tools::{DepthBuffer, ScreenView, SurfaceView};
+use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
-
-/// A camera over a viewport: world -> logical pixels, x to the right, y up from the bottom left corner.
-#[derive(Clone, Copy, Debug)]
-pub struct ScreenView {
-    camera: Camera,
-    clip_from_world: Mat4,
-    clip_from_view: Mat4,
-    size_px: Vec2,
-}
-
-impl ScreenView {
-    /// What `camera` sees in a viewport of `size_px` logical pixels.
-    pub fn new(camera: &Camera, size_px: Vec2) -> Self {
-        let size_px = size_px.max(Vec2::ONE);
-        let aspect = size_px.x / size_px.y;
-        Self {
-            camera: *camera,
-            clip_from_world: camera.clip_from_world(aspect),
-            clip_from_view: camera.clip_from_view(aspect),
-            size_px,
-        }
-    }
-
-    /// Logical pixels of the viewport.
-    pub fn size_px(&self) -> Vec2 {
-        self.size_px
-    }
-
-    /// The pixel of a place of the viewport, (-1, -1) bottom left to (1, 1) top right.
-    pub fn pixel_of(&self, ndc: Vec2) -> Vec2 {
-        (ndc * 0.5 + 0.5) * self.size_px
-    }
-
-    /// Pixel and depth (0 near - 1 far) of a world place; `None` outside of near and far plane.
-    pub fn project(&self, world: Vec3) -> Option<Vec3> {
-        self.on_screen(self.clip(world))
-    }
-
-    /// As [`ScreenView::project`], with the depth that `world` would have `metres` nearer to the eye.
-    pub(super) fn project_nearer(&self, world: Vec3, metres: f32) -> Option<Vec3> {
-        let clip = self.clip(world);
-        let mut screen = self.on_screen(clip)?;
-        let step = self.clip_from_view.z_axis * metres;
-        let w = clip.w + step.w;
-        screen.z = if w > 0.0 {
-            (clip.z + step.z) / w * 0.5 + 0.5
-        } else {
-            0.0
-        };
-        Some(screen)
-    }
-
-    /// The world ray under a pixel.
-    pub(super) fn ray_at(&self, at: Vec2) -> Ray {
-        let ndc = at / self.size_px * 2.0 - 1.0;
-        self.camera.ray(ndc, self.size_px.x / self.size_px.y)
-    }
-
-    /// How much longer a pixel is in the corner of the screen, across the ray, than in the middle: at most.
-    pub(super) fn widening(&self) -> f32 {
-        if self.camera.orthographic {
-            return 1.0;
-        }
-        let up = (self.camera.fov_y * 0.5).tan();
-        let side = up * self.size_px.x / self.size_px.y;
-        1.0 + up * up + side * side
-    }
-
-    /// World length of a pixel at `point`.
-    pub(super) fn metres_per_pixel(&self, point: Vec3) -> f32 {
-        self.camera.metres_per_pixel(point, self.size_px.y)
-    }
-
-    /// The direction in which the eye sees `point`, of any length.
-    pub(super) fn sight(&self, point: Vec3) -> Vec3 {
-        if self.camera.orthographic {
-            -self.camera.backward()
-        } else {
-            point - self.camera.eye()
-        }
-    }
-
-    /// The ends of a segment in pixels, as far as it lies in front of the eye.
-    pub(super) fn project_segment(&self, head: Vec3, tail: Vec3) -> Option<(Vec2, Vec2)> {
-        let (mut a, mut b) = (self.clip(head), self.clip(tail));
-        // Distance in front of the near plane, in clip units.
-        let near = |p: Vec4| p.z + p.w;
-        let cut = |inside: Vec4, outside: Vec4| {
-            let t = near(inside) / (near(inside) - near(outside));
-            inside.lerp(outside, t * 0.999)
-        };
-        match (near(a) > 0.0, near(b) > 0.0) {
-            (false, false) => return None,
-            (true, false) => b = cut(a, b),
-            (false, true) => a = cut(b, a),
-            (true, true) => {}
-        }
-        let pixel = |p: Vec4| self.pixel_of(p.truncate().truncate() / p.w);
-        let (a, b) = (pixel(a), pixel(b));
-        (a.is_finite() && b.is_finite()).then_some((a, b))
-    }
-
-    fn clip(&self, world: Vec3) -> Vec4 {
-        self.clip_from_world * world.extend(1.0)
-    }
-
-    fn on_screen(&self, clip: Vec4) -> Option<Vec3> {
-        let inverse = 1.0 / clip.w;
-        let depth = clip.z * inverse * 0.5 + 0.5;
-        let x = (clip.x * inverse * 0.5 + 0.5) * self.size_px.x;
-        let y = (clip.y * inverse * 0.5 + 0.5) * self.size_px.y;
-        // Comparisons that NaN fails.
-        (clip.w > 0.0 && (0.0..=1.0).contains(&depth) && (x + y).is_finite())
-            .then_some(Vec3::new(x, y, depth))
-    }
-}
 
 /// A part of the screen, in the pixels of a [`ScreenView`].
 #[derive(Clone, Debug, PartialEq)]
@@ -134,26 +17,26 @@ pub enum Region {
         /// Its upper right corner.
         high: Vec2,
     },
-    /// What a circle sweeps on its way.
+    /// The area swept by a circle.
     Circle {
-        /// Where its middle was.
+        /// The previous position of its centre.
         from: Vec2,
-        /// Where it is now.
+        /// The present position of its centre.
         to: Vec2,
-        /// Its size.
+        /// Its radius.
         radius: f32,
     },
     /// The inside of a closed loop.
     Lasso(Loop),
 }
 
-/// A closed loop, cut into rows of pixels so that asking for a place takes no time.
+/// A closed loop, rasterised into rows of pixels for fast queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
     outline: Vec<Vec2>,
     low: Vec2,
     high: Vec2,
-    /// For each row from floor(low.y): where its middle crosses the outline, ascending.
+    /// For each row from floor(low.y): the crossings of its centre line with the outline, ascending.
     rows: Vec<Vec<f32>>,
 }
 
@@ -236,7 +119,7 @@ impl Region {
         }
     }
 
-    /// Whether some of the segment lies inside.
+    /// Whether a part of the segment lies inside.
     pub fn meets(&self, a: Vec2, b: Vec2) -> bool {
         if self.contains(a) || self.contains(b) {
             return true;
@@ -269,7 +152,7 @@ impl Region {
     }
 }
 
-/// The points of `surface` inside of `region`: all of them, or with `depth` those that are seen.
+/// The points of `surface` inside of `region`: all of them, or with `depth` the visible ones.
 pub fn points_in(
     region: &Region,
     view: &ScreenView,
@@ -319,7 +202,7 @@ pub fn nearest_point(
         to: at,
         radius: reach_px,
     };
-    // Of those at one place of the screen the one nearest to the eye.
+    // Of points at one pixel the one nearest to the eye.
     points_in(&region, view, surface, depth)
         .iter()
         .filter_map(|p| Some((p, view.project(surface.positions[p as usize])?)))
@@ -365,6 +248,7 @@ fn cross(a: Vec2, b: Vec2, c: Vec2, d: Vec2) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::Camera;
 
     #[test]
     fn a_loop_holds_what_lies_inside_of_its_dents_too() {

@@ -1,4 +1,4 @@
-//! The viewport as a plane of pixels: what lies where on it.
+//! Projection between the world and the pixels of the viewport.
 
 use crate::math::{Camera, Ray};
 use glam::{Vec2, Vec3};
@@ -6,14 +6,14 @@ use glam::{Vec2, Vec3};
 /// A camera and the size of the picture. Pixels are logical ones, from the top left, y down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Screen {
-    /// Where the artist looks from.
+    /// The camera.
     pub camera: Camera,
     /// Logical pixels of the viewport.
     pub size_px: Vec2,
 }
 
 impl Screen {
-    /// The picture of `camera` in a viewport of `size_px`.
+    /// The view of `camera` in a viewport of `size_px`.
     pub fn new(camera: Camera, size_px: Vec2) -> Self {
         Self {
             camera,
@@ -21,7 +21,7 @@ impl Screen {
         }
     }
 
-    /// Where a world place is seen; `None` behind the eye.
+    /// The pixel of a world position; `None` behind the eye.
     pub fn project(&self, point: Vec3) -> Option<Vec2> {
         let camera = &self.camera;
         let from_eye = point - camera.eye();

@@ -1,4 +1,4 @@
-//! Picking by click, box, circle and lasso: what the pointer does becomes regions of the screen.
+//! Selection by click, box, circle and lasso: pointer events -> regions of the screen.
 
 use super::PointerKind;
 use super::region::{Loop, Region};
@@ -6,60 +6,60 @@ use glam::Vec2;
 
 /// A press that moves less than this is a click, logical pixels.
 const CLICK_PX: f32 = 4.0;
-/// Corners of a lasso are this far apart, logical pixels.
+/// Distance between the corners of a lasso, logical pixels.
 const LASSO_STEP_PX: f32 = 3.0;
 
-/// What becomes of what was selected before.
+/// How a pick combines with the present selection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SelectOp {
-    /// It gives way.
+    /// Replaces it.
     #[default]
     Replace,
-    /// It stays, and what is picked comes in addition (Shift).
+    /// Extends it (Shift).
     Extend,
-    /// What is picked is taken out of it (Ctrl).
+    /// Subtracts from it (Ctrl).
     Subtract,
 }
 
-/// What a drag encloses.
+/// The shape of a selection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SelectShape {
     /// A rectangle; a click that does not move picks.
     #[default]
     Box,
-    /// What a circle passes over.
+    /// The area swept by a circle.
     Circle,
     /// A loop drawn by hand.
     Lasso,
 }
 
-/// A pointer event while something is selected.
+/// A pointer event of the selection tool.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SelectEvent {
     /// What happened.
     pub kind: PointerKind,
-    /// Where, in the pixels of [`super::ScreenView`].
+    /// Its position, in the pixels of [`super::ScreenView`].
     pub at: Vec2,
-    /// What the modifier keys ask for; of a drag its first event counts.
+    /// How to combine, from the modifier keys; a drag uses its first event.
     pub op: SelectOp,
 }
 
-/// What the tool asks for.
+/// A request of the tool.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SelectAction {
-    /// Remember the selection: what follows starts from it.
+    /// Remember the selection as the start of what follows.
     Begin,
     /// Pick what is at this pixel.
     Pick(Vec2, SelectOp),
-    /// Select what is inside, starting from the remembered selection.
+    /// Select the inside, starting from the remembered selection.
     Choose(Region, SelectOp),
-    /// Select what is inside, starting from the present selection.
+    /// Select the inside, starting from the present selection.
     Sweep(Region, SelectOp),
-    /// Put the remembered selection back.
+    /// Restore the remembered selection.
     TakeBack,
 }
 
-/// The state of picking: which shape the next drag makes, and the drag under way.
+/// The state of the tool: the shape of the next drag, and the drag in progress.
 #[derive(Clone, Debug)]
 pub struct SelectTool {
     armed: Option<SelectShape>,
@@ -74,9 +74,9 @@ struct Stroke {
     start: Vec2,
     at: Vec2,
     path: Vec<Vec2>,
-    /// Whether it went far enough to be no click.
+    /// Whether it moved far enough to be a drag.
     has_moved: bool,
-    /// Whether its region is another one than was last asked for.
+    /// Whether its region changed since the last request.
     is_new: bool,
 }
 
@@ -91,12 +91,12 @@ impl Default for SelectTool {
 }
 
 impl SelectTool {
-    /// The next drag makes this shape, wherever it begins; a circle stays until it is put away.
+    /// Sets the shape of the next drag, wherever it begins; a circle stays until it is cancelled.
     pub fn arm(&mut self, shape: Option<SelectShape>) {
         self.armed = shape;
     }
 
-    /// What was asked for by a command; a plain drag is a box all the same.
+    /// The shape set by a command; a plain drag is a box in any case.
     pub fn armed(&self) -> Option<SelectShape> {
         self.armed
     }
@@ -116,7 +116,7 @@ impl SelectTool {
         self.radius_px = (self.radius_px * factor).clamp(4.0, 500.0);
     }
 
-    /// What the drag under way encloses, to draw; `None` for a click so far.
+    /// The region of the drag in progress, to draw; `None` while it is a click.
     pub fn outline(&self) -> Option<Region> {
         let stroke = self.stroke.as_ref().filter(|s| s.has_moved)?;
         match stroke.shape {
@@ -125,19 +125,19 @@ impl SelectTool {
         }
     }
 
-    /// What the drag under way does.
+    /// How the drag in progress combines.
     pub fn op(&self) -> Option<SelectOp> {
         self.stroke.as_ref().map(|s| s.op)
     }
 
-    /// What the event asks for.
+    /// The requests that follow from the event.
     pub fn pointer(&mut self, event: &SelectEvent) -> Vec<SelectAction> {
         match event.kind {
             PointerKind::Press => self.press(event),
             PointerKind::Drag => self.drag(event),
             PointerKind::Release => self.release(event),
             PointerKind::Cancel => match self.stroke.take() {
-                // A circle stays at hand, a box or a lasso was asked for once.
+                // A circle stays active; a box or a lasso is used once.
                 Some(stroke) => {
                     if stroke.shape != SelectShape::Circle {
                         self.armed = None;
@@ -152,7 +152,7 @@ impl SelectTool {
         }
     }
 
-    /// Notes a place that the pointer passed since the last event: a lasso drawn fast keeps its bends.
+    /// Adds a position of the pointer since the last event, so that a fast lasso keeps its shape.
     pub fn trace(&mut self, at: Vec2) {
         if let Some(stroke) = self
             .stroke
@@ -176,7 +176,7 @@ impl SelectTool {
         };
         let mut actions = vec![SelectAction::Begin];
         if shape == SelectShape::Circle {
-            // Painting a selection piece by piece: it never begins by losing what is there.
+            // A circle paints the selection: it never starts by clearing it.
             if stroke.op == SelectOp::Replace {
                 stroke.op = SelectOp::Extend;
             }

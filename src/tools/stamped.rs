@@ -1,7 +1,7 @@
-//! Values by point that are forgotten all at once.
+//! Values by point that are all cleared at once.
 
-/// A value for some of the points of a mesh: as quick as an array, and emptied without touching one entry, so that a
-/// touch of the brush costs as much as the points it reaches.
+/// A value for some of the points of a mesh: as fast as an array, and cleared in constant time, so that the cost of a
+/// dab depends only on the points it reaches.
 #[derive(Clone, Debug, Default)]
 pub struct Stamped<T> {
     /// n_points: when the value was set, and the value.
@@ -10,7 +10,7 @@ pub struct Stamped<T> {
 }
 
 impl<T: Copy + Default> Stamped<T> {
-    /// Forgets everything, and makes room for `n_points`.
+    /// Clears all values and makes room for `n_points`.
     pub fn start(&mut self, n_points: usize) {
         if self.cells.len() != n_points || self.now == u32::MAX {
             self.cells.clear();
@@ -20,14 +20,14 @@ impl<T: Copy + Default> Stamped<T> {
         self.now += 1;
     }
 
-    /// The value of a point, where it has one.
+    /// The value of a point, if it has one.
     #[inline]
     pub fn get(&self, point: u32) -> Option<T> {
         let (stamp, value) = *self.cells.get(point as usize)?;
         (stamp == self.now).then_some(value)
     }
 
-    /// Gives a point a value.
+    /// Sets the value of a point.
     #[inline]
     pub fn set(&mut self, point: u32, value: T) {
         if let Some(cell) = self.cells.get_mut(point as usize) {

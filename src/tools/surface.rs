@@ -7,14 +7,14 @@ use glam::{Vec2, Vec3};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A path along edges is longer than the way across the faces, on a regular grid by up to a quarter: this much of it is
-/// taken for the distance, though never less than the straight line.
+/// Fraction of the length of an edge path used as its geodesic distance, though never less than the straight line: edge
+/// paths are longer than geodesics, by up to a quarter on a regular grid.
 const ACROSS_EDGES: f32 = 0.8;
 
-/// Above this size an index out of date is not refitted for a click: that would hold up the frame.
+/// Above this size an outdated index is not refitted for a click: that would delay the frame.
 const BRUTE_FORCE_TRIANGLES: usize = 100_000;
 
-/// The points that a touch reaches, and the memory for finding them: kept from touch to touch.
+/// The points that a dab reaches, and the memory for finding them, reused between dabs.
 #[derive(Debug, Default)]
 pub struct Reach {
     /// Points and their distances.
@@ -31,7 +31,7 @@ impl Reach {
     }
 }
 
-/// A displayed surface and its spatial index, built or refitted when first asked.
+/// A displayed surface and its spatial index, built or refitted on first use.
 pub struct SurfaceView<'a> {
     /// The bind geometry.
     pub mesh: &'a Mesh,
@@ -43,23 +43,23 @@ pub struct SurfaceView<'a> {
     pub index: &'a mut Option<SurfaceIndex>,
     /// Whether `positions` changed since the index was fitted.
     pub index_stale: &'a mut bool,
-    /// Points that are hidden, and with them their faces: never hit, never reached.
+    /// Hidden points: neither they nor their faces are hit or reached.
     pub hidden: Option<&'a PointSet>,
 }
 
 impl SurfaceView<'_> {
-    /// Whether a ray finds its place without looking at every triangle of a large surface.
+    /// Whether a ray query does not have to test every triangle of a large surface.
     pub fn is_quick(&self) -> bool {
         !*self.index_stale || self.mesh.triangles.len() <= BRUTE_FORCE_TRIANGLES
     }
 
-    /// Where `ray` first meets the surface.
+    /// The first hit of `ray` on the surface.
     pub fn cast_ray(&mut self, ray: &Ray) -> Option<SurfaceHit> {
         let triangles = &self.mesh.topology().triangles;
         let hidden = self.hidden;
         let shown = |t: u32| shows(hidden, triangles[t as usize]);
         if triangles.len() > BRUTE_FORCE_TRIANGLES && *self.index_stale {
-            // Refitting costs more than looking at every triangle once, and the next result makes it stale again.
+            // Refitting costs more than testing every triangle once, and the next result would outdate it again.
             return spatial::cast_ray_at_all(ray, triangles, self.positions, shown);
         }
         match self.index {
@@ -73,7 +73,7 @@ impl SurfaceView<'_> {
             .cast_ray(ray, triangles, self.positions, shown)
     }
 
-    /// Brings the index up to date, whatever the size: for what asks many times, such as a stroke.
+    /// Updates the index whatever the size: for many queries, such as a stroke.
     pub fn prepare(&mut self) {
         let triangles = &self.mesh.topology().triangles;
         match self.index {
@@ -86,7 +86,7 @@ impl SurfaceView<'_> {
 
     /// Finds the points within `radius` of `hit` along the surface, with their distances.
     ///
-    /// Distances run along edges (Dijkstra 1959) from the hit place; seams of equal bind position count as joined.
+    /// Distances run along edges (Dijkstra 1959) from the hit; seams of equal bind position are joined.
     pub fn within(&self, hit: &SurfaceHit, radius: f32, reach: &mut Reach) {
         let topology = self.mesh.topology();
         reach.start(self.mesh.n_points());
@@ -125,7 +125,7 @@ impl SurfaceView<'_> {
         }
     }
 
-    /// Finds the points of faces within `radius` of `centre` through the air, with their distances. Needs
+    /// Finds the points of faces within `radius` of `centre` by Euclidean distance, with their distances. Needs
     /// [`SurfaceView::prepare`].
     pub fn in_ball(&self, centre: Vec3, radius: f32, reach: &mut Reach) {
         reach.start(self.mesh.n_points());
@@ -147,9 +147,7 @@ impl SurfaceView<'_> {
         let ray = view.ray_at(at);
         let holds = |middle: Vec3, size: f32| {
             let along = (middle - ray.origin).dot(ray.direction).max(0.0);
-            let off = middle.distance(ray.origin + ray.direction * along);
-            // The circle is widest at the far end of what is asked about; pixels off the middle of the screen see
-            // a little more than those there.
+            let off = middle.distance(ray.origin + ray.direction * along); // The cone is widest at the far end of the box; pixels off the centre of the screen cover a little more.
             let far = ray.origin + ray.direction * (along + size);
             off <= radius_px * view.metres_per_pixel(far) * view.widening() + size
         };

@@ -1,4 +1,4 @@
-//! A number that is typed while a drag is under way.
+//! A number typed during a drag.
 
 /// Digits as they come: "45", "-12.5".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub struct TypedNumber {
 }
 
 impl TypedNumber {
-    /// Takes a character; whether it belongs to a number. A minus changes the sign wherever it is typed.
+    /// Adds a character; whether it belongs to a number. A minus changes the sign wherever it is typed.
     pub fn push(&mut self, c: char) -> bool {
         const MOST: usize = 12;
         match c {
@@ -28,20 +28,20 @@ impl TypedNumber {
         true
     }
 
-    /// Takes the last character back; the sign goes last.
+    /// Removes the last character; the sign is removed last.
     pub fn backspace(&mut self) {
         if self.digits.pop().is_none() {
             self.negative = false;
         }
     }
 
-    /// As it was typed; `None` where nothing is.
+    /// The text as typed; `None` if nothing is.
     pub fn text(&self) -> Option<String> {
         let sign = if self.negative { "-" } else { "" };
         (self.negative || !self.digits.is_empty()).then(|| format!("{sign}{}", self.digits))
     }
 
-    /// The number; a sign or a point alone count as 0. `None` where nothing is typed.
+    /// The number; a sign or a point alone is 0. `None` if nothing is typed.
     pub fn value(&self) -> Option<f64> {
         self.text()?;
         let value: f64 = self.digits.parse().unwrap_or(0.0);

@@ -1,11 +1,11 @@
-//! A key with the modifiers held: "Ctrl+Shift+Z".
+//! A keyboard shortcut: a key with modifiers, "Ctrl+Shift+Z".
 
 use egui::{Event, InputState, Key, Modifiers};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A key with exactly these modifiers held. Ctrl also stands for the Mac's command key.
+/// A key with exactly these modifiers. Ctrl is Command on a Mac.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Chord {
     /// Ctrl, or Command on a Mac.
@@ -19,7 +19,7 @@ pub struct Chord {
 }
 
 impl Chord {
-    /// A key alone.
+    /// A key without modifiers.
     pub const fn key(key: Key) -> Self {
         Self {
             ctrl: false,
@@ -29,28 +29,28 @@ impl Chord {
         }
     }
 
-    /// The same with Ctrl.
+    /// Adds Ctrl.
     #[must_use]
     pub const fn ctrl(mut self) -> Self {
         self.ctrl = true;
         self
     }
 
-    /// The same with Shift.
+    /// Adds Shift.
     #[must_use]
     pub const fn shift(mut self) -> Self {
         self.shift = true;
         self
     }
 
-    /// The same with Alt.
+    /// Adds Alt.
     #[must_use]
     pub const fn alt(mut self) -> Self {
         self.alt = true;
         self
     }
 
-    /// The chord of a key press, for learning a new shortcut.
+    /// The chord of a key press, to record a new shortcut.
     pub fn pressed(key: Key, modifiers: Modifiers) -> Self {
         Self {
             ctrl: modifiers.command || modifiers.ctrl,
@@ -61,7 +61,7 @@ impl Chord {
     }
 
     fn matches(self, key: Key, modifiers: Modifiers) -> bool {
-        // Plus is Shift+Equals on many keyboards, a key of its own on others.
+        // Plus is Shift+Equals on many keyboards and its own key on others.
         let is_plus = self.key == Key::Plus && matches!(key, Key::Plus | Key::Equals);
         (self.key == key || is_plus)
             && self.ctrl == (modifiers.command || modifiers.ctrl)
@@ -69,7 +69,7 @@ impl Chord {
             && (self.shift == modifiers.shift || is_plus && !self.shift)
     }
 
-    /// Whether it was pressed this frame; the press is used up. Held keys count again only if `repeats`.
+    /// Whether it was pressed in this frame; consumes the press. Key repeats count only if `repeats`.
     pub fn consume(self, input: &mut InputState, repeats: bool) -> bool {
         let modifiers = input.modifiers;
         let before = input.events.len();
@@ -83,7 +83,7 @@ impl Chord {
                     modifiers,
                     ..
                 } => (self.matches(*key, *modifiers), !*repeat || repeats),
-                // The windowing layer makes these of Ctrl+C, X and V.
+                // The windowing layer sends these events for Ctrl+C, X and V.
                 Event::Copy => (self.matches(Key::C, modifiers), true),
                 Event::Cut => (self.matches(Key::X, modifiers), true),
                 Event::Paste(_) => (self.matches(Key::V, modifiers), true),
@@ -96,7 +96,7 @@ impl Chord {
     }
 }
 
-/// Whether Esc was pressed, whatever is held beside it; the press is used up.
+/// Whether Esc was pressed, with any modifiers; consumes the press.
 pub(crate) fn take_escape(input: &mut InputState) -> bool {
     let held = input.modifiers;
     input.consume_key(held, Key::Escape)
@@ -155,7 +155,7 @@ impl std::str::FromStr for Chord {
             "-" => Some(Key::Minus),
             name => Key::from_name(name),
         };
-        chord.key = key.ok_or_else(|| format!("\"{text}\" is not a key Sinew knows."))?;
+        chord.key = key.ok_or_else(|| format!("\"{text}\" is not a known key."))?;
         Ok(chord)
     }
 }
@@ -173,8 +173,8 @@ impl<'de> Deserialize<'de> for Chord {
     }
 }
 
-/// Reads lists of keys without those that this version does not know; a list of which nothing is known is left out, one
-/// that is empty stays.
+/// Reads lists of keys without those unknown to this version. A list with no known keys is dropped; an empty list is
+/// kept.
 pub(super) fn read_known<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, Vec<Chord>>, D::Error> {

@@ -1,20 +1,21 @@
-//! How strongly a posed surface bends at each point: what [`super::Shading::Form`] shows as hollows and ridges.
+//! The mean curvature of a posed surface at each point, for the hollows and ridges of [`super::Shading::Form`].
 
 use crate::mesh::Mesh;
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Arrays that are kept from pose to pose.
+/// Buffers reused from pose to pose.
 #[derive(Default)]
 pub(crate) struct CurvatureBuffers {
     point_normals: Vec<Vec3>,
     raw: Vec<f32>,
 }
 
-/// Fills `out` with n_points mean curvatures in 1 / length: above zero on ridges (1 / r on a ball), below in hollows.
+/// Fills `out` with n_points mean curvatures in 1 / length: positive on ridges (1 / r on a sphere), negative in
+/// hollows.
 ///
-/// The change of the normal along each edge, averaged over the ring and once more over the neighbours: single vertices
-/// of a coarse or noisy mesh do not flicker. `positions` and `normals` as in [`super::SceneMesh`].
+/// The change of the normal along each edge, averaged over the ring and once more over the neighbours, so that single
+/// vertices of a coarse or noisy mesh do not flicker. `positions` and `normals` as in [`super::SceneMesh`].
 pub(crate) fn curvatures(
     mesh: &Mesh,
     positions: &[Vec3],
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
     use crate::document::{MeshSource, PrimitiveSource};
 
-    /// A ball of `radius` cut into `n` rings.
+    /// A sphere of `radius` with `n` rings.
     fn ball(radius: f32, n: u32) -> Mesh {
         let mut positions = Vec::new();
         for i in 0..=n {

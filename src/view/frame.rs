@@ -1,33 +1,33 @@
-//! The parts of the frame that commands name: panels and workspaces.
+//! Panels and workspaces, as named by commands.
 
 use super::mode::Mode;
 use serde::{Deserialize, Serialize};
 
-/// A panel that docks, floats and closes.
+/// A dockable panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum PanelKind {
-    /// The 3D view; never closed.
+    /// The 3D view; always open.
     Viewport,
     /// The tree of objects and bones.
     Hierarchy,
-    /// What the mode and the selection need.
+    /// Settings of the mode and the selection.
     Properties,
-    /// Clips, time, keys.
+    /// Clips, time, keyframes.
     Timeline,
-    /// What is wrong with the model, and fixes.
+    /// Problems in the model, with fixes.
     Problems,
-    /// The undo steps.
+    /// The undo history.
     History,
     /// Volume and bulge over the clip.
     Volume,
     /// Weights as numbers.
     Influences,
-    /// Layers of weights.
+    /// Weight layers.
     Layers,
 }
 
 impl PanelKind {
-    /// Every panel.
+    /// All panels.
     pub const ALL: [Self; 9] = [
         Self::Viewport,
         Self::Hierarchy,
@@ -40,7 +40,7 @@ impl PanelKind {
         Self::Layers,
     ];
 
-    /// Its title.
+    /// The title of the panel.
     pub fn label(self) -> &'static str {
         match self {
             Self::Viewport => "Viewport",
@@ -56,27 +56,27 @@ impl PanelKind {
     }
 }
 
-/// A saved layout plus a mode.
+/// A saved layout with a mode.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub enum Workspace {
-    /// Looking at a model and picking in it.
+    /// Inspecting a model and selecting in it.
     #[default]
     Rig,
     /// Painting weights.
     Weights,
-    /// Posing and keying.
+    /// Posing and keyframing.
     Animate,
-    /// Looking at stacks side by side.
+    /// Comparing stacks side by side.
     Compare,
 }
 
 impl Workspace {
-    /// Every workspace, in the order of the tabs.
+    /// All workspaces, in tab order.
     pub const ALL: [Self; 4] = [Self::Rig, Self::Weights, Self::Animate, Self::Compare];
 
-    /// Its name.
+    /// The name of the workspace.
     pub fn label(self) -> &'static str {
         match self {
             Self::Rig => "Rig",
@@ -86,7 +86,7 @@ impl Workspace {
         }
     }
 
-    /// The mode it begins with.
+    /// The initial mode.
     pub fn mode(self) -> Mode {
         match self {
             Self::Rig | Self::Compare => Mode::Select,

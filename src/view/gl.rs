@@ -1,32 +1,32 @@
-//! Raw OpenGL where three-d has no safe call for it: framebuffers, read-back, sRGB textures, lines.
+//! Raw OpenGL calls without a safe three-d equivalent: framebuffers, read-back, sRGB textures, lines.
 //!
-//! `unsafe` is allowed here because every call goes through glow's function table of a context that the caller keeps
-//! current on this thread (the contract of [`super::Renderer`]); all sizes and slices are checked before a call.
+//! `unsafe` is allowed here: every call uses glow's function table of a context that the caller keeps current on this
+//! thread (the contract of [`super::Renderer`]), and all sizes and slices are checked before a call.
 //!
-//! Invariant: names made here are deleted when their owner drops; bindings that egui relies on are put back by
+//! Invariant: an object created here is deleted when its owner drops; bindings that egui relies on are restored by
 //! [`KeptFramebuffers`].
 #![allow(unsafe_code)]
 
-use super::renderer::RenderError;
+use super::render_error::RenderError;
 use crate::document::Image;
 use three_d::context::{self as glow, HasContext};
 use three_d::{Context, ElementBuffer, Program, RenderStates, VertexBuffer, Viewport};
 
-/// A rectangle of pixels, y up from the bottom as OpenGL has it.
+/// A rectangle of pixels with its origin at the bottom left, as in OpenGL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PixelRect {
     /// Left edge.
     pub x: i32,
     /// Bottom edge.
     pub y: i32,
-    /// Extent to the right.
+    /// Width.
     pub width: i32,
-    /// Extent upwards.
+    /// Height.
     pub height: i32,
 }
 
 impl PixelRect {
-    /// What lies in both; `None` where that is empty.
+    /// The intersection; `None` if empty.
     pub fn intersection(self, other: Self) -> Option<Self> {
         let x = self.x.max(other.x);
         let y = self.y.max(other.y);
@@ -49,7 +49,7 @@ impl PixelRect {
     }
 }
 
-/// A framebuffer with an RGBA8 colour and perhaps a renderbuffer of 24-bit depth and 8-bit stencil.
+/// A framebuffer with an RGBA8 colour buffer and optional 24-bit depth and 8-bit stencil.
 pub(crate) struct Target {
     context: Context,
     framebuffer: glow::Framebuffer,
@@ -60,7 +60,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// A target of `size` pixels, each at least 1; 0 `samples` for plain pixels.
+    /// A target of `size` pixels, each at least 1; `samples` 0 means no multisampling.
     pub(crate) fn new(
         context: &Context,
         size: [u32; 2],
@@ -131,17 +131,17 @@ impl Target {
         }
     }
 
-    /// Pixels across and up.
+    /// Width and height, pixels.
     pub(crate) fn size(&self) -> [u32; 2] {
         self.size
     }
 
-    /// Samples a pixel; 0 for a plain target.
+    /// Samples per pixel; 0 without multisampling.
     pub(crate) fn samples(&self) -> u32 {
         self.samples
     }
 
-    /// Draws go here from now on, unscissored, onto cleared depth and stencil.
+    /// Binds the target for drawing, without scissor, and clears depth and stencil.
     pub(crate) fn begin(&self) {
         unsafe {
             self.context
@@ -158,7 +158,7 @@ impl Target {
         }
     }
 
-    /// Resolves the samples into a plain target of the same size.
+    /// Resolves the samples into a target of the same size without multisampling.
     pub(crate) fn resolve_to(&self, plain: &Self) {
         let _kept = KeptFramebuffers::of(&self.context);
         let [width, height] = self.size.map(|n| n as i32);
@@ -170,7 +170,7 @@ impl Target {
         self.blit([0, 0, width, height]);
     }
 
-    /// Copies a plain target into the framebuffer that is bound for drawing, its bottom left at `at`, inside `clip`.
+    /// Copies a target without multisampling into the bound draw framebuffer at `at` (its bottom left), inside `clip`.
     pub(crate) fn blit_to_bound(&self, at: PixelRect, clip: PixelRect) {
         let read = unsafe {
             self.context
@@ -208,7 +208,7 @@ impl Target {
         }
     }
 
-    /// The pixels of a plain target, rows from the top.
+    /// The pixels of a target without multisampling, rows from the top.
     pub(crate) fn read_rgba(&self) -> Image {
         let _kept = KeptFramebuffers::of(&self.context);
         let [width, height] = self.size;
@@ -253,7 +253,7 @@ impl Drop for Target {
     }
 }
 
-/// Puts the framebuffer bindings back when it goes out of scope: egui restores all other state, but not these.
+/// Restores the framebuffer bindings on drop: egui restores all other state, but not these.
 pub(crate) struct KeptFramebuffers<'a> {
     context: &'a Context,
     draw: Option<glow::Framebuffer>,
@@ -261,7 +261,7 @@ pub(crate) struct KeptFramebuffers<'a> {
 }
 
 impl<'a> KeptFramebuffers<'a> {
-    /// Notes what is bound now.
+    /// Saves the current bindings.
     pub(crate) fn of(context: &'a Context) -> Self {
         unsafe {
             Self {
@@ -284,18 +284,18 @@ impl Drop for KeptFramebuffers<'_> {
     }
 }
 
-/// What the stencil does to draws.
+/// The stencil test of the next draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stencil {
-    /// Nothing.
+    /// Off.
     Off,
-    /// What passes the depth test leaves this number.
+    /// Fragments that pass the depth test write this number.
     Mark(u8),
-    /// Draws pass only where this number was left.
+    /// Only fragments where this number was written pass.
     Only(u8),
 }
 
-/// Sets what the stencil does from now on.
+/// Sets the stencil test.
 pub(crate) fn set_stencil(context: &Context, stencil: Stencil) {
     unsafe {
         match stencil {
@@ -314,7 +314,7 @@ pub(crate) fn set_stencil(context: &Context, stencil: Stencil) {
     }
 }
 
-/// Forgets the depth of what was drawn.
+/// Clears the depth buffer.
 pub(crate) fn clear_depth(context: &Context) {
     unsafe {
         context.depth_mask(true);
@@ -323,19 +323,19 @@ pub(crate) fn clear_depth(context: &Context) {
     }
 }
 
-/// The most samples a pixel that colour and depth can have here.
+/// The maximum number of samples for colour and depth.
 pub(crate) fn max_samples(context: &Context) -> u32 {
     unsafe { context.get_parameter_i32(glow::MAX_SAMPLES) }.max(0) as u32
 }
 
-/// Longest edge of a texture.
+/// The maximum texture size, pixels.
 fn max_texture_size(context: &Context) -> u32 {
     unsafe { context.get_parameter_i32(glow::MAX_TEXTURE_SIZE) }.max(1) as u32
 }
 
-/// The picture as a texture with mip maps, row 0 at v = 0 as in glTF. Colours (`srgb`) are filtered as linear values.
+/// A texture with mipmaps, row 0 at v = 0 as in glTF. Colours (`srgb`) are filtered as linear values.
 ///
-/// A picture beyond the GPU's limit is shrunk; `None` if its byte count contradicts its size.
+/// An image beyond the GPU's limit is downscaled; `None` if its byte count contradicts its size.
 pub(crate) fn texture(context: &Context, image: &Image, srgb: bool) -> Option<three_d::Texture2D> {
     let whole = image::ImageBuffer::<image::Rgba<u8>, &[u8]>::from_raw(
         image.width,
@@ -360,7 +360,7 @@ pub(crate) fn texture(context: &Context, image: &Image, srgb: bool) -> Option<th
             height,
             three_d::Interpolation::Linear,
             three_d::Interpolation::Linear,
-            // Anisotropy would cost software rendering more than all else.
+            // Anisotropic filtering would dominate the cost of software rendering.
             Some(three_d::Mipmap {
                 max_ratio: 1,
                 ..Default::default()
@@ -391,10 +391,10 @@ pub(crate) fn texture(context: &Context, image: &Image, srgb: bool) -> Option<th
     Some(texture)
 }
 
-/// Writes `data` over the elements of `buffer` from `first` on, all of which exist.
+/// Writes `data` over the elements of `buffer` from `first` on; the range must exist.
 ///
-/// three-d's call takes the offset in bytes and adds it to the number of elements, which says afterwards only that there
-/// are some; nobody may draw by it.
+/// three-d's call takes the offset in bytes and adds it to its element count. The count is only good for "not empty"
+/// afterwards; do not draw by it.
 pub(crate) fn fill_part<T: three_d::BufferDataType>(
     buffer: &mut VertexBuffer<T>,
     first: usize,
@@ -405,7 +405,7 @@ pub(crate) fn fill_part<T: three_d::BufferDataType>(
     buffer.fill_subset(offset as u32, data);
 }
 
-/// Draws `elements` as pairs of line ends; attributes and uniforms of `program` are set.
+/// Draws `elements` as line segments; attributes and uniforms of `program` are set.
 pub(crate) fn draw_lines(
     context: &Context,
     program: &Program,
@@ -418,7 +418,7 @@ pub(crate) fn draw_lines(
     });
 }
 
-/// Draws `elements` as dots of the size that the vertex shader gives; attributes and uniforms of `program` are set.
+/// Draws `elements` as points with the size from the vertex shader; attributes and uniforms of `program` are set.
 pub(crate) fn draw_points(
     context: &Context,
     program: &Program,

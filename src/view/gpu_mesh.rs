@@ -1,10 +1,9 @@
-//! A mesh's buffers on the GPU: points expanded to the vertices that glTF stores.
+//! The GPU buffers of a mesh: per-point data expanded to glTF vertices.
 
 use super::curvature::{CurvatureBuffers, curvatures};
 use super::gl;
 use super::heat;
 use super::heat_map;
-use super::points::is_same;
 use super::scene::{SceneMesh, Shading};
 use crate::editor::weight_colours::HeatChange;
 use crate::mesh::{Mesh, PointSet};
@@ -18,11 +17,11 @@ use three_d::{Context, ElementBuffer, Program, VertexBuffer};
 
 /// Fewer vertices are expanded on the calling thread.
 const PARALLEL_FROM: usize = 1 << 15;
-/// Vertices that did not change are written with those around them where there are no more between two: a call costs
-/// more.
+/// Unchanged vertices between two changed runs are written too if there are at most this many: each call has a fixed
+/// cost.
 const GAP: u32 = 256;
 
-/// Host copies that are kept from upload to upload, so that a warm picture allocates nothing.
+/// Host buffers reused from upload to upload, so that a warm picture allocates nothing.
 #[derive(Default)]
 pub(crate) struct Staging {
     vectors: Vec<[f32; 3]>,
@@ -33,16 +32,16 @@ pub(crate) struct Staging {
     curvature_buffers: CurvatureBuffers,
 }
 
-/// Which weights, or values of a metric, are on the GPU.
+/// The version of the weights or metric values on the GPU.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum HeatVersion {
-    /// No influence anywhere.
+    /// No influences.
     Zero,
-    /// Those of this generation.
+    /// Weights of this generation.
     Of(u64),
-    /// No value anywhere.
+    /// No values.
     NoValue,
-    /// Values of a metric, of this generation.
+    /// Metric values of this generation.
     Metric(u64),
 }
 
@@ -52,18 +51,18 @@ pub(crate) struct GpuMesh {
     normals: VertexBuffer<[f32; 3]>,
     uvs: VertexBuffer<[f32; 2]>,
     heat: VertexBuffer<f32>,
-    /// Mixed colours and locked shares; made when they are drawn first.
+    /// Mixed colours and locked weights; created when first drawn.
     tints: Option<VertexBuffer<[u8; 4]>>,
-    /// Whether `tints` says something.
+    /// Whether `tints` holds values.
     has_tints: bool,
-    /// The vertices of each chunk of points; made at the first change of a part.
+    /// The vertices of each chunk of points; built at the first partial update.
     by_chunk: Option<ByChunk>,
-    /// The vertices of each chunk of normals; made likewise.
+    /// The vertices of each chunk of normals; built likewise.
     normals_by_chunk: Option<ByChunk>,
     curvature: VertexBuffer<f32>,
     colors: Option<VertexBuffer<[u8; 4]>>,
     triangles: ElementBuffer<u32>,
-    /// What of `triangles` each primitive draws: all, or those without a hidden point.
+    /// The range of `triangles` of each primitive, without faces at hidden points.
     ranges: Vec<Range<u32>>,
     /// The points whose faces `triangles` leaves out.
     hidden: Option<Arc<PointSet>>,
@@ -72,7 +71,7 @@ pub(crate) struct GpuMesh {
     n_triangles: usize,
     generation: Option<u64>,
     curvature_generation: Option<u64>,
-    /// Half the diagonal of the first pose: the measure of its curvature.
+    /// Half the diagonal of the first pose, to normalise the curvature.
     pub(crate) extent: f32,
     heat_version: Option<HeatVersion>,
     /// The last picture that drew it.
@@ -80,7 +79,7 @@ pub(crate) struct GpuMesh {
 }
 
 impl GpuMesh {
-    /// Uploads what no pose changes: texture coordinates and triangles.
+    /// Uploads the data that poses do not change: texture coordinates and triangles.
     pub(crate) fn new(context: &Context, mesh: &Mesh) -> Self {
         let uvs: &[[f32; 2]] = bytemuck::cast_slice(&mesh.uvs);
         Self {
@@ -112,12 +111,12 @@ impl GpuMesh {
         }
     }
 
-    /// Whether these buffers can belong to `mesh`; a key that was given to another geometry is noticed.
+    /// Whether these buffers fit `mesh`; detects a key reused for another geometry.
     pub(crate) fn belongs_to(&self, mesh: &Mesh) -> bool {
         self.n_vertices == mesh.n_vertices() && self.n_triangles == mesh.triangles.len()
     }
 
-    /// Uploads what `shading` needs and whose generation is new.
+    /// Uploads the data that `shading` needs and whose generation is new.
     pub(crate) fn update(
         &mut self,
         context: &Context,
@@ -199,7 +198,7 @@ impl GpuMesh {
         }
     }
 
-    /// Uploads positions and normals: where few chunks changed, those of their vertices.
+    /// Uploads positions and normals; only those of changed chunks if there are few.
     fn place(&mut self, scene_mesh: &SceneMesh<'_>, staging: &mut Staging) {
         let mesh = scene_mesh.mesh;
         let new = scene_mesh.generation;
@@ -255,7 +254,7 @@ impl GpuMesh {
         }
     }
 
-    /// Uploads all tints, or that there are none any more.
+    /// Uploads all tints, or records that there are none.
     fn fill_tints(&mut self, context: &Context, scene_mesh: &SceneMesh<'_>, staging: &mut Staging) {
         if scene_mesh.tints.is_none() && !self.has_tints {
             return;
@@ -271,7 +270,7 @@ impl GpuMesh {
         self.has_tints = scene_mesh.tints.is_some();
     }
 
-    /// Uploads values and tints of the vertices at some chunks of points.
+    /// Uploads values and tints of the vertices in some chunks of points.
     fn update_parts(
         &mut self,
         scene_mesh: &SceneMesh<'_>,
@@ -302,7 +301,7 @@ impl GpuMesh {
         }
     }
 
-    /// Binds the attributes that `program` has.
+    /// Binds the attributes that `program` uses.
     pub(crate) fn bind(&self, program: &Program) {
         program.use_vertex_attribute("position", &self.positions);
         if program.requires_attribute("normal") {
@@ -329,7 +328,7 @@ impl GpuMesh {
         }
     }
 
-    /// The indices of all triangles that are drawn.
+    /// The indices of all visible triangles.
     pub(crate) fn triangles(&self) -> &ElementBuffer<u32> {
         &self.triangles
     }
@@ -339,7 +338,7 @@ impl GpuMesh {
         self.ranges.get(primitive).cloned().unwrap_or_default()
     }
 
-    /// Pairs of vertices, one for each edge between points; made at the first call.
+    /// Vertex pairs, one for each edge between points; built at the first call.
     pub(crate) fn edges(&mut self, context: &Context, mesh: &Mesh) -> &ElementBuffer<u32> {
         let hidden = self.hidden.as_deref();
         self.edges.get_or_insert_with(|| {
@@ -348,7 +347,7 @@ impl GpuMesh {
         })
     }
 
-    /// Leaves out the faces at `hidden` points; uploads only when other points are hidden than before.
+    /// Leaves out the faces at `hidden` points; uploads only if the set changed.
     fn hide(&mut self, mesh: &Mesh, hidden: Option<&Arc<PointSet>>) {
         if is_same(self.hidden.as_ref(), hidden) {
             return;
@@ -368,9 +367,9 @@ impl GpuMesh {
     }
 }
 
-/// The vertices of each chunk of points, one chunk after the other.
+/// The vertices of each chunk of points, chunk by chunk.
 struct ByChunk {
-    /// Where each chunk begins, and the end.
+    /// The start of each chunk, and the end.
     starts: Vec<u32>,
     vertices: Vec<u32>,
 }
@@ -408,7 +407,7 @@ impl ByChunk {
     }
 }
 
-/// Runs that hold all of `vertices`, ascending, and what lies in small gaps between them.
+/// Runs that cover all of `vertices`, ascending, including small gaps.
 fn runs(vertices: &[u32]) -> Vec<Range<u32>> {
     let mut runs: Vec<Range<u32>> = Vec::new();
     for &vertex in vertices {
@@ -420,7 +419,7 @@ fn runs(vertices: &[u32]) -> Vec<Range<u32>> {
     runs
 }
 
-/// The chunks that changed after generation `old` up to `new`; `None` where that is not known.
+/// The chunks that changed after generation `old` up to `new`; `None` if unknown.
 fn chunks_between(changes: &[HeatChange], old: u64, new: u64) -> Option<BTreeSet<u32>> {
     let newest = changes.last()?.0;
     let oldest = changes.first()?.0;
@@ -435,7 +434,7 @@ fn chunks_between(changes: &[HeatChange], old: u64, new: u64) -> Option<BTreeSet
     )
 }
 
-/// Half the diagonal of the box around the finite ones of `positions`.
+/// Half the diagonal of the bounding box of the finite `positions`.
 fn half_diagonal(positions: &[Vec3]) -> f32 {
     let (low, high) = positions
         .iter()
@@ -462,8 +461,8 @@ fn is_shown(mesh: &Mesh, hidden: Option<&PointSet>, triangle: [u32; 3]) -> bool 
     !triangle.into_iter().any(is_hidden)
 }
 
-/// The edges of all triangles as vertex pairs, each edge between two points once (a seam is one line). Faces at `hidden`
-/// points have none.
+/// The edges of all triangles as vertex pairs, each edge between two points once (a seam is one line). Faces at
+/// `hidden` points have none.
 fn unique_edges(mesh: &Mesh, hidden: Option<&PointSet>) -> Vec<[u32; 2]> {
     let mut edges: Vec<(u64, [u32; 2])> = mesh
         .triangles
@@ -482,6 +481,15 @@ fn unique_edges(mesh: &Mesh, hidden: Option<&PointSet>) -> Vec<[u32; 2]> {
         .filter(|(key, _)| key >> 32 != key & 0xFFFF_FFFF)
         .map(|(_, pair)| pair)
         .collect()
+}
+
+/// Whether both are the same set, by address: a set that is kept here cannot have been replaced by another one.
+pub(crate) fn is_same(a: Option<&Arc<PointSet>>, b: Option<&Arc<PointSet>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (None, None) => true,
+        _ => false,
+    }
 }
 
 #[cfg(test)]

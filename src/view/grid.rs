@@ -1,28 +1,28 @@
-//! Where the ground grid lies and how fine it is.
+//! Position and spacing of the ground grid.
 
 use crate::math::camera::Camera;
 use glam::{Vec2, Vec3};
 
-/// What the grid shader needs: decades of lines around the view.
+/// The parameters of the grid shader: decades of lines around the view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Grid {
     /// A crossing of the coarsest lines near the view; world, metres.
     pub(crate) origin: Vec3,
     /// Half the side of the square that is drawn around `origin`.
     pub(crate) extent: f32,
-    /// The ground under the target, x and z.
+    /// The ground position under the target, x and z.
     pub(crate) centre: Vec2,
     /// Side of the finest cells, a power of ten.
     pub(crate) cell: f32,
-    /// 0: the finest cells are in full strength; towards 1 they give way to the next decade.
+    /// 0: the finest cells at full strength; towards 1 they blend into the next decade.
     pub(crate) blend: f32,
-    /// Where the grid has faded out, from `centre`.
+    /// The fade-out radius around `centre`.
     pub(crate) fade_radius: f32,
 }
 
 impl Grid {
-    /// The grid that suits `camera`: about ten to a hundred of its finest cells across the view, whatever the size of
-    /// the model.
+    /// The grid for `camera`: about ten to a hundred of its finest cells across the view, whatever the size of the
+    /// model.
     pub(crate) fn under(camera: &Camera, ground: f32) -> Self {
         let view_height = 2.0 * camera.distance * (camera.fov_y * 0.5).tan();
         let decade = (view_height / 20.0).max(1e-9).log10();

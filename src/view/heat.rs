@@ -1,31 +1,31 @@
 //! The colours of weights.
 //!
-//! Invariant: the stops are written down once; the shader gets them as a uniform.
+//! Invariant: the colour stops are defined once; the shader gets them as a uniform.
 
 use serde::{Deserialize, Serialize};
 
-/// The stops of a ramp, evenly spaced from weight 0 to 1, sRGB 0 - 1; between them colours are mixed linearly in sRGB,
-/// exactly as `shaders/mesh.frag` does.
+/// The stops of a ramp, evenly spaced from weight 0 to 1, sRGB 0 to 1; colours between them are mixed linearly in
+/// sRGB, exactly as in `shaders/mesh.frag`.
 pub type Stops = [[f32; 3]; 9];
 
-/// From weights to colours.
+/// A colour ramp for weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Ramp {
     /// Viridis (van der Walt and Smith 2015): dark purple, blue, teal, green, yellow. Lightness rises evenly, so that
-    /// equal steps of weight look equal, also in print and to colour-blind eyes.
+    /// equal steps of weight look equal, also in print and to colour-blind viewers.
     #[default]
     Perceptual,
-    /// What Blender shows: blue, cyan, green, yellow, red.
+    /// Blender's ramp: blue, cyan, green, yellow, red.
     Rainbow,
     /// Black to white.
     Grey,
 }
 
 impl Ramp {
-    /// Every ramp, the default first.
+    /// All ramps, the default first.
     pub const ALL: [Self; 3] = [Self::Perceptual, Self::Rainbow, Self::Grey];
 
-    /// Its name.
+    /// The name of the ramp.
     pub fn label(self) -> &'static str {
         match self {
             Self::Perceptual => "Perceptual",
@@ -34,7 +34,7 @@ impl Ramp {
         }
     }
 
-    /// Its colours.
+    /// The colour stops.
     pub fn stops(self) -> &'static Stops {
         match self {
             Self::Perceptual => &PERCEPTUAL,
@@ -43,7 +43,7 @@ impl Ramp {
         }
     }
 
-    /// The colour of a weight, sRGB 0 - 1; `None` where there is no influence (zero, negative or NaN), which is hatched.
+    /// The colour of a weight, sRGB 0 to 1; `None` without influence (zero, negative or NaN), drawn as a hatch.
     pub fn color(self, weight: f32) -> Option<[f32; 3]> {
         let weight = as_uploaded(weight);
         if weight == 0.0 {
@@ -52,8 +52,8 @@ impl Ramp {
         Some(mixed(self.stops(), weight))
     }
 
-    /// Ground and stripes of the hatch that means "no weight here", sRGB 0 - 1: a grey that no colour of the ramp is,
-    /// and a blue beside a ramp that is grey itself.
+    /// Background and stripes of the "no weight" hatch, sRGB 0 to 1: a grey that is not on the ramp, and a blue beside
+    /// a grey ramp.
     pub fn hatch(self) -> [[f32; 3]; 2] {
         match self {
             Self::Perceptual | Self::Rainbow => [hex(0x75787A), hex(0x5C5E61)],
@@ -61,6 +61,20 @@ impl Ramp {
         }
     }
 }
+
+/// Blue through a light neutral to red (after ColorBrewer's RdBu, Brewer 2003): lightness falls evenly to both sides;
+/// blue and orange-red stay distinct for colour-blind viewers.
+pub(super) const DIVERGING: Stops = [
+    hex(0x1F5FA8),
+    hex(0x3F8BC4),
+    hex(0x83B9DB),
+    hex(0xBDD5E4),
+    hex(0xDEDDDA),
+    hex(0xF3C6A5),
+    hex(0xEC9467),
+    hex(0xD25A3C),
+    hex(0xA81E2C),
+];
 
 const PERCEPTUAL: Stops = [
     hex(0x440154),
@@ -99,19 +113,19 @@ const GREY: Stops = [
     hex(0xFAFAFA),
 ];
 
-/// How sums of weights are coloured: within the first number of 1 they are in order; the second number away and beyond
-/// they have the end's colour.
+/// The scale of weight sums: sums within the first number of 1 are normalised; beyond the second number the colour is
+/// that of the end.
 pub(crate) const SUM_SCALE: [f32; 2] = [crate::weights::mend::SUM_TOLERANCE, 0.5];
 
-/// The least part of the way to an end's colour that a sum which is not in order has: a small fault is seen too.
+/// Minimum blend towards the end colour for a sum that is not normalised, so that small errors are visible.
 const LEAST_OFF: f32 = 0.35;
 
-/// The colours of sums, from too little over in order to too much.
+/// The colours of sums, from too low through normalised to too high.
 pub(crate) fn sum_stops() -> &'static Stops {
-    &super::heat_map::DIVERGING
+    &DIVERGING
 }
 
-/// The colour of a sum of weights, sRGB 0 - 1; exactly as `shaders/mesh.frag` has it.
+/// The colour of a weight sum, sRGB 0 to 1; exactly as in `shaders/mesh.frag`.
 pub fn sum_color(sum: f32) -> [f32; 3] {
     let off = sum - 1.0;
     let [tolerance, end] = SUM_SCALE;
@@ -123,12 +137,12 @@ pub fn sum_color(sum: f32) -> [f32; 3] {
     mixed(sum_stops(), 0.5 + 0.5 * part * off.signum())
 }
 
-/// The colour of a number of influences, from 1; more than 8 have that of 8.
+/// The colour of a number of influences from 1; above 8 that of 8.
 pub fn count_color(ramp: Ramp, count: u8) -> [f32; 3] {
     mixed(ramp.stops(), (f32::from(count.clamp(1, 8)) - 1.0) / 7.0)
 }
 
-/// The colour at a place of a ramp, 0 - 1.
+/// The colour at position 0 to 1 of a ramp.
 fn mixed(stops: &Stops, place: f32) -> [f32; 3] {
     let x = place * 8.0;
     let i = (x as usize).min(7);
@@ -136,13 +150,13 @@ fn mixed(stops: &Stops, place: f32) -> [f32; 3] {
     std::array::from_fn(|c| stops[i][c] + (stops[i + 1][c] - stops[i][c]) * t)
 }
 
-/// The weight as the GPU gets it: within 0..=1, 0 where there is no influence.
+/// The weight as uploaded: within 0..=1, 0 without influence.
 pub(crate) fn as_uploaded(weight: f32) -> f32 {
-    // Also false for a NaN.
+    // Also false for NaN.
     if weight > 0.0 { weight.min(1.0) } else { 0.0 }
 }
 
-/// 0xRRGGBB as sRGB 0 - 1.
+/// 0xRRGGBB as sRGB 0 to 1.
 pub(crate) const fn hex(rgb: u32) -> [f32; 3] {
     [
         ((rgb >> 16) & 0xFF) as f32 / 255.0,

@@ -1,28 +1,14 @@
-//! The colours of heat maps: what a metric says of each place of a surface.
+//! The colours of heat maps: metric values on a surface.
 //!
-//! Invariant: the stops are written down once; the shader gets them as a uniform.
+//! Invariant: the colour stops are defined once; the shader gets them as a uniform.
 
-use super::heat::{Stops, hex};
+use super::heat::{DIVERGING, Stops, hex};
 use crate::deform::diagnostics::{Metric, Range, Summary};
 
-/// What a value that has no meaning is on the GPU.
+/// The GPU value that means "no value".
 pub(crate) const NO_VALUE: f32 = 1e30;
 
-/// Blue over a light neutral to red (after ColorBrewer's RdBu, Brewer 2003): lightness falls evenly to both sides, blue
-/// and orange-red stay apart for colour-blind eyes.
-pub(super) const DIVERGING: Stops = [
-    hex(0x1F5FA8),
-    hex(0x3F8BC4),
-    hex(0x83B9DB),
-    hex(0xBDD5E4),
-    hex(0xDEDDDA),
-    hex(0xF3C6A5),
-    hex(0xEC9467),
-    hex(0xD25A3C),
-    hex(0xA81E2C),
-];
-
-/// A light neutral over amber, in the middle, to red: lightness falls evenly.
+/// A light neutral through amber to red: lightness falls evenly.
 const SEQUENTIAL: Stops = [
     hex(0xDEDDDA),
     hex(0xE9D6AE),
@@ -35,15 +21,15 @@ const SEQUENTIAL: Stops = [
     hex(0x861A2A),
 ];
 
-/// Where there is no value: ground and stripes.
+/// Background and stripes of the "no value" hatch.
 const HATCH: [[f32; 3]; 2] = [hex(0x75787A), hex(0x5C5E61)];
 
-/// From the values of a metric to colours.
+/// The colour scale of a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeatScale {
-    /// What is shown.
+    /// The metric.
     pub metric: Metric,
-    /// The values that the colours span.
+    /// The range of values that the colours span.
     pub range: Range,
 }
 
@@ -54,15 +40,15 @@ impl Default for HeatScale {
 }
 
 impl HeatScale {
-    /// The usual range of a metric. `diagonal`: of the box around the model at rest, metres.
+    /// The default range of a metric. `diagonal`: of the bounding box at rest, metres.
     pub fn new(metric: Metric, diagonal: f32) -> Self {
         let mut range = metric.range(diagonal);
-        // A model without extent: any difference is beyond the range.
+        // A model without extent: any difference is outside the range.
         range.high = range.high.max(range.neutral + 1e-9);
         Self { metric, range }
     }
 
-    /// The colours from the lower end to the upper one, evenly spaced, sRGB 0 - 1.
+    /// The colours from the lower end to the upper one, evenly spaced, sRGB 0 to 1.
     pub fn stops(&self) -> &'static Stops {
         if self.range.is_diverging() {
             &DIVERGING
@@ -71,12 +57,13 @@ impl HeatScale {
         }
     }
 
-    /// Ground and stripes of the hatch that means "no value here", sRGB 0 - 1.
+    /// Background and stripes of the "no value" hatch, sRGB 0 to 1.
     pub fn hatch(&self) -> [[f32; 3]; 2] {
         HATCH
     }
 
-    /// Where a value lies on the ramp: 0 at the lower end, 1 at the upper one, beyond them outside; `None`: no value.
+    /// The position of a value on the ramp: 0 at the lower end, 1 at the upper, outside beyond them; `None` without a
+    /// value.
     pub fn place(&self, value: f32) -> Option<f32> {
         if value.is_nan() {
             return None;
@@ -90,8 +77,8 @@ impl HeatScale {
         })
     }
 
-    /// The colour of a value, sRGB 0 - 1; `None`: no value, which is hatched. Values beyond the range have the colour of
-    /// its end, and are hatched too.
+    /// The colour of a value, sRGB 0 to 1; `None` without a value, drawn as a hatch. Values outside the range get the
+    /// colour of the nearest end, with stripes.
     pub fn color(&self, value: f32) -> Option<[f32; 3]> {
         let place = self.place(value)?.clamp(0.0, 1.0);
         let stops = self.stops();
@@ -103,7 +90,7 @@ impl HeatScale {
         }))
     }
 
-    /// From one line of equal value to the next: a round number, in the metric's unit. 0: there are no lines.
+    /// The distance of the isolines: a round number in the metric's unit; 0 for no lines.
     pub fn step(&self) -> f32 {
         if self.metric == Metric::FoldOver {
             return 0.0;
@@ -113,7 +100,7 @@ impl HeatScale {
         round_step(span / 4.0) / factor
     }
 
-    /// What the legend's title says: the metric and the unit of its numbers.
+    /// The title of the legend: metric and unit.
     pub fn title(&self) -> String {
         let (_, _, unit) = self.metric.shown();
         if unit.is_empty() {
@@ -123,7 +110,7 @@ impl HeatScale {
         }
     }
 
-    /// What the colours mean, in a sentence: for pictures without a legend.
+    /// The meaning of the colours in a sentence, for pictures without a legend.
     pub fn caption(&self) -> String {
         let Range { low, neutral, high } = self.range;
         let text = |value: f32| self.metric.format(value);
@@ -148,7 +135,7 @@ impl HeatScale {
         }
     }
 
-    /// The marks of the legend, from the lower end: where they lie on the ramp, 0 - 1, and what stands beside them.
+    /// The ticks of the legend from the lower end: position on the ramp, 0 to 1, and label.
     pub fn ticks(&self) -> Vec<(f32, String)> {
         if self.metric == Metric::FoldOver {
             return vec![(0.0, "none".into()), (1.0, "folded".into())];
@@ -178,16 +165,16 @@ impl HeatScale {
     }
 }
 
-/// What the worst value is called.
+/// The text of the worst value.
 pub fn worst_text(metric: Metric, value: f32) -> String {
     match metric {
         Metric::FoldOver if value > 0.0 => "folded".to_owned(),
-        Metric::FoldOver => "nothing folded".to_owned(),
+        Metric::FoldOver => "no folds".to_owned(),
         _ => metric.format(value),
     }
 }
 
-/// In words what a value beyond a threshold means, and whether it is the worse one.
+/// The verdict on a value beyond a threshold, and whether it is the worse one.
 pub fn verdict(metric: Metric, value: f32) -> Option<(&'static str, bool)> {
     let [amber, red] = metric.thresholds()?;
     if value >= red {
@@ -199,13 +186,13 @@ pub fn verdict(metric: Metric, value: f32) -> Option<(&'static str, bool)> {
     }
 }
 
-/// The numbers beside a map, with their names.
+/// The statistics beside a heat map, with their names.
 pub fn figures_of(metric: Metric, summary: &Summary) -> Vec<(&'static str, String)> {
     if summary.n == 0 {
         return vec![("no value", String::new())];
     }
     let format = |value: f32| metric.format(value);
-    // Without a sign: it has none.
+    // RMS has no sign.
     let rms = {
         let (factor, decimals, unit) = metric.shown();
         let gap = if unit.is_empty() || unit == "°" {
@@ -216,9 +203,9 @@ pub fn figures_of(metric: Metric, summary: &Summary) -> Vec<(&'static str, Strin
         format!("{:.decimals$}{gap}{unit}", summary.rms * factor)
     };
     if metric == Metric::FoldOver {
-        // Values are 0 and 1: their mean square is the share of ones.
+        // Values are 0 and 1: their mean square is the fraction of ones.
         let share = summary.rms * summary.rms * 100.0;
-        return vec![("points", format!("{share:.2} %"))];
+        return vec![("vertices", format!("{share:.2} %"))];
     }
     if metric.range(1.0).is_diverging() {
         vec![
@@ -236,7 +223,7 @@ pub fn figures_of(metric: Metric, summary: &Summary) -> Vec<(&'static str, Strin
     }
 }
 
-/// The value as the GPU gets it.
+/// The value as uploaded.
 pub(crate) fn as_uploaded(value: f32) -> f32 {
     if value.is_nan() {
         NO_VALUE
@@ -245,7 +232,7 @@ pub(crate) fn as_uploaded(value: f32) -> f32 {
     }
 }
 
-/// The smallest of 1, 2, 2.5, 5 times a power of ten that is not below `least`.
+/// The smallest of 1, 2, 2.5, 5 times a power of ten that is at least `least`.
 fn round_step(least: f32) -> f32 {
     if !(least.is_finite() && least > 0.0) {
         return 0.0;
@@ -258,7 +245,7 @@ fn round_step(least: f32) -> f32 {
         .unwrap_or(10.0 * power)
 }
 
-/// Decimals that multiples of `step` need.
+/// The number of decimals that multiples of `step` need.
 fn decimals(step: f32) -> usize {
     (0..6)
         .find(|&n| {
@@ -289,7 +276,7 @@ mod tests {
         116.0 * y.cbrt() - 16.0
     }
 
-    /// What a deuteranope and a protanope see, linear (Viénot, Brettel, Mollon 1999).
+    /// How a deuteranope and a protanope see a linear colour (Viénot, Brettel, Mollon 1999).
     fn without_red_green(c: [f32; 3]) -> [[f32; 3]; 2] {
         let [r, g, b] = linear(c);
         let deutan = 0.292_75 * r + 0.707_25 * g;
@@ -337,7 +324,7 @@ mod tests {
 
     #[test]
     fn ends_thresholds_and_middle_have_their_colours() {
-        // As the screen shows them: constants and arithmetic may differ in their last bit.
+        // As displayed: constants and arithmetic may differ in their last bit.
         let shown = |c: Option<[f32; 3]>| c.map(|c| c.map(|v| (v * 255.0).round()));
         let bulge = HeatScale::new(Metric::Bulge, 1.0);
         assert_eq!(shown(bulge.color(0.0)), shown(Some(DIVERGING[4])));
@@ -374,7 +361,7 @@ mod tests {
         assert_eq!(texts(Metric::Difference, 0.0031), "0 0.02 0.04 0.06");
         assert_eq!(HeatScale::new(Metric::Bulge, 1.0).title(), "Bulge, %");
         assert_eq!(HeatScale::new(Metric::Crease, 1.0).title(), "Crease");
-        // A model without extent has a legend all the same.
+        // A model without extent still has a legend.
         assert!(HeatScale::new(Metric::Difference, 0.0).ticks().len() < 20);
     }
 
@@ -399,7 +386,7 @@ mod tests {
         );
         assert_eq!(text(Metric::NormalError), "max 0.1°, p99 0.1°, rms 0.0°");
         assert_eq!(text(Metric::Crease), "max 0.12, p99 0.08, rms 0.03");
-        assert_eq!(text(Metric::FoldOver), "points 0.10 %");
+        assert_eq!(text(Metric::FoldOver), "vertices 0.10 %");
         assert_eq!(figures_of(Metric::Bulge, &Summary::default()).len(), 1);
     }
 
@@ -412,6 +399,6 @@ mod tests {
         );
         assert_eq!(verdict(Metric::Discontinuity, 9.0), Some(("tears", true)));
         assert_eq!(verdict(Metric::Bulge, 9.0), None);
-        assert_eq!(worst_text(Metric::FoldOver, 0.0), "nothing folded");
+        assert_eq!(worst_text(Metric::FoldOver, 0.0), "no folds");
     }
 }

@@ -1,14 +1,14 @@
-//! What the mouse does in each mode: the live row of the status bar, and the help.
+//! The mouse hints of each mode: the live row of the status bar, and the help.
 
 use super::keymap::Preset;
 use super::mode::Mode;
 use crate::document::session::{BrushKind, BrushOptions};
 use egui::Modifiers;
 
-/// A gesture and what it does.
+/// A gesture and its effect.
 pub type Hint = (&'static str, &'static str);
 
-/// The gestures of `mode` while `modifiers` are held, the most useful first. Painting is about `brush`.
+/// The gestures of `mode` while `modifiers` are held, the most useful first. In Paint mode they describe `brush`.
 pub fn hints(mode: Mode, modifiers: Modifiers, preset: Preset, brush: &BrushOptions) -> Vec<Hint> {
     let (ctrl, shift) = (modifiers.ctrl || modifiers.command, modifiers.shift);
     if mode == Mode::Paint && !modifiers.alt {
@@ -17,7 +17,7 @@ pub fn hints(mode: Mode, modifiers: Modifiers, preset: Preset, brush: &BrushOpti
     fixed(mode, modifiers, preset).to_vec()
 }
 
-/// What a stroke does.
+/// The gestures of painting.
 fn paint_hints(brush: &BrushOptions, ctrl: bool, shift: bool, preset: Preset) -> Vec<Hint> {
     let kind = brush.kind();
     match (ctrl, shift) {
@@ -32,8 +32,8 @@ fn paint_hints(brush: &BrushOptions, ctrl: bool, shift: bool, preset: Preset) ->
                 BrushKind::Smooth => "paint: smooth",
                 BrushKind::Sharpen => "paint: sharpen",
                 BrushKind::Gradient => "paint a gradient",
-                BrushKind::Radial => "paint a round gradient",
-                BrushKind::Sample => "take what is painted there",
+                BrushKind::Radial => "paint a radial gradient",
+                BrushKind::Sample => "sample the value",
             };
             let mut hints = vec![("Drag", does), ("Ctrl", opposite(brush))];
             if !kind.averages() {
@@ -49,7 +49,7 @@ fn paint_hints(brush: &BrushOptions, ctrl: bool, shift: bool, preset: Preset) ->
     }
 }
 
-/// What a stroke does with Ctrl.
+/// The effect of a stroke with Ctrl.
 fn opposite(brush: &BrushOptions) -> &'static str {
     let from_0 = brush.value() <= 0.0;
     match brush.kind() {
@@ -60,7 +60,7 @@ fn opposite(brush: &BrushOptions) -> &'static str {
         BrushKind::Scale => "divide",
         BrushKind::Smooth => "sharpen",
         BrushKind::Sharpen => "smooth",
-        BrushKind::Sample => "pick the bone there",
+        BrushKind::Sample => "pick the bone",
     }
 }
 
@@ -79,47 +79,46 @@ fn fixed(mode: Mode, modifiers: Modifiers, preset: Preset) -> &'static [Hint] {
         ],
         (_, true, false, true) => &[("Ctrl+Alt+drag", "orbit")],
         (_, true, true, true) => &[("Ctrl+Alt+Shift+drag", "pan")],
-        (Mode::Paint, false, false, true) => &[("Alt+left", "pick the bone under the pointer")],
+        (Mode::Paint, false, false, true) => &[("Alt+left", "pick the bone")],
         (_, false, false, true) => &[("Alt+drag", "orbit")],
         (_, false, true, true) => &[("Alt+Shift+drag", "pan")],
-        (Mode::Select, true, false, false) => &[
-            ("Ctrl+click", "take from the selection"),
-            ("Ctrl+drag", "take a box away"),
-        ],
+        (Mode::Select, true, false, false) => {
+            &[("Ctrl+click", "subtract"), ("Ctrl+drag", "subtract by box")]
+        }
         (Mode::Select, false, true, false) => &[
-            ("Shift+click", "add to the selection"),
-            ("Shift+drag", "add a box"),
+            ("Shift+click", "extend"),
+            ("Shift+drag", "extend by box"),
             ("Shift+middle", "pan"),
         ],
-        (Mode::Pose, true, false, false) => &[("Ctrl+drag", "in steps of 5°")],
+        (Mode::Pose, true, false, false) => &[("Ctrl+drag", "snap to 5°")],
         (Mode::Pose, false, true, false) => &[
-            ("Shift+drag", "ten times finer"),
-            ("Shift+click", "add to the selection"),
+            ("Shift+drag", "precision (0.1×)"),
+            ("Shift+click", "extend"),
             ("Shift+middle", "pan"),
         ],
         (Mode::Select, ..) if maya => &[
-            ("Click", "pick"),
-            ("Drag", "box"),
+            ("Click", "select"),
+            ("Drag", "box select"),
             ("Right", "menu"),
             ("Alt+left", "orbit"),
             ("Wheel", "zoom"),
         ],
         (Mode::Pose, ..) if maya => &[
             ("Drag a handle", "pose"),
-            ("Drag a pinned end", "bend its chain"),
+            ("Drag a pinned end", "bend its chain (IK)"),
             ("Right", "menu"),
             ("Alt+left", "orbit"),
         ],
         (Mode::Select, ..) => &[
-            ("Click", "pick"),
-            ("Drag", "box"),
+            ("Click", "select"),
+            ("Drag", "box select"),
             ("Right", "menu"),
             ("Middle", "orbit"),
             ("Wheel", "zoom"),
         ],
         (Mode::Pose, ..) => &[
             ("Drag a handle", "pose"),
-            ("Drag a pinned end", "bend its chain"),
+            ("Drag a pinned end", "bend its chain (IK)"),
             ("Right", "menu"),
             ("Middle", "orbit"),
         ],
@@ -159,7 +158,7 @@ mod tests {
                         alt: bits & 4 != 0,
                         ..Modifiers::NONE
                     };
-                    // Ctrl+Shift alone does nothing of its own.
+                    // Ctrl+Shift alone has no gesture of its own.
                     for kind in BrushKind::ALL {
                         let brush = BrushOptions {
                             weights_kind: kind,

@@ -1,10 +1,10 @@
-//! The colour that stands for a bone, as the panels paint it.
+//! The display colour of a bone in the panels.
 
 use crate::document::{Session, joint_colour as colour};
 use crate::skeleton::JointId;
 use egui::Color32;
 
-/// The colour of `joint`: the artist's, else one of its own that stays the same for as long as the model does.
+/// The colour of `joint`: the custom one, else a generated one that stays constant for a model.
 pub fn joint_colour(session: &Session, joint: JointId) -> Color32 {
     let [r, g, b] = colour::joint_colour(session, joint);
     Color32::from_rgb(r, g, b)

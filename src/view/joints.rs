@@ -1,46 +1,32 @@
-//! Bones as slim octahedra with a ball at each joint: their triangles and colours.
+//! Bones as slim octahedra with a ball at each joint: triangles and colours.
 
-use super::scenery::Scenery;
+use super::scenery::{BoneState, Scenery};
 use crate::skeleton::{Bone, JointId};
 use glam::Vec3;
 use std::collections::HashMap;
 
-/// How a bone stands out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum BoneState {
-    /// Like all others.
-    #[default]
-    Normal,
-    /// Under the pointer.
-    Hovered,
-    /// One of the selection.
-    Selected,
-    /// The one that tools work on.
-    Active,
-}
-
-/// One bone as it is drawn.
+/// A bone to draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoneShape {
-    /// Where it is.
+    /// Its geometry.
     pub bone: Bone,
-    /// How it stands out.
+    /// Its highlight.
     pub state: BoneState,
-    /// A colour of its own, sRGB 0 - 1; the theme's without. A selection covers it.
+    /// Its custom colour, sRGB 0 to 1; `None`: the theme's. The selection colour overrides it.
     pub colour: Option<[f32; 3]>,
 }
 
-/// Where a bone is widest, relative to its length from the head.
+/// Position of the widest point of a bone, relative to its length from the head.
 const WAIST: f32 = 0.16;
 /// Radius of a joint's ball, relative to the half width of its widest bone.
 const BALL: f32 = 0.72;
-/// What is left of a helper's opacity.
+/// Opacity factor of a helper bone.
 const HELPER_OPACITY: f32 = 0.55;
-/// Width of the outline, and of that of the active bone; screen points.
+/// Outline width of a bone and of the active bone, points.
 const OUTLINE: f32 = 1.1;
 const ACTIVE_OUTLINE: f32 = 1.7;
 
-/// `bones` with the state of their joints.
+/// The shapes of `bones` with the highlight of their joints.
 pub fn shape_bones(bones: &[Bone], state: impl Fn(JointId) -> BoneState) -> Vec<BoneShape> {
     bones
         .iter()
@@ -52,17 +38,17 @@ pub fn shape_bones(bones: &[Bone], state: impl Fn(JointId) -> BoneState) -> Vec<
         .collect()
 }
 
-/// Vertices of bones, three a triangle.
+/// The vertices of bones, three per triangle.
 #[derive(Default)]
 pub(crate) struct BoneTriangles {
     pub(crate) positions: Vec<[f32; 3]>,
     /// Unit normal, and 1 where the triangle's edges are drawn.
     pub(crate) normals: Vec<[f32; 4]>,
-    /// Where the outline grows to, unit.
+    /// The direction in which the outline expands, unit length.
     pub(crate) outwards: Vec<[f32; 3]>,
     /// Fill, sRGB, and opacity.
     pub(crate) fills: Vec<[f32; 4]>,
-    /// Outline, sRGB, and its width in screen points.
+    /// Outline, sRGB, and its width in points.
     pub(crate) outlines: Vec<[f32; 4]>,
 }
 
@@ -70,7 +56,7 @@ pub(crate) struct BoneTriangles {
 type Paint = [[f32; 4]; 2];
 
 impl BoneTriangles {
-    /// Replaces the content by the octahedra and balls of `bones`.
+    /// Replaces the content with the octahedra and balls of `bones`.
     pub(crate) fn fill(&mut self, bones: &[BoneShape], scenery: &Scenery) {
         self.positions.clear();
         self.normals.clear();
@@ -116,7 +102,7 @@ impl BoneTriangles {
             .try_normalize()
             .unwrap_or_else(|| forward.any_orthonormal_vector());
         let other = forward.cross(side);
-        // Edges between the joint's axes, as other editors draw them: the faces then look along the axes.
+        // Edges between the joint's axes, as in other editors: the faces then point along the axes.
         let corner = |s: f32, o: f32| {
             waist + (side * s + other * o) * (bone.radius * std::f32::consts::FRAC_1_SQRT_2)
         };
@@ -133,7 +119,7 @@ impl BoneTriangles {
         }
     }
 
-    /// A flat face; its outline also grows to the `tip` at the last corner.
+    /// A flat face; its outline also expands to the `tip` at the last corner.
     fn face(&mut self, corners: [Vec3; 3], tip: Vec3, paint: Paint) {
         let [a, b, c] = corners;
         let normal = (b - a).cross(c - a).normalize_or_zero();
@@ -149,7 +135,7 @@ impl BoneTriangles {
     }
 
     fn ball(&mut self, centre: Vec3, radius: f32, paint: Paint) {
-        // An octahedron with each face cut in four: round at the few pixels that a joint has.
+        // An octahedron with each face divided into four: round at the few pixels of a joint.
         for signs in 0..8u32 {
             let sign = |bit: u32| if signs >> bit & 1 == 0 { 1.0 } else { -1.0 };
             let (x, y, z) = (Vec3::X * sign(0), Vec3::Y * sign(1), Vec3::Z * sign(2));
@@ -199,7 +185,7 @@ fn paint(shape: &BoneShape, scenery: &Scenery) -> Paint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::scene::Theme;
+    use crate::view::scenery::Theme;
 
     fn bone(head: Vec3, tail: Vec3) -> BoneShape {
         let bone = Bone {

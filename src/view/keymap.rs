@@ -1,4 +1,4 @@
-//! Which keys ask for which command: a preset and what the artist changed.
+//! The key map: a preset and the user's changes.
 
 use super::chord::Chord;
 use super::commands::Command;
@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The keys that the artist's hands know.
+/// A preset of shortcuts and navigation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Preset {
-    /// G R S, numpad views, middle button orbits.
+    /// G R S transforms, numpad views, the middle button orbits.
     #[default]
     Blender,
-    /// W E R, F frames, Alt and the buttons tumble, track and dolly.
+    /// W E R gizmos, F frames, Alt with the buttons tumbles, tracks and dollies.
     Maya,
 }
 
 impl Preset {
-    /// Every preset.
+    /// All presets.
     pub const ALL: [Self; 2] = [Self::Blender, Self::Maya];
 
-    /// Its name.
+    /// The name of the preset.
     pub fn label(self) -> &'static str {
         match self {
             Self::Blender => "Blender",
@@ -32,30 +32,30 @@ impl Preset {
     }
 }
 
-/// A preset and what the artist changed.
+/// A preset and the user's changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KeyMap {
-    /// Where it starts from.
+    /// The preset.
     pub preset: Preset,
-    /// Command id -> its keys instead of the preset's. Ids that are not known (any more) do nothing.
+    /// Command id -> keys that replace the preset's. Unknown ids have no effect.
     #[serde(deserialize_with = "super::chord::read_known")]
     overrides: BTreeMap<String, Vec<Chord>>,
 }
 
-/// Two commands that the same keys ask for in the same mode.
+/// Two commands with the same keys in the same mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clash {
-    /// The one that gets the keys: it stands first in the table.
+    /// The command that runs: it is first in the table.
     pub wins: Command,
-    /// The one that does not.
+    /// The command that does not run.
     pub loses: Command,
-    /// The keys.
+    /// The shared keys.
     pub chord: Chord,
 }
 
 impl KeyMap {
-    /// A preset as it came.
+    /// A preset without changes.
     pub fn preset(preset: Preset) -> Self {
         Self {
             preset,
@@ -63,7 +63,7 @@ impl KeyMap {
         }
     }
 
-    /// The keys of a command, the one to show first.
+    /// The keys of a command, the displayed one first.
     pub fn chords(&self, command: Command) -> &[Chord] {
         let row = command.row();
         match self.overrides.get(row.id) {
@@ -75,15 +75,15 @@ impl KeyMap {
         }
     }
 
-    /// Whether the artist gave the command other keys.
+    /// Whether the user changed the keys of the command.
     pub fn is_changed(&self, command: Command) -> bool {
         self.overrides.contains_key(command.row().id)
     }
 
-    /// Gives the command other keys (none: it has no keys).
+    /// Sets the keys of a command; an empty list removes them.
     pub fn rebind(&mut self, command: Command, chords: Vec<Chord>) {
         self.overrides.insert(command.row().id.to_owned(), chords);
-        // What equals the preset is no change.
+        // Keys equal to the preset's are not a change.
         let kept = std::mem::take(&mut self.overrides);
         let plain = Self::preset(self.preset);
         self.overrides = kept
@@ -94,17 +94,17 @@ impl KeyMap {
             .collect();
     }
 
-    /// Gives the command the preset's keys back.
+    /// Restores the preset's keys of a command.
     pub fn reset(&mut self, command: Command) {
         self.overrides.remove(command.row().id);
     }
 
-    /// Gives all commands the preset's keys back.
+    /// Restores the preset's keys of all commands.
     pub fn reset_all(&mut self) {
         self.overrides.clear();
     }
 
-    /// Keys that more than one command would have in the same mode.
+    /// The keys that run more than one command in the same mode.
     pub fn clashes(&self) -> Vec<Clash> {
         let mut clashes = Vec::new();
         for (i, a) in TABLE.iter().enumerate() {
@@ -126,7 +126,7 @@ impl KeyMap {
         clashes
     }
 
-    /// Whether a key of a held command ([`Command::is_held`]) is down, whatever else is held, and no text field has the
+    /// Whether a key of a held command ([`Command::is_held`]) is down, with any modifiers, and no text field has the
     /// focus.
     pub fn is_held(&self, ctx: &Context, command: Command) -> bool {
         if ctx.text_edit_focused() {
@@ -149,11 +149,11 @@ impl KeyMap {
         }
         let taken = keys_of_list(ctx);
         let rows = TABLE.iter().filter(|row| row.modes.contains(&mode));
-        let asked: Vec<Command> = ctx.input_mut(|input| {
+        let commands: Vec<Command> = ctx.input_mut(|input| {
             rows.map(|row| row.command)
                 .filter(|&command| {
-                    // Held ones are looked at in each frame; their presses are used up all the same.
-                    // Every chord is asked, so that two pressed in one frame are both used up.
+                    // Held commands are read in each frame; still consume their presses.
+                    // Check every chord, so that two presses in one frame are both consumed.
                     self.chords(command).iter().fold(false, |found, chord| {
                         let is_taken = taken.is_some_and(|claim| claim.takes(*chord));
                         !is_taken && chord.consume(input, command.repeats()) || found
@@ -161,18 +161,18 @@ impl KeyMap {
                 })
                 .collect()
         });
-        if asked
+        if commands
             .iter()
             .any(|command| matches!(command, Command::SwapMode | Command::ModePie))
         {
-            // Else Tab would walk on to the next widget too, and stop working once it comes to a text field.
+            // Otherwise Tab would also move the focus, and stop working once it reaches a text field.
             ctx.memory_mut(|memory| memory.move_focus(FocusDirection::None));
         }
-        asked
+        commands
     }
 }
 
-/// Keys by which lists are walked through.
+/// The navigation keys of lists.
 pub const LIST_KEYS: &[Key] = &[
     Key::ArrowUp,
     Key::ArrowDown,
@@ -185,7 +185,7 @@ pub const LIST_KEYS: &[Key] = &[
     Key::Enter,
 ];
 
-/// By which cells of a table are chosen, written, copied and pasted, besides [`LIST_KEYS`].
+/// The keys of a table besides [`LIST_KEYS`]: select, edit, copy and paste cells.
 const CELL_KEYS: &[Key] = &[
     Key::Num0,
     Key::Num1,
@@ -203,10 +203,10 @@ const CELL_KEYS: &[Key] = &[
     Key::Backspace,
     Key::F2,
 ];
-/// The same with Ctrl.
+/// The table keys with Ctrl.
 const CELL_KEYS_WITH_CTRL: &[Key] = &[Key::C, Key::V];
 
-/// What belongs to a widget while it has the focus.
+/// The keys that a widget owns while it has the focus.
 #[derive(Clone, Copy)]
 struct Claim {
     widget: Id,
@@ -224,13 +224,13 @@ impl Claim {
     }
 }
 
-/// While the widget `list` has the focus, [`LIST_KEYS`] without Ctrl are its own, and neither commands nor the focus move
-/// by them. Call it in each frame.
+/// Reserves [`LIST_KEYS`] without Ctrl for the widget `list` while it has the focus: neither commands nor focus
+/// navigation use them. Call it in each frame.
 pub fn give_keys_to_list(ctx: &Context, list: Id) {
     claim_keys(ctx, list, false);
 }
 
-/// The same for a table whose cells are written into: numbers, copying and pasting are its own too.
+/// Reserves the list keys, and those for numbers, copy and paste, for a table with editable cells.
 pub fn give_keys_to_cells(ctx: &Context, table: Id) {
     claim_keys(ctx, table, true);
 }
@@ -259,19 +259,40 @@ fn list_id() -> Id {
     Id::unique("list with keys")
 }
 
-/// The key map in use.
+/// The active key map.
 pub fn of(ctx: &Context) -> Arc<KeyMap> {
     ctx.data(|data| data.get_temp(key_map_id()))
         .unwrap_or_default()
 }
 
-/// Puts a key map into use.
+/// Activates a key map.
 pub fn set(ctx: &Context, map: KeyMap) {
     ctx.data_mut(|data| data.insert_temp(key_map_id(), Arc::new(map)));
 }
 
 fn key_map_id() -> Id {
     Id::unique("key map")
+}
+
+impl Command {
+    /// The command's first shortcut in the active key map.
+    pub fn shortcut(self, ctx: &egui::Context) -> Option<Chord> {
+        of(ctx).chords(self).first().copied()
+    }
+
+    /// The tooltip with the first shortcut.
+    pub fn tooltip(self, ctx: &egui::Context) -> String {
+        match self.shortcut(ctx) {
+            Some(chord) => format!("{}  ({chord})", self.about()),
+            None => self.about().to_owned(),
+        }
+    }
+
+    /// The shortcut as printed on a keyboard; empty for none.
+    pub fn keys(self, ctx: &egui::Context) -> String {
+        self.shortcut(ctx)
+            .map_or_else(String::new, |chord| chord.to_string())
+    }
 }
 
 #[cfg(test)]

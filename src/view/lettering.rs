@@ -1,10 +1,10 @@
-//! Words on plain pictures, in the window's own font, without a window.
+//! Text on CPU images in the window's font, without a window.
 
 use crate::document::Image;
 use egui::epaint::text::{FontDefinitions, Fonts, TextOptions};
 use egui::{Color32, FontId};
 
-/// The window's font, drawn by the CPU.
+/// Rasterises text in the window's font on the CPU.
 pub struct Lettering {
     fonts: Fonts,
 }
@@ -18,12 +18,12 @@ impl Default for Lettering {
 }
 
 impl Lettering {
-    /// Pixels from the start of `text` to its end at a size in pixels.
+    /// The width of `text` at a font size, both in pixels.
     pub fn width(&mut self, text: &str, size: f32) -> f32 {
         self.lay_out(text, size).size().x
     }
 
-    /// Draws `text` so that it starts at x and stands on the baseline y, sRGB.
+    /// Draws `text` from x on the baseline y, sRGB.
     pub fn draw(
         &mut self,
         image: &mut Image,
@@ -38,7 +38,7 @@ impl Lettering {
             for glyph in &row.row.glyphs {
                 let uv = glyph.uv_rect;
                 let left = (x + row.pos.x + glyph.pos.x + uv.offset.x).round() as i64;
-                // A glyph's own place is on its row's baseline.
+                // A glyph's position is on the baseline of its row.
                 let top = (y + uv.offset.y).round() as i64;
                 for v in uv.min[1]..uv.max[1] {
                     for u in uv.min[0]..uv.max[0] {
@@ -63,7 +63,7 @@ impl Lettering {
     }
 }
 
-/// Mixes a colour into a pixel, which may lie outside.
+/// Blends a colour into a pixel, which may lie outside the image.
 pub(crate) fn blend(image: &mut Image, [x, y]: [i64; 2], rgb: [u8; 3], share: f32) {
     let inside =
         (0..i64::from(image.width)).contains(&x) && (0..i64::from(image.height)).contains(&y);
@@ -101,7 +101,7 @@ mod tests {
             rows[0] > 10 && (28..=30).contains(&rows[rows.len() - 1]),
             "{rows:?}"
         );
-        // Outside of the picture nothing happens.
+        // Outside the image nothing happens.
         lettering.draw(&mut image, "HEH", [-500.0, 900.0], 20.0, [255; 3]);
     }
 }

@@ -1,25 +1,26 @@
-//! The viewport: one renderer for the window, the `render` subcommand and the pixel tests.
+//! The view: one renderer for the window, the `render` subcommand and the pixel tests, and the panels of the window.
 //!
-//! The way of the data: the caller fills a [`Scene`] (plain borrowed data) -> [`Renderer::draw`] uploads what is new and
-//! draws into an own framebuffer, unless nothing changed -> [`Renderer::paint`] blits that into the window's
-//! framebuffer inside a paint callback, or [`Renderer::read_rgba`] reads it back. [`Offscreen`] does the latter without
-//! a window. The egui panels around it read the editor and send [`commands::Command`]s.
+//! Data flow: the caller fills a [`Scene`] (plain borrowed data) -> [`Renderer::draw`] uploads new data and draws into
+//! its own framebuffer, unless nothing changed -> [`Renderer::paint`] copies that into the window's framebuffer inside
+//! a paint callback, or [`Renderer::read_rgba`] reads it back. [`Offscreen`] does the latter without a window. The
+//! egui panels around it read the editor and send [`commands::Command`]s.
 //!
-//! How surfaces look is [`Shading`] (light in `shaders/mesh.frag`, colours of weights in [`heat`], hollows and ridges in
-//! `curvature`); what is around them is [`Scenery`], one set of colours a [`Theme`]; bones are [`joints`].
+//! Surfaces are drawn by [`Shading`] (light in `shaders/mesh.frag`, weight colours in [`heat`], hollows and ridges in
+//! `curvature`), the surroundings by [`Scenery`], one set of colours per [`Theme`], and bones by [`joints`].
 //!
-//! Invariant: this folder is the only place that knows OpenGL; cgmath stays in `cgmath_border`.
-//! Invariant: a scene that did not change costs no 3D draw.
-//! Invariant: light is added in linear values and encoded by the shaders; framebuffers are not sRGB, alpha is 1.
+//! Invariant: only this folder uses OpenGL; cgmath stays in `cgmath_convert`.
+//! Invariant: an unchanged scene costs no 3D draw.
+//! Invariant: light is summed in linear values and encoded by the shaders; framebuffers are not sRGB, alpha is 1.
 //! Invariant: once warm, drawing the same meshes in new poses allocates nothing that grows with them.
 
-mod cgmath_border;
+mod cgmath_convert;
 mod curvature;
 mod gl;
 mod gpu_mesh;
 mod grid;
 mod passes;
 mod programs;
+mod render_error;
 mod textures;
 
 #[cfg(feature = "gui")]
@@ -63,9 +64,9 @@ pub mod viewport;
 
 pub use gl::PixelRect;
 pub use heat::Ramp;
-pub use joints::{BoneShape, BoneState, shape_bones};
+pub use joints::{BoneShape, shape_bones};
 pub use offscreen::{Offscreen, OffscreenError, WindowlessGl, render_to_image};
-pub use points::PointMarks;
-pub use renderer::{RenderError, Renderer};
-pub use scene::{Scene, SceneMesh, Shading, Theme, ViewOptions, frame_bounds};
-pub use scenery::Scenery;
+pub use render_error::RenderError;
+pub use renderer::Renderer;
+pub use scene::{PointMarks, Scene, SceneMesh, Shading, ViewOptions, frame_bounds};
+pub use scenery::{BoneState, Scenery, Theme};

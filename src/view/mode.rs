@@ -1,14 +1,14 @@
-//! What the left button does in the viewport.
+//! The modes of the viewport.
 
 use egui_material_icons::{MaterialIcon, icons};
 use serde::{Deserialize, Serialize};
 
-/// What the left button does in the viewport.
+/// A mode: the action of the left mouse button in the viewport.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub enum Mode {
-    /// Picks bones and points.
+    /// Selects bones and vertices.
     #[default]
     Select,
     /// Moves, rotates and scales bones.
@@ -18,10 +18,10 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Every mode, in the order of the tool bar.
+    /// All modes, in the order of the toolbar.
     pub const ALL: [Self; 3] = [Self::Select, Self::Pose, Self::Paint];
 
-    /// Its name.
+    /// The name of the mode.
     pub fn label(self) -> &'static str {
         match self {
             Self::Select => "Select",
@@ -30,7 +30,7 @@ impl Mode {
         }
     }
 
-    /// Its sign in the tool bar.
+    /// The icon in the toolbar.
     pub fn icon(self) -> MaterialIcon {
         match self {
             Self::Select => icons::ICON_ARROW_SELECTOR_TOOL,

@@ -4,7 +4,8 @@
 //! creating a context on a config of that display, and loading OpenGL's functions through that display.
 #![allow(unsafe_code)]
 
-use super::renderer::{RenderError, Renderer};
+use super::render_error::RenderError;
+use super::renderer::Renderer;
 use super::scene::Scene;
 use crate::document::Image;
 use glutin::api::egl::context::PossiblyCurrentContext;
@@ -16,16 +17,16 @@ use glutin::display::GlDisplay;
 use std::sync::Arc;
 use three_d::context::Context as GlowContext;
 
-/// Why there is no picture.
+/// The reason why there is no picture.
 #[derive(Debug, thiserror::Error)]
 pub enum OffscreenError {
-    /// No EGL, or no device that gives an OpenGL 3.3 context.
+    /// No EGL, or no device with an OpenGL 3.3 context.
     #[error(
         "drawing without a window needs EGL with OpenGL 3.3, and there is none here ({tried}). A GPU is not needed: \
          install the packages libegl1 and libgl1-mesa-dri (Debian, Ubuntu) or mesa-libEGL and mesa-dri-drivers (Fedora)"
     )]
     NoContext {
-        /// What was tried and what came of it.
+        /// The attempts and their errors.
         tried: String,
     },
     /// The context was lost.
@@ -37,14 +38,14 @@ pub enum OffscreenError {
     /// A picture without pixels.
     #[error("a picture of {width} x {height} has no pixels; both sides must be at least 1")]
     Empty {
-        /// Asked for.
+        /// The requested width.
         width: u32,
-        /// Asked for.
+        /// The requested height.
         height: u32,
     },
 }
 
-/// A current OpenGL context without a surface; it stays on the thread that made it.
+/// A current OpenGL context without a surface; bound to the thread that created it.
 pub struct WindowlessGl {
     gl: Arc<GlowContext>,
     context: PossiblyCurrentContext,
@@ -52,7 +53,7 @@ pub struct WindowlessGl {
 }
 
 impl WindowlessGl {
-    /// Opens the first device that gives an OpenGL 3.3 context, hardware first, and makes it current.
+    /// Opens the first device with an OpenGL 3.3 context, hardware first, and makes it current.
     pub fn new() -> Result<Self, OffscreenError> {
         let devices = Device::query_devices().map_err(|error| OffscreenError::NoContext {
             tried: format!("EGL devices: {error}"),
@@ -86,14 +87,14 @@ impl WindowlessGl {
         Arc::clone(&self.gl)
     }
 
-    /// Makes the context current on this thread again, after another one was.
+    /// Makes the context current on this thread again.
     pub fn make_current(&self) -> Result<(), OffscreenError> {
         self.context
             .make_current_surfaceless()
             .map_err(OffscreenError::NotCurrent)
     }
 
-    /// The EGL device that draws, for reports.
+    /// The name of the EGL device, for reports.
     pub fn device(&self) -> &str {
         &self.device
     }
@@ -102,16 +103,16 @@ impl WindowlessGl {
 impl Drop for WindowlessGl {
     fn drop(&mut self) {
         use glutin::context::PossiblyCurrentGlContext as _;
-        // Destroyed while current it would live on until the driver takes the thread down.
+        // Destroyed while current, it would stay alive until the driver ends the thread.
         if self.context.is_current() {
             let _ = self.context.make_not_current_in_place();
         }
     }
 }
 
-/// A renderer with a context of its own.
+/// A renderer with its own context.
 pub struct Offscreen {
-    // Dropped before the context it lives on.
+    // Dropped before the context it needs.
     renderer: Renderer,
     gl: WindowlessGl,
     n_asked: u64,
@@ -128,7 +129,7 @@ impl Offscreen {
         })
     }
 
-    /// A picture of `scene`, always drawn afresh; meshes and images stay on the GPU for the next one.
+    /// Renders `scene`; meshes and images stay on the GPU for the next picture.
     pub fn render(
         &mut self,
         scene: &Scene<'_>,
@@ -137,7 +138,7 @@ impl Offscreen {
     ) -> Result<Image, OffscreenError> {
         self.gl.make_current()?;
         self.n_asked += 1;
-        // Counted down from the end, out of the way of the stamps that users of `renderer` count up.
+        // Counted down from the end, so that they differ from the stamps that users of `renderer` count up.
         let stamp = u64::MAX - self.n_asked;
         self.renderer.draw(0, scene, [width, height], stamp)?;
         match self.renderer.read_rgba(0) {
@@ -146,13 +147,13 @@ impl Offscreen {
         }
     }
 
-    /// The renderer, its context current.
+    /// The renderer, with its context current.
     pub fn renderer(&mut self) -> Result<&mut Renderer, OffscreenError> {
         self.gl.make_current()?;
         Ok(&mut self.renderer)
     }
 
-    /// The EGL device that draws, for reports.
+    /// The name of the EGL device, for reports.
     pub fn device(&self) -> &str {
         self.gl.device()
     }
@@ -160,12 +161,12 @@ impl Offscreen {
 
 impl Drop for Offscreen {
     fn drop(&mut self) {
-        // The renderer frees its GPU objects next, in whatever context is current. If ours is gone, so are they.
+        // The renderer then frees its GPU objects in the current context. If ours is lost, so are they.
         let _ = self.gl.make_current();
     }
 }
 
-/// One picture of `scene` on a context of its own; [`Offscreen`] draws several at less cost.
+/// Renders one picture in a new context; [`Offscreen`] renders several faster.
 pub fn render_to_image(
     scene: &Scene<'_>,
     width: u32,

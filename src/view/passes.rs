@@ -1,6 +1,6 @@
-//! What is drawn in a picture, in this order: background, meshes with their lines, grid, bones.
+//! The render passes of a picture, in order: background, meshes with their lines, grid, bones.
 
-use super::cgmath_border::{matrix, vector2, vector3};
+use super::cgmath_convert::{matrix, vector2, vector3};
 use super::gl::{self, Stencil};
 use super::gpu_mesh::{GpuMesh, Staging};
 use super::grid::Grid;
@@ -8,7 +8,7 @@ use super::heat::{SUM_SCALE, Stops, hex, sum_stops};
 use super::joints::{BoneShape, BoneTriangles};
 use super::points::{PointFrame, PointPass};
 use super::programs::{Programs, is_detailed};
-use super::renderer::RenderError;
+use super::render_error::RenderError;
 use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
 use super::scenery::Scenery;
 use super::textures::{Textures, Use};
@@ -22,16 +22,16 @@ use three_d::{
     Blend, Context, Cull, DepthTest, Program, RenderStates, VertexBuffer, Viewport, WriteMask,
 };
 
-/// What the one accent of the interface marks here too.
+/// The accent colour of the interface.
 const ACCENT: [f32; 3] = hex(0xE8A33D);
 const X_AXIS: [f32; 3] = hex(0xE0525B);
 const Z_AXIS: [f32; 3] = hex(0x4C8BE0);
-/// The bump, relative to the whole scene, that [`Shading::Form`] shows at half of its strength.
+/// The curvature, relative to the scene size, that [`Shading::Form`] shows at half strength.
 const BUMP: f32 = 0.035;
-/// What is left of a bone behind a surface.
+/// Opacity of a bone behind a surface.
 const OCCLUDED: f32 = 0.62;
 
-/// The GPU's side of scenes: programs and buffers, kept from picture to picture.
+/// The GPU data of scenes: programs and buffers, kept from picture to picture.
 pub(crate) struct Passes {
     context: Context,
     programs: Programs,
@@ -47,7 +47,7 @@ pub(crate) struct Passes {
     bone_outlines: VertexBuffer<[f32; 4]>,
     /// Two triangles over -1..1 in x and y.
     square: VertexBuffer<[f32; 3]>,
-    /// The one that is being drawn.
+    /// The number of the current picture.
     picture: u64,
 }
 
@@ -97,7 +97,7 @@ impl Passes {
         for mesh in scene.meshes.iter().filter(drawable) {
             self.draw_mesh(&frame, mesh, Layer::Solid);
         }
-        // What one sees through goes over what is solid.
+        // Transparent surfaces are drawn after opaque ones.
         for mesh in scene.meshes.iter().filter(drawable) {
             self.draw_mesh(&frame, mesh, Layer::Clear);
         }
@@ -110,7 +110,7 @@ impl Passes {
         }
     }
 
-    /// Frees the buffers of what no picture since `oldest` drew.
+    /// Frees the buffers that no picture since `oldest` used.
     pub(crate) fn free_unused(&mut self, oldest: u64) {
         self.meshes.retain(|_, mesh| mesh.last_used >= oldest);
         self.points.free_unused(oldest);
@@ -122,7 +122,7 @@ impl Passes {
         self.meshes.retain(|key, _| keys.contains(key));
     }
 
-    /// How many meshes have buffers.
+    /// The number of meshes with buffers.
     pub(crate) fn n_gpu_meshes(&self) -> usize {
         self.meshes.len()
     }
@@ -141,7 +141,7 @@ impl Passes {
         program.draw_arrays(states, frame.viewport, 6);
     }
 
-    /// Brings the buffers of a mesh up to date; returns its size.
+    /// Updates the buffers of a mesh; returns its size.
     fn upload(&mut self, frame: &Frame, scene_mesh: &SceneMesh<'_>) -> f32 {
         let mesh = scene_mesh.mesh;
         let gpu = self
@@ -193,7 +193,7 @@ impl Passes {
             }
             let detailed = textured && is_detailed(material);
             let program = programs[usize::from(detailed)];
-            // Insides show, darker, even where the material asks for none: a hole would hide a mistake.
+            // Back faces are drawn, darker, even where the material culls them: a hole would hide a mistake.
             let back_light = if material.double_sided { 1.0 } else { 0.45 };
             program.use_uniform("back_light", back_light);
             let mut states = RenderStates::default();
@@ -211,7 +211,7 @@ impl Passes {
                     let unreadable = material.metallic_roughness_image.is_some()
                         && image_of(scene_mesh, material.metallic_roughness_image).is_none();
                     if unreadable {
-                        // The picture would carry the values: a dielectric is the better guess than a factor of 1.
+                        // The texture would hold the values: a dielectric is the better guess than a factor of 1.
                         program.use_uniform("metallic", 0.0);
                         program.use_uniform("roughness", 0.6);
                     }
@@ -226,7 +226,7 @@ impl Passes {
                     let bumpy = image_of(scene_mesh, material.normal_image).is_some();
                     program.use_uniform("bumpy", f32::from(u8::from(bumpy)));
                 }
-                // Hair and lashes: their core is solid and hides what is behind, only their edges are seen through.
+                // Hair and lashes: their core is opaque and writes depth, only their edges are transparent.
                 let cutoff = match (clear, layer) {
                     (true, Layer::Solid) => 0.97,
                     (true, Layer::Clear) => 0.004,
@@ -239,7 +239,7 @@ impl Passes {
                     states = BLENDED;
                 }
             }
-            // three-d passes `first` on as OpenGL's offset, which is in bytes.
+            // three-d passes `first` as OpenGL's offset, which is in bytes.
             let shown = gpu.range(index);
             let first_byte = shown.start * 3 * size_of::<u32>() as u32;
             gpu.bind(program);
@@ -272,7 +272,7 @@ impl Passes {
         }
     }
 
-    /// Dots over the faces of meshes that have been drawn.
+    /// Draws dots over the faces of meshes that have been drawn.
     fn draw_points(&mut self, frame: &Frame, scene: &Scene<'_>) {
         let at = PointFrame {
             camera: scene.camera,
@@ -307,7 +307,7 @@ impl Passes {
         program.draw_arrays(BLENDED, frame.viewport, 6);
     }
 
-    /// Bones and their outlines. Those behind a surface show through it: each pixel its nearest bone, once, dimmed.
+    /// Draws bones and outlines. Bones behind a surface show through it: each pixel its nearest bone, once, dimmed.
     fn draw_bones(&mut self, frame: &Frame, bones: &[BoneShape]) {
         let triangles = &mut self.bone_triangles;
         triangles.fill(bones, frame.scenery);
@@ -351,7 +351,7 @@ impl Passes {
             draw(states, 1.0);
             return;
         }
-        // First where bones are behind something; then their depth alone decides among them.
+        // First the parts behind a surface; then only their own depth decides among them.
         program.use_uniform("opacity", 1.0);
         for (mark, depth_test) in [(1, DepthTest::Greater), (0, DepthTest::LessOrEqual)] {
             gl::set_stencil(&self.context, Stencil::Mark(mark));
@@ -381,16 +381,16 @@ impl Passes {
     }
 }
 
-/// Which share of a mesh is drawn.
+/// A pass over the primitives of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layer {
-    /// What hides what is behind it.
+    /// Opaque primitives.
     Solid,
-    /// What one sees through.
+    /// Transparent primitives.
     Clear,
 }
 
-/// Over what is there, in front of what is there, leaving depth and alpha.
+/// Blends over the framebuffer with depth test, without writing depth and alpha.
 const BLENDED: RenderStates = RenderStates {
     write_mask: WriteMask::COLOR,
     depth_test: DepthTest::LessOrEqual,
@@ -398,7 +398,7 @@ const BLENDED: RenderStates = RenderStates {
     cull: Cull::None,
 };
 
-/// What all parts of one picture share.
+/// The parameters that all passes of a picture share.
 struct Frame {
     viewport: Viewport,
     options: ViewOptions,
@@ -410,7 +410,7 @@ struct Frame {
     view_from_world: Mat4,
     clip_from_world: Mat4,
     orthographic: bool,
-    /// How lines come towards the eye: a factor and a shift.
+    /// The depth offset of lines: a factor and a shift.
     nudge: Vec2,
 }
 
@@ -440,7 +440,7 @@ impl Frame {
 }
 
 impl Frame {
-    /// What all programs of surfaces need.
+    /// Sets the uniforms of all surface programs.
     fn use_light(&self, program: &Program, scene_mesh: &SceneMesh<'_>) {
         program.use_uniform("clip_from_view", matrix(self.clip_from_view));
         program.use_uniform("view_from_world", matrix(self.view_from_world));
@@ -471,7 +471,7 @@ impl Frame {
 }
 
 impl Frame {
-    /// What the programs of weights need.
+    /// Sets the uniforms of the weight programs.
     fn use_weights(&self, program: &Program, scene_mesh: &SceneMesh<'_>) {
         let scale = self.pixels_per_point;
         let ramp = self.options.ramp;
@@ -506,7 +506,7 @@ impl Frame {
     }
 }
 
-/// What a primitive without a material looks like.
+/// The material of a primitive without one.
 static NO_MATERIAL: LazyLock<Material> = LazyLock::new(Material::default);
 
 fn image_of<'a>(mesh: &SceneMesh<'a>, index: Option<u32>) -> Option<&'a Arc<Image>> {

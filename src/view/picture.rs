@@ -1,8 +1,9 @@
-//! What the viewport shows, owned: a paint callback outlives the frame that made it.
+//! An owned copy of the viewport's content: a paint callback outlives the frame that created it.
 
+use super::BoneState;
+use super::PointMarks;
 use super::heat::as_uploaded;
-use super::joints::{BoneShape, BoneState, shape_bones};
-use super::points::PointMarks;
+use super::joints::{BoneShape, shape_bones};
 use super::scene::{Scene, SceneMesh, Shading, ViewOptions};
 use crate::document::session::{PointsOfMeshes, SelectKind};
 use crate::document::{Image, Material};
@@ -48,7 +49,7 @@ struct PictureMesh {
     show_points: bool,
 }
 
-/// The bones of a frame: all its pictures show the same.
+/// The bones of a frame, shared by all its pictures.
 #[derive(Clone, Debug)]
 pub struct Bones {
     shapes: Arc<Vec<BoneShape>>,
@@ -56,7 +57,7 @@ pub struct Bones {
 }
 
 impl Bones {
-    /// What `editor` shows now; `hovered` is the bone under the pointer.
+    /// The bones that `editor` shows; `hovered` is the bone under the pointer.
     pub fn new(editor: &Editor, options: &ViewOptions, hovered: Option<JointId>) -> Self {
         let session = editor.document().session();
         let state = |joint: JointId| {
@@ -74,7 +75,7 @@ impl Bones {
         if options.show_bones {
             shapes = shape_bones(&editor.bones(), state);
             for shape in &mut shapes {
-                // The colours that the artist gave; the list's own ones only tell its rows apart.
+                // Custom colours only; the generated colours just distinguish rows of the hierarchy.
                 let chosen = session.joint_colours.get(&shape.bone.joint);
                 shape.colour = chosen.map(|rgb| rgb.map(|c| f32::from(c) / 255.0));
             }
@@ -87,7 +88,7 @@ impl Bones {
 }
 
 impl Picture {
-    /// What `editor` shows now in `view`.
+    /// The content of `view` in `editor`.
     pub fn new(editor: &Editor, view: ViewId, options: ViewOptions, bones: &Bones) -> Self {
         let document = editor.document();
         let session = document.session();
@@ -107,7 +108,7 @@ impl Picture {
             .hash(&mut hash);
         session.selected_joints.hash(&mut hash);
         session.joint_colours.hash(&mut hash);
-        // Dots are in the way of who picks bones.
+        // Dots would obstruct the selection of bones.
         let show_points = session.select_kind == SelectKind::Points;
         let meshes = editor
             .displayed_in(view)
@@ -169,7 +170,7 @@ impl Picture {
         }
     }
 
-    /// A number that differs whenever something but camera and options differs.
+    /// A number that differs whenever something other than camera and options differs.
     pub fn stamp(&self) -> u64 {
         self.stamp
     }

@@ -1,4 +1,4 @@
-//! A pie: a few commands around the pointer, chosen by direction.
+//! A pie menu: commands around the pointer, chosen by direction.
 
 use super::chord::take_escape;
 use super::commands::Command;
@@ -6,12 +6,12 @@ use super::theme;
 use crate::editor::Editor;
 use egui::{Area, Color32, Id, Key, Modifiers, Order, Pos2, RichText, Role, Vec2, WidgetInfo};
 
-/// From the middle to the labels.
+/// Distance from the centre to the labels, points.
 const RADIUS: f32 = 84.0;
-/// Nearer to the middle nothing is meant.
+/// Dead zone around the centre, points.
 const DEAD: f32 = 18.0;
 
-/// A pie that is open.
+/// An open pie menu.
 #[derive(Clone, Debug)]
 pub struct Pie {
     title: &'static str,
@@ -19,19 +19,19 @@ pub struct Pie {
     commands: Vec<Command>,
 }
 
-/// What became of a pie this frame.
+/// The result of a pie menu in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PieAnswer {
-    /// It is still open.
+pub enum PieResult {
+    /// Still open.
     Open,
-    /// Nothing was chosen.
+    /// Cancelled.
     Closed,
     /// A command was chosen.
     Run(Command),
 }
 
 impl Pie {
-    /// A pie around the pointer, or in the middle of the window; all of it is inside of the window.
+    /// A pie menu around the pointer, or in the centre of the window; moved to fit inside the window.
     pub fn new(title: &'static str, commands: &[Command], ctx: &egui::Context) -> Self {
         let room = reach(commands.len()) + Vec2::new(90.0, 30.0);
         let screen = ctx.content_rect().shrink2(room);
@@ -47,13 +47,13 @@ impl Pie {
         }
     }
 
-    /// Draws the pie; a click chooses what lies in the pointer's direction, 1 - 8 by number, Esc nothing.
+    /// Draws the pie menu; a click chooses the item in the pointer's direction, 1 to 8 choose by number, Esc cancels.
     pub fn show(
         &self,
         ctx: &egui::Context,
         editor: &Editor,
         is_on: &dyn Fn(Command) -> Option<bool>,
-    ) -> PieAnswer {
+    ) -> PieResult {
         const NUMBERS: [Key; 8] = [
             Key::Num1,
             Key::Num2,
@@ -74,14 +74,14 @@ impl Pie {
             )
         });
         let offset = pointer.map_or(Vec2::ZERO, |at| at - self.centre);
-        let meant = (offset.length() > DEAD).then(|| nearest(offset, n));
-        let mut chosen = meant.filter(|_| clicked);
+        let nearest_item = (offset.length() > DEAD).then(|| nearest(offset, n));
+        let mut chosen = nearest_item.filter(|_| clicked);
         for (i, key) in NUMBERS.into_iter().enumerate().take(n) {
             if ctx.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
                 chosen = Some(i);
             }
         }
-        // Under everything but the pie: a click beside it does not reach what lies there.
+        // Behind the pie menu, to catch clicks beside it.
         let screen = ctx.content_rect();
         Area::new(Id::unique("pie shield"))
             .order(Order::Foreground)
@@ -102,7 +102,7 @@ impl Pie {
                     let label = RichText::new(command.label());
                     let on = is_on(command) == Some(true);
                     let mut button = egui::Button::new((number, label)).selected(on);
-                    if meant == Some(i) && enabled {
+                    if nearest_item == Some(i) && enabled {
                         button = button.stroke(egui::Stroke::new(2.0, palette.text));
                     }
                     let response = ui
@@ -130,7 +130,7 @@ impl Pie {
                     palette.panel.gamma_multiply(0.85),
                     egui::Stroke::new(1.0, palette.line),
                 );
-                if meant.is_some() {
+                if nearest_item.is_some() {
                     painter.line_segment(
                         [self.centre, self.centre + offset.normalized() * DEAD],
                         egui::Stroke::new(3.0, palette.text),
@@ -143,14 +143,15 @@ impl Pie {
                 );
             });
         match chosen.map(|i| self.commands[i]) {
-            Some(command) if command.is_enabled(editor) => PieAnswer::Run(command),
-            _ if escape || secondary || clicked => PieAnswer::Closed,
-            _ => PieAnswer::Open,
+            Some(command) if command.is_enabled(editor) => PieResult::Run(command),
+            _ if escape || secondary || clicked => PieResult::Closed,
+            _ => PieResult::Open,
         }
     }
 }
 
-/// How far `n` labels are from the middle, across and up: many stand wider, so that those at one height do not meet.
+/// The distance of `n` labels from the centre, across and up: many are wider apart, so that labels at one height do
+/// not overlap.
 fn reach(n: usize) -> Vec2 {
     if n > 4 {
         Vec2::new(1.9 * RADIUS, 1.3 * RADIUS)
@@ -159,13 +160,13 @@ fn reach(n: usize) -> Vec2 {
     }
 }
 
-/// Where the item `i` of `n` lies: the first one above, then clockwise.
+/// The direction of item `i` of `n`: the first above, then clockwise.
 fn direction(i: usize, n: usize) -> Vec2 {
     let angle = i as f32 / n as f32 * std::f32::consts::TAU - std::f32::consts::FRAC_PI_2;
     Vec2::angled(angle)
 }
 
-/// The item in whose direction `offset` points most.
+/// The item whose direction is nearest to `offset`.
 fn nearest(offset: Vec2, n: usize) -> usize {
     let along = |i: &usize| direction(*i, n).dot(offset);
     (0..n)

@@ -1,10 +1,11 @@
-//! Points as dots: the selected ones in the accent colour with a dark rim, the others small, where there is room.
+//! Points as dots: selected ones in the accent colour with a dark rim, the others small, where they are far enough
+//! apart.
 
-use super::cgmath_border::{matrix, vector2, vector3};
+use super::cgmath_convert::{matrix, vector2, vector3};
 use super::gl;
-use super::gpu_mesh::GpuMesh;
+use super::gpu_mesh::{GpuMesh, is_same};
 use super::heat::hex;
-use super::renderer::RenderError;
+use super::render_error::RenderError;
 use super::scene::SceneMesh;
 use crate::math::Camera;
 use crate::mesh::{Mesh, PointSet};
@@ -15,27 +16,16 @@ use three_d::{
     Blend, Context, Cull, DepthTest, ElementBuffer, Program, RenderStates, Viewport, WriteMask,
 };
 
-/// What the one accent of the interface marks here too.
+/// The accent colour of the interface.
 const SELECTED: [f32; 3] = hex(0xE8A33D);
 const DARK: [f32; 3] = hex(0x121315);
 const LIGHT: [f32; 3] = hex(0xD6D8DB);
-/// The other points appear where points are this far apart, and stand out fully at the second distance; screen points.
+/// Distances of points between which the unselected dots fade in, screen points.
 const ROOM: [f32; 2] = [5.0, 9.0];
-/// Edges that are measured to know how far points are apart.
+/// Number of edges that are measured for the mean distance of points.
 const MEASURED: usize = 512;
 
-/// Which points of a mesh are special.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PointMarks<'a> {
-    /// Not drawn, and with them their faces.
-    pub hidden: Option<&'a Arc<PointSet>>,
-    /// Drawn as dots.
-    pub selected: Option<&'a Arc<PointSet>>,
-    /// Whether the others are drawn too, as smaller dots, where there is room.
-    pub show_others: bool,
-}
-
-/// Where and how large dots are drawn.
+/// The position and size parameters of dots.
 pub(crate) struct PointFrame<'a> {
     pub(crate) camera: &'a Camera,
     pub(crate) viewport: Viewport,
@@ -51,14 +41,14 @@ pub(crate) struct PointPass {
     staging: Vec<u32>,
 }
 
-/// Which vertices of a mesh are drawn as dots. The sets are kept, so that a set at the same address is the same set.
+/// The vertices of a mesh that are drawn as dots. The sets are kept alive, so that equal addresses mean equal sets.
 struct Dots {
     first_vertex: Vec<u32>,
     selected: Option<Arc<PointSet>>,
     selected_elements: ElementBuffer<u32>,
     hidden: Option<Arc<PointSet>>,
     other_elements: Option<ElementBuffer<u32>>,
-    /// Mean length of an edge as first displayed, metres.
+    /// Mean edge length when first displayed, metres.
     spacing: f32,
     last_used: u64,
 }
@@ -81,7 +71,7 @@ impl PointPass {
         })
     }
 
-    /// Frees the buffers of what no picture since `oldest` drew.
+    /// Frees the buffers that no picture since `oldest` used.
     pub(crate) fn free_unused(&mut self, oldest: u64) {
         self.dots.retain(|_, dots| dots.last_used >= oldest);
     }
@@ -123,26 +113,26 @@ impl PointPass {
         let room = ((spacing - ROOM[0]) / (ROOM[1] - ROOM[0])).clamp(0.0, 1.0);
         if marks.show_others && room > 0.0 {
             let others = dots.others(context, marks.hidden, &mut self.staging);
-            let look = Look {
+            let style = DotStyle {
                 fill: DARK,
                 outline: LIGHT,
                 size: (0.35 * spacing).clamp(2.5, 4.0) * scale,
                 rim: 0.6 * scale,
                 opacity: 0.8 * room,
             };
-            look.draw(context, &self.program, frame.viewport, gpu, others);
+            style.draw(context, &self.program, frame.viewport, gpu, others);
         }
         let size = (0.8 * spacing).clamp(3.5, 7.0);
-        let look = Look {
+        let style = DotStyle {
             fill: SELECTED,
             outline: DARK,
             size: size * scale,
-            // Where dots are close the accent must not drown in rims.
+            // Where dots are dense, rims must not hide the accent colour.
             rim: (0.3 * (size - 2.5)).clamp(0.3, 1.2) * scale,
             opacity: 1.0,
         };
         let selected = &dots.selected_elements;
-        look.draw(context, &self.program, frame.viewport, gpu, selected);
+        style.draw(context, &self.program, frame.viewport, gpu, selected);
     }
 }
 
@@ -159,7 +149,7 @@ impl Dots {
         }
     }
 
-    /// Uploads which points are selected, if that is new.
+    /// Uploads the selected points if they changed.
     fn select(&mut self, selected: Option<&Arc<PointSet>>, staging: &mut Vec<u32>) {
         if !is_same(self.selected.as_ref(), selected) {
             staging.clear();
@@ -170,7 +160,7 @@ impl Dots {
         }
     }
 
-    /// All points that are not hidden; uploaded when that is new.
+    /// All points that are not hidden; uploaded if they changed.
     fn others(
         &mut self,
         context: &Context,
@@ -193,8 +183,8 @@ impl Dots {
     }
 }
 
-/// How a dot looks, in pixels.
-struct Look {
+/// The style of a dot, in pixels.
+struct DotStyle {
     fill: [f32; 3],
     outline: [f32; 3],
     size: f32,
@@ -202,7 +192,7 @@ struct Look {
     opacity: f32,
 }
 
-impl Look {
+impl DotStyle {
     fn draw(
         &self,
         context: &Context,
@@ -230,16 +220,7 @@ impl Look {
     }
 }
 
-/// Whether both are the same set, by address: a set that is kept here has not been replaced by another one.
-pub(crate) fn is_same(a: Option<&Arc<PointSet>>, b: Option<&Arc<PointSet>>) -> bool {
-    match (a, b) {
-        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-        (None, None) => true,
-        _ => false,
-    }
-}
-
-/// How dots come towards the eye: a factor and a shift.
+/// The depth offset of dots: a factor and a shift.
 fn nudge(camera: &Camera) -> Vec2 {
     const NUDGE: f32 = 0.003;
     if camera.orthographic {

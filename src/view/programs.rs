@@ -1,16 +1,17 @@
-//! The shader programs, compiled once a renderer.
+//! The shader programs, compiled once per renderer.
 
-use super::renderer::RenderError;
+use super::render_error::RenderError;
 use super::scene::{Shading, ViewOptions};
 use crate::document::Material;
 use crate::editor::WeightView;
 use three_d::{Context, Program};
 
-/// One program for each kind of thing that is drawn.
+/// One program for each kind of object that is drawn.
 pub(crate) struct Programs {
     pub(crate) background: Program,
     meshes: [Program; 9],
-    /// [`Shading::Textured`] with normal, roughness, occlusion and light pictures: dearer than what most models need.
+    /// [`Shading::Textured`] with normal, roughness, occlusion and emissive textures: more expensive than most models
+    /// need.
     detailed: Program,
     pub(crate) line: Program,
     pub(crate) grid: Program,
@@ -74,7 +75,7 @@ impl Programs {
         })
     }
 
-    /// The program that draws surfaces in this way, and the one for those of its materials that ask for more.
+    /// The program of this shading, and the one for materials with more textures.
     pub(crate) fn meshes(&self, options: &ViewOptions) -> [&Program; 2] {
         let [
             textured,
@@ -103,7 +104,7 @@ impl Programs {
     }
 }
 
-/// Whether a material has pictures that only the detailed program reads.
+/// Whether a material has textures that only the detailed program reads.
 pub(crate) fn is_detailed(material: &Material) -> bool {
     material.metallic_roughness_image.is_some()
         || material.normal_image.is_some()

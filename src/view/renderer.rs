@@ -1,50 +1,18 @@
-//! Draws a scene into an own framebuffer when something changed, and shows it where it is wanted.
+//! Draws a scene into its own framebuffer when something changed, and copies it to the target.
 
 use super::gl::{self, KeptFramebuffers, PixelRect, Target};
 use super::passes::Passes;
+use super::render_error::RenderError;
 use super::scene::{Scene, ViewOptions};
 use crate::document::Image;
 use crate::math::camera::Camera;
 use std::sync::Arc;
-use three_d::{Context, CoreError, Cull, WriteMask};
+use three_d::{Context, Cull, WriteMask};
 
-/// Buffers that this many pictures did not draw are freed.
+/// Buffers unused for this many pictures are freed.
 const KEEP_PICTURES: u64 = 240;
 
-/// Why nothing could be drawn.
-#[derive(Debug, thiserror::Error)]
-pub enum RenderError {
-    /// The context is unusable.
-    #[error(
-        "OpenGL is not usable here: {0}. Sinew needs OpenGL 3.3; updating the graphics driver usually helps."
-    )]
-    Context(CoreError),
-    /// A shader was refused.
-    #[error(
-        "the graphics driver refused the {name} shader. Updating the driver usually helps. Details: {source}"
-    )]
-    Shader {
-        /// Which.
-        name: &'static str,
-        /// The driver's log.
-        source: CoreError,
-    },
-    /// A picture larger than the GPU can draw.
-    #[error("{width} x {height} pixels are more than this GPU draws; at most {limit} x {limit}")]
-    TooLarge {
-        /// Asked for.
-        width: u32,
-        /// Asked for.
-        height: u32,
-        /// The GPU's limit on either.
-        limit: u32,
-    },
-    /// A framebuffer was refused.
-    #[error("the graphics driver refused a framebuffer: {0}")]
-    Framebuffer(String),
-}
-
-/// What the last picture showed; equal: nothing to draw.
+/// The content of the last picture; if equal, nothing is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct PictureKey {
     stamp: u64,
@@ -53,7 +21,7 @@ struct PictureKey {
     options: ViewOptions,
 }
 
-/// The framebuffer that is drawn into and, with several samples, the one they are resolved into.
+/// The framebuffer to draw into and, with multisampling, the one it is resolved into.
 struct Targets {
     scene: Target,
     resolved: Option<Target>,
@@ -72,20 +40,20 @@ impl Targets {
         self.scene.size() == size && self.scene.samples() == samples
     }
 
-    /// The one without samples, to show and to read.
+    /// The framebuffer without multisampling, to show and to read.
     fn plain(&self) -> &Target {
         self.resolved.as_ref().unwrap_or(&self.scene)
     }
 }
 
-/// One picture: what it shows, and its pixels.
+/// A picture: its content key and its pixels.
 #[derive(Default)]
 struct Slot {
     targets: Option<Targets>,
     last: Option<PictureKey>,
 }
 
-/// The state of the viewport on one GL context: pictures side by side, a slot each, that share the meshes' buffers.
+/// The state of the viewport on one GL context: pictures in slots that share the buffers of meshes.
 ///
 /// Every method, and dropping, needs that context current on the calling thread.
 pub struct Renderer {
@@ -107,10 +75,10 @@ impl Renderer {
         })
     }
 
-    /// Draws `scene` at `size` pixels into the framebuffer of `slot`; `false` if the picture is there already.
+    /// Draws `scene` at `size` pixels into the framebuffer of `slot`; `false` if the picture is up to date.
     ///
-    /// The caller gives another `stamp` whenever something in the scene changed but the camera and the options, which
-    /// are compared here. An empty size draws nothing. Framebuffer bindings are left as they were.
+    /// The caller passes another `stamp` whenever something in the scene changed other than the camera and the
+    /// options, which are compared here. An empty size draws nothing. Framebuffer bindings are left as they were.
     pub fn draw(
         &mut self,
         slot: usize,
@@ -137,7 +105,7 @@ impl Renderer {
         self.n_pictures += 1;
         let samples = usable_samples(&context, scene.options.samples);
         let reusable = own.targets.take().filter(|t| t.fit(size, samples));
-        // What does not fit is freed by now, before its successor is made.
+        // A framebuffer of another size is freed before its replacement is created.
         let targets = match reusable {
             Some(targets) => targets,
             None => Targets::new(&context, size, samples)?,
@@ -151,15 +119,16 @@ impl Renderer {
         own.last = Some(key);
         self.passes
             .free_unused(self.n_pictures.saturating_sub(KEEP_PICTURES));
-        // What egui does not set itself.
+        // State that egui does not set itself.
         context.set_write_mask(WriteMask::COLOR_AND_DEPTH);
         context.set_cull(Cull::None);
         Ok(true)
     }
 
-    /// Draws `scene` into `slot` if it changed and copies it to `viewport` of the framebuffer that is bound now, inside `clip`.
+    /// Draws `scene` into `slot` if it changed and copies it to `viewport` of the bound framebuffer, inside `clip`.
     ///
-    /// This is the body of the window's paint callback. All of `viewport` is drawn, so that scrolling costs no 3D draw.
+    /// This is the body of the window's paint callback. All of `viewport` is drawn, so that scrolling costs no 3D
+    /// draw.
     pub fn paint(
         &mut self,
         slot: usize,
@@ -195,18 +164,18 @@ impl Renderer {
         Some(targets.plain().read_rgba())
     }
 
-    /// How many pictures were drawn, not counting those that were there already.
+    /// The number of pictures drawn, without those that were up to date.
     pub fn n_pictures(&self) -> u64 {
         self.n_pictures
     }
 
-    /// How many meshes have buffers on the GPU.
+    /// The number of meshes with buffers on the GPU.
     pub fn n_gpu_meshes(&self) -> usize {
         self.passes.n_gpu_meshes()
     }
 }
 
-/// Samples that the GPU can give: none, or a power of two.
+/// The supported number of samples up to `wanted`: none, or a power of two.
 fn usable_samples(context: &Context, wanted: u32) -> u32 {
     let samples = wanted.min(gl::max_samples(context));
     if samples < 2 { 0 } else { 1 << samples.ilog2() }

@@ -1,37 +1,37 @@
-//! What to draw, as plain borrowed data: the renderer knows neither the document's tables nor the editor.
+//! The scene to draw, as plain borrowed data: the renderer knows neither the document nor the editor.
 
 use super::heat::Ramp;
 use super::heat_map::HeatScale;
 use super::joints::BoneShape;
-use super::points::PointMarks;
+use super::scenery::Theme;
 use crate::deform::diagnostics::Metric;
 use crate::document::{Image, Material};
 use crate::editor::WeightView;
 use crate::editor::weight_colours::HeatChange;
 use crate::math::camera::Camera;
-use crate::mesh::Mesh;
+use crate::mesh::{Mesh, PointSet};
 use glam::Vec3;
 use std::sync::Arc;
 
-/// Everything one picture shows. World space, metres.
+/// The content of one picture. World space, metres.
 #[derive(Clone, Debug)]
 pub struct Scene<'a> {
-    /// Where it is seen from.
+    /// The camera.
     pub camera: &'a Camera,
-    /// What is drawn, one entry an instance.
+    /// The meshes, one entry per instance.
     pub meshes: Vec<SceneMesh<'a>>,
-    /// What [`super::shape_bones`] made.
+    /// The bones, from [`super::shape_bones`].
     pub bones: &'a [BoneShape],
     /// Height of the ground grid.
     pub ground: f32,
-    /// How it is drawn.
+    /// The display options.
     pub options: &'a ViewOptions,
 }
 
 /// One instance of a mesh in a pose.
 #[derive(Clone, Copy, Debug)]
 pub struct SceneMesh<'a> {
-    /// Names the GPU buffers from picture to picture: one instance of one geometry.
+    /// The key of the GPU buffers from picture to picture: one instance of one geometry.
     pub key: u64,
     /// Primitives, seams, texture coordinates and triangles.
     pub mesh: &'a Mesh,
@@ -39,36 +39,35 @@ pub struct SceneMesh<'a> {
     pub positions: &'a [Vec3],
     /// As many as `mesh.normals`, deformed, unit.
     pub normals: &'a [Vec3],
-    /// Another number whenever positions or normals changed.
+    /// A number that changes with positions or normals.
     pub generation: u64,
-    /// Which chunks of `positions` changed last; empty: all of them did.
+    /// The chunks of `positions` that changed last; empty: all.
     pub position_changes: &'a [HeatChange],
-    /// The same of `normals`.
+    /// The chunks of `normals` that changed last; empty: all.
     pub normal_changes: &'a [HeatChange],
-    /// n_points values 0 - 1 for [`Shading::Weights`], as [`WeightView`] has them; 0, negative and NaN: no influence. For
-    /// [`Shading::HeatMap`] values of the metric; NaN: none. `None`: none anywhere.
+    /// n_points values 0 to 1 for [`Shading::Weights`], by [`WeightView`]; 0, negative and NaN: no influence. For
+    /// [`Shading::HeatMap`] the values of the metric; NaN: none. `None`: none anywhere.
     pub weights: Option<&'a [f32]>,
-    /// n_points mixed colours of bones, and the share of each point's weights that is locked; `None`: nothing is.
+    /// n_points mixed bone colours, and the locked fraction of each point's weights; `None`: none.
     pub tints: Option<&'a [[u8; 4]]>,
-    /// Which chunks of `weights` and `tints` changed last; empty: all of them did.
+    /// The chunks of `weights` and `tints` that changed last; empty: all.
     pub weight_changes: &'a [HeatChange],
-    /// The weight, 0 - 1, that is hatched instead of coloured: it says that there is nothing. 0, but of a painted map
-    /// what was never painted.
+    /// The weight, 0 to 1, that is hatched instead of coloured: 0 for weights, the value of an unpainted map for maps.
     pub plain_weight: f32,
-    /// Another number whenever `weights` changed.
+    /// A number that changes with `weights`.
     pub weights_generation: u64,
-    /// What primitives name by index.
+    /// The materials that primitives reference by index.
     pub materials: &'a [Material],
-    /// What materials name by index.
+    /// The images that materials reference by index.
     pub images: &'a [Option<Arc<Image>>],
     /// Outlined in the accent colour.
     pub highlighted: bool,
-    /// Which points are hidden, and which are drawn.
+    /// Hidden and displayed points.
     pub marks: PointMarks<'a>,
 }
 
 impl SceneMesh<'_> {
-    /// Whether the arrays have the lengths that the mesh asks for.
+    /// Whether the arrays have the lengths that the mesh requires.
     pub(crate) fn fits(&self) -> bool {
         self.positions.len() == self.mesh.n_points()
             && self.normals.len() == self.mesh.normals.len()
@@ -77,7 +76,7 @@ impl SceneMesh<'_> {
     }
 }
 
-/// How surfaces look.
+/// The shading of surfaces.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -87,18 +86,18 @@ pub enum Shading {
     Textured,
     /// Neutral clay under soft light.
     Shaded,
-    /// Clay between strip lights, its hollows dark and its ridges bright: a bulge or a collapse is seen at once.
+    /// Clay between strip lights, with dark hollows and bright ridges: bulges and collapses stand out.
     Form,
     /// Influence weights as colours.
     Weights,
     /// Edges over a dim fill.
     Wire,
-    /// How good the deformation is, as colours.
+    /// Deformation quality as colours.
     HeatMap,
 }
 
 impl Shading {
-    /// Every way, in the order of menus.
+    /// All shadings, in menu order.
     pub const ALL: [Self; 6] = [
         Self::Textured,
         Self::Shaded,
@@ -109,26 +108,18 @@ impl Shading {
     ];
 }
 
-/// Colours around the model.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
-)]
-pub enum Theme {
-    /// Light lines on dark grey.
-    #[default]
-    Dark,
-    /// Dark lines on light grey.
-    Light,
-    /// White lines on black.
-    HighContrast,
+/// The marked points of a mesh.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PointMarks<'a> {
+    /// Hidden points; their faces are hidden too.
+    pub hidden: Option<&'a Arc<PointSet>>,
+    /// Selected points, drawn as dots.
+    pub selected: Option<&'a Arc<PointSet>>,
+    /// Whether the other points are drawn as smaller dots, where they fit.
+    pub show_others: bool,
 }
 
-impl Theme {
-    /// Every theme, the default first.
-    pub const ALL: [Self; 3] = [Self::Dark, Self::Light, Self::HighContrast];
-}
-
-/// How a scene is drawn.
+/// The display options of a scene.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 #[expect(
@@ -136,43 +127,43 @@ impl Theme {
     reason = "independent check boxes of the view menu"
 )]
 pub struct ViewOptions {
-    /// How surfaces look.
+    /// The shading.
     pub shading: Shading,
-    /// The colours of [`Shading::Weights`].
+    /// The colour ramp of [`Shading::Weights`].
     pub ramp: Ramp,
-    /// What [`Shading::Weights`] shows.
+    /// The display of [`Shading::Weights`].
     pub weight_view: WeightView,
-    /// Lines of equal weight over [`WeightView::Painted`].
+    /// Isolines over [`WeightView::Painted`].
     pub isolines: bool,
-    /// Stripes where weights are locked.
+    /// Stripes over locked weights.
     pub lock_pattern: bool,
-    /// What moves the point under the pointer, beside it.
+    /// The influences of the vertex under the pointer, beside it.
     pub hover_bar: bool,
-    /// More influences than this are marked.
+    /// Vertices with more influences are striped.
     #[serde(skip)]
     pub influence_limit: u8,
-    /// What [`Shading::HeatMap`] shows.
+    /// The metric of [`Shading::HeatMap`].
     pub metric: Metric,
-    /// The diagonal of the box around the model at rest, metres: the measure of [`ViewOptions::metric`]'s range.
+    /// The diagonal of the bounding box at rest, metres, which scales the range of [`ViewOptions::metric`].
     #[serde(skip)]
     pub diagonal: f32,
-    /// Fine edges over any shading.
+    /// Wireframe over any shading.
     pub wire_overlay: bool,
-    /// Bones show, dimmed, through what hides them.
+    /// Bones show, dimmed, through surfaces.
     pub xray_bones: bool,
-    /// Whether there are bones.
+    /// Whether bones are drawn.
     pub show_bones: bool,
-    /// Whether names stand beside the bones.
+    /// Whether bone names are drawn.
     pub show_names: bool,
-    /// Whether there is a ground grid.
+    /// Whether the ground grid is drawn.
     pub show_grid: bool,
-    /// Colours around the model.
+    /// The colours around the model.
     pub theme: Theme,
-    /// Samples a pixel: 0 or 1 without smoothing, 4 for still pictures; more than the GPU can is cut.
+    /// Samples per pixel: 0 or 1 without antialiasing, 4 for still pictures; limited by the GPU.
     pub samples: u32,
-    /// Size of a screen point in pixels: hatch and grid lines keep their size on dense screens.
+    /// Pixels per point: hatch and grid lines keep their size on dense screens.
     pub pixels_per_point: f32,
-    /// Changes of view glide; off for those whom motion disturbs.
+    /// Whether view changes are eased; off for reduced motion.
     pub ease_camera: bool,
 }
 
@@ -202,15 +193,15 @@ impl Default for ViewOptions {
 }
 
 impl ViewOptions {
-    /// The colours of [`Shading::HeatMap`].
+    /// The colour scale of [`Shading::HeatMap`].
     pub fn heat_scale(&self) -> HeatScale {
         HeatScale::new(self.metric, self.diagonal)
     }
 }
 
-/// A sphere around `positions`, (centre, radius), for [`Camera::frame`]; `None` without a finite one.
+/// A bounding sphere (centre, radius) of `positions` for [`Camera::frame`]; `None` without a finite position.
 ///
-/// The centre is the middle of the bounding box: stable while a limb moves inside.
+/// The centre is that of the bounding box: stable while a limb moves inside.
 pub fn frame_bounds<'a>(
     positions: impl IntoIterator<Item = &'a Vec3, IntoIter: Clone>,
 ) -> Option<(Vec3, f32)> {

@@ -1,10 +1,41 @@
-//! The colours around the model, one set a theme: ground, lines, bones.
+//! The colours around the model, one set per theme: background, lines, bones.
 
 use super::heat::hex;
-use super::joints::BoneState;
-use super::scene::Theme;
 
-/// Colours of one [`Theme`], sRGB 0 - 1.
+/// The colours around the model.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+pub enum Theme {
+    /// Light lines on dark grey.
+    #[default]
+    Dark,
+    /// Dark lines on light grey.
+    Light,
+    /// White lines on black.
+    HighContrast,
+}
+
+impl Theme {
+    /// All themes, the default first.
+    pub const ALL: [Self; 3] = [Self::Dark, Self::Light, Self::HighContrast];
+}
+
+/// The highlight of a bone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum BoneState {
+    /// None.
+    #[default]
+    Normal,
+    /// Under the pointer.
+    Hovered,
+    /// Selected.
+    Selected,
+    /// Active.
+    Active,
+}
+
+/// The colours of one [`Theme`], sRGB 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scenery {
     /// Top of the background.
@@ -13,33 +44,33 @@ pub struct Scenery {
     pub bottom: [f32; 3],
     /// Lines of the ground grid.
     pub grid: [f32; 3],
-    /// Strength of the strongest of them, 0 - 1.
+    /// Opacity of the strongest grid lines, 0 to 1.
     pub grid_strength: f32,
     /// Edges in [`super::Shading::Wire`].
     pub wire: [f32; 3],
-    /// How opaque they are.
+    /// Opacity of those edges.
     pub wire_opacity: f32,
-    /// What lies behind those edges.
+    /// Fill behind those edges.
     pub wire_fill: [f32; 3],
-    /// Edges over a surface.
+    /// Edges of the wireframe overlay.
     pub overlay: [f32; 3],
-    /// How opaque they are.
+    /// Opacity of those edges.
     pub overlay_opacity: f32,
-    /// Bones as such.
+    /// Bones.
     pub bone: [f32; 3],
-    /// Under the pointer.
+    /// Bones under the pointer.
     pub bone_hovered: [f32; 3],
-    /// Selected.
+    /// Selected bones.
     pub bone_selected: [f32; 3],
-    /// The active one: the accent.
+    /// The active bone: the accent colour.
     pub bone_active: [f32; 3],
-    /// Around bones.
+    /// Outline of bones.
     pub bone_outline: [f32; 3],
-    /// Around the active one, so that it reads on a model of its own colour too.
+    /// Outline of the active bone, visible on a model of its colour too.
     pub active_outline: [f32; 3],
-    /// Text on the background, such as names of bones.
+    /// Text on the background, such as bone names.
     pub text: [f32; 3],
-    /// Around that text.
+    /// Halo of that text.
     pub text_halo: [f32; 3],
 }
 
@@ -113,7 +144,7 @@ impl Scenery {
         }
     }
 
-    /// Fill and outline of a bone: its own `colour`, which gives way to the accent where it is selected.
+    /// Fill and outline of a bone: its own `colour`, unless it is selected.
     pub fn of_bone(&self, state: BoneState, colour: Option<[f32; 3]>) -> [[f32; 3]; 2] {
         let toward_white = |c: [f32; 3]| c.map(|x| x + (1.0 - x) * 0.45);
         match state {

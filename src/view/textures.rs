@@ -1,4 +1,4 @@
-//! Pictures on the GPU, one texture for each decoded image that is in use.
+//! Textures on the GPU, one for each decoded image in use.
 
 use super::gl;
 use crate::document::Image;
@@ -12,17 +12,17 @@ pub(crate) struct Textures {
     by_image: HashMap<(usize, Use), Entry>,
 }
 
-/// What the numbers of an image mean.
+/// The meaning of an image's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Use {
     /// sRGB colours.
     Color,
-    /// Numbers as they are: normals, roughness, occlusion.
+    /// Linear data: normals, roughness, occlusion.
     Data,
 }
 
 struct Entry {
-    /// Keeps the address from being given to another image.
+    /// Keeps the address from being reused by another image.
     _image: Weak<Image>,
     /// `None`: an image without usable pixels.
     texture: Option<Texture2D>,
@@ -65,7 +65,7 @@ impl Textures {
         entry.texture.as_ref().unwrap_or(&self.white)
     }
 
-    /// Frees what no picture since `oldest` used.
+    /// Frees the textures that no picture since `oldest` used.
     pub(crate) fn free_unused(&mut self, oldest: u64) {
         self.by_image.retain(|_, entry| entry.last_used >= oldest);
     }

@@ -1,9 +1,9 @@
-//! The look: colours, sizes, fonts.
+//! The theme: colours, sizes, fonts.
 
 use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle, Vec2, Visuals};
 use serde::{Deserialize, Serialize};
 
-/// The colours the artist chose.
+/// The chosen theme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ThemeChoice {
     /// Light text on dark grey.
@@ -11,15 +11,15 @@ pub enum ThemeChoice {
     Dark,
     /// Dark text on light grey.
     Light,
-    /// White on black, strong lines.
+    /// White on black with strong lines.
     HighContrast,
 }
 
 impl ThemeChoice {
-    /// Every theme.
+    /// All themes.
     pub const ALL: [Self; 3] = [Self::Dark, Self::Light, Self::HighContrast];
 
-    /// Its name.
+    /// The name of the theme.
     pub fn label(self) -> &'static str {
         match self {
             Self::Dark => "Dark",
@@ -28,7 +28,7 @@ impl ThemeChoice {
         }
     }
 
-    /// Its colours.
+    /// The colours of the theme.
     pub fn palette(self) -> &'static Palette {
         match self {
             Self::Dark => &DARK,
@@ -38,32 +38,32 @@ impl ThemeChoice {
     }
 }
 
-/// The colours of the interface by what they are for. Text is at least 4.5 : 1 on panels and fields.
+/// The colours of the interface by purpose. Text contrast is at least 4.5 : 1 on panels and fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Palette {
-    /// Behind panels.
+    /// Background of panels.
     pub panel: Color32,
-    /// Behind text fields and lists.
+    /// Background of text fields and lists.
     pub field: Color32,
-    /// Every other row of a list.
+    /// Background of every other list row.
     pub stripe: Color32,
     /// Buttons at rest.
     pub button: Color32,
     /// Buttons under the pointer.
     pub button_hovered: Color32,
-    /// Buttons that are pressed.
+    /// Pressed buttons.
     pub button_pressed: Color32,
     /// Lines between panels.
     pub line: Color32,
     /// Text.
     pub text: Color32,
-    /// Text that explains.
+    /// Secondary text.
     pub text_dim: Color32,
-    /// The active thing, and nothing else.
+    /// The active element, and nothing else.
     pub accent: Color32,
-    /// Behind what is selected.
+    /// Background of the selection.
     pub selected: Color32,
-    /// What went wrong.
+    /// Errors.
     pub error: Color32,
     /// The X axis.
     pub x: Color32,
@@ -73,7 +73,7 @@ pub struct Palette {
     pub z: Color32,
     /// Lines and text over the viewport.
     pub overlay: Color32,
-    /// Behind them, so that they are seen on any surface.
+    /// Outline of those lines and text, for contrast on any surface.
     pub overlay_halo: Color32,
 }
 
@@ -141,13 +141,13 @@ const HIGH_CONTRAST: Palette = Palette {
     overlay_halo: Color32::from_rgba_premultiplied(0, 0, 0, 220),
 };
 
-/// The theme in use.
+/// The active theme.
 pub fn choice(ctx: &egui::Context) -> ThemeChoice {
     ctx.data(|data| data.get_temp(theme_id()))
         .unwrap_or_default()
 }
 
-/// The colours in use.
+/// The colours of the active theme.
 pub fn palette(ui: &egui::Ui) -> &'static Palette {
     choice(ui.ctx()).palette()
 }
@@ -161,7 +161,7 @@ pub const ROW: f32 = 24.0;
 /// Space inside panels.
 pub const PADDING: i8 = 8;
 
-/// Gives `ctx` the sizes, the icon font and the dark theme.
+/// Sets the sizes, the icon font and the dark theme of `ctx`.
 pub fn apply(ctx: &egui::Context) {
     egui_material_icons::initialize(ctx);
     set(ctx, ThemeChoice::default());
@@ -195,7 +195,7 @@ pub fn apply(ctx: &egui::Context) {
     });
 }
 
-/// Puts a theme into use.
+/// Activates a theme.
 pub fn set(ctx: &egui::Context, choice: ThemeChoice) {
     ctx.data_mut(|data| data.insert_temp(theme_id(), choice));
     let (theme, mut visuals) = match choice {
@@ -230,7 +230,7 @@ pub fn set(ctx: &egui::Context, choice: ThemeChoice) {
     }
     widgets.noninteractive.bg_stroke = Stroke::new(1.0, palette.line);
     if choice == ThemeChoice::HighContrast {
-        // A button is told from the ground by its edge.
+        // An edge separates a button from the background.
         widgets.inactive.bg_stroke = Stroke::new(1.0, palette.line);
     }
     for state in [&mut widgets.hovered, &mut widgets.active, &mut widgets.open] {

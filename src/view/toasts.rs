@@ -1,6 +1,7 @@
-//! Notices over the lower right of the viewport, which take neither the focus nor the pointer.
+//! Notifications over the lower right of the viewport, which take neither the focus nor the pointer.
 //!
-//! Ours rather than a library's: they are announced to screen readers, cut long sentences and keep out of the way.
+//! Our own rather than a library's: they are announced to screen readers, truncate long sentences and leave the
+//! pointer free.
 
 use super::theme;
 use egui::accesskit::Live;
@@ -12,16 +13,16 @@ use egui::{
 use egui_material_icons::icons;
 use std::time::{Duration, Instant};
 
-/// How long a notice stays; what went wrong stays until it is dismissed.
+/// Duration of a notification; an error stays until dismissed.
 const STAY: Duration = Duration::from_secs(5);
-/// Notices at once.
+/// Maximum number of notifications.
 const MOST: usize = 5;
 const WIDTH: f32 = 340.0;
 const MARGIN: f32 = 12.0;
 const PADDING: f32 = 8.0;
 const ICON: f32 = 16.0;
 
-/// A sentence on screen.
+/// A notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Toast {
     id: u64,
@@ -30,7 +31,7 @@ struct Toast {
     since: Instant,
 }
 
-/// The notices on screen, the oldest first.
+/// The visible notifications, oldest first.
 #[derive(Default)]
 pub struct Toasts {
     shown: Vec<Toast>,
@@ -38,8 +39,8 @@ pub struct Toasts {
 }
 
 impl Toasts {
-    /// Shows a sentence. One that is still there stays longer instead of coming twice.
-    pub fn say(&mut self, text: impl Into<String>, is_error: bool) {
+    /// Shows a notification. A repeated text extends the visible one.
+    pub fn show_message(&mut self, text: impl Into<String>, is_error: bool) {
         let text = text.into();
         self.shown.retain(|toast| toast.text != text);
         self.n_said += 1;
@@ -55,7 +56,7 @@ impl Toasts {
         }
     }
 
-    /// How many there are.
+    /// The number of notifications.
     pub fn len(&self) -> usize {
         self.shown.len()
     }
@@ -65,7 +66,7 @@ impl Toasts {
         self.shown.is_empty()
     }
 
-    /// Draws them over the lower right of `over`, upwards; errors have a button to dismiss them.
+    /// Draws the notifications upwards from the lower right of `over`; errors have a dismiss button.
     pub fn show(&mut self, ctx: &Context, over: Rect) {
         self.shown
             .retain(|toast| toast.is_error || toast.since.elapsed() < STAY);
@@ -100,7 +101,7 @@ impl Toasts {
     }
 }
 
-/// One toast with its lower right corner at `corner`; its height.
+/// Draws a notification with its lower right corner at `corner`; returns its height.
 fn toast_ui(ctx: &Context, toast: &Toast, corner: Pos2, width: f32) -> f32 {
     let style = ctx.global_style();
     let palette = theme::choice(ctx).palette();
@@ -163,7 +164,7 @@ fn icon_ui(ui: &Ui, text: WidgetText, at: Pos2, colour: Color32) {
         .galley_with_override_text_color(place.min, galley, colour);
 }
 
-/// The button in the upper right corner of an error; only it takes the pointer.
+/// The dismiss button in the upper right corner of an error; only it takes the pointer.
 fn dismiss_ui(ctx: &Context, id: u64, corner: Pos2) -> bool {
     Area::new(Id::unique(("dismiss", id)))
         .order(Order::Foreground)
@@ -179,7 +180,7 @@ fn dismiss_ui(ctx: &Context, id: u64, corner: Pos2) -> bool {
             let response = ui.add(button);
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Dismiss"));
             response
-                .on_hover_text("Put this message away; Problems keeps it.")
+                .on_hover_text("Dismiss this message. The Problems panel keeps it under Messages.")
                 .clicked()
         })
         .inner
@@ -192,12 +193,12 @@ mod tests {
     #[test]
     fn the_same_sentence_shows_once_and_errors_outlive_notices() {
         let mut toasts = Toasts::default();
-        toasts.say("Saved arm.ron.", false);
-        toasts.say("Saved arm.ron.", false);
+        toasts.show_message("Saved arm.ron.", false);
+        toasts.show_message("Saved arm.ron.", false);
         assert_eq!(toasts.len(), 1);
-        toasts.say("The disk is full.", true);
+        toasts.show_message("The disk is full.", true);
         for i in 0..9 {
-            toasts.say(format!("Notice {i}."), false);
+            toasts.show_message(format!("Notice {i}."), false);
         }
         assert_eq!(toasts.len(), MOST);
         assert!(toasts.shown[0].is_error);

@@ -1,10 +1,10 @@
-//! A curve that the artist draws: how a brush's effect fades from its centre to its rim.
+//! The custom falloff curve of a brush, from its centre to its rim.
 
 use super::falloff::Falloff;
 use glam::Vec2;
 
-/// The effect over the distance from the centre, both 0 - 1, through points: monotone cubic pieces between them, so that
-/// it never swings beyond two neighbours (Fritsch & Carlson 1980).
+/// The effect over the distance from the centre, both 0 - 1, through points: monotone cubic pieces between them, so
+/// that it never overshoots (Fritsch & Carlson 1980).
 ///
 /// It has 2 to [`Curve::MOST`] points; the first lies at distance 0 and the last at 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,13 +15,13 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Most points it can have.
+    /// Maximum number of points.
     pub const MOST: usize = 12;
-    /// Points are at least so far apart in distance.
+    /// Minimum distance between points, along x.
     pub const APART: f32 = 0.01;
 
-    /// The curve through `points`: in the order of their distance, clamped to 0 - 1, without those that are too close to
-    /// another or too many. Where fewer than two are left it is that of [`Falloff::Smooth`].
+    /// The curve through `points`: in the order of their distance, clamped to 0 - 1, without those that are too close
+    /// to another or too many. Where fewer than two are left it is that of [`Falloff::Smooth`].
     pub fn new(points: &[Vec2]) -> Self {
         let mut kept: Vec<Vec2> = points
             .iter()
@@ -47,7 +47,7 @@ impl Curve {
         curve
     }
 
-    /// The curve that looks like one of the other shapes.
+    /// The curve that approximates another falloff.
     pub fn like(falloff: Falloff) -> Self {
         let places: &[f32] = match falloff {
             Falloff::Linear | Falloff::Constant | Falloff::Custom => &[0.0, 1.0],
@@ -86,7 +86,7 @@ impl Curve {
         value.clamp(0.0, 1.0)
     }
 
-    /// With a point more, and its number; `None` where there is no room for it.
+    /// Adds a point; returns the curve and the point's index, `None` if there is no room.
     pub fn with(&self, point: Vec2) -> Option<(Self, usize)> {
         let is_free = |p: &Vec2| (p.x - point.x).abs() >= Self::APART;
         if self.n_points == Self::MOST || !self.points().iter().all(is_free) {
@@ -101,7 +101,7 @@ impl Curve {
         Some((Self::new(&points), i))
     }
 
-    /// With point `index` elsewhere: between its neighbours, the ends only up and down.
+    /// Moves point `index`: between its neighbours; the ends only vertically.
     #[must_use]
     pub fn moved(&self, index: usize, to: Vec2) -> Self {
         let mut points = self.points().to_vec();
@@ -112,7 +112,7 @@ impl Curve {
         let x = if index == 0 || index == last {
             points[index].x
         } else {
-            // A little more than apart, so that rounding does not drop it.
+            // A little more than the minimum, so that rounding does not drop it.
             let apart = Self::APART * 1.01;
             let (low, high) = (points[index - 1].x + apart, points[index + 1].x - apart);
             to.x.clamp(low.min(high), high)
@@ -121,7 +121,7 @@ impl Curve {
         Self::new(&points)
     }
 
-    /// Without point `index`; the ends stay.
+    /// Removes point `index`; the ends stay.
     #[must_use]
     pub fn without(&self, index: usize) -> Self {
         if index == 0 || index + 1 >= self.n_points {

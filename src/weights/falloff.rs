@@ -1,4 +1,4 @@
-//! How a brush's effect fades from its centre to its rim.
+//! The falloff of a brush from its centre to its rim.
 
 use super::curve::Curve;
 
@@ -16,7 +16,7 @@ pub enum Falloff {
     Root,
     /// 1.
     Constant,
-    /// The artist's own curve.
+    /// A custom curve.
     Custom,
 }
 
@@ -43,7 +43,7 @@ impl Falloff {
         }
     }
 
-    /// The shape at `x`, 0 - 1; of the artist's own a straight line.
+    /// The falloff at `x`, 0 - 1; linear for [`Falloff::Custom`].
     pub(super) fn shape(self, x: f32) -> f32 {
         match self {
             Self::Smooth => 1.0 - x * x * (3.0 - 2.0 * x),
@@ -54,7 +54,7 @@ impl Falloff {
         }
     }
 
-    /// The word menus show.
+    /// Its name in menus.
     pub fn label(self) -> &'static str {
         match self {
             Self::Smooth => "Smooth",

@@ -1,4 +1,4 @@
-//! Weights in a file of their own: bones by name, points by their places in bind pose.
+//! The contents of a weights file: bones by name, points by bind position.
 
 use crate::skinning::Rows;
 use glam::Vec3;
@@ -6,7 +6,7 @@ use glam::Vec3;
 /// The content of a weights file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WeightsFile {
-    /// One entry a mesh.
+    /// One entry for each mesh.
     pub meshes: Vec<WeightsOfMesh>,
 }
 
@@ -23,12 +23,12 @@ pub struct WeightsOfMesh {
     pub rows: Rows,
 }
 
-/// Its numbers are finite; so that an `Arc` of one equals itself without being read.
+/// Its numbers are finite. `Eq` lets an `Arc` compare by pointer first.
 impl Eq for WeightsFile {}
 
 impl WeightsFile {
-    /// The entry for the mesh with points at `positions`: that of its name, or the only one there is; of several that share
-    /// the name the one whose points lie nearest to those of the same number. What to tell of such a choice comes with it.
+    /// The entry for the mesh with points at `positions`: the one with its name, or the only one; of several with the name
+    /// the one whose points lie nearest to those of the same number. A message about such a choice comes with it.
     pub fn of_mesh(
         &self,
         name: &str,
@@ -53,11 +53,11 @@ impl WeightsFile {
         let note = (n_named > 1).then(|| {
             if ranked.iter().any(|other| is_alike(&other)) {
                 format!(
-                    "{n_named} meshes of the file are called \"{name}\" and lie at the same place: took the first of them."
+                    "{n_named} meshes of the file are called \"{name}\" and have the same positions: used the first."
                 )
             } else {
                 format!(
-                    "{n_named} meshes of the file are called \"{name}\": took the one whose points lie nearest."
+                    "{n_named} meshes of the file are called \"{name}\": used the one whose vertices lie nearest."
                 )
             }
         });
@@ -66,8 +66,8 @@ impl WeightsFile {
 }
 
 impl WeightsOfMesh {
-    /// How far points lie from those of the same number at most, metres; beyond all numbers for another number of points,
-    /// where the bounds decide between two such.
+    /// The largest distance between points of the same number, metres; above [`OTHER_MESH`] for another number of points,
+    /// ordered by the distance of the bounds.
     fn distance(&self, positions: &[Vec3]) -> f32 {
         if self.positions.len() == positions.len() {
             let pairs = self.positions.iter().zip(positions);

@@ -1,8 +1,8 @@
-//! Putting rows right: sums, numbers of influences, sides of a seam.
+//! Repairs rows: sums, numbers of influences, sides of a seam.
 
 use crate::skinning::RowRef;
 
-/// How far a sum of weights may be from 1.
+/// Tolerance of the sum of weights.
 pub const SUM_TOLERANCE: f32 = 1e-3;
 
 fn is_locked(locked: &[bool], joint: u16) -> bool {
@@ -67,7 +67,7 @@ pub fn weld(rows: &[RowRef<'_>], locked: &[bool], out: &mut Vec<Vec<(u16, f32)>>
                 .iter()
                 .any(|&(j, w)| (w - row.weight_of(j)).abs() > 1e-6);
         if !differs {
-            // What is already the average keeps every bit, and its order.
+            // A row that equals the average keeps every bit and its order.
             new = row.iter().collect();
         }
         changed |= differs;
@@ -76,7 +76,7 @@ pub fn weld(rows: &[RowRef<'_>], locked: &[bool], out: &mut Vec<Vec<(u16, f32)>>
     changed
 }
 
-/// How much two rows differ: the sum of the differences of their weights, 0 - 2 for rows of sum 1.
+/// The difference of two rows: the sum of the absolute differences of their weights, 0 - 2 for rows of sum 1.
 pub fn difference(a: RowRef<'_>, b: RowRef<'_>) -> f32 {
     let of_a: f32 = a.iter().map(|(j, w)| (w - b.weight_of(j)).abs()).sum();
     let only_b = b.iter().filter(|(j, _)| !a.joints.contains(j));

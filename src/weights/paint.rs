@@ -1,15 +1,15 @@
-//! Giving joints their weights at one point.
+//! Sets the weights of joints at one point.
 
 use crate::skinning::RowRef;
 
-/// What painting must respect.
+/// The constraints of painting.
 #[derive(Clone, Copy)]
 pub struct PaintRules<'a> {
-    /// n_skin_joints: joints whose weights stay as they are.
+    /// n_skin_joints: locked joints.
     pub locked: &'a [bool],
-    /// Keep the sum at 1 by scaling the other unlocked joints.
+    /// Whether the other unlocked joints are scaled to keep the sum at 1.
     pub normalise: bool,
-    /// Most influences the row may have afterwards.
+    /// Maximum number of influences of the new row.
     pub max_influences: usize,
 }
 
@@ -22,7 +22,7 @@ impl PaintRules<'_> {
             .unwrap_or(false)
     }
 
-    /// What locked joints leave of 1.
+    /// 1 minus the sum of the locked weights.
     fn room(&self, row: RowRef<'_>) -> f32 {
         let locked = row.iter().filter(|&(j, _)| self.is_locked(j));
         let locked_sum: f32 = locked.map(|(_, w)| w).sum();
@@ -30,7 +30,7 @@ impl PaintRules<'_> {
     }
 }
 
-/// Less than this is not worth an influence that was not there.
+/// Smallest weight of a new influence.
 const DUST: f32 = 1e-5;
 
 /// [`set_weights`] of one joint.
@@ -44,14 +44,14 @@ pub fn set_weight(
     set_weights(row, &[(joint, weight)], rules, out)
 }
 
-/// Writes to `out` the row in which each joint of `wanted` (distinct) has its weight, clamped to what locks leave; `false`
-/// where nothing changes. Locked ones among them are left out.
+/// Writes to `out` the row in which each joint of `wanted` (distinct) has its weight, clamped to the weight that locks
+/// leave; `false` if nothing changes. Locked joints in `wanted` are ignored.
 ///
 /// With `normalise` the other unlocked joints share what is left in their old proportion. Where there is no such joint
 /// the wanted ones take all that locked ones leave, so that the sum stays 1. The smallest unlocked influences beyond
-/// the limit go: of the others, or a wanted one that was not there before. Locked ones, and wanted ones that were there,
-/// stay even above it, and so does the last of the others while it is larger than what is wanted: a faint touch must not
-/// take all that it has.
+/// the limit are dropped: others, or a wanted one that is new. Locked ones, and
+/// wanted ones that were there, stay even above the limit, and so does the last other one while it is larger than the
+/// wanted ones: a faint dab must not remove all of it.
 pub fn set_weights(
     row: RowRef<'_>,
     wanted: &[(u16, f32)],
@@ -64,15 +64,15 @@ pub fn set_weights(
     } else {
         1.0
     };
-    // Nothing is asked of a point where all have what they should: its other weights keep every bit.
+    // Where all joints have the wanted weights already, the other weights keep every bit.
     let asked = wanted.iter().any(|&(joint, weight)| {
         !rules.is_locked(joint) && weight.clamp(0.0, most) != row.weight_of(joint)
     });
     asked && write_row(row, wanted, most, rules, out)
 }
 
-/// Writes to `out` the row whose sum is 1, as far as locks let it: the joints of `kept` keep their weights before the
-/// others do. `false` where nothing changes.
+/// Writes to `out` the row normalised to 1 as far as locks allow; the joints of `kept` are scaled last. `false` where
+/// nothing changes.
 pub fn settle_row(
     row: RowRef<'_>,
     kept: &[u16],
@@ -142,7 +142,7 @@ fn write_row(
         }
     }
     out.retain(|&(j, w)| w > 0.0 || rules.is_locked(j));
-    // A painted joint keeps its place in the row, so that painting and taking it back is no change.
+    // A painted joint keeps its index in the row, so that painting and subtracting the same restores the row.
     let place_of = |joint: u16| row.joints.iter().position(|&j| j == joint);
     wanted.sort_by_key(|&(joint, _)| place_of(joint).unwrap_or(usize::MAX));
     for (joint, weight) in wanted.into_iter().filter(|(_, w)| *w > 0.0) {
@@ -159,8 +159,8 @@ fn write_row(
     !out.iter().copied().eq(row.iter())
 }
 
-/// Drops the smallest of what does not fit below the limit, as it would be if all fitted: others from `out`, or such of
-/// `wanted` as are new in the row. Whether some of `wanted` went.
+/// Drops the smallest influences beyond the limit, compared as if all fitted: others from `out`, or those of `wanted`
+/// that are new in the row. Returns whether some of `wanted` were dropped.
 fn make_room(
     row: RowRef<'_>,
     wanted: &mut Vec<(u16, f32)>,
@@ -205,7 +205,7 @@ fn make_room(
     }
 }
 
-/// Makes `wanted` fill `room` alone: in their proportion, else in that of `row`, else equally.
+/// Scales `wanted` to the sum `room`: in their proportion, else in that of `row`, else equally.
 fn fill(wanted: &mut [(u16, f32)], row: RowRef<'_>, sum: f32, room: f32) {
     if let [(_, weight)] = wanted {
         *weight = room;
@@ -230,8 +230,8 @@ fn scale(weights: &mut [(u16, f32)], factor: f32) {
     }
 }
 
-/// Writes to `out` the row whose unlocked joints went `share` of the way to `mean`, or, where it is negative, away from
-/// it; `false` where nothing changes. Joints may come from `mean`. With `normalise` the sum is 1 again.
+/// Writes to `out` the row whose unlocked joints moved by the fraction `share` towards `mean`, or away from it if
+/// negative; `false` where nothing changes. Joints may come from `mean`. With `normalise` the sum is 1 again.
 pub fn blend_row(
     row: RowRef<'_>,
     mean: &[(u16, f32)],

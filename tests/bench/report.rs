@@ -150,8 +150,9 @@ fn skinning(rows: &[Value]) -> String {
         "| on 1,000,000 vertices | vertices changed | 1 thread | all threads |\n|---|---|---|---|\n",
     );
     for (label, name, part) in [
+        ("another pose, default stack", "pose, default stack", 1.0),
         (
-            "another pose, every position and normal",
+            "another pose, DQS alone",
             "pose, all points and normals",
             1.0,
         ),

@@ -129,7 +129,7 @@ fn the_first_key_makes_a_clip() {
     };
     let (n, bone) = (names(&e).len(), bones(&e)[1]);
     e.key_pose();
-    assert!(last_notice(&mut e).starts_with("There is nothing to key"));
+    assert!(last_notice(&mut e).starts_with("Nothing to key"));
     turn(&mut e, bone, DQuat::from_rotation_z(0.3));
     // Nothing is selected: what differs from rest is keyed.
     e.key_pose();
@@ -202,7 +202,7 @@ fn posed_bones_that_are_not_selected_stay_as_they_are_on_screen() {
     assert!(e.playback().unkeyed);
     assert_eq!(
         last_notice(&mut e),
-        "Keyed 1 bone. 1 other bone is posed but not selected, and not keyed."
+        "Inserted keyframes for 1 bone. 1 other bone is posed but not selected, and not keyed."
     );
     assert_eq!(e.document().shown_pose(), posed);
     e.select_joint(None);
@@ -238,14 +238,14 @@ fn a_key_beside_the_present_time_is_the_one_that_is_keyed_and_deleted() {
     e.delete_keys();
     assert_eq!(
         last_notice(&mut e),
-        "The selected bones have no key at this time."
+        "The selected bones have no keyframe at this time."
     );
     e.set_time(1.99);
     let steps = n_undo(&e);
     e.delete_keys();
     assert_eq!(
         e.history().undo_label(),
-        Some("Delete keys of 1 bone at 2.00 s")
+        Some("Delete keyframes of 1 bone at 2.00 s")
     );
     assert_eq!((n_undo(&e), e.clip_range()), (steps + 1, Some((1.0, 1.0))));
     e.set_time(1.0);
@@ -355,7 +355,7 @@ fn keys_are_stepped_through() {
     e.next_key();
     assert_eq!(
         (seen(&e), last_notice(&mut e)),
-        (0.6, "There is no further key.".into())
+        (0.6, "No more keyframes in this direction.".into())
     );
     e.select_joint(None);
     e.previous_key();

@@ -460,7 +460,7 @@ fn broken_meshes_get_sound_weights_and_notes_that_name_what_was_done() {
             if what == "broken" && name != "heat" {
                 let notes = outcome.report.notes.join(" ");
                 assert!(
-                    notes.contains("took the") && notes.contains("sland"),
+                    notes.contains("used the") && notes.contains("sland"),
                     "{name}: {notes}"
                 );
             }
@@ -487,7 +487,7 @@ fn a_closed_part_beside_the_bones_takes_the_heat_of_the_nearest_and_says_so() {
     }
     assert_eq!(
         outcome.report.notes,
-        ["Island of 8 points saw no bone: took the heat of the nearest one."]
+        ["Island of 8 vertices from which no bone is visible: used the nearest bone."]
     );
 }
 
@@ -673,7 +673,7 @@ fn weights_come_from_the_closest_places_and_the_rest_is_filled_in() {
     let far = run(&Transfer::new(Arc::new(far)), &case);
     check_rows("far", &case, &case.after(&far));
     assert!(
-        far.report.notes[0].contains("however far"),
+        far.report.notes[0].contains("at any distance"),
         "{:?}",
         far.report.notes
     );

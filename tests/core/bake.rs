@@ -6,7 +6,7 @@ use glam::DQuat;
 use sinew::bake::BakeOptions;
 use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, Edit};
-use sinew::io::gltf_export::{Container, CorrectionReport, ExportOptions, Exported, export};
+use sinew::export::{CorrectionReport, ExportOptions, Exported, GltfFormat, export};
 use sinew::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use sinew::task::Task;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(crate) fn corrected(document: &Document, correct: BakeOptions) -> (Exported,
         ..ExportOptions::default()
     };
     let exported = export(document, &options, &Task::new()).unwrap();
-    let report = exported.report.correction.clone().unwrap();
+    let report = exported.correction.clone().unwrap();
     (exported, report)
 }
 
@@ -140,12 +140,12 @@ fn any_number_of_threads_writes_the_same_bytes() {
 fn text_models_are_corrected_too() {
     let document = with_stack(asset("arm"), &DeformStack::dqs());
     let options = ExportOptions {
-        container: Container::Gltf,
+        format: GltfFormat::Gltf,
         correct: Some(BakeOptions::default()),
         ..ExportOptions::default()
     };
     let exported = export(&document, &options, &Task::new()).unwrap();
-    assert!(exported.report.correction.unwrap().met);
+    assert!(exported.correction.unwrap().met);
     assert!(exported.files.len() > 1);
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sinew::bake::BakeOptions;
 use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, MeshId};
-use sinew::io::gltf_export::{CorrectionReport, Exported};
+use sinew::export::{CorrectionReport, Exported};
 use sinew::io::import_bytes;
 use sinew::skeleton::{Channel, Interpolation, JointId, Property};
 use sinew::task::Task;

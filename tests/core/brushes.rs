@@ -318,7 +318,7 @@ fn symmetry_paints_the_other_finger_with_its_own_bone_in_any_pose() {
     h.editor.pointer(&event(PointerKind::Release, at));
     h.settle();
     assert!(
-        h.last_notice().contains("still being worked out"),
+        h.last_notice().contains("still being computed"),
         "{}",
         h.last_notice()
     );
@@ -710,7 +710,7 @@ fn the_paint_mask_lets_only_the_selection_through() {
     stroke(&mut h, event(PointerKind::Press, at), &[]);
     assert!(
         h.last_notice()
-            .contains("no point of \"fingers\" is selected"),
+            .contains("no vertex of \"fingers\" is selected"),
         "{}",
         h.last_notice()
     );
@@ -921,7 +921,7 @@ fn a_stroke_that_can_do_nothing_says_why() {
     stroke(&mut h, less, &[]);
     assert!(
         h.last_notice()
-            .contains("only this bone: paint another bone there instead"),
+            .contains("only this bone. Paint another bone there instead"),
         "{}",
         h.last_notice()
     );
@@ -931,7 +931,8 @@ fn a_stroke_that_can_do_nothing_says_why() {
     h.editor.select_joint(Some(JointId(0)));
     stroke(&mut h, event(PointerKind::Press, tip), &[]);
     assert!(
-        h.last_notice().starts_with("Locked bones take all at"),
+        h.last_notice()
+            .starts_with("Locked bones have all weight of"),
         "{}",
         h.last_notice()
     );

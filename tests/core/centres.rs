@@ -504,7 +504,7 @@ fn the_editor_seeks_centres_while_the_picture_goes_on() {
     h.editor.poll(0.0);
     let badge = h.editor.centres_badge(ViewId::OWN).unwrap();
     assert!(
-        badge.ends_with("shown as dual quaternion skinning"),
+        badge.ends_with("Dual quaternion skinning is shown"),
         "{badge}"
     );
     let (label, _) = h.editor.running().unwrap();
@@ -527,7 +527,7 @@ fn the_editor_seeks_centres_while_the_picture_goes_on() {
     h.start_drag(elbow, elbow.lerp(shoulder, 0.5), false);
     h.editor.poll(0.0);
     let badge = h.editor.centres_badge(ViewId::OWN).unwrap();
-    assert!(badge.ends_with("shown with the previous ones"), "{badge}");
+    assert!(badge.ends_with("The previous ones are shown"), "{badge}");
     assert!(h.editor.running().is_none(), "not during the stroke");
     h.pointer(sinew::tools::PointerKind::Release, elbow, false);
     h.settle();
@@ -542,7 +542,10 @@ fn the_editor_seeks_centres_while_the_picture_goes_on() {
     }
     // The search may have ended before it was told to.
     if let Some(badge) = h.editor.centres_badge(ViewId::OWN) {
-        assert!(badge.starts_with("Centres were not computed"), "{badge}");
+        assert!(
+            badge.starts_with("Centres of rotation were not computed"),
+            "{badge}"
+        );
         h.editor.redo();
         h.settle();
         assert_eq!(h.editor.centres_badge(ViewId::OWN), None);

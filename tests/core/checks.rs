@@ -130,11 +130,14 @@ fn sums_are_normalised_and_locked_bones_keep_their_bits() {
     let before = check(&document);
     let found = finding(&before, Fix::Normalise).unwrap();
     assert_eq!(points(found), [3, 9, 11]);
-    assert_eq!(found.message, "3 points have weights that do not sum to 1.");
+    assert_eq!(
+        found.message,
+        "3 vertices have weights that do not add up to 1."
+    );
     let (fixed, after) = mend(&mut document, Fix::Normalise);
     assert_eq!(
         fixed.said,
-        "2 points normalised. 1 point stays as before: their other bones are locked."
+        "2 vertices normalised. 1 vertex unchanged: the other bones are locked."
     );
     let influences = &document.meshes()[&MESH].influences;
     assert_eq!(influences.row(3).weights, [0.5, 0.5]);
@@ -143,7 +146,7 @@ fn sums_are_normalised_and_locked_bones_keep_their_bits() {
     let left = after
         .findings
         .iter()
-        .find(|f| f.message.contains("sum to 1"))
+        .find(|f| f.message.contains("add up to 1"))
         .unwrap();
     assert_eq!(
         (points(left), left.fix),
@@ -160,7 +163,7 @@ fn points_without_a_bone_go_to_the_nearest() {
     assert!(near.x < -1.0 && far.x > 1.0, "{near} {far}");
     assert_eq!(check(&document).meshes[&MESH].n_unweighted, 2);
     let (fixed, after) = mend(&mut document, Fix::GiveToNearest);
-    assert_eq!(fixed.said, "2 points given to the nearest bone.");
+    assert_eq!(fixed.said, "2 vertices assigned to the nearest bone.");
     let influences = &document.meshes()[&MESH].influences;
     assert_eq!(influences.row(0).joints, [0]);
     assert_eq!(influences.row(639).joints, [2]);
@@ -280,7 +283,7 @@ fn the_sides_of_a_seam_are_welded_to_their_average() {
     );
     assert_eq!(points(found).len(), 4);
     let (fixed, after) = mend(&mut document, Fix::Weld);
-    assert_eq!(fixed.said, "4 points welded.");
+    assert_eq!(fixed.said, "4 vertices welded.");
     assert!(finding(&after, Fix::Weld).is_none());
     let item = &document.meshes()[&MESH];
     let at = |x: f32, y: f32| {

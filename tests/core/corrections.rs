@@ -6,9 +6,9 @@ use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use sinew::math::Transform;
 use sinew::skeleton::{Joint, JointId, JointRule, Skeleton};
 use sinew::skinning::{
-    Backend, BonePose, ChunkCorrections, Compensation, CookedChunk, CorrectionPose,
-    CorrectionSettings, JointPairs, LeafPoints, Polynomial, Projection, Rows, SkinBind, SkinBones,
-    SkinInput, SkinPalette, Stretch, Variant, correct, dqs,
+    Backend, BonePose, BulgeProjection, ChunkCorrections, Compensation, CookedChunk,
+    CorrectionPose, CorrectionSettings, JointPairs, LeafPoints, Polynomial, Rows, SkinBind,
+    SkinBones, SkinInput, SkinPalette, Stretch, Variant, correct, dqs,
 };
 
 /// A chain along x with its last bone's tail given.
@@ -56,7 +56,7 @@ impl Chain {
         points: &[Vec3],
         rows: &[Vec<(u16, f32)>],
         compensation: Option<&Compensation>,
-        projection: Option<&Projection>,
+        projection: Option<&BulgeProjection>,
         backend: Backend,
     ) -> Vec<Vec3> {
         let bound = vec![true; self.joints.len()];
@@ -208,15 +208,15 @@ fn golden_points_of_the_cylinder() {
         ),
     ];
     let chain = Chain::new(&[-5.0, 0.0], 5.0);
-    let published = Projection {
+    let published = BulgeProjection {
         variant: Variant::Published,
-        ..Projection::default()
+        ..BulgeProjection::default()
     };
     for backend in [Backend::detect(), Backend::Portable] {
         for (angle, twist, p, kim_han, original, manual) in table {
             let w = weight(p[0]);
             let rows = [vec![(0, 1.0 - w), (1, w)]];
-            let at = |c: Option<&Compensation>, projection: Option<&Projection>| {
+            let at = |c: Option<&Compensation>, projection: Option<&BulgeProjection>| {
                 let points = [Vec3::from_array(p)];
                 chain.run(&bend(angle, twist), &points, &rows, c, projection, backend)[0]
             };
@@ -282,13 +282,13 @@ fn golden_points_of_three_bones() {
             [0.0926737773, -0.8024982703, 0.3918558867],
         ),
     ];
-    let published = Projection {
+    let published = BulgeProjection {
         variant: Variant::Published,
-        ..Projection::default()
+        ..BulgeProjection::default()
     };
     for (p, w, manual, kim_han, blended) in table {
         let rows = [(0..3u16).map(|j| (j, w[j as usize])).collect::<Vec<_>>()];
-        let at = |c: Option<&Compensation>, projection: Option<&Projection>| {
+        let at = |c: Option<&Compensation>, projection: Option<&BulgeProjection>| {
             let points = [Vec3::from_array(p)];
             chain.run(&pose, &points, &rows, c, projection, Backend::detect())[0]
         };
@@ -298,6 +298,10 @@ fn golden_points_of_three_bones() {
         };
         close("manual", at(Some(&free(Polynomial::Manual)), None), manual);
         close("Kim & Han", at(None, Some(&published)), kim_han);
-        close("blended", at(None, Some(&Projection::default())), blended);
+        close(
+            "blended",
+            at(None, Some(&BulgeProjection::default())),
+            blended,
+        );
     }
 }

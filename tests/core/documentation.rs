@@ -1,12 +1,14 @@
 //! The README and the manual: their figures are those of the program, their links lead somewhere, every flag is explained.
 
-use crate::figures::{EXPORTS, Export, Model, PAGE, export_row, root, section};
+use crate::figures::{EXPORTS, EXPORTS_HEADER, Export, Model, PAGE, export_row, root, section};
 use crate::shared::shared_dir;
 use std::path::{Path, PathBuf};
 
 fn rows() -> Vec<String> {
     let page = std::fs::read_to_string(root().join(PAGE)).unwrap();
-    let rows = section(&page, "exports").lines();
+    let table = section(&page, "exports");
+    assert!(table.contains(EXPORTS_HEADER), "{table}");
+    let rows = table.lines();
     let rows = rows.filter(|line| line.starts_with('|')).skip(2);
     rows.map(str::to_owned).collect()
 }
@@ -129,4 +131,25 @@ fn the_manual_knows_every_flag() {
             );
         }
     }
+}
+
+/// Every folder of the sources has its row in the map.
+#[test]
+fn the_map_of_the_code_has_every_folder() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    let map = read("src/ARCHITECTURE.md");
+    let table = map.split("## Layers").nth(1).unwrap();
+    let table = table.split("\n## ").next().unwrap();
+    let modules = read("src/lib.rs");
+    let modules = modules.lines().filter_map(|line| {
+        let name = line.strip_prefix("pub mod ")?;
+        name.strip_suffix(';')
+    });
+    let mut n_modules = 0;
+    for name in modules {
+        let is_there = table.contains(&format!("`{name}`"));
+        assert!(is_there, "{name} is not in src/ARCHITECTURE.md");
+        n_modules += 1;
+    }
+    assert!(n_modules > 12, "{n_modules}");
 }

@@ -4,6 +4,7 @@ use crate::models::tube;
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
 use sinew::deform::{DeformStack, MaskKind, ScaleMode, SkinningMethod};
+use sinew::document::rig::{KEY_TOLERANCE, Keep, Reparent, reparent};
 use sinew::document::{ClipId, Document, Edit, History, InstanceId, MaskEdit, MeshId, invariants};
 use sinew::evaluate::{Evaluator, InstanceUpdate, Request, ViewRequest, Worker};
 use sinew::finding::Severity;
@@ -295,7 +296,7 @@ fn a_broken_edit_is_named_and_changes_nothing() {
                     stack
                 }),
             },
-            "the smoothing has 4000000000 rounds, which is not 1 - 100",
+            "the smoothing has 4000000000 iterations, which is not 1 - 100",
         ),
         (
             Edit::mask(MeshId(7), MaskKind::Blend, vec![], vec![]),
@@ -542,7 +543,16 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
         stretch: glam::DMat3::from_diagonal(DVec3::new(1.5, 1.0, 1.0)),
         ..document.skeleton().joint(JointId(1)).rest
     };
+    let hung = Reparent {
+        joint: JointId(2),
+        parent: Some(JointId(0)),
+        keep: Keep::LocalKeys,
+        nearest: false,
+        tolerance: KEY_TOLERANCE,
+        halves: true,
+    };
     let edits = [
+        Edit::Rig(Box::new(reparent(&document, &hung).unwrap())),
         Edit::Pose {
             joints: vec![JointId(1)],
             locals: vec![turned],
@@ -621,7 +631,8 @@ fn every_edit_reaches_the_worker_and_changes_the_picture() {
             | Edit::Stack { .. }
             | Edit::Mask(_)
             | Edit::Layers(_)
-            | Edit::JointRule { .. } => true,
+            | Edit::JointRule { .. }
+            | Edit::Rig(_) => true,
             // Shown by the clip test below, the hierarchy and the brushes.
             Edit::Clip { .. } | Edit::JointName { .. } | Edit::Locks(_) => false,
         };

@@ -246,7 +246,7 @@ fn a_stroke_that_cannot_be_says_why_and_changes_nothing() {
     h.drag(elbow, elbow, false);
     assert!(
         h.last_notice()
-            .starts_with("All bones but \"forearm\" are locked"),
+            .starts_with("All bones except \"forearm\" are locked"),
         "{}",
         h.last_notice()
     );

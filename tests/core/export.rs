@@ -3,10 +3,8 @@
 use crate::export_models::{assert_same_weights, edit_weights, reopen, shift};
 use serde_json::{Value, json};
 use sinew::document::{ClipId, Document, Edit, MeshId};
+use sinew::export::{ExportError, ExportOptions, Exported, GltfFormat, export, export_to_file};
 use sinew::io::Outputs;
-use sinew::io::gltf_export::{
-    Container, ExportError, ExportOptions, Exported, export, export_to_file,
-};
 use sinew::io::import_bytes;
 use sinew::skeleton::{Channel, Clip, Interpolation, JointId, Property};
 use sinew::skinning::{RowRef, Rows};
@@ -128,7 +126,7 @@ fn open_bytes(bytes: Vec<u8>) -> Document {
 
 fn gltf() -> ExportOptions {
     ExportOptions {
-        container: Container::Gltf,
+        format: GltfFormat::Gltf,
         ..ExportOptions::default()
     }
 }

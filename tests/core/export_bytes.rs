@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sinew::bake::BakeOptions;
 use sinew::deform::DeformStack;
 use sinew::document::Document;
-use sinew::io::gltf_export::{Container, ExportOptions, Exported, export};
+use sinew::export::{ExportOptions, Exported, GltfFormat, export};
 use sinew::task::Task;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -114,7 +114,7 @@ fn files_beside_a_model_stay_as_they_are() {
     let folder = tempfile::tempdir().unwrap();
     let glb = document(gltf);
     let options = ExportOptions {
-        container: Container::Gltf,
+        format: GltfFormat::Gltf,
         name: "tube".into(),
         ..ExportOptions::default()
     };

@@ -4,7 +4,7 @@ use crate::shared::shared_dir;
 use glam::DQuat;
 use serde_json::Value;
 use sinew::document::{ClipId, Document, Edit, MeshId};
-use sinew::io::gltf_export::{Container, ExportOptions, Exported, export};
+use sinew::export::{ExportOptions, Exported, GltfFormat, export};
 use sinew::io::{import_bytes, import_file};
 use sinew::skeleton::{Channel, Clip, JointId};
 use sinew::skinning::Rows;
@@ -148,16 +148,16 @@ fn models(shared: &Path) -> Vec<PathBuf> {
             continue;
         };
         let files = files.map(|f| f.unwrap().path());
-        found.extend(files.filter(|path| Container::of_path(path).is_some()));
+        found.extend(files.filter(|path| GltfFormat::of_path(path).is_some()));
     }
     found.sort();
     assert!(found.len() >= 12, "{found:?}");
     found
 }
 
-fn options(influences: usize, container: Container) -> ExportOptions {
+fn options(influences: usize, format: GltfFormat) -> ExportOptions {
     ExportOptions {
-        container,
+        format,
         influences,
         write_pose_as_rest: true,
         ..ExportOptions::default()
@@ -173,8 +173,8 @@ fn edited_models_come_back_bit_for_bit() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let mut document = open(&path);
         edit_everything(&mut document);
-        for (limit, container) in [(8, Container::Glb), (4, Container::Gltf)] {
-            let exported = export(&document, &options(limit, container), &Task::new()).unwrap();
+        for (limit, format) in [(8, GltfFormat::Glb), (4, GltfFormat::Gltf)] {
+            let exported = export(&document, &options(limit, format), &Task::new()).unwrap();
             for finding in &exported.report.findings {
                 println!("{name}, {limit} influences: {finding}");
             }
@@ -200,9 +200,9 @@ fn untouched_models_are_verbatim() {
     };
     for path in models(&shared) {
         let document = open(&path);
-        let container = Container::of_path(&path).unwrap();
+        let format = GltfFormat::of_path(&path).unwrap();
         let keep = ExportOptions {
-            container,
+            format,
             ..ExportOptions::default()
         };
         let exported = export(&document, &keep, &Task::new()).unwrap();
@@ -213,14 +213,14 @@ fn untouched_models_are_verbatim() {
                 "{name}"
             );
         }
-        let other = match container {
-            Container::Glb => Container::Gltf,
-            Container::Gltf => Container::Glb,
+        let other = match format {
+            GltfFormat::Glb => GltfFormat::Gltf,
+            GltfFormat::Gltf => GltfFormat::Glb,
         };
         let exported = export(
             &document,
             &ExportOptions {
-                container: other,
+                format: other,
                 ..keep
             },
             &Task::new(),
@@ -252,7 +252,7 @@ fn broken_models_that_load_can_be_exported() {
             continue;
         };
         let files = files.map(|f| f.unwrap().path());
-        for path in files.filter(|path| Container::of_path(path).is_some()) {
+        for path in files.filter(|path| GltfFormat::of_path(path).is_some()) {
             let Ok(imported) = import_file(&path, &Task::new()) else {
                 continue;
             };
@@ -260,8 +260,8 @@ fn broken_models_that_load_can_be_exported() {
                 continue;
             };
             edit_everything(&mut document);
-            for container in [Container::Glb, Container::Gltf] {
-                match export(&document, &options(4, container), &Task::new()) {
+            for format in [GltfFormat::Glb, GltfFormat::Gltf] {
+                match export(&document, &options(4, format), &Task::new()) {
                     Ok(exported) => {
                         let again = reopen(&exported);
                         assert_same_weights(&document, &again, 4, &path.to_string_lossy());
@@ -307,18 +307,18 @@ fn the_validator_finds_nothing_new() {
     sources.extend(["simple_skin_draco.glb", "simple_skin_meshopt.glb"].map(|f| fixtures.join(f)));
     if let Some(more) = std::env::var_os("SINEW_MORE_MODELS") {
         let more = std::fs::read_dir(more).unwrap().map(|f| f.unwrap().path());
-        sources.extend(more.filter(|path| Container::of_path(path).is_some()));
+        sources.extend(more.filter(|path| GltfFormat::of_path(path).is_some()));
     }
     for path in sources {
         let mut document = open(&path);
         edit_everything(&mut document);
         files.push(path.clone());
-        for (limit, container) in [
-            (4, Container::Glb),
-            (8, Container::Glb),
-            (4, Container::Gltf),
+        for (limit, format) in [
+            (4, GltfFormat::Glb),
+            (8, GltfFormat::Glb),
+            (4, GltfFormat::Gltf),
         ] {
-            let exported = export(&document, &options(limit, container), &Task::new()).unwrap();
+            let exported = export(&document, &options(limit, format), &Task::new()).unwrap();
             let folder = folder.path().join(format!("{limit}"));
             for (name, bytes) in &exported.files {
                 let target = folder.join(name);

@@ -186,7 +186,7 @@ fn edits_options_and_places_make_a_result_stale() {
     assert!(h.editor.history().is_modified());
     let standing = h.editor.export_standing(&path);
     assert_eq!(standing, Standing::ModelChanged);
-    assert!(standing.sentence().unwrap().contains("compute again"));
+    assert!(standing.sentence().unwrap().contains("Compute again"));
     let before = h.editor.exporting().result().unwrap().exported().clone();
     h.editor.save_export(&path);
     h.settle();
@@ -250,7 +250,7 @@ fn a_save_and_the_checks_end_while_an_export_is_computed() {
     let cells: Vec<_> = row.iter().map(|(joint, _)| (0, joint, 0.1)).collect();
     assert_eq!(h.editor.set_weights(mesh, &cells, "Edit weights"), 0);
     wait_until(&mut h, |h| h.editor.findings().len() > n_found);
-    let project = folder.path().join("mannequin.ron");
+    let project = folder.path().join("arm.ron");
     h.editor.save_as(&project);
     wait_until(&mut h, |h| h.editor.saved_at().is_some());
     assert!(project.is_file() && !h.editor.history().is_modified());
@@ -261,7 +261,7 @@ fn a_save_and_the_checks_end_while_an_export_is_computed() {
     h.settle();
     assert_eq!(
         h.last_notice(),
-        "The export was cancelled; nothing was written."
+        "The export was cancelled. No file was written."
     );
 }
 
@@ -284,7 +284,7 @@ fn computing_can_be_cancelled_and_a_bad_option_is_a_sentence() {
     h.settle();
     assert_eq!(
         h.last_notice(),
-        "The export was cancelled; nothing was written."
+        "The export was cancelled. No file was written."
     );
     assert_eq!(h.editor.export_standing(&path), Standing::None);
     h.editor.export_settings_mut().bake.tolerance = 3.0;

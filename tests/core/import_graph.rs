@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The files of `src` and what each imports.
-pub struct ImportGraph {
+pub(crate) struct ImportGraph {
     /// Paths below `src`, by file.
     pub names: Vec<String>,
     /// By file: the files it imports from.
@@ -37,7 +37,7 @@ struct Use {
 
 impl ImportGraph {
     /// The graph of these files, given as paths below `src` and their texts.
-    pub fn new(files: &[(PathBuf, String)]) -> Self {
+    pub(crate) fn new(files: &[(PathBuf, String)]) -> Self {
         let modules: Vec<Module> = files
             .iter()
             .map(|(path, text)| Module::new(path, text))
@@ -70,7 +70,7 @@ impl ImportGraph {
 
     /// The sets of files in which every file reaches every other one: the strongly connected components of more than one
     /// file.
-    pub fn circles(&self) -> Vec<BTreeSet<usize>> {
+    pub(crate) fn circles(&self) -> Vec<BTreeSet<usize>> {
         let reached: Vec<BTreeSet<usize>> =
             (0..self.names.len()).map(|i| self.reached(i)).collect();
         let mut circles: BTreeSet<BTreeSet<usize>> = BTreeSet::new();
@@ -101,7 +101,7 @@ impl ImportGraph {
     }
 
     /// The imports within a circle, one a line.
-    pub fn describe(&self, circle: &BTreeSet<usize>) -> String {
+    pub(crate) fn describe(&self, circle: &BTreeSet<usize>) -> String {
         let lines = circle.iter().map(|&i| {
             let inside: Vec<&str> = self.imports[i]
                 .intersection(circle)

@@ -7,7 +7,7 @@ use glam::{DMat3, DQuat, DVec3};
 use proptest::prelude::*;
 use sinew::document::{ClipId, Document, Edit};
 use sinew::editor::{Editor, OpenRequest};
-use sinew::io::gltf_export::{ExportOptions, export};
+use sinew::export::{ExportOptions, export};
 use sinew::io::project::{apply_project, to_project};
 use sinew::math::transform::normalize_or_identity;
 use sinew::math::{DualQuat, Transform};
@@ -501,7 +501,7 @@ fn the_way_of_a_clip_and_whether_it_is_exported_can_be_undone() {
     e.set_in_betweens(InBetweens::Screw);
     let name = before.clips()[&id].name.clone();
     let label = e.history().undo_label().map(str::to_owned);
-    assert_eq!(label, Some(format!("In-betweens of \"{name}\": Screw")));
+    assert_eq!(label, Some(format!("Interpolation of \"{name}\": Screw")));
     assert_eq!(e.shown_clip().unwrap().1.in_betweens, InBetweens::Screw);
     e.set_in_betweens(InBetweens::Screw);
     e.set_exported(false);

@@ -115,7 +115,7 @@ fn a_cell_is_one_step_and_keeps_locks_and_sums() {
     assert_eq!(row(&h, 4), before);
     assert_eq!(h.editor.history().n_undo(), n_steps, "no empty step");
     let told = &h.notices.last().unwrap().text;
-    assert!(told.contains("locked bones keep theirs"), "{told}");
+    assert!(told.contains("locked bones keep their weights"), "{told}");
     assert_eq!(h.editor.set_weights(mesh, &[(4, 1, 0.9)], "Edit weight"), 1);
     assert_eq!(of(&row(&h, 4), 0).to_bits(), of(&before, 0).to_bits());
     // Points and bones that are not there are refused, not followed.

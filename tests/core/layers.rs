@@ -840,11 +840,7 @@ fn the_mask_of_a_layer_is_a_map_like_the_others_and_spares_locked_bones() {
         &item.influences,
         &painted.meshes()[&mesh].influences
     ));
-    assert!(
-        h.last_notice().contains("left alone"),
-        "{}",
-        h.last_notice()
-    );
+    assert!(h.last_notice().contains("unchanged"), "{}", h.last_notice());
     // The colours follow when the layer goes.
     h.editor.delete_layer();
     h.settle();
@@ -876,7 +872,8 @@ fn the_mirror_of_a_layer_is_found_in_the_background_and_is_one_step() {
     assert_eq!(mirror.unwrap().axis(), Axis::Z);
     assert_eq!(h.editor.history().n_undo(), n_steps + 1);
     assert!(
-        h.last_notice().starts_with("The layer shows +Z to -Z."),
+        h.last_notice()
+            .starts_with("The layer is mirrored +Z to -Z."),
         "{}",
         h.last_notice()
     );
@@ -914,7 +911,7 @@ fn cells_of_a_layer_that_is_not_shown_are_refused_and_a_faded_one_says_so() {
     h.settle();
     assert!(
         h.last_notice()
-            .starts_with("The layer has 1 of 1 weight as given"),
+            .starts_with("The layer stores 1 of 1 weight as entered"),
         "{}",
         h.last_notice()
     );
@@ -953,7 +950,7 @@ fn layers_that_show_through_locks_are_told_once_the_step_is_closed() {
     let said = h.last_notice();
     assert!(
         said.ends_with(&format!(
-            "changed at {n} points: layers show through locks."
+            "changed on {n} vertices: locks protect a layer, not the result of all layers."
         )),
         "{said}"
     );

@@ -74,7 +74,7 @@ fn a_stroke_on_a_map_is_one_step_whatever_is_locked() {
 #[test]
 fn a_map_of_another_part_is_another_map() {
     for (kind, label) in [
-        (MaskKind::Blend, "Paint dual quaternion share"),
+        (MaskKind::Blend, "Paint dual quaternion factor"),
         (MaskKind::Projection, "Paint projection strength"),
         (MaskKind::Smooth, "Paint smoothing strength"),
     ] {
@@ -133,7 +133,7 @@ fn a_stroke_that_changes_nothing_says_why_and_is_no_step() {
     assert_eq!(h.editor.history().n_undo(), n_steps);
     assert_eq!(
         h.last_notice(),
-        "All points under the brush are at 1.00 already; X paints with 1 or 0, Ctrl the other way."
+        "All vertices under the brush are already at 1.00. Press X to swap 1 and 0, or hold Ctrl to invert."
     );
 }
 
@@ -181,7 +181,7 @@ fn a_whole_map_is_filled_inverted_and_cleared() {
     assert_eq!(rest.len(), n_points - 3);
     assert!(
         h.last_notice()
-            .contains("3 points of the selection changed")
+            .contains("3 vertices of the selection changed")
     );
     h.editor.hide_selected();
     *h.editor.brush_mut().value_mut() = 0.5;
@@ -200,11 +200,14 @@ fn a_whole_map_is_filled_inverted_and_cleared() {
     h.editor.clear_map();
     h.settle();
     assert_eq!(h.editor.history().n_undo(), n_steps);
-    assert!(h.last_notice().contains("no point"), "{}", h.last_notice());
+    assert!(h.last_notice().contains("no vertex"), "{}", h.last_notice());
     h.editor.set_paint_target(PaintTarget::Weights);
     h.editor.fill_map();
     h.settle();
-    assert!(h.last_notice().starts_with("Choose a map to paint first"));
+    assert!(
+        h.last_notice()
+            .starts_with("Choose a map as paint target first")
+    );
 }
 
 #[test]

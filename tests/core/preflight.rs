@@ -4,8 +4,8 @@ use crate::export_models::open;
 use sinew::bake::{BakeMode, BakeOptions};
 use sinew::deform::DeformStack;
 use sinew::document::{Document, Edit};
+use sinew::export::{ExportOptions, estimate, export, preflight};
 use sinew::finding::{Finding, Place, Severity};
-use sinew::io::gltf_export::{ExportOptions, estimate, export, preflight};
 use sinew::task::Task;
 use std::path::Path;
 use std::sync::Arc;
@@ -165,7 +165,7 @@ fn an_estimate_of_frames_is_near_to_what_they_come_to() {
         let found = estimate(&document, &options, &Task::new()).unwrap();
         let found = found.unwrap();
         let exported = export(&document, &options, &Task::new()).unwrap();
-        let came = exported.report.correction.unwrap();
+        let came = exported.correction.unwrap();
         println!("{found:?}\n{}", came.summary());
         assert!(found.promises(tolerance) && came.met && found.helper_joints == 0);
         let ratio = found.morph_targets as f64 / came.morph_targets as f64;
@@ -197,7 +197,7 @@ fn an_estimate_is_near_to_what_the_export_comes_to() {
     };
     let (found, options) = with(correct(BakeMode::Clips));
     let exported = export(&document, &options, &Task::new()).unwrap();
-    let came = exported.report.correction.unwrap();
+    let came = exported.correction.unwrap();
     println!("{found:?}\n{}", came.summary());
     assert!(found.helper_joints > 0 && came.helper_joints > 0);
     assert_eq!(found.morph_targets, came.morph_targets);

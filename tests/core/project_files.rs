@@ -16,7 +16,7 @@ use sinew::io::project::{
 };
 use sinew::math::Axis;
 use sinew::skeleton::{InBetweens, Interpolation, JointId, JointRule, Property};
-use sinew::skinning::{Compensation, Polynomial, Projection, TwistDamping, Variant};
+use sinew::skinning::{BulgeProjection, Compensation, Polynomial, TwistDamping, Variant};
 use sinew::task::Task;
 use sinew::weights::curve::Curve;
 use sinew::weights::falloff::Falloff;
@@ -137,7 +137,7 @@ fn version_2_opens() {
             auto_strength: true,
             siblings: true,
         },
-        projection: Projection {
+        projection: BulgeProjection {
             enabled: true,
             variant: Variant::Corrected,
             power: 4.0,

@@ -12,7 +12,7 @@ use sinew::bake::{BakeMode, BakeOptions, practice};
 use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, Edit};
 use sinew::evaluate::Evaluator;
-use sinew::io::gltf_export::{CorrectionReport, ExportOptions, Exported, export};
+use sinew::export::{CorrectionReport, ExportOptions, Exported, export};
 use sinew::skeleton::{JointId, Pose};
 use sinew::task::Task;
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ fn retarget(document: &Document) -> (Exported, CorrectionReport) {
         ..ExportOptions::default()
     };
     let exported = export(document, &options, &Task::new()).unwrap();
-    let report = exported.report.correction.clone().unwrap();
+    let report = exported.correction.clone().unwrap();
     println!("{}", report.summary());
     (exported, report)
 }

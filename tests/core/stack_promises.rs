@@ -8,8 +8,8 @@ use crate::stacks::Rig;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use proptest::prelude::*;
 use sinew::deform::{
-    Compensation, DeformStack, MaskKind, Moved, Polynomial, Projection, ScaleMode, SkinningMethod,
-    TwistDamping, Variant,
+    BulgeProjection, Compensation, DeformStack, MaskKind, Moved, Polynomial, ScaleMode,
+    SkinningMethod, TwistDamping, Variant,
 };
 use sinew::document::{
     Document, Edit, InstanceId, MaskEdit, MeshId, MeshItem, Parts, Skin, SkinId,
@@ -188,7 +188,7 @@ fn any_stack() -> impl Strategy<Value = DeformStack> {
             siblings: on[2],
         });
     let projection = (any::<[bool; 3]>(), 1.0f32..8.0, 0.0f32..1.0).prop_map(
-        |([enabled, published, sibling_fade], power, strength)| Projection {
+        |([enabled, published, sibling_fade], power, strength)| BulgeProjection {
             enabled,
             variant: if published {
                 Variant::Published

@@ -10,7 +10,7 @@ use crate::skinning::Random;
 use crate::stacks::Rig;
 use glam::{DQuat, DVec3};
 use sinew::deform::{
-    Compensation, DeformStack, MaskKind, Projection, ScaleMode, SkinningMethod, TwistDamping,
+    BulgeProjection, Compensation, DeformStack, MaskKind, ScaleMode, SkinningMethod, TwistDamping,
 };
 use sinew::document::{Edit, MaskEdit, MeshId};
 use sinew::math::Transform;
@@ -215,10 +215,10 @@ fn random_models_equal_the_reference_under_the_whole_stack() {
                 strength: 1.2,
                 ..Compensation::default()
             },
-            projection: Projection {
+            projection: BulgeProjection {
                 sibling_fade: siblings,
                 strength: 0.9,
-                ..Projection::default()
+                ..BulgeProjection::default()
             },
             ..DeformStack::bare(method)
         };

@@ -13,7 +13,7 @@ use crate::seed_001::{self, THREE_BONES_PROJECTED};
 use crate::seed_tables::{check, tables};
 use glam::{DAffine3, DVec3};
 use sinew::deform::{
-    Compensation, DeformStack, Polynomial, Projection, SkinningMethod, TwistDamping, Variant,
+    BulgeProjection, Compensation, DeformStack, Polynomial, SkinningMethod, TwistDamping, Variant,
 };
 use sinew::document::{
     Document, Edit, Instance, InstanceId, MeshId, MeshItem, MeshSource, Parts, PrimitiveSource,
@@ -202,21 +202,21 @@ fn compensated(polynomial: Polynomial) -> DeformStack {
     }
 }
 
-fn published_projection() -> Projection {
-    Projection {
+fn published_projection() -> BulgeProjection {
+    BulgeProjection {
         variant: Variant::Published,
-        ..Projection::default()
+        ..BulgeProjection::default()
     }
 }
 
 /// The stack of a method of the tables.
 fn stack_of(method: &str) -> DeformStack {
     let manual = || compensated(Polynomial::Manual);
-    let projected = |projection: Projection, stack: DeformStack| DeformStack {
+    let projected = |projection: BulgeProjection, stack: DeformStack| DeformStack {
         projection,
         ..stack
     };
-    let blended = Projection::default;
+    let blended = BulgeProjection::default;
     let mushed = |mut stack: DeformStack| {
         stack.smooth.enabled = true;
         stack.smooth.iterations = 40;
@@ -355,7 +355,7 @@ fn golden_points_by_the_library() {
         (
             "blended",
             DeformStack {
-                projection: Projection::default(),
+                projection: BulgeProjection::default(),
                 ..DeformStack::dqs()
             },
             expected(&|k| THREE_BONES_PROJECTED[k].1),
@@ -374,7 +374,7 @@ fn fixtures_of_junction_and_fork_by_the_library() {
         let mut rig = Rig::fixture(&fixture);
         let skin_matrices = matrices(&fixture.motions);
         let soft = DeformStack {
-            projection: Projection::default(),
+            projection: BulgeProjection::default(),
             ..DeformStack::dqs()
         };
         let posed = rig.run(soft, &skin_matrices);
@@ -463,11 +463,11 @@ fn every_option_of_compensation_and_projection_equals_the_reference() {
                 siblings,
                 ..Compensation::default()
             },
-            projection: Projection {
+            projection: BulgeProjection {
                 power: 3.5,
                 sibling_fade: true,
                 strength: 0.75,
-                ..Projection::default()
+                ..BulgeProjection::default()
             },
             ..DeformStack::dqs()
         };

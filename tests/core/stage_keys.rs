@@ -9,7 +9,7 @@ use sinew::deform::{
 use sinew::document::{MeshSource, PrimitiveSource};
 use sinew::math::Transform;
 use sinew::mesh::Mesh;
-use sinew::skeleton::{Joint, JointId, JointRule, Pose, Skeleton};
+use sinew::skeleton::{Joint, JointId, Pose, Skeleton};
 use sinew::skinning::{Centres, Influences, Rows};
 use sinew::task::Task;
 use std::sync::Arc;
@@ -137,8 +137,7 @@ fn skeleton(change: impl FnOnce(&mut Vec<Joint>)) -> Arc<Skeleton> {
         name: String::new(),
         parent: parent.map(JointId),
         rest: Transform::from_rotation_translation(DQuat::IDENTITY, *at),
-        source_node: None,
-        rule: JointRule::default(),
+        ..Joint::default()
     };
     let mut joints = JOINTS.iter().map(joint).collect();
     change(&mut joints);

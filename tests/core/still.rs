@@ -9,11 +9,11 @@ use sinew::bake::still::{Still, still_shapes};
 use sinew::bake::{BakeMode, BakeOptions};
 use sinew::deform::DeformStack;
 use sinew::document::{ClipId, Document, Edit};
+use sinew::export::export_obj;
+use sinew::export::export_still_to_file;
+use sinew::export::{ExportOptions, Exported, GltfFormat, export, export_still};
 use sinew::io::Outputs;
-use sinew::io::gltf_export::{Container, ExportOptions, Exported, export, export_still};
 use sinew::io::import_bytes;
-use sinew::io::obj::export_obj;
-use sinew::io::still::export_still_to_file;
 use sinew::skeleton::{Clip, Property};
 use sinew::task::Task;
 use std::path::{Path, PathBuf};
@@ -88,9 +88,9 @@ fn diagonal(drawn: &[(Vec<Vec3>, Vec<Vec3>)]) -> f32 {
     (high - low).length()
 }
 
-fn still_of(document: &Document, still: &Still, container: Container) -> Exported {
+fn still_of(document: &Document, still: &Still, format: GltfFormat) -> Exported {
     let options = ExportOptions {
-        container,
+        format,
         ..ExportOptions::default()
     };
     export_still(document, still, &options, &Task::new()).unwrap()
@@ -98,8 +98,8 @@ fn still_of(document: &Document, still: &Still, container: Container) -> Exporte
 
 /// The file must show what the stacks show, and nothing that moves. `normals`: the source has some of its own.
 fn agrees(document: &Document, still: &Still, normals: bool, name: &str) {
-    for container in [Container::Glb, Container::Gltf] {
-        let exported = still_of(document, still, container);
+    for format in [GltfFormat::Glb, GltfFormat::Gltf] {
+        let exported = still_of(document, still, format);
         assert_eq!(said(&exported, "the written file"), 0, "{name}");
         let read = reopen(&exported);
         assert!(read.skins().is_empty() && read.clips().is_empty(), "{name}");
@@ -132,7 +132,7 @@ fn an_arm_stands_still_as_its_stack_bends_it() {
     agrees(&document, &rest, true, "arm at rest");
     let size = |e: Exported| e.files[0].1.len();
     let source = document.source().unwrap().bytes.len();
-    assert!(size(still_of(&document, &rest, Container::Glb)) < source);
+    assert!(size(still_of(&document, &rest, GltfFormat::Glb)) < source);
 }
 
 #[test]
@@ -143,7 +143,10 @@ fn any_number_of_threads_writes_the_same_still() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build();
         pool.unwrap().install(|| {
             let obj = export_obj(&document, &still, "m", &Task::new()).unwrap();
-            (still_of(&document, &still, Container::Glb).files, obj.files)
+            (
+                still_of(&document, &still, GltfFormat::Glb).files,
+                obj.files,
+            )
         })
     };
     assert!(run(1) == run(3));
@@ -375,7 +378,7 @@ fn plays_frames(document: &Document, clips: Vec<ClipId>) -> (Exported, Document)
             ..BakeOptions::default()
         },
     );
-    let report = exported.report.correction.clone().unwrap();
+    let report = exported.correction.clone().unwrap();
     println!("{}", report.summary());
     assert!(
         report.met && report.max_percent <= 0.1 && report.morph_targets > 0,
@@ -486,7 +489,7 @@ fn what_a_file_without_skins_cannot_keep_goes_and_is_said() {
         clips: vec![first],
         ..BakeOptions::default()
     };
-    let still = still_of(&document, &moment_of(&document, 0), Container::Glb);
+    let still = still_of(&document, &moment_of(&document, 0), GltfFormat::Glb);
     for exported in [still, framed(&document, options)] {
         assert_eq!(said(&exported, "Tangents"), 1);
         let read = reopen(&exported);
@@ -501,7 +504,7 @@ fn what_a_file_without_skins_cannot_keep_goes_and_is_said() {
     let alone = changed(&asset("arm"), |json| {
         json["extras"] = json!({ "sinew_skin": {"version": 1} });
     });
-    let read = reopen(&still_of(&alone, &Still::default(), Container::Glb));
+    let read = reopen(&still_of(&alone, &Still::default(), GltfFormat::Glb));
     assert!(read.source().unwrap().json.get("extras").is_none());
 }
 
@@ -518,7 +521,7 @@ fn frames_are_dense_and_without_normals_where_asked() {
         };
         let exported = framed(&document, options);
         let json = reopen(&exported).source().unwrap().json.clone();
-        assert!(exported.report.correction.as_ref().unwrap().met);
+        assert!(exported.correction.as_ref().unwrap().met);
         let targets = json["meshes"][0]["primitives"][0]["targets"].as_array();
         let turned = targets
             .unwrap()
@@ -550,7 +553,7 @@ fn a_compressed_mesh_drawn_with_and_without_a_skin_plays_frames() {
     });
     assert_eq!(document.instances().len(), 2);
     let exported = framed(&document, BakeOptions::default());
-    assert!(exported.report.correction.as_ref().unwrap().met);
+    assert!(exported.correction.as_ref().unwrap().met);
     let read = reopen(&exported);
     let json = &read.source().unwrap().json;
     assert!(json.get("extensionsUsed").is_none());
@@ -623,7 +626,7 @@ fn frames_need_clips_and_skins() {
             .to_string()
     };
     let arm = open(&asset("arm"));
-    let still = reopen(&still_of(&arm, &Still::default(), Container::Glb));
+    let still = reopen(&still_of(&arm, &Still::default(), GltfFormat::Glb));
     assert!(refused(&still).contains("no clip"));
     let task = Task::new();
     task.cancel();

@@ -176,9 +176,9 @@ fn the_samples_sides_match_and_mirroring_them_twice_is_once() {
         how: Flood::Add,
     };
     let parts = document.subject(MESH, scope).unwrap();
-    let outcome = flood.run(&parts.view(), &Task::new()).unwrap();
+    let flooded = flood.run(&parts.view(), &Task::new()).unwrap();
     drop(parts);
-    let mut edit = document.paint_edit(MESH, outcome.points, outcome.rows);
+    let mut edit = document.paint_edit(MESH, flooded.points, flooded.rows);
     document.apply(&mut edit).unwrap();
     let mirror = Operation::Mirror(Mirroring::default());
     let first = apply(&mut document, &mut history, &mirror);

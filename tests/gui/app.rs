@@ -218,10 +218,7 @@ fn a_save_that_fails_loses_nothing() {
     let nowhere = window.folder.path().join("no folder").join("arm.ron");
     window.write(&nowhere.display().to_string());
     window.click(Role::Button, "Save");
-    assert!(
-        window.says("There is no folder"),
-        "the dialog says why and stays"
-    );
+    assert!(window.says("The folder"), "the dialog says why and stays");
     window.click(Role::Button, "Cancel");
     assert!(window.document().same_content(&painted));
     assert!(window.editor().history().is_modified());
@@ -241,7 +238,7 @@ fn another_file_is_only_replaced_after_a_second_yes() {
     window.key(Modifiers::COMMAND, Key::S);
     window.write(&path.with_extension("").display().to_string());
     window.key(Modifiers::NONE, Key::Enter);
-    assert!(window.says("old.ron exists. Replace it?"));
+    assert!(window.says("old.ron already exists. Replace it?"));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "another project");
     window.click(Role::Button, "Replace");
     assert_ne!(std::fs::read_to_string(&path).unwrap(), "another project");

@@ -99,7 +99,7 @@ fn items_of_the_view_menu_do_what_they_say() {
     for (i, label) in [
         "Show bones",
         "Show grid",
-        "Wire over surface",
+        "Wireframe overlay",
         "Orthographic",
     ]
     .into_iter()

@@ -113,7 +113,7 @@ fn the_compare_workspace_opens_with_two_panes_and_others_keep_their_one() {
     assert_eq!(
         names,
         [
-            "Viewport 1: LBS, as other viewers draw it",
+            "Viewport 1: Linear blend skinning (LBS)",
             "Viewport 2: This project"
         ]
     );
@@ -207,7 +207,7 @@ fn panes_are_linked_and_each_shows_the_stack_chosen_for_it() {
 
     // Kept aside, a stack stays as it was.
     window.click(Role::ComboBox, "Stack of pane 2");
-    choose_item(&mut window, "Keep the stack as it is now");
+    choose_item(&mut window, "Keep current stack");
     let kept = window.editor().compare().choices[1].clone();
     assert!(matches!(kept, StackChoice::Custom(_)));
     let as_kept = positions(&window, &kept);
@@ -387,7 +387,7 @@ fn holding_the_key_shows_what_was_before_and_releasing_it_the_stack_again() {
     let snapshots = window.editor().n_snapshots();
     window.harness.key_down(Key::Backtick);
     window.settle();
-    assert!(window.says("Before: LBS"));
+    assert!(window.says("Comparison: LBS"));
     assert!(window.app().viewport().shows_before());
     let before = quiet(&mut window, "hold-before");
     let body = rect.with_min_y(rect.top() + 60.0);
@@ -421,10 +421,10 @@ fn holding_the_key_shows_what_was_before_and_releasing_it_the_stack_again() {
     window.find_and_run(Command::UseBefore(StackPreset::Dqs));
     window.find_and_run(Command::ShowBefore);
     window.settle();
-    assert!(window.says("Before: DQS"));
+    assert!(window.says("Comparison: DQS"));
     window.find_and_run(Command::KeepBefore);
     window.settle();
-    assert!(window.says("Before: Kept stack"));
+    assert!(window.says("Comparison: Kept stack"));
     window.find_and_run(Command::ShowBefore);
     window.settle();
     assert!(!window.says("Before:"));
@@ -442,7 +442,7 @@ fn what_was_before_shows_over_a_clip_that_plays_and_in_the_middle_of_a_stroke() 
         view.is_some_and(|v| app.editor().is_view_shown(v))
     });
     window.harness.step();
-    assert!(window.says("Before: LBS") && window.editor().is_playing());
+    assert!(window.says("Comparison: LBS") && window.editor().is_playing());
     let serial = window.editor().picture_serial();
     window.wait("it plays on", move |app| {
         app.editor().picture_serial() > serial + 3
@@ -465,7 +465,7 @@ fn what_was_before_shows_over_a_clip_that_plays_and_in_the_middle_of_a_stroke() 
         window.move_to(at + Vec2::new(5.0 + i as f32, 4.0));
     }
     assert!(window.editor().is_painting(), "the stroke goes on");
-    assert!(window.says("Before: LBS"));
+    assert!(window.says("Comparison: LBS"));
     window.wait_until("it meets what is seen", |w| {
         let view = w.editor().view_of(&LBS);
         view == Some(w.editor().pointed_view())
@@ -492,7 +492,7 @@ fn what_was_before_shows_over_a_clip_that_plays_and_in_the_middle_of_a_stroke() 
     window.harness.key_down(Key::Backtick);
     window.move_to(centre + Vec2::new(90.0, 60.0));
     window.move_to(centre + Vec2::new(80.0, 70.0));
-    assert!(window.editor().transforming().is_some() && window.says("Before: LBS"));
+    assert!(window.editor().transforming().is_some() && window.says("Comparison: LBS"));
     window.harness.key_up(Key::Backtick);
     window.key(Modifiers::NONE, Key::Escape);
     assert!(window.editor().transforming().is_none());
@@ -513,10 +513,7 @@ fn panes_choices_and_the_wipe_are_saved_with_the_project() {
     editor.save_as(&project);
     window.settle();
     let text = std::fs::read_to_string(&project).expect("it is saved");
-    assert!(
-        text.contains("Wipe") && text.contains("Projection"),
-        "{text}"
-    );
+    assert!(text.contains("Wipe") && text.contains("Camera"), "{text}");
     window.drop_file(crate::window::asset("hand.glb"));
     assert_ne!(window.editor().compare(), &saved);
     window.drop_file(&project);

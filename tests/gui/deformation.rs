@@ -197,7 +197,7 @@ fn every_control_of_the_method_and_the_scale_is_one_step() {
         Some(StackPreset::Default)
     );
     section.one_step(
-        "Set scale of bones",
+        "Set scale handling",
         |s| s.choose("Scale of bones", "Drop"),
         |stack| stack.scale == ScaleMode::Drop,
     );
@@ -214,8 +214,8 @@ fn every_control_of_the_method_and_the_scale_is_one_step() {
         |stack| stack.method == SkinningMethod::Blend,
     );
     section.one_step(
-        "Set share of dual quaternions",
-        |s| s.slide("Share of dual quaternion skinning", 0.25),
+        "Set DQS factor",
+        |s| s.slide("Dual quaternion skinning factor", 0.25),
         |stack| stack.blend == 0.25,
     );
     section.one_step(
@@ -224,7 +224,7 @@ fn every_control_of_the_method_and_the_scale_is_one_step() {
         |stack| stack.method == SkinningMethod::Lbs,
     );
     assert!(section.is_disabled(Role::ComboBox, "Scale of bones"));
-    assert!(!section.says("Share of dual quaternion skinning"));
+    assert!(!section.says("Dual quaternion skinning factor"));
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn every_control_of_compensation_is_one_step() {
         |s| s.slide("Coefficient c2", -8.0),
         |stack| stack.compensation.polynomial == Polynomial::Custom { c1: 3.0, c2: -8.0 },
     );
-    assert!(section.says("c3  4.00") && section.says("Polynomial: at most"));
+    assert!(section.says("c3  4.00") && section.says("Polynomial: maximum"));
     section.picture("custom");
     section.one_step(
         "Set compensation as published",
@@ -313,13 +313,13 @@ fn every_control_of_compensation_is_one_step() {
         |stack| *stack == DeformStack::default(),
     );
     section.one_step(
-        "Switch compensation off",
+        "Turn compensation off",
         |s| s.click(Role::CheckBox, "Compensation"),
         |stack| !stack.compensation.enabled,
     );
     assert!(section.says("Compensation  off"));
     section.one_step(
-        "Switch compensation on",
+        "Turn compensation on",
         |s| s.click(Role::CheckBox, "Compensation"),
         |stack| stack.compensation.enabled,
     );
@@ -357,13 +357,13 @@ fn every_control_of_projection_and_smoothing_is_one_step() {
         |stack| *stack == DeformStack::default(),
     );
     section.one_step(
-        "Switch projection off",
+        "Turn projection off",
         |s| s.click(Role::CheckBox, "Projection"),
         |stack| !stack.projection.enabled,
     );
     section.open("Corrective smooth");
     section.one_step(
-        "Switch corrective smooth on",
+        "Turn corrective smooth on",
         |s| s.click(Role::CheckBox, "Corrective smooth"),
         |stack| stack.smooth.enabled,
     );
@@ -474,7 +474,7 @@ fn a_preset_is_one_click_and_a_step() {
     assert!(section.says("Preset: Default"));
     let lbs = Command::UsePreset(StackPreset::Lbs).label();
     section.one_step(
-        "Deform as other viewers do",
+        "Use linear blend skinning only",
         |s| s.click(Role::Button, lbs),
         |stack| stack.as_applied() == DeformStack::lbs(),
     );
@@ -533,7 +533,7 @@ fn the_frame_offers_lbs_by_one_click_and_by_command() {
     window.choose("Skinning", Command::PasteStack.label());
     assert_eq!(window.editor().stack_preset(), Some(StackPreset::Lbs));
     let label = window.editor().history().undo_label();
-    assert_eq!(label, Some("Paste deformation"));
+    assert_eq!(label, Some("Paste deformer stack"));
 }
 
 /// Two triangles, two meshes, one skin.
@@ -580,7 +580,7 @@ fn a_change_is_about_this_object_or_all() {
     assert_eq!(section.stack_of(0).projection.strength, 0.5);
     assert_eq!(section.stack_of(1), default);
     section.click(Role::RadioButton, "All objects");
-    assert!(section.says("The objects differ."));
+    assert!(section.says("The objects have different settings."));
     assert!(section.says("Preset: Custom"));
     section.picture("all");
     section.slide("Projection power", 3.0);
@@ -596,11 +596,11 @@ fn a_change_is_about_this_object_or_all() {
     section.editor_mut().undo();
     section.click(Role::RadioButton, "This object");
     section.slide("Projection strength", 0.25);
-    section.click(Role::Button, "Copy deformation");
+    section.click(Role::Button, "Copy deformer stack");
     section.click(Role::RadioButton, "All objects");
-    section.click(Role::Button, "Paste deformation");
+    section.click(Role::Button, "Paste deformer stack");
     assert_eq!(section.stack_of(1).projection.strength, 0.25);
-    assert!(!section.says("The objects differ."));
+    assert!(!section.says("The objects have different settings."));
     section.editor_mut().undo();
     assert_eq!(section.stack_of(1), default);
 }

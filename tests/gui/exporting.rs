@@ -43,7 +43,7 @@ fn press(window: &mut Window, role: Role, label: &str) {
 }
 
 fn is_open(window: &Window) -> bool {
-    window.harness.query_by_label("Leave the page").is_some()
+    window.harness.query_by_label("Close the page").is_some()
 }
 
 #[test]
@@ -60,16 +60,16 @@ fn a_corrected_file_is_computed_looked_at_and_saved() {
     assert!(window.says(&format!("= {mm:.1} mm")), "2 % of the diagonal");
 
     // What it will come to is told while options are chosen.
-    window.wait_until("an estimate", |w| w.says("Expected: "));
+    window.wait_until("an estimate", |w| w.says("Estimate: "));
     assert!(window.says("without the correction"));
-    assert!(window.says("Before you export: "));
+    assert!(window.says("Before export: "));
     window.picture("export-options");
 
     // Enter computes; nothing is written.
     window.key(Modifiers::NONE, Key::Enter);
     assert_eq!(window.editor().export_standing(&path), Standing::Current);
     assert!(!path.exists());
-    assert!(window.says("Within the tolerance: nowhere more than"));
+    assert!(window.says("Within tolerance: largest error"));
     window.picture("export-computed");
 
     // The worst place: clip, time, point, with the file beside the model.
@@ -92,7 +92,7 @@ fn a_corrected_file_is_computed_looked_at_and_saved() {
     window.picture("export-beside");
 
     let before = window.app().viewport().options;
-    press(&mut window, Role::CheckBox, "Colour the difference");
+    press(&mut window, Role::CheckBox, "Colour difference");
     let options = window.app().viewport().options;
     assert_eq!(
         (options.shading, options.metric),
@@ -128,15 +128,15 @@ fn a_corrected_file_is_computed_looked_at_and_saved() {
 
     // It is asked before it is written over.
     window.click(Role::Button, "Save");
-    assert!(window.says("arm-out.glb exists. Replace it?"));
+    assert!(window.says("arm-out.glb already exists. Replace it?"));
     window.click(Role::Button, "Replace");
-    assert!(!window.says("exists. Replace it?"));
+    assert!(!window.says("already exists. Replace it?"));
 
     // An edit makes it stale.
     let editor = window.harness.state_mut().editor_mut();
     editor.use_preset(StackPreset::Dqs);
     window.settle();
-    assert!(window.says("The model changed; compute again."));
+    assert!(window.says("The model changed. Compute again."));
 
     // Without the file beside it, nothing is coloured by the difference to it.
     press(&mut window, Role::RadioButton, "Off");
@@ -193,7 +193,7 @@ fn what_is_chosen_stays_and_a_plain_export_is_saved_at_once() {
 fn esc_ends_a_typed_number_before_it_leaves_the_page() {
     let mut window = page();
     press(&mut window, Role::RadioButton, "For these clips");
-    window.click(Role::SpinButton, "Most morph targets");
+    window.click(Role::SpinButton, "Max morph targets");
     window.write("3");
     window.key(Modifiers::NONE, Key::Escape);
     assert!(is_open(&window));
@@ -211,14 +211,14 @@ fn a_missed_tolerance_is_said_in_words_and_computing_is_stopped() {
     let path = window.folder.path().join("arm.glb");
     window.write(&path.display().to_string());
     window.click(Role::Button, "Compute");
-    assert!(window.says("The tolerance is missed: up to"));
-    assert!(window.says("where 0.01 % was asked for"));
+    assert!(window.says("Tolerance missed: largest error"));
+    assert!(window.says("tolerance 0.01 %"));
     window.picture("export-missed");
 
     let editor = window.harness.state_mut().editor_mut();
     editor.export_settings_mut().bake.max_morphs = 5;
     window.harness.step();
-    assert!(window.says("The options changed; compute again."));
+    assert!(window.says("The options changed. Compute again."));
     window
         .harness
         .get_by_role_and_label(Role::Button, "Compute")
@@ -229,11 +229,11 @@ fn a_missed_tolerance_is_said_in_words_and_computing_is_stopped() {
     window.harness.step();
     window
         .harness
-        .get_by_role_and_label(Role::Button, "Stop")
+        .get_by_role_and_label(Role::Button, "Cancel")
         .click();
     window.harness.step();
     window.settle();
-    assert!(window.says("The export was cancelled; nothing was written."));
+    assert!(window.says("The export was cancelled. No file was written."));
     assert!(!path.exists());
 }
 
@@ -265,24 +265,24 @@ fn frames_are_computed_looked_at_and_saved_as_the_command_line_writes_them() {
     window.click(Role::RadioButton, "Morph frames");
     assert_eq!(window.editor().correction(), Correction::Frames);
     // Only what applies.
-    for label in ["Most morph targets", "Most joints", "4 influences"] {
+    for label in ["Max morph targets", "Max joints", "4 influences"] {
         let mut shown = window
             .harness
             .query_all_by_role_and_label(Role::SpinButton, label);
         assert!(shown.next().is_none(), "{label}");
     }
-    assert!(window.harness.query_by_label("Weights 0 - 1").is_none());
+    assert!(window.harness.query_by_label("Weights 0–1").is_none());
     assert!(window.harness.query_by_label("Normals").is_some());
     assert!(window.harness.query_by_label("Sparse").is_some());
     assert!(window.says("In the file: 1 of "));
-    window.wait_until("an estimate", |w| w.says("Expected: about "));
+    window.wait_until("an estimate", |w| w.says("Estimate: about "));
     window.picture("export-frames");
     assert!(window.says("the file has no skin"));
     assert!(!window.says("without the correction"));
 
     window.key(Modifiers::NONE, Key::Enter);
     assert_eq!(window.editor().export_standing(&path), Standing::Current);
-    assert!(window.says("Within the tolerance: nowhere more than"));
+    assert!(window.says("Within tolerance: largest error"));
     assert!(!window.says("Helper joints"));
     press(&mut window, Role::Button, "Show");
     assert_eq!(window.editor().exporting().beside(), Some(PaneLayout::Two));
@@ -305,7 +305,7 @@ fn frames_are_computed_looked_at_and_saved_as_the_command_line_writes_them() {
     let editor = window.harness.state_mut().editor_mut();
     editor.show_clip(None);
     window.settle();
-    assert!(window.says("the file has no bones to pose"));
+    assert!(window.says("The file has no bones to pose"));
 
     window.click(Role::Button, "Save");
     assert!(window.says("Exported frames.glb."));
@@ -330,7 +330,7 @@ fn clips_of_an_export_are_ticked_all_or_only_the_one_on_screen() {
     let editor = window.harness.state_mut().editor_mut();
     editor.show_clip(Some(ids[1]));
     window.settle();
-    press(&mut window, Role::Button, "Only the one on screen");
+    press(&mut window, Role::Button, "Current clip only");
     assert_eq!(chosen(&window), [ids[1]]);
     window.picture("export-clips");
     let name = window.document().clips()[&ids[0]].name.clone();
@@ -346,8 +346,8 @@ fn clips_of_an_export_are_ticked_all_or_only_the_one_on_screen() {
 fn the_moment_on_screen_is_saved_as_a_mesh() {
     let mut window = Window::on("arm.glb");
     window.key(CTRL_SHIFT, Key::E);
-    assert!(is_on(&window, Role::RadioButton, "Still of this moment"));
-    assert!(window.says("Export still") && window.says("Now on screen: the rest pose."));
+    assert!(is_on(&window, Role::RadioButton, "Static mesh"));
+    assert!(window.says("Export static mesh") && window.says("On screen: the rest pose."));
     // Nothing of it is computed first, or corrected.
     for label in ["Compute", "Correction", "Tolerance"] {
         assert!(window.harness.query_by_label(label).is_none(), "{label}");
@@ -383,9 +383,9 @@ fn the_moment_on_screen_is_saved_as_a_mesh() {
     window.picture("export-still");
     // It is asked before it is written over.
     window.click(Role::Button, "Save");
-    assert!(window.says("moment.obj exists. Replace it?"));
+    assert!(window.says("moment.obj already exists. Replace it?"));
     window.click(Role::Button, "Replace");
-    assert!(!window.says("exists. Replace it?"));
+    assert!(!window.says("already exists. Replace it?"));
 
     // Both kinds keep their own path; a model is no OBJ.
     window.click(Role::RadioButton, "Model");
@@ -394,8 +394,8 @@ fn the_moment_on_screen_is_saved_as_a_mesh() {
     let path = window.folder.path().join("arm.obj");
     window.write(&path.display().to_string());
     window.click(Role::Button, "Compute");
-    assert!(window.says("An .obj holds one moment; choose Still for it."));
-    window.click(Role::RadioButton, "Still of this moment");
+    assert!(window.says("An .obj file holds a static mesh. Choose Static mesh to write it."));
+    window.click(Role::RadioButton, "Static mesh");
     assert!(is_on(&window, Role::RadioButton, "OBJ (.obj)"));
     window.key(Modifiers::NONE, Key::Escape);
     assert!(!is_open(&window));
@@ -413,7 +413,7 @@ fn in_a_small_window_page_and_timeline_keep_what_they_hold_in_sight() {
     window.settle();
     for key in [CTRL, CTRL_SHIFT] {
         window.key(key, Key::E);
-        let page = window.harness.get_by_label("Leave the page").rect();
+        let page = window.harness.get_by_label("Close the page").rect();
         let timeline = window.harness.get_by_label("Time").rect();
         for label in ["Seconds", "Frame"] {
             let node = window

@@ -213,7 +213,7 @@ fn a_settings_file_that_cannot_be_read_is_said_and_kept() {
     let path = folder.path().join("settings.ron");
     std::fs::write(&path, "this is not (a settings file").unwrap();
     let window = Window::with_folders(Some(&asset("arm.glb")), folders(folder.path()));
-    assert!(window.says("The settings could not be read"));
+    assert!(window.says("The settings cannot be read"));
     assert_eq!(window.app().settings().ui_scale, 1.0);
     window.end();
     assert!(folder.path().join("settings.ron.kept").exists());
@@ -302,7 +302,7 @@ fn the_welcome_shows_recent_files_and_closes_on_escape() {
 
     let mut window = Window::with_folders(None, folders(folder.path()));
     assert!(window.says("Welcome to Sinew"));
-    window.wait_until("looked at", |w| w.says("The file is not there any more."));
+    window.wait_until("looked at", |w| w.says("This file no longer exists."));
     assert!(window.has(Role::Button, "Open my arm.glb"));
     assert!(window.has(Role::Button, "gone.glb is missing"));
     let thumbnails = std::fs::read_dir(folder.path().join("thumbnails")).unwrap();
@@ -375,10 +375,10 @@ fn about_lists_the_licences() {
     let mut window = Window::on("arm.glb");
     window.choose("Help", "About Sinew");
     assert!(window.says(&format!("Sinew {}", env!("CARGO_PKG_VERSION"))));
-    assert!(window.says("accesskit") && window.says("Made with"));
+    assert!(window.says("accesskit") && window.says("Third-party software"));
     window.picture("about");
     window.key(Modifiers::NONE, Key::Escape);
-    assert!(!window.says("Made with"));
+    assert!(!window.says("Third-party software"));
 }
 
 #[test]
@@ -387,7 +387,7 @@ fn hints_follow_the_mode_and_the_keys_that_are_held() {
     assert!(window.says("Click pick"));
     window.harness.event(egui::Event::ModifiersChanged(CTRL));
     window.harness.step();
-    assert!(window.says("take from the selection"));
+    assert!(window.says("subtract"));
     window
         .harness
         .event(egui::Event::ModifiersChanged(Modifiers::NONE));

@@ -93,7 +93,7 @@ fn the_legend_says_units_and_numbers_and_the_metric_is_chosen_in_it() {
     assert_eq!(window.editor().heat_metric(), Some(Metric::Bulge));
     window.choose("View", Command::Show(Shading::Shaded).label());
     assert_eq!(window.editor().heat_metric(), None, "nothing is measured");
-    assert!(!window.says("Worst point"));
+    assert!(!window.says("Worst vertex"));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_click_on_the_worst_value_frames_its_place() {
     let (worst, value) = window.editor().worst_place(ViewId::OWN).expect("a place");
     let far = window.document().session().camera.distance;
     let label = format!(
-        "Worst point of pane 1: {}",
+        "Worst vertex of pane 1: {}",
         Metric::EdgeStrain.format(value)
     );
     window.click(Role::Button, &label);
@@ -114,7 +114,7 @@ fn a_click_on_the_worst_value_frames_its_place() {
     assert!(window.document().session().camera.distance < far);
     window.picture("heat-worst");
     window.choose("View", "Frame all");
-    window.choose("View", "Frame worst point");
+    window.choose("View", "Frame worst vertex");
     assert!(window.place(worst).distance(middle) < 2.0);
 }
 
@@ -150,7 +150,7 @@ fn every_pane_has_its_numbers() {
     window.find_and_run(Command::UseMetric(Metric::Bulge));
     window.settle();
     let worst = |window: &Window, pane: usize| {
-        let part = format!("Worst point of pane {pane}");
+        let part = format!("Worst vertex of pane {pane}");
         let mut found = window.harness.query_all_by_label_contains(&part);
         found.next().and_then(|node| node.accesskit_node().label())
     };
@@ -159,14 +159,14 @@ fn every_pane_has_its_numbers() {
     window.picture("heat-panes");
     window.find_and_run(Command::UseMetric(Metric::Difference));
     window.settle();
-    assert!(window.says("Difference: As shown against LBS"));
+    assert!(window.says("Difference: As shown vs LBS"));
     // The first pane shows LBS itself.
     assert!(worst(&window, 1).is_some_and(|label| label.ends_with("0.00 mm")));
     assert!(!worst(&window, 2).is_some_and(|label| label.ends_with(" 0.00 mm")));
     window.picture("heat-difference");
-    window.click(Role::Button, "Difference: As shown against LBS");
-    window.click(Role::Button, "against DQS");
-    assert!(window.says("Difference: As shown against DQS"));
+    window.click(Role::Button, "Difference: As shown vs LBS");
+    window.click(Role::Button, "vs DQS");
+    assert!(window.says("Difference: As shown vs DQS"));
     assert!(worst(&window, 3).is_some_and(|label| label.ends_with("0.00 mm")));
     for layout in [PaneLayout::Two, PaneLayout::Wipe] {
         window.find_and_run(Command::UsePanes(layout));
@@ -180,7 +180,7 @@ fn the_volume_panel_measures_plots_and_scrubs() {
     let mut window = bent();
     window.click(Role::Tab, Workspace::Animate.label());
     window.click(Role::Tab, "Volume");
-    assert!(window.says("How much of its volume the model keeps over the clip"));
+    assert!(window.says("Measures how much volume each object and bone keeps over the clip"));
     window.picture("volume-empty");
     window.click(Role::Button, "Measure volume");
     window.wait("a study", |app| app.editor().measuring().is_none());

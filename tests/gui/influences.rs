@@ -49,7 +49,7 @@ fn click_cell(window: &mut Window, point: u32, column: usize) {
     let table = window.editor().influence_table().expect("a table");
     let bone = table.columns[column].joint;
     let label = window.document().skeleton().label(bone);
-    let part = format!("Point {point}, {label} ");
+    let part = format!("Vertex {point}, {label} ");
     let cell = {
         let mut found = window.harness.query_all_by_label_contains(&part);
         let cell = found.find(|node| node.accesskit_node().role() == Role::Cell);
@@ -65,7 +65,7 @@ fn a_weight_is_typed_into_a_cell_as_one_step() {
     let mut window = table();
     window.picture("influences");
     let (points, bones) = (rows(&window), columns(&window));
-    assert!(window.says("6 selected points"));
+    assert!(window.says("6 selected vertices"));
     click_cell(&mut window, points[0], 0);
     let before = weight(&window, points[0], bones[0]);
     // Numbers are views elsewhere; here they are written.
@@ -159,7 +159,7 @@ fn cells_are_copied_and_pasted_as_a_spreadsheet_does() {
     window.harness.event(Event::Paste("0.5\tno".into()));
     window.harness.step();
     window.settle();
-    assert!(window.says("Row 1, column 2 of what was pasted is no number"));
+    assert!(window.says("Row 1, column 2 of the pasted cells is not a number"));
     assert_eq!(window.editor().history().n_undo(), n_steps);
 }
 

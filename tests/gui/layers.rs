@@ -34,7 +34,7 @@ fn undo_label(window: &Window) -> String {
 fn a_layer_is_added_painted_faded_muted_and_thrown_away() {
     let mut window = painting();
     assert!(window.app().dock().is_open(PanelKind::Layers));
-    assert!(window.says("One layer: what you paint is the result."));
+    assert!(window.says("No layers. You paint the weights directly."));
     window.picture("layers-none");
     let before = window.document().clone();
     window.click(Role::Button, "Add layer");
@@ -84,7 +84,7 @@ fn a_layer_is_added_painted_faded_muted_and_thrown_away() {
     window.key(CTRL, Key::Z);
     assert_eq!(names(&window), ["Base", "Layer 1"]);
     window.click(Role::Button, "Flatten layers");
-    assert!(window.says("One layer: what you paint is the result."));
+    assert!(window.says("No layers. You paint the weights directly."));
     let flat = item(&window).influences.clone();
     assert!(flat == painted.meshes().values().next().unwrap().influences);
 }
@@ -136,7 +136,7 @@ fn a_mask_is_painted_and_a_mirror_is_an_effect() {
     let shown = item(&window).influences.clone();
     window.click(Role::Button, "Paint mask of Layer 1");
     assert_eq!(window.editor().paint_target(), PaintTarget::LayerMask);
-    assert!(window.says("How much of \"Layer 1\" points take."));
+    assert!(window.says("Paint where layer \"Layer 1\" applies."));
     assert!(window.heat().iter().all(|&h| h == 1.0), "never painted");
     window.stroke();
     assert_eq!(undo_label(&window), "Paint layer mask");
@@ -150,16 +150,16 @@ fn a_mask_is_painted_and_a_mirror_is_an_effect() {
     window.choose("Weights", "Clear map");
     assert!(item(&window).influences == shown);
 
-    window.click(Role::Button, "More of Layer 1");
+    window.click(Role::Button, "Menu of Layer 1");
     window.click(Role::MenuItem, "Mirror +X to -X");
     window.settle();
     assert_eq!(undo_label(&window), "Mirror layer");
     let mirror = item(&window).layers.layers()[1].mirror.clone();
     assert!(mirror.expect("an effect").from_positive());
-    assert!(window.says("The layer shows +X to -X."));
+    assert!(window.says("The layer is mirrored +X to -X."));
     assert!(window.says("Layer 1 mirrored +X to -X"));
     window.picture("layers-mirror");
-    window.click(Role::Button, "More of Layer 1");
+    window.click(Role::Button, "Menu of Layer 1");
     window.click(Role::MenuItem, "No mirror");
     assert!(item(&window).influences == shown);
 }

@@ -123,7 +123,7 @@ fn misplaced(window: &Window) -> Vec<String> {
     texts.retain(|text| !keys.contains(text.clip.center()) || text.clip.height() > 100.0);
     assert!(texts.len() > 20, "the window says something");
     // The Export page scrolls: at its edges a field is seen in part.
-    let page = window.harness.query_by_label("Leave the page");
+    let page = window.harness.query_by_label("Close the page");
     let page = page.map_or(f32::INFINITY, |_| window.viewport_panel().right());
     let mut found = Vec::new();
     for (i, Painted { text, rect, clip }) in texts.iter().enumerate() {
@@ -208,7 +208,7 @@ fn everything_fits_into_windows_of_all_sizes() {
             assert_in_place(&mut window, &name);
             // Drop-downs that show icons alone have no text that could be cut.
             let right = window.viewport_panel().right();
-            for menu in ["Overlays", "Projection", "Panes", "Method"] {
+            for menu in ["Overlays", "Camera", "Panes", "Method"] {
                 let mut found = window.harness.query_all_by_label_contains(menu);
                 let button = found.find(|n| n.accesskit_node().role() == Role::Button);
                 let rect = button.unwrap_or_else(|| panic!("{menu} in {name}")).rect();

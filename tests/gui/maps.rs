@@ -77,7 +77,7 @@ fn the_brush_section_says_what_is_painted_and_turns_the_part_on() {
     window.click(Role::Button, "Smoothing strength");
     let target = PaintTarget::Mask(MaskKind::Smooth);
     assert_eq!(window.editor().paint_target(), target);
-    assert!(window.says("How much the corrective smooth moves a point"));
+    assert!(window.says("Multiplies the strength of corrective smooth"));
     assert!(window.says("Corrective smooth is off:"));
     window.picture("map-smoothing-off");
     window.click(Role::Button, "Turn on");
@@ -85,7 +85,7 @@ fn the_brush_section_says_what_is_painted_and_turns_the_part_on() {
     assert!(!window.says("Corrective smooth is off:"));
     assert_eq!(
         window.editor().history().undo_label(),
-        Some("Switch corrective smooth on")
+        Some("Turn corrective smooth on")
     );
     // X swaps the value of the map, not the weight.
     window.key(Modifiers::NONE, Key::X);
@@ -144,13 +144,13 @@ fn rules_of_a_bone_are_set_and_undone() {
     let forearm = JointId(forearm as u32);
     window.select(forearm);
     let before = window.document().clone();
-    window.click(Role::DisclosureTriangle, "Rules");
+    window.click(Role::DisclosureTriangle, "Deform rules");
     let rule = |w: &Window| w.document().skeleton().joint(forearm).rule;
-    window.click(Role::CheckBox, "Compensates for its parent's scale");
+    window.click(Role::CheckBox, "Segment scale compensate");
     assert!(rule(&window).compensates_scale);
     assert_eq!(
         window.editor().history().undo_label(),
-        Some("Compensate for parent's scale")
+        Some("Turn segment scale compensate on")
     );
 
     // One drag is one step.
@@ -173,7 +173,7 @@ fn rules_of_a_bone_are_set_and_undone() {
     let end = window.editor().world()[forearm.get()].transform_point3(tail);
     assert!(drawn.tail.distance(end.as_vec3()) < 1e-5);
     window.picture("bone-rules");
-    window.click(Role::Button, "Automatic end");
+    window.click(Role::Button, "Automatic tail");
     assert_eq!(rule(&window).tail, None);
     for _ in 0..3 {
         window.key(CTRL, Key::Z);

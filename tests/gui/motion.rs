@@ -38,7 +38,7 @@ fn the_way_between_keys_is_chosen_beside_the_clip() {
     let combo = |window: &Window| {
         let node = window
             .harness
-            .get_by_role_and_label(Role::ComboBox, "In-betweens");
+            .get_by_role_and_label(Role::ComboBox, "Interpolation");
         node.accesskit_node().is_disabled()
     };
     editor(&mut window).show_clip(None);
@@ -46,13 +46,13 @@ fn the_way_between_keys_is_chosen_beside_the_clip() {
     assert!(combo(&window), "there is nothing to choose without a clip");
     let name = show_first_clip(&mut window);
     assert!(!combo(&window));
-    window.click(Role::ComboBox, "In-betweens");
+    window.click(Role::ComboBox, "Interpolation");
     window.picture("in-betweens");
     window.click(Role::Button, "Screw");
     assert_eq!(clip(&window).0, InBetweens::Screw);
     assert_eq!(
         undo_label(&window),
-        format!("In-betweens of \"{name}\": Screw")
+        format!("Interpolation of \"{name}\": Screw")
     );
     // The same by its command.
     window.find_and_run(Command::UseInBetweens(InBetweens::ScrewDlb));
@@ -135,9 +135,9 @@ fn a_range_of_motion_is_made_and_made_again() {
     let before = window.document().clone();
     window.find_and_run(Command::RangeOfMotion);
     window.settle();
-    assert!(window.says("To each side"));
+    assert!(window.says("Angle"));
     window.key(Modifiers::NONE, Key::Escape);
-    assert!(!window.says("To each side"));
+    assert!(!window.says("Angle"));
     assert!(window.document().same_content(&before));
 }
 
@@ -261,9 +261,12 @@ fn what_is_not_there_says_why_and_is_not_offered() {
     };
     assert!(row(
         &window,
-        "Copied pose \u{2014} nothing is copied yet; Ctrl+C copies a pose"
+        "Copied pose \u{2014} no pose is copied. Copy one with Ctrl+C"
     ));
-    assert!(row(&window, "Key before \u{2014} no clip is on screen"));
+    assert!(row(
+        &window,
+        "Previous keyframe \u{2014} no clip is on screen"
+    ));
     assert!(!row(&window, "Rest pose"));
     window.key(Modifiers::NONE, Key::Escape);
     editor(&mut window).copy_pose();
@@ -287,7 +290,7 @@ fn what_is_not_there_says_why_and_is_not_offered() {
     window.settle();
     window.click(Role::ComboBox, "Blend towards");
     let before = window.editor().blend_key_secs(BlendTarget::KeyBefore);
-    let label = format!("Key before ({:.2} s)", before.expect("a key"));
+    let label = format!("Previous keyframe ({:.2} s)", before.expect("a key"));
     window.click(Role::Button, &label);
     window.click(Role::RadioButton, "Way: Components");
     window.drag(

@@ -38,7 +38,7 @@ fn an_operation_shows_its_settings_and_follows_them() {
     let changed = report.changed;
     assert!(changed > 0);
     let text = format!(
-        "{} of {} points changed",
+        "{} of {} vertices changed",
         sinew::finding::thousands(changed),
         sinew::finding::thousands(report.considered)
     );
@@ -87,8 +87,8 @@ fn every_operation_can_be_begun_and_closed() {
 fn the_pairs_of_bones_can_be_read() {
     let mut window = Window::on("mannequin.glb");
     begin(&mut window, OperationKind::Mirror);
-    window.harness.get_by_label("Pairs of bones").click();
+    window.harness.get_by_label("Symmetry pairs").click();
     window.settle();
-    assert!(window.says("Found by name; choose where names do not tell."));
+    assert!(window.says("Pairs are found by name. Set a pair where names do not match."));
     window.picture("operation-pairs");
 }

@@ -74,6 +74,38 @@ fn f1_names_the_mouse_and_the_keys_of_the_mode() {
 }
 
 #[test]
+fn the_manual_opens_from_the_menu_and_leads_from_page_to_page() {
+    let mut window = Window::on("arm.glb");
+    window.choose("Help", "Manual");
+    assert!(window.says("What Sinew does"));
+    window.picture("manual");
+    // The table of contents has every page, and the sections of the open one.
+    for (page, section) in [
+        ("Window and keys", "Paint mode"),
+        ("Command line", "Stack flags"),
+        ("Formats and export", "Static mesh"),
+        ("Driving helper joints", "Evaluation"),
+        ("Figures", "Corrected exports"),
+        ("How Sinew is built", "Invariants"),
+    ] {
+        assert!(
+            !window.says(&format!("    {section}")),
+            "{page} is not open"
+        );
+        window.click(Role::Button, page);
+        assert!(window.says(&format!("    {section}")), "{page}");
+        window.click(Role::Button, &format!("    {section}"));
+        window.picture(&format!("manual-{page}"));
+    }
+    // A link of the text leads to its page.
+    window.click(Role::Button, "Manual");
+    window.click(Role::Link, "Formats and export");
+    assert!(window.says("    Weights files"));
+    window.key(Modifiers::NONE, Key::Escape);
+    assert!(!window.says("    Weights files"));
+}
+
+#[test]
 fn keys_are_learnt_and_clashes_are_asked_about() {
     let mut window = Window::on("arm.glb");
     window.key(CTRL, Key::Comma);
@@ -93,7 +125,7 @@ fn keys_are_learnt_and_clashes_are_asked_about() {
         [Chord::key(Key::F12).ctrl()]
     );
     window.picture("preferences-clash");
-    window.click(Role::Button, "Use it for “Save project”");
+    window.click(Role::Button, "Assign to “Save project”");
     assert_eq!(keys_of(&window, Command::Save), [Chord::key(Key::O).ctrl()]);
     assert!(keys_of(&window, Command::Open).is_empty());
     window.click(Role::Button, "Reset all keys");

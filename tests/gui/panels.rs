@@ -192,7 +192,7 @@ impl Window {
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 
-    /// Gives some points of the first mesh weights that do not sum to 1.
+    /// Gives some points of the first mesh weights that do not add up to 1.
     fn spoil(&mut self, points: &[u32]) {
         let rows: Rows = points.iter().map(|_| vec![(0, 0.25)]).collect();
         let edit = Edit::influences(MeshId(0), points.to_vec(), rows);
@@ -353,16 +353,19 @@ fn fix_mends_and_the_problem_is_gone() {
         let mut found = window.harness.query_all_by_label_contains(part);
         found.next().is_some()
     };
-    assert!(says(&window, "3 points have weights that do not sum to 1"));
+    assert!(says(
+        &window,
+        "3 vertices have weights that do not add up to 1"
+    ));
     assert!(panels::problems_title(window.editor()).contains("(1)"));
     window.picture("problems");
     window.click(Role::Button, "Fix: Normalise", Modifiers::NONE);
-    assert!(!says(&window, "do not sum to 1"));
+    assert!(!says(&window, "do not add up to 1"));
     assert!(!window.has(Role::Button, "Fix: Normalise"));
     let editor = window.editor();
     assert_eq!(editor.history().undo_label(), Some("Normalise weights"));
     let said = editor.messages().back().expect("a message").text.clone();
-    assert_eq!(said, "3 points normalised.");
+    assert_eq!(said, "3 vertices normalised.");
     // Taken back, it is a problem again.
     editor.undo();
     window.settle();
@@ -371,7 +374,7 @@ fn fix_mends_and_the_problem_is_gone() {
     let all = window.bones().into_iter().collect();
     window.editor().lock_joints(&all, true);
     window.settle();
-    assert!(says(&window, "do not sum to 1"));
+    assert!(says(&window, "do not add up to 1"));
     assert!(!window.has(Role::Button, "Fix: Normalise"));
 }
 
@@ -382,7 +385,7 @@ fn a_click_on_a_problem_selects_what_it_names_and_messages_are_kept() {
     window.editor().rename_joint(bone, "Arm.L");
     window.settle();
     let row = {
-        let mut found = window.harness.query_all_by_label_contains("no partner");
+        let mut found = window.harness.query_all_by_label_contains("no counterpart");
         found.next().expect("a row").rect().center()
     };
     window.harness.hover_at(row);
@@ -399,7 +402,7 @@ fn a_click_on_a_problem_selects_what_it_names_and_messages_are_kept() {
     window.settle();
     assert_eq!(window.active(), Some(bone));
     window.click(Role::CheckBox, "Show infos", Modifiers::NONE);
-    let mut found = window.harness.query_all_by_label_contains("no partner");
+    let mut found = window.harness.query_all_by_label_contains("no counterpart");
     assert!(found.next().is_none(), "filtered");
     drop(found);
     window
@@ -477,7 +480,7 @@ fn a_file_without_bones_says_what_to_do() {
     let mut window = Window::on(&path);
     let mut found = window
         .harness
-        .query_all_by_label_contains("No skeleton in this file");
+        .query_all_by_label_contains("This file has no skeleton");
     assert!(found.next().is_some());
     drop(found);
     assert!(window.has(Role::Button, "Open…"));

@@ -161,7 +161,7 @@ fn keys_and_typed_numbers_pose_and_esc_takes_all_back() {
         window.key(NONE, key);
     }
     let readout = window.editor().transform_readout();
-    assert_eq!(readout.as_deref(), Some("Rotate X (world) -45°"));
+    assert_eq!(readout.as_deref(), Some("Rotate X (global) -45°"));
     // The pointer has no say while a number stands.
     window.move_to(middle + Vec2::new(80.0, 30.0));
     window.key(NONE, Key::Enter);
@@ -510,7 +510,7 @@ fn a_running_transform_shows_its_axis_and_number() {
         window
             .editor()
             .transform_readout()
-            .is_some_and(|t| t.starts_with("Move XZ (world)"))
+            .is_some_and(|t| t.starts_with("Move XZ (global)"))
     );
     window.key(NONE, Key::Escape);
 }

@@ -155,7 +155,7 @@ fn a_box_for_the_mask_is_drawn_while_painting_and_the_brush_goes_on() {
     let at = w.place(bones.iter().find(|b| b.joint == fore).unwrap().head);
     let rect = w.viewport().shrink(8.0);
     // From the menu, of the kind that is picked.
-    w.choose("Select", "Select points");
+    w.choose("Select", "Select vertices");
     w.choose("Select", "Box select");
     assert_eq!(w.editor().select_tool().armed(), Some(SelectShape::Box));
     w.drag(LEFT, Modifiers::NONE, rect.min, rect.size());
@@ -192,7 +192,7 @@ fn a_box_for_the_mask_is_drawn_while_painting_and_the_brush_goes_on() {
 #[test]
 fn a_circle_paints_the_selection_and_the_wheel_sizes_it() {
     let mut w = window("arm.glb");
-    w.choose("Select", "Select points");
+    w.choose("Select", "Select vertices");
     assert_eq!(w.editor().select_kind(), SelectKind::Points);
     let at = w.on_model();
     w.move_to(at);
@@ -242,7 +242,7 @@ fn a_circle_paints_the_selection_and_the_wheel_sizes_it() {
 #[test]
 fn a_lasso_selects_what_it_encloses() {
     let mut w = window("arm.glb");
-    w.choose("Select", "Select points");
+    w.choose("Select", "Select vertices");
     w.choose("Select", "Select through");
     w.choose("Select", "Lasso select");
     let rect = w.viewport().shrink(6.0);

@@ -9,7 +9,6 @@ use sinew::document::Edit;
 use sinew::document::session::Playback;
 use sinew::editor::Editor;
 use sinew::skeleton::JointId;
-use std::path::Path;
 
 fn playback(window: &Window) -> Playback {
     *window.editor().playback()
@@ -82,9 +81,9 @@ fn buttons_play_pause_step_and_jump() {
     let mut window = Window::on("arm.glb");
     show_first_clip(&mut window);
     let (start, end) = window.editor().clip_range().expect("a clip");
-    press_label(&mut window, "To end");
+    press_label(&mut window, "Jump to end");
     assert_eq!(time(&window), end);
-    press_label(&mut window, "To start");
+    press_label(&mut window, "Jump to start");
     assert_eq!(time(&window), start);
     press_label(&mut window, "Next frame");
     press_label(&mut window, "Next frame");
@@ -93,12 +92,12 @@ fn buttons_play_pause_step_and_jump() {
     assert!((time(&window) * 30.0 - 1.0).abs() < 1e-9);
     window.key(Modifiers::NONE, Key::ArrowRight);
     assert!((time(&window) * 30.0 - 2.0).abs() < 1e-9);
-    press_label(&mut window, "To start");
-    press_label(&mut window, "Next key");
+    press_label(&mut window, "Jump to start");
+    press_label(&mut window, "Next keyframe");
     let key = time(&window);
     assert!(key > start);
-    press_label(&mut window, "Next key");
-    press_label(&mut window, "Previous key");
+    press_label(&mut window, "Next keyframe");
+    press_label(&mut window, "Previous keyframe");
     assert_eq!(time(&window), key);
     let playing = |app: &sinew::app::SinewApp| app.editor().is_playing();
     window
@@ -227,14 +226,14 @@ fn the_loop_has_ends_that_are_dragged() {
     let range = playback(&window).range.expect("a range");
     assert!((range.1 - range.0 - 1.0 / 30.0).abs() < 1e-9, "{range:?}");
     window.picture("timeline-loop");
-    window.choose("Animation", "Loop whole clip");
+    window.choose("Animation", "Clear loop range");
     assert_eq!(playback(&window).range, None);
     window.press(ruler(&window).center());
     window.release(ruler(&window).center());
     let now = time(&window);
-    window.choose("Animation", "Loop from here");
+    window.choose("Animation", "Set loop start");
     assert_eq!(playback(&window).range, Some((now, end)));
-    window.choose("Animation", "Loop to here");
+    window.choose("Animation", "Set loop end");
     let range = playback(&window).range.expect("a range");
     assert!(range.1 == now && range.0 < now);
 }
@@ -257,7 +256,7 @@ fn speed_and_frame_rate_stay_within_their_bounds() {
     window.click(Role::ComboBox, "Frames per second");
     window.click(Role::Button, "24 fps");
     assert_eq!(playback(&window).fps, 24);
-    press_label(&mut window, "To start");
+    press_label(&mut window, "Jump to start");
     press_label(&mut window, "Next frame");
     assert!((time(&window) * 24.0 - 1.0).abs() < 1e-9);
 }
@@ -306,7 +305,10 @@ fn a_pose_is_keyed_by_key_and_by_badge_and_undone_bit_for_bit() {
         .undo_label()
         .expect("a step")
         .to_owned();
-    assert!(label.starts_with("Delete keys of 1 bone at "), "{label}");
+    assert!(
+        label.starts_with("Delete keyframes of 1 bone at "),
+        "{label}"
+    );
 }
 
 #[test]
@@ -316,7 +318,7 @@ fn the_first_key_starts_a_clip_and_clips_are_named() {
     window.select(bone);
     turn(window.harness.state_mut().editor_mut(), bone, 0.4);
     window.settle();
-    press_label(&mut window, "Key pose");
+    press_label(&mut window, "Insert keyframe");
     let name = |window: &Window| window.editor().shown_clip().map(|(_, c)| c.name.clone());
     assert_eq!(name(&window).as_deref(), Some("Clip 1"));
     press_label(&mut window, "Rename clip");
@@ -476,7 +478,7 @@ fn without_clips_the_timeline_teaches() {
         editor.delete_clip();
     }
     window.settle();
-    assert!(window.says("No clips in this file. Pose a bone and press I to start one."));
+    assert!(window.says("This file has no clips. Pose a bone and press I to create one."));
     window.picture("timeline-empty");
 }
 
@@ -498,20 +500,20 @@ fn nothing_is_cut_off_at_any_size() {
         let screen = Rect::from_min_size(Pos2::ZERO, Vec2::from(size) / scale);
         let mut rects: Vec<(String, Rect)> = Vec::new();
         for label in [
-            "To start",
-            "Previous key",
+            "Jump to start",
+            "Previous keyframe",
             "Previous frame",
             "Play / pause",
             "Next frame",
-            "Next key",
-            "To end",
+            "Next keyframe",
+            "Jump to end",
             "Loop",
             "New clip",
             "Duplicate clip",
             "Rename clip",
             "Delete clip",
             "Clip menu",
-            "Key pose",
+            "Insert keyframe",
             "Not keyed (I)",
         ] {
             let rect = window
@@ -526,7 +528,7 @@ fn nothing_is_cut_off_at_any_size() {
             (Role::SpinButton, "Frame"),
             (Role::Slider, "Time"),
             (Role::ComboBox, "Clip"),
-            (Role::ComboBox, "In-betweens"),
+            (Role::ComboBox, "Interpolation"),
             (Role::ComboBox, "Frames per second"),
         ] {
             let node = window.harness.get_by_role_and_label(role, label);

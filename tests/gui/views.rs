@@ -114,17 +114,17 @@ fn the_axis_gizmo_looks_along_an_axis_and_a_drag_orbits() {
     let mut window = Window::on("arm.glb");
     window.key(Modifiers::NONE, Key::Num1);
     window.picture("gizmo");
-    window.click(Role::Button, "Look from +X");
+    window.click(Role::Button, "View from +X");
     assert_eq!(camera(&window).axis_view(), Some(View::Right));
     window.key(Modifiers::NONE, Key::Num1);
-    let x = window.harness.get_by_label("Look from +X").rect().center();
-    let z = window.harness.get_by_label("Look from +Z").rect().center();
+    let x = window.harness.get_by_label("View from +X").rect().center();
+    let z = window.harness.get_by_label("View from +Z").rect().center();
     assert!(x.x > z.x + 20.0 && (x.y - z.y).abs() < 2.0, "{x:?} {z:?}");
     let picture = window.picture("gizmo-front");
     let at = x + vec2(0.0, -7.0);
     let [r, g, b, _] = picture.get_pixel(at.x as u32, at.y as u32).0;
     assert!(r > g + 50 && r > b + 50, "X is red: {r} {g} {b}");
-    window.click(Role::Button, "Look from +Z");
+    window.click(Role::Button, "View from +Z");
     assert_eq!(
         camera(&window).axis_view(),
         Some(View::Back),

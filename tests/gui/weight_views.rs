@@ -223,9 +223,9 @@ fn set_rows(window: &mut Window, points: &[u32], row: &[(u16, f32)]) {
 fn each_view_has_a_legend_that_says_what_it_means() {
     let mut window = painter();
     for (view, said) in [
-        (WeightView::Bones, "mixed by their weights"),
+        (WeightView::Bones, "mixed by weight"),
         (WeightView::Count, "more than 4 are striped"),
-        (WeightView::Sum, "light where they are 1"),
+        (WeightView::Sum, "light at 1"),
         (WeightView::Painted, "Perceptual colours from 0 to 1"),
     ] {
         window.find_and_run(Command::UseWeightView(view));
@@ -270,19 +270,19 @@ fn a_badge_counts_points_off_1_selects_and_normalises_them() {
     let mut window = painter();
     assert!(!window.says("add up to 1"));
     set_rows(&mut window, &[3, 4, 5], &[(0, 0.25), (1, 0.25)]);
-    assert!(window.says("3 points do not add up to 1"));
+    assert!(window.says("3 vertices not normalised"));
     window.find_and_run(Command::UseWeightView(WeightView::Sum));
     window.settle();
     window.picture("sums-badge");
-    window.click(Role::Button, "Select points with a sum off 1");
+    window.click(Role::Button, "Select vertices not normalised");
     window.settle();
     assert_eq!(window.editor().n_selected(), 3);
-    window.click(Role::Button, "Normalise points with a sum off 1");
+    window.click(Role::Button, "Normalise these vertices");
     window.settle();
     assert!(!window.says("add up to 1"));
     assert_eq!(window.editor().n_off_sum(), 0);
     window.choose("Edit", "Undo normalise weights");
-    assert!(window.says("3 points do not add up to 1"));
+    assert!(window.says("3 vertices not normalised"));
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn a_range_of_weights_selects_while_it_is_changed() {
     let mut window = painter();
     window.find_and_run(Command::SelectByWeight);
     window.settle();
-    assert!(window.says("Points in which "));
+    assert!(window.says("Vertices whose weight for "));
     let between = window.editor().n_selected();
     assert!(between > 0);
     window.picture("select-by-weight");
@@ -345,6 +345,6 @@ fn a_range_of_weights_selects_while_it_is_changed() {
     assert!(fewer > 0 && fewer < between, "{fewer} of {between}");
     window.key(Modifiers::NONE, Key::Escape);
     window.settle();
-    assert!(!window.says("Points in which "));
+    assert!(!window.says("Vertices whose weight for "));
     assert_eq!(window.editor().n_selected(), fewer, "it stays selected");
 }

@@ -1,14 +1,14 @@
-//! Version and licences.
+//! The About dialog: version and licences.
 
 use super::modal;
 use crate::view::theme;
 use eframe::egui;
 use egui::{RichText, ScrollArea, TextStyle};
 
-/// What Sinew is made with; a test sees to it that nothing is missing.
+/// The licences of dependencies and assets; a test ensures that none is missing.
 const LICENCES: &str = include_str!("../../../assets/licences.txt");
 
-/// The version and the licences; whether it stays open.
+/// Draws the dialog; returns whether it stays open.
 pub(in crate::app) fn about_ui(ctx: &egui::Context) -> bool {
     let mut stays = true;
     let screen = ctx.content_rect().size();
@@ -17,12 +17,12 @@ pub(in crate::app) fn about_ui(ctx: &egui::Context) -> bool {
         ui.heading(format!("Sinew {}", env!("CARGO_PKG_VERSION")));
         ui.label(env!("CARGO_PKG_DESCRIPTION"));
         ui.label(format!(
-            "Free software: {}, at your choice.",
+            "Free software under {}.",
             env!("CARGO_PKG_LICENSE")
         ));
         ui.add_space(4.0);
         ui.separator();
-        ui.label(RichText::new("Made with").strong());
+        ui.label(RichText::new("Third-party software").strong());
         let lines: Vec<&str> = LICENCES.lines().collect();
         let row = ui.text_style_height(&TextStyle::Small);
         let height = (screen.y - 260.0).clamp(80.0, 380.0);
@@ -43,7 +43,7 @@ pub(in crate::app) fn about_ui(ctx: &egui::Context) -> bool {
                 });
         });
         ui.add_space(8.0);
-        let close = ui.button("Close").on_hover_text("Back to your work  (Esc)");
+        let close = ui.button("Close").on_hover_text("Close this dialog  (Esc)");
         if close.clicked() {
             stays = false;
         }

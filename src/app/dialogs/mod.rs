@@ -1,6 +1,6 @@
-//! What stands before the window until it is answered: one dialog a file.
+//! Modal dialogs, one per file.
 //!
-//! Invariant: Esc always leaves everything as it was.
+//! Invariant: Esc never changes anything.
 
 pub(super) mod about;
 pub(super) mod export;
@@ -21,18 +21,18 @@ use egui::{
 };
 use egui_material_icons::icons;
 
-/// Whether Enter was pressed; the press is used up, so that it answers one dialog and not the next one too.
+/// Whether Enter was pressed; consumes the press, so that it confirms only one dialog.
 fn take_enter(ctx: &egui::Context) -> bool {
     ctx.input_mut(|i| i.consume_key(egui::Modifiers::NONE, Key::Enter))
 }
 
-/// A dialog called `name`, padded and as tall as the window allows.
+/// A dialog with the id `name`, padded and at most as tall as the window.
 fn modal(ctx: &egui::Context, name: &str) -> Modal {
     let frame = Frame::popup(&ctx.global_style()).inner_margin(16.0);
     Modal::new(Id::unique(("dialog", name))).frame(frame)
 }
 
-/// A thumbnail, or an empty frame where there is none.
+/// A thumbnail, or an empty frame without one.
 fn thumbnail_ui(ui: &mut Ui, picture: Option<&TextureHandle>, width: f32) -> Rect {
     let size = Vec2::new(width, width * 0.625);
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());

@@ -1,21 +1,21 @@
-//! A path to open, save, to find a model again, or for weights.
+//! The path dialogs: open, save, relink, weights files.
 
 use super::modal;
 pub(in crate::app) use super::path_field::PathPurpose;
-use super::path_field::{Asker, PathField};
+use super::path_field::{PathField, PathUse};
 use crate::editor::Editor;
 use eframe::egui;
 use std::path::PathBuf;
 
-/// What became of a path dialog this frame.
+/// The result of a path dialog in a frame.
 pub(in crate::app) enum Answer {
-    /// It is still open.
+    /// Still open.
     Open,
     Cancelled,
     Chosen(PathBuf),
 }
 
-/// A field for a path, with the system's own dialog one button away.
+/// A path field with a button for the system's file dialog.
 pub(in crate::app) struct PathDialog {
     purpose: PathPurpose,
     field: PathField,
@@ -27,20 +27,20 @@ impl PathDialog {
         let about = match purpose {
             PathPurpose::Open => "A glTF model (.gltf, .glb) or a Sinew project (.ron).".to_owned(),
             PathPurpose::Save => {
-                "A Sinew project (.ron): what you changed, beside the untouched model.".to_owned()
+                "A Sinew project (.ron). It stores your changes beside the untouched model.".to_owned()
             }
             PathPurpose::Transfer => {
-                "A model or project (.gltf, .glb, .ron) in the same place and bind pose.".to_owned()
+                "A model or project (.gltf, .glb, .ron) at the same location and in the same bind pose.".to_owned()
             }
             PathPurpose::ImportWeights => {
-                "A weights file (.json), as Export weights writes it: bones by name.".to_owned()
+                "A weights file (.json), as written by Export weights. Bones are matched by name.".to_owned()
             }
             PathPurpose::ExportWeights => {
-                "A weights file (.json): every point's weights, bones by name.".to_owned()
+                "A weights file (.json): the weights of all vertices, with bones by name.".to_owned()
             }
             PathPurpose::Relink => match editor.relink() {
                 Some(relink) => format!(
-                    "The project's model {} is missing. Where is it now?",
+                    "The project's model {} is missing. Choose its new location.",
                     relink.missing.display()
                 ),
                 None => String::new(),
@@ -48,7 +48,7 @@ impl PathDialog {
         };
         Self {
             purpose,
-            field: PathField::new(Asker::Dialog(purpose), editor),
+            field: PathField::new(PathUse::Dialog(purpose), editor),
             about,
         }
     }
@@ -61,10 +61,10 @@ impl PathDialog {
         let (title, verb) = match self.purpose {
             PathPurpose::Open => ("Open", "Open"),
             PathPurpose::Save => ("Save project", "Save"),
-            PathPurpose::Relink => ("Find the model", "Open"),
-            PathPurpose::Transfer => ("Transfer weights from", "Read"),
-            PathPurpose::ImportWeights => ("Import weights", "Read"),
-            PathPurpose::ExportWeights => ("Export weights", "Write"),
+            PathPurpose::Relink => ("Relink model", "Open"),
+            PathPurpose::Transfer => ("Transfer weights from", "Transfer"),
+            PathPurpose::ImportWeights => ("Import weights", "Import"),
+            PathPurpose::ExportWeights => ("Export weights", "Export"),
         };
         let (mut chosen, mut cancelled) = (None, false);
         let modal = modal(ctx, "path dialog").show(ctx, |ui| {
@@ -75,7 +75,7 @@ impl PathDialog {
             if self.field.field_ui(ui, WIDTH) {
                 chosen = self.field.chosen();
             }
-            self.field.said_ui(ui);
+            self.field.message_ui(ui);
             let verb = if self.field.asks() { "Replace" } else { verb };
             ui.add_space(8.0);
             ui.horizontal(|ui| {

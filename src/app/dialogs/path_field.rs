@@ -1,9 +1,9 @@
-//! The field for a path that dialogs share: typed, or chosen with the system's own dialog; what is there is asked about.
+//! A path field, typed or chosen with the system's file dialog; it confirms before a file is replaced.
 
 use super::take_enter;
 use crate::editor::Editor;
-use crate::io::gltf_export::Container;
-use crate::io::still::is_obj;
+use crate::export::GltfFormat;
+use crate::export::is_obj;
 use crate::view::theme;
 use crossbeam_channel::{Receiver, bounded};
 use eframe::egui;
@@ -11,48 +11,48 @@ use egui::text_selection::CCursorRange;
 use egui::{RichText, Role, TextEdit, Ui, WidgetInfo};
 use std::path::{Path, PathBuf};
 
-/// What a path is asked for.
+/// The purpose of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::app) enum PathPurpose {
     Open,
     Save,
     Relink,
-    /// The model that weights are taken from.
+    /// The model to transfer weights from.
     Transfer,
     ImportWeights,
     ExportWeights,
 }
 
-/// Who asks with a field.
+/// The owner of a path field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asker {
-    /// A dialog of its own.
+pub(super) enum PathUse {
+    /// A path dialog.
     Dialog(PathPurpose),
     /// The Export page: a model.
     Export,
-    /// The Export page: a moment as a mesh.
+    /// The Export page: a static mesh.
     ExportStill,
 }
 
-/// Where the system has no dialog, typing still works.
+/// A path field. Without a system dialog, typing still works.
 pub(super) struct PathField {
-    asker: Asker,
+    path_use: PathUse,
     path: String,
     browsing: Option<Receiver<Option<PathBuf>>>,
     asked_focus: bool,
-    /// Why what was typed cannot be used.
+    /// Why the path cannot be used.
     fault: Option<String>,
-    /// The project that is open: saving over it asks nothing.
+    /// The open project: saving over it needs no confirmation.
     own: Option<PathBuf>,
-    /// An existing file that the artist was asked about.
+    /// The existing file that the user was asked about.
     to_replace: Option<PathBuf>,
-    /// The widget that is typed in, once it was shown.
+    /// The id of the text field, once shown.
     id: Option<egui::Id>,
 }
 
 impl PathField {
-    /// The field with what is proposed to `asker`.
-    pub(super) fn new(asker: Asker, editor: &Editor) -> Self {
+    /// A field with the proposal for `path_use`.
+    pub(super) fn new(path_use: PathUse, editor: &Editor) -> Self {
         let source = editor.document().source().and_then(|s| s.path.clone());
         let name = editor
             .document()
@@ -67,19 +67,19 @@ impl PathField {
                 .unwrap_or_else(|| home().join(&name));
             base.with_extension(ending).display().to_string()
         };
-        let path = match asker {
-            Asker::Dialog(
+        let path = match path_use {
+            PathUse::Dialog(
                 PathPurpose::Open
                 | PathPurpose::Relink
                 | PathPurpose::Transfer
                 | PathPurpose::ImportWeights,
             ) => String::new(),
-            Asker::Dialog(PathPurpose::ExportWeights) => beside("weights.json"),
-            Asker::Dialog(PathPurpose::Save) => beside("ron"),
-            Asker::Export | Asker::ExportStill => {
-                // The source is never the default: exporting over it would lose it.
+            PathUse::Dialog(PathPurpose::ExportWeights) => beside("weights.json"),
+            PathUse::Dialog(PathPurpose::Save) => beside("ron"),
+            PathUse::Export | PathUse::ExportStill => {
+                // Never propose the source: exporting over it would lose it.
                 let stem = beside("");
-                let what = if asker == Asker::Export {
+                let what = if path_use == PathUse::Export {
                     "sinew"
                 } else {
                     "still"
@@ -88,7 +88,7 @@ impl PathField {
             }
         };
         Self {
-            asker,
+            path_use,
             path,
             browsing: None,
             asked_focus: false,
@@ -99,22 +99,22 @@ impl PathField {
         }
     }
 
-    /// The widget that is typed in, once it was shown.
+    /// The id of the text field, once shown.
     pub(super) fn id(&self) -> Option<egui::Id> {
         self.id
     }
 
-    /// Whether nothing is typed.
+    /// Whether the field is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.path.trim().is_empty()
     }
 
-    /// Gives the keyboard to the field, with all of it selected, when it is shown next.
+    /// Focuses the field and selects its text when it is shown next.
     pub(super) fn ask_focus(&mut self) {
         self.asked_focus = false;
     }
 
-    /// The field and its button, `width` points wide together; whether Enter was pressed in it.
+    /// Draws the field and its button, `width` points wide together; returns whether Enter was pressed.
     pub(super) fn field_ui(&mut self, ui: &mut Ui, width: f32) -> bool {
         const BUTTON: f32 = 90.0;
         if let Some(chosen) = self.browsing.as_ref().and_then(|b| b.try_recv().ok()) {
@@ -134,13 +134,13 @@ impl PathField {
             response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Path"));
             self.id = Some(response.id);
             if response.changed() {
-                // It was said of another path.
+                // The message belongs to another path.
                 self.fault = None;
             }
             if !self.asked_focus {
                 self.asked_focus = true;
                 response.request_focus();
-                // What is proposed gives way to what is typed.
+                // Typed text replaces the proposal.
                 let mut state = TextEdit::load_state(&ctx, response.id).unwrap_or_default();
                 let all = CCursorRange::select_all_str(&self.path);
                 state.cursor.set_char_range(Some(all));
@@ -148,7 +148,7 @@ impl PathField {
             }
             is_entered = response.lost_focus() && take_enter(&ctx);
             let browse = egui::Button::new("Browse…");
-            let about = "Choose with the system's dialog, where there is one.";
+            let about = "Choose a file with the system's file dialog.";
             if ui
                 .add_enabled(self.browsing.is_none(), browse)
                 .on_hover_text(about)
@@ -160,8 +160,8 @@ impl PathField {
         is_entered
     }
 
-    /// What is wrong with the path, or the question whether a file is to be replaced.
-    pub(super) fn said_ui(&mut self, ui: &mut Ui) {
+    /// Draws the fault of the path, or the question whether to replace a file.
+    pub(super) fn message_ui(&mut self, ui: &mut Ui) {
         if self
             .to_replace
             .as_ref()
@@ -173,17 +173,17 @@ impl PathField {
             ui.label(RichText::new(fault).color(theme::palette(ui).error));
         } else if let Some(path) = &self.to_replace {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let text = format!("{name} exists. Replace it?");
+            let text = format!("{name} already exists. Replace it?");
             ui.label(RichText::new(text).color(theme::palette(ui).accent));
         }
     }
 
-    /// Whether the artist was asked about the file that is there.
+    /// Whether the field asks to replace an existing file.
     pub(super) fn asks(&self) -> bool {
         self.to_replace.is_some()
     }
 
-    /// The path as it is meant.
+    /// The typed path.
     pub(super) fn typed(&self) -> PathBuf {
         let text = self.path.trim();
         match text.strip_prefix("~/") {
@@ -192,10 +192,10 @@ impl PathField {
         }
     }
 
-    /// Gives what is typed the ending of a kind of file.
+    /// Replaces the extension of the typed path.
     pub(super) fn set_ending(&mut self, ending: &str) {
         let path = Path::new(self.path.trim());
-        let known = Container::of_path(path).is_some() || is_obj(path);
+        let known = GltfFormat::of_path(path).is_some() || is_obj(path);
         self.path = if known {
             path.with_extension(ending).display().to_string()
         } else {
@@ -204,15 +204,15 @@ impl PathField {
         self.fault = None;
     }
 
-    /// Where the file will be: projects get their ending.
+    /// The path with the default extension of a project.
     fn target(&self) -> PathBuf {
-        match self.asker {
-            Asker::Dialog(PathPurpose::Save) => crate::io::project_path(&self.typed()),
+        match self.path_use {
+            PathUse::Dialog(PathPurpose::Save) => crate::io::project_path(&self.typed()),
             _ => self.typed(),
         }
     }
 
-    /// The path, once it can be used; else what is wrong is shown.
+    /// The path if it is usable; otherwise shows its fault.
     pub(super) fn usable(&mut self) -> Option<PathBuf> {
         if self.is_empty() {
             return None;
@@ -221,22 +221,22 @@ impl PathField {
         self.fault.is_none().then(|| self.typed())
     }
 
-    /// The path, once it can be used and an existing file may be replaced; else what is wrong is shown.
+    /// The path if it is usable and an existing file may be replaced; otherwise shows the fault or the question.
     pub(super) fn chosen(&mut self) -> Option<PathBuf> {
         let typed = self.usable()?;
         let target = self.target();
         let writes = matches!(
-            self.asker,
-            Asker::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
-                | Asker::Export
-                | Asker::ExportStill
+            self.path_use,
+            PathUse::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
+                | PathUse::Export
+                | PathUse::ExportStill
         );
         let asks = writes && target.is_file() && self.own.as_ref() != Some(&target);
         if asks && self.to_replace.as_ref() != Some(&target) {
             self.to_replace = Some(target);
             return None;
         }
-        // Asked again the next time.
+        // Ask again the next time.
         self.to_replace = None;
         Some(typed)
     }
@@ -244,45 +244,45 @@ impl PathField {
     fn find_fault(&self) -> Option<String> {
         let typed = self.typed();
         let folder = typed.parent().filter(|f| !f.as_os_str().is_empty());
-        match self.asker {
-            Asker::Dialog(
+        match self.path_use {
+            PathUse::Dialog(
                 PathPurpose::Open
                 | PathPurpose::Relink
                 | PathPurpose::Transfer
                 | PathPurpose::ImportWeights,
             ) => {
-                let missing = || format!("There is no file \"{}\".", typed.display());
+                let missing = || format!("The file \"{}\" does not exist.", typed.display());
                 (!typed.exists()).then(missing)
             }
-            Asker::Dialog(PathPurpose::ExportWeights)
+            PathUse::Dialog(PathPurpose::ExportWeights)
                 if typed.extension().is_none_or(|e| e != "json") =>
             {
-                Some("A weights file ends in .json.".to_owned())
+                Some("A weights file must end in .json.".to_owned())
             }
-            Asker::Dialog(PathPurpose::Save) if crate::io::is_model(&typed) => {
-                Some("A project ends in .ron; to write a model, export it.".to_owned())
+            PathUse::Dialog(PathPurpose::Save) if crate::io::is_model(&typed) => {
+                Some("A project must end in .ron. To write a model, use Export glTF.".to_owned())
             }
-            Asker::Export if is_obj(&typed) => {
-                Some("An .obj holds one moment; choose Still for it.".to_owned())
+            PathUse::Export if is_obj(&typed) => {
+                Some("An .obj file holds a static mesh. Choose Static mesh to write it.".to_owned())
             }
-            Asker::Export if Container::of_path(&typed).is_none() => {
-                Some("A model ends in .glb or .gltf.".to_owned())
+            PathUse::Export if GltfFormat::of_path(&typed).is_none() => {
+                Some("A model must end in .glb or .gltf.".to_owned())
             }
-            Asker::ExportStill if Container::of_path(&typed).is_none() && !is_obj(&typed) => {
-                Some("A still ends in .glb, .gltf or .obj.".to_owned())
+            PathUse::ExportStill if GltfFormat::of_path(&typed).is_none() && !is_obj(&typed) => {
+                Some("A static mesh must end in .glb, .gltf or .obj.".to_owned())
             }
-            Asker::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
-            | Asker::Export
-            | Asker::ExportStill => folder
+            PathUse::Dialog(PathPurpose::Save | PathPurpose::ExportWeights)
+            | PathUse::Export
+            | PathUse::ExportStill => folder
                 .filter(|folder| !folder.is_dir())
-                .map(|folder| format!("There is no folder \"{}\".", folder.display())),
+                .map(|folder| format!("The folder \"{}\" does not exist.", folder.display())),
         }
     }
 
-    /// The system's dialog on a thread of its own; without one it comes back empty at once.
+    /// Opens the system's dialog on its own thread; if there is none, the result is empty.
     fn browse(&mut self, ctx: &egui::Context) {
         let (send, receive) = bounded(1);
-        let (asker, typed, ctx) = (self.asker, self.typed(), ctx.clone());
+        let (path_use, typed, ctx) = (self.path_use, self.typed(), ctx.clone());
         let spawned = std::thread::Builder::new()
             .name("dialog".into())
             .spawn(move || {
@@ -293,29 +293,29 @@ impl PathField {
                 let name = typed
                     .file_name()
                     .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-                let chosen = match asker {
-                    Asker::Dialog(PathPurpose::Open | PathPurpose::Transfer) => dialog
+                let chosen = match path_use {
+                    PathUse::Dialog(PathPurpose::Open | PathPurpose::Transfer) => dialog
                         .add_filter("Models and projects", &["glb", "gltf", "ron"])
                         .pick_file(),
-                    Asker::Dialog(PathPurpose::Relink) => {
+                    PathUse::Dialog(PathPurpose::Relink) => {
                         dialog.add_filter("Models", &["glb", "gltf"]).pick_file()
                     }
-                    Asker::Dialog(PathPurpose::ImportWeights) => {
+                    PathUse::Dialog(PathPurpose::ImportWeights) => {
                         dialog.add_filter("Weights", &["json"]).pick_file()
                     }
-                    Asker::Dialog(PathPurpose::ExportWeights) => dialog
+                    PathUse::Dialog(PathPurpose::ExportWeights) => dialog
                         .add_filter("Weights", &["json"])
                         .set_file_name(name)
                         .save_file(),
-                    Asker::Dialog(PathPurpose::Save) => dialog
+                    PathUse::Dialog(PathPurpose::Save) => dialog
                         .add_filter("Sinew project", &["ron"])
                         .set_file_name(name)
                         .save_file(),
-                    Asker::Export => dialog
+                    PathUse::Export => dialog
                         .add_filter("glTF", &["glb", "gltf"])
                         .set_file_name(name)
                         .save_file(),
-                    Asker::ExportStill => dialog
+                    PathUse::ExportStill => dialog
                         .add_filter("glTF and Wavefront OBJ", &["glb", "gltf", "obj"])
                         .set_file_name(name)
                         .save_file(),
@@ -323,7 +323,7 @@ impl PathField {
                 let _ = send.send(chosen);
                 ctx.request_repaint();
             });
-        // Without a thread the field still works.
+        // Without a thread the text field still works.
         self.browsing = spawned.ok().map(|_| receive);
     }
 }

@@ -1,4 +1,4 @@
-//! What a range of motion goes through.
+//! The settings of a range-of-motion clip.
 
 use super::{modal, take_enter};
 use crate::editor::Editor;
@@ -8,22 +8,22 @@ use crate::view::theme;
 use eframe::egui;
 use egui::{DragValue, Grid, RichText, Role, TextEdit, Ui, WidgetInfo};
 
-/// What the clip is called unless the artist says so.
+/// The default name of the clip.
 const NAME: &str = "Range of motion";
-/// Seconds that a move may take.
+/// Duration of one move, seconds.
 const MOVE_SECS: std::ops::RangeInclusive<f64> = 0.1..=10.0;
 const WIDTH: f32 = 400.0;
 
-/// The dialog, and what it has been set to.
+/// The dialog and its settings.
 pub(in crate::app) struct RangeDialog {
     settings: RangeOfMotion,
-    /// Degrees, as they are typed.
+    /// Degrees, as typed.
     degrees: [f64; 3],
     name: String,
 }
 
 impl RangeDialog {
-    /// The dialog, with what was chosen last.
+    /// The dialog with the last settings.
     pub(in crate::app) fn new(editor: &Editor, settings: RangeOfMotion) -> Self {
         Self {
             settings,
@@ -34,12 +34,12 @@ impl RangeDialog {
         }
     }
 
-    /// What it is set to.
+    /// The current settings.
     pub(in crate::app) fn settings(&self) -> RangeOfMotion {
         self.settings
     }
 
-    /// Shows the dialog and makes the clip when that is asked for; whether it stays open.
+    /// Draws the dialog and makes the clip on confirmation; returns whether it stays open.
     pub(in crate::app) fn show(&mut self, ctx: &egui::Context, editor: &mut Editor) -> bool {
         let mut make = false;
         let mut cancelled = false;
@@ -57,9 +57,9 @@ impl RangeDialog {
             ui.add_space(2.0);
             let is_all = editor.document().session().selected_joints.is_empty();
             let which = match (is_all, joints.len()) {
-                (true, n) => format!("all {} that move points", counted(n, "bone")),
+                (true, n) => format!("all {} with weights", counted(n, "bone")),
                 (false, 1) => format!("the selected bone, {}", selected_label(editor)),
-                (false, n) => format!("the {n} selected bones"),
+                (false, n) => format!("the {}", counted(n, "selected bone")),
             };
             let in_turn = if joints.len() == 1 {
                 ""
@@ -67,7 +67,7 @@ impl RangeDialog {
                 ", one after the other,"
             };
             ui.label(format!(
-                "Makes a preview clip that turns {which}{in_turn} to both sides and back to rest."
+                "Makes a preview clip that rotates {which}{in_turn} to both sides and back to the rest pose."
             ));
             ui.add_space(4.0);
             self.fields_ui(ui);
@@ -75,7 +75,7 @@ impl RangeDialog {
             let palette = theme::palette(ui);
             let (text, colour) = if n_moves == 0 {
                 (
-                    "Nothing moves: choose an axis with an angle, and bending or twisting."
+                    "Nothing moves. Set an angle, and enable bend or twist."
                         .to_owned(),
                     palette.error,
                 )
@@ -83,7 +83,7 @@ impl RangeDialog {
                 let moves = counted(n_moves, "move");
                 let length = n_moves as f64 * self.settings.move_secs;
                 let fewer = if is_all && joints.len() > 1 {
-                    " Select bones first for fewer."
+                    " Select bones first to use fewer."
                 } else {
                     ""
                 };
@@ -92,7 +92,7 @@ impl RangeDialog {
             ui.label(RichText::new(text).color(colour));
             if replaces && !is_preview(editor, &name) {
                 let text = format!(
-                    "\"{name}\" is a clip that you export; the preview would take its place."
+                    "\"{name}\" is an exported clip. This preview would replace it."
                 );
                 ui.label(RichText::new(text).color(palette.accent));
             }
@@ -101,18 +101,18 @@ impl RangeDialog {
                 let (verb, about) = if replaces {
                     (
                         "Replace",
-                        "Put it in the place of the clip of this name  (Enter)",
+                        "Replace the clip of this name  (Enter)",
                     )
                 } else {
                     ("Make", "Add the clip and show it  (Enter)")
                 };
                 let button = ui.add_enabled(ready, egui::Button::new(verb));
                 make |= button.on_hover_text(about).clicked();
-                let cancel = ui.button("Cancel").on_hover_text("Go back  (Esc)");
+                let cancel = ui.button("Cancel").on_hover_text("Cancel  (Esc)");
                 cancelled = cancel.clicked();
             });
         });
-        // Asked once: it uses Esc up.
+        // Call it once only: it consumes Esc.
         let closes = modal.should_close();
         if make || (ready && !closes && take_enter(ctx)) {
             return !editor.make_range_of_motion(&self.settings, &name);
@@ -126,7 +126,7 @@ impl RangeDialog {
             .num_columns(2)
             .spacing([12.0, 6.0])
             .show(ui, |ui| {
-                ui.label("To each side");
+                ui.label("Angle");
                 ui.horizontal(|ui| {
                     for (axis, (letter, colour)) in
                         [("X", palette.x), ("Y", palette.y), ("Z", palette.z)]
@@ -144,7 +144,7 @@ impl RangeDialog {
                         let label = format!("Angle {letter}");
                         response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, &label));
                         let response = response.on_hover_text(format!(
-                            "How far each bone turns to either side about its own {letter} axis at rest; 0 leaves that axis out."
+                            "Angle to both sides about the bone's {letter} axis in the rest pose. 0 skips the axis."
                         ));
                         if response.changed() {
                             self.settings.angles[axis] = degrees.to_radians();
@@ -155,40 +155,40 @@ impl RangeDialog {
                 ui.label("Moves");
                 ui.horizontal(|ui| {
                     ui.checkbox(&mut self.settings.bend, "Bend")
-                        .on_hover_text("Turn about the axes across the bone.");
+                        .on_hover_text("Rotate about the axes across the bone.");
                     ui.checkbox(&mut self.settings.twist, "Twist")
-                        .on_hover_text("Turn about the axis along the bone.");
+                        .on_hover_text("Rotate about the axis along the bone.");
                 });
                 ui.end_row();
-                ui.label("Each move");
+                ui.label("Duration per move");
                 let field = DragValue::new(&mut self.settings.move_secs)
                     .range(MOVE_SECS)
                     .speed(0.02)
                     .max_decimals(2)
                     .suffix(" s");
                 let response = ui.add_sized([64.0, theme::ROW], field);
-                response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Each move"));
+                response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Duration per move"));
                 response.on_hover_text(
-                    "Seconds to turn to one side, to the other, and back to rest.",
+                    "Seconds to rotate to one side, to the other, and back to the rest pose.",
                 );
                 ui.end_row();
                 ui.label("Name");
                 let field = TextEdit::singleline(&mut self.name).desired_width(240.0);
                 ui.add(field)
-                    .widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Name of the clip"));
+                    .widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Clip name"));
                 ui.end_row();
             });
     }
 }
 
-/// What the one selected bone is called.
+/// The name of the selected bone.
 fn selected_label(editor: &Editor) -> String {
     let document = editor.document();
     let joint = document.session().selected_joints.first();
     joint.map_or_else(String::new, |&joint| document.skeleton().label(joint))
 }
 
-/// Whether the first clip of that name is a preview.
+/// Whether the first clip with that name is a preview.
 fn is_preview(editor: &Editor, name: &str) -> bool {
     let mut clips = editor.document().clips().values();
     clips

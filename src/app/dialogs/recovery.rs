@@ -1,15 +1,16 @@
-//! Work that was not saved when Sinew last ended, with a picture of each.
+//! Autosaves from the last session, with a picture of each.
 
 use super::{modal, thumbnail_ui};
 use crate::app::settings::age;
 use crate::app::thumbnails::{Gallery, beside};
+use crate::finding::counted;
 use crate::io::project::Recoverable;
 use crate::view::theme;
 use eframe::egui;
 use egui::{RichText, Role, ScrollArea, Ui, WidgetInfo};
 use std::path::{Path, PathBuf};
 
-/// What the artist says of recovered work.
+/// The answer about recovered work.
 pub(in crate::app) enum Recovery {
     Asking,
     Later,
@@ -17,7 +18,7 @@ pub(in crate::app) enum Recovery {
     Discard(PathBuf),
 }
 
-/// Offers work that was not saved when Sinew last ended.
+/// Offers the unsaved work of the last session.
 pub(in crate::app) fn recovery_ui(
     ctx: &egui::Context,
     found: &[Recoverable],
@@ -27,7 +28,7 @@ pub(in crate::app) fn recovery_ui(
     let modal = modal(ctx, "recovery").show(ctx, |ui| {
         ui.set_width(500.0_f32.min(ctx.content_rect().width() - 48.0));
         ui.heading("Recovered work");
-        ui.label("Sinew ended before these were saved.");
+        ui.label("Sinew closed before this work was saved.");
         ui.add_space(4.0);
         let most = (ctx.content_rect().height() - 200.0).max(120.0);
         ScrollArea::vertical().max_height(most).show(ui, |ui| {
@@ -36,7 +37,7 @@ pub(in crate::app) fn recovery_ui(
             }
         });
         ui.add_space(8.0);
-        let about = "They are offered again at the next start  (Esc)";
+        let about = "Ask again at the next start  (Esc)";
         if ui.button("Decide later").on_hover_text(about).clicked() {
             answer = Recovery::Later;
         }
@@ -63,13 +64,13 @@ fn item_ui(ui: &mut Ui, item: &Recoverable, gallery: &mut Gallery, answer: &mut 
             ui.horizontal(|ui| {
                 let restore = ui
                     .button("Restore")
-                    .on_hover_text("Open it as it was last kept.");
+                    .on_hover_text("Open the last autosave.");
                 if restore.clicked() {
                     *answer = Recovery::Restore(item.path.clone());
                 }
                 let discard = ui
                     .button("Discard")
-                    .on_hover_text("Give this work up for good.");
+                    .on_hover_text("Delete this autosave permanently.");
                 if discard.clicked() {
                     *answer = Recovery::Discard(item.path.clone());
                 }
@@ -78,17 +79,15 @@ fn item_ui(ui: &mut Ui, item: &Recoverable, gallery: &mut Gallery, answer: &mut 
     });
 }
 
-/// "arm.ron, 12 unsaved steps, 3 minutes ago".
+/// The description of an autosave: "arm.ron, 12 unsaved steps, 3 minutes ago".
 fn about(item: &Recoverable) -> String {
     let project = item.project.as_deref().and_then(Path::file_name);
     let mut parts = vec![project.map_or_else(
-        || "not yet a project".to_owned(),
+        || "no project file yet".to_owned(),
         |p| p.to_string_lossy().into_owned(),
     )];
-    match item.unsaved_steps {
-        Some(1) => parts.push("1 unsaved step".to_owned()),
-        Some(n) if n > 1 => parts.push(format!("{n} unsaved steps")),
-        _ => {}
+    if let Some(n) = item.unsaved_steps.filter(|n| *n > 0) {
+        parts.push(counted(n as usize, "unsaved step"));
     }
     parts.push(age(item.modified));
     parts.join(" · ")

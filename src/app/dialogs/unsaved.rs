@@ -1,9 +1,9 @@
-//! What becomes of unsaved changes.
+//! The question about unsaved changes.
 
 use super::{modal, take_enter};
 use eframe::egui;
 
-/// What the artist says of unsaved changes.
+/// The answer about unsaved changes.
 pub(in crate::app) enum Unsaved {
     Asking,
     Save,
@@ -11,27 +11,29 @@ pub(in crate::app) enum Unsaved {
     Cancel,
 }
 
-/// Asks what becomes of unsaved changes.
+/// Asks about unsaved changes.
 pub(in crate::app) fn unsaved_ui(ctx: &egui::Context, name: &str) -> Unsaved {
     let mut answer = Unsaved::Asking;
     let modal = modal(ctx, "unsaved").show(ctx, |ui| {
         ui.set_width(380.0);
         ui.heading("Save your changes?");
-        ui.label(format!("{name} has changes that are not saved."));
+        ui.label(format!("{name} has unsaved changes."));
         ui.add_space(8.0);
         ui.horizontal(|ui| {
-            let save = ui.button("Save").on_hover_text("Save, then go on  (Enter)");
+            let save = ui
+                .button("Save")
+                .on_hover_text("Save, then continue  (Enter)");
             if save.clicked() {
                 answer = Unsaved::Save;
             }
             let discard = ui.button("Discard changes");
             if discard
-                .on_hover_text("Go on; the changes are lost.")
+                .on_hover_text("Continue without saving. The changes are lost.")
                 .clicked()
             {
                 answer = Unsaved::Discard;
             }
-            let cancel = ui.button("Cancel").on_hover_text("Go back  (Esc)");
+            let cancel = ui.button("Cancel").on_hover_text("Cancel  (Esc)");
             if cancel.clicked() {
                 answer = Unsaved::Cancel;
             }

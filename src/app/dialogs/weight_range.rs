@@ -1,4 +1,4 @@
-//! Selecting points by the weights of the active bone, while one looks at them.
+//! Select by weight: a floating window that selects as the range changes.
 
 use crate::app::SinewApp;
 use crate::editor::Editor;
@@ -11,17 +11,17 @@ use egui::{Align2, DragValue, Grid, Id, Label, RichText, Role, Ui, Vec2, WidgetI
 
 const WIDTH: f32 = 260.0;
 
-/// The range, from and to.
+/// The range of weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::app) struct WeightRange {
     low: f32,
     high: f32,
-    /// The bone that what is selected is about.
+    /// The bone of the selection.
     joint: Option<JointId>,
 }
 
 impl Default for WeightRange {
-    /// What is neither wholly the bone's nor not at all: where joints bend.
+    /// The default range contains vertices shared with other bones, as at joints.
     fn default() -> Self {
         Self {
             low: 0.01,
@@ -32,7 +32,7 @@ impl Default for WeightRange {
 }
 
 impl SinewApp {
-    /// Selects what the range that is open holds.
+    /// Selects the vertices in the range.
     pub(in crate::app) fn choose_weight_range(&mut self) {
         if let Some(range) = self.weight_range {
             self.editor.select_by_weight(range.low, range.high);
@@ -41,7 +41,7 @@ impl SinewApp {
 }
 
 impl WeightRange {
-    /// Shows the range; a change selects at once. Whether it stays open.
+    /// Draws the window; changes select at once. Returns whether it stays open.
     pub(in crate::app) fn show(
         &mut self,
         ctx: &egui::Context,
@@ -52,7 +52,7 @@ impl WeightRange {
             return false;
         };
         let mut done = false;
-        // Another bone was chosen meanwhile.
+        // Another bone became active meanwhile.
         let before = self.joint.replace(joint);
         let is_other = before.is_some_and(|before| before != joint);
         let mut changed = false;
@@ -65,13 +65,15 @@ impl WeightRange {
             .show(ctx, |ui| {
                 ui.set_width(WIDTH);
                 let name = editor.document().skeleton().label(joint);
-                ui.add(Label::new(format!("Points in which {name} has a weight")).truncate());
+                ui.add(Label::new(format!("Vertices whose weight for {name} is")).truncate());
                 changed = self.fields_ui(ui);
                 let dim = theme::palette(ui).text_dim;
                 ui.horizontal(|ui| {
-                    let button = ui.button("Done").on_hover_text("Keep the selection  (Esc)");
+                    let button = ui
+                        .button("Done")
+                        .on_hover_text("Keep the selection and close  (Esc)");
                     done = button.clicked();
-                    let found = format!("{} selected", counted(editor.n_selected(), "point"));
+                    let found = format!("{} selected", counted(editor.n_selected(), "vertex"));
                     ui.label(RichText::new(found).color(dim));
                 });
             });
@@ -82,7 +84,7 @@ impl WeightRange {
         !done && !leaves
     }
 
-    /// Both ends; whether one changed.
+    /// Draws both ends of the range; returns whether one changed.
     fn fields_ui(&mut self, ui: &mut Ui) -> bool {
         let before = *self;
         Grid::new("weight range").num_columns(4).show(ui, |ui| {
@@ -97,16 +99,16 @@ impl WeightRange {
                 response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, &label));
                 response.on_hover_text(about);
             };
-            let low = "The least weight; 0 also means points that the bone does not move.";
+            let low = "Smallest weight. 0 includes vertices without a weight for the bone.";
             field(ui, &mut self.low, "from", low);
-            field(ui, &mut self.high, "to", "The largest weight.");
+            field(ui, &mut self.high, "to", "Largest weight.");
             ui.end_row();
         });
         self.push(before);
         *self != before
     }
 
-    /// The end that was changed pushes the other one.
+    /// Moves the other end along if the ends cross.
     fn push(&mut self, before: Self) {
         if self.low == before.low {
             self.low = self.low.min(self.high);

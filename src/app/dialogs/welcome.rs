@@ -1,4 +1,4 @@
-//! The first thing on screen: recent work, samples, and what to choose once.
+//! The welcome: recent files, samples, and first settings.
 
 use super::{modal, thumbnail_ui};
 use crate::app::settings::{Recent, SettingsFile};
@@ -12,26 +12,22 @@ use egui::{Button, RichText, Role, ScrollArea, Sense, Ui, Vec2, WidgetInfo};
 use egui_material_icons::icons;
 use std::path::PathBuf;
 
-/// Samples, and what they are good for.
+/// The samples: id, title, description.
 const SAMPLES: [(&str, &str, &str); 4] = [
-    ("arm", "Arm", "An elbow and a wrist: bend, twist, paint."),
-    ("hand", "Hand", "Five fingers: many bones close together."),
-    ("mannequin", "Mannequin", "A whole figure with clips."),
-    (
-        "cylinder",
-        "Cylinder",
-        "Two bones: the plainest case there is.",
-    ),
+    ("arm", "Arm", "Elbow and wrist. For bend and twist."),
+    ("hand", "Hand", "Five fingers. Many bones close together."),
+    ("mannequin", "Mannequin", "A full character with clips."),
+    ("cylinder", "Cylinder", "Two bones. The simplest case."),
 ];
 
-/// The welcome while it shows.
+/// The open welcome.
 pub(in crate::app) struct Welcome {
-    /// Which recent files are there still; looked at on a thread, a network disk may be slow.
+    /// Which recent files exist; checked on a thread because a network disk may be slow.
     exists: Vec<bool>,
     looking: Receiver<Vec<bool>>,
 }
 
-/// What the artist chose.
+/// The user's choice.
 pub(in crate::app) enum Chosen {
     Nothing,
     Close,
@@ -57,7 +53,7 @@ impl Welcome {
         }
     }
 
-    /// Draws it; what was chosen.
+    /// Draws the welcome; returns the choice.
     pub(in crate::app) fn show(
         &mut self,
         ctx: &egui::Context,
@@ -74,7 +70,8 @@ impl Welcome {
             ui.set_width(680.0_f32.min(screen.x - 48.0));
             ui.heading("Welcome to Sinew");
             let dim = theme::palette(ui).text_dim;
-            let about = "Drop a .glb, .gltf or project anywhere on this window to begin.";
+            let about =
+                "Drop a glTF file (.glb, .gltf) or a Sinew project anywhere on this window.";
             ui.label(RichText::new(about).color(dim));
             ui.add_space(8.0);
             ui.columns(2, |columns| {
@@ -86,12 +83,15 @@ impl Welcome {
             ui.add_space(8.0);
             ui.separator();
             ui.horizontal(|ui| {
-                let about = "The Help menu shows this page again.";
+                let about =
+                    "Show this page when Sinew starts. You can also open it from the Help menu.";
                 ui.checkbox(&mut file.settings.show_welcome, "Show at start")
                     .on_hover_text(about);
                 let right = egui::Layout::right_to_left(egui::Align::Center);
                 ui.with_layout(right, |ui| {
-                    let close = ui.button("Close").on_hover_text("To the model  (Esc)");
+                    let close = ui
+                        .button("Close")
+                        .on_hover_text("Close and show the model  (Esc)");
                     if close.clicked() {
                         chosen = Chosen::Close;
                     }
@@ -112,9 +112,9 @@ impl Welcome {
         gallery: &mut Gallery,
         chosen: &mut Chosen,
     ) {
-        ui.label(RichText::new("Recent").strong());
+        ui.label(RichText::new("Recent files").strong());
         if recents.is_empty() {
-            let text = "Nothing yet. What you open and save is listed here.";
+            let text = "No recent files yet.";
             ui.label(RichText::new(text).color(theme::palette(ui).text_dim));
             return;
         }
@@ -124,7 +124,7 @@ impl Welcome {
             .max_height(height)
             .show(ui, |ui| {
                 for (i, recent) in recents.iter().enumerate() {
-                    // Until it is known, a file is taken to be there.
+                    // Until checked, a file counts as existing.
                     let exists = self.exists.get(i).copied().unwrap_or(true);
                     let picture = thumbnails.map(|t| t.path_of(&recent.path));
                     let picture = picture.and_then(|p| gallery.picture(ui.ctx(), &p).cloned());
@@ -136,7 +136,7 @@ impl Welcome {
     }
 }
 
-/// One recent file; whether it was chosen.
+/// Draws a recent file; returns whether it was chosen.
 fn recent_ui(
     ui: &mut Ui,
     recent: &Recent,
@@ -179,7 +179,7 @@ fn recent_ui(
                 let age = if exists {
                     recent.age()
                 } else {
-                    "The file is not there any more.".to_owned()
+                    "This file no longer exists.".to_owned()
                 };
                 line(ui, RichText::new(age).small().color(palette.text_dim));
             });
@@ -189,9 +189,9 @@ fn recent_ui(
     response.on_hover_text(path).clicked() && exists
 }
 
-/// Open, and the samples.
+/// Draws the open button and the samples.
 fn begin_ui(ui: &mut Ui, chosen: &mut Chosen) {
-    ui.label(RichText::new("Begin").strong());
+    ui.label(RichText::new("Start").strong());
     let open = Button::new((
         icons::ICON_FOLDER_OPEN.rich_text().size(16.0),
         "Open glTF or project…",
@@ -220,9 +220,9 @@ fn begin_ui(ui: &mut Ui, chosen: &mut Chosen) {
     ui.add_space(8.0);
 }
 
-/// Keys and colours.
+/// Draws key map and theme.
 fn choices_ui(ui: &mut Ui, chosen: &mut Chosen) {
-    ui.label(RichText::new("Your hands and eyes").strong());
+    ui.label(RichText::new("Input and theme").strong());
     egui::Grid::new("welcome choices")
         .num_columns(2)
         .spacing([8.0, 4.0])
@@ -237,7 +237,7 @@ fn choices_ui(ui: &mut Ui, chosen: &mut Chosen) {
                         ui.selectable_value(&mut preset, choice, choice.label());
                     }
                 });
-            let about = "The keys and the mouse of the program you know.";
+            let about = "Shortcuts and mouse navigation of Blender or Maya.";
             combo.response.labelled_by(name.id).on_hover_text(about);
             if preset != map.preset {
                 let mut map = (*map).clone();
@@ -258,7 +258,7 @@ fn choices_ui(ui: &mut Ui, chosen: &mut Chosen) {
             combo
                 .response
                 .labelled_by(name.id)
-                .on_hover_text("Colours of the window.");
+                .on_hover_text("Colours of the interface.");
             if choice != before {
                 *chosen = Chosen::Run(Command::UseTheme(choice));
             }

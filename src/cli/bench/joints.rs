@@ -1,5 +1,5 @@
-//! Forward kinematics for `sinew bench`: a rig's joints from local transforms to the world, as matrices and as dual
-//! quaternions. "Points" are joints here, and a figure is nanoseconds a joint.
+//! Forward kinematics for `sinew bench`: a rig's joints from local to world transforms, as matrices and as dual
+//! quaternions. "Points" are joints here; figures are nanoseconds a joint.
 
 use super::{BenchRow, median};
 use crate::math::Transform;
@@ -14,7 +14,7 @@ const N_JOINTS: u32 = 200;
 const POSES_A_REPETITION: usize = 50;
 const N_REPETITIONS: usize = 400;
 
-/// One row for each way, on one thread: "fk matrices" and "fk dual quaternions".
+/// One row for each representation, on one thread: "fk matrices" and "fk dual quaternions".
 pub(super) fn rows() -> Vec<BenchRow> {
     let (skeleton, pose) = rig();
     let ways: [(&'static str, &dyn Fn()); 2] = [
@@ -26,7 +26,7 @@ pub(super) fn rows() -> Vec<BenchRow> {
         }),
     ];
     let mut samples = [const { Vec::new() }; 2];
-    // In turn, so that a busy neighbour slows both alike. The first round only warms up.
+    // Alternating, so that other programs slow both alike. The first round only warms up.
     for round in 0..=N_REPETITIONS {
         for ((_, way), samples) in ways.iter().zip(&mut samples) {
             let start = Instant::now();
@@ -51,11 +51,11 @@ pub(super) fn rows() -> Vec<BenchRow> {
         .collect()
 }
 
-/// A tree of limbs of ten joints, every joint turned and none scaled.
+/// A tree of limbs of ten joints, every joint rotated and none scaled.
 fn rig() -> (Skeleton, Pose) {
     let joints = (0..N_JOINTS).map(|j| Joint {
         name: String::new(),
-        // Every tenth joint begins a limb at an earlier one.
+        // Every tenth joint starts a limb at an earlier joint.
         parent: match (j, j % 10) {
             (0, _) => None,
             (_, 0) => Some(JointId(j / 3)),

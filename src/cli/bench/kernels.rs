@@ -1,13 +1,12 @@
-//! Kernels that move one chunk at a time, and the rounds in which they take turns.
+//! Kernels that deform one chunk at a time, measured in alternation.
 
 use super::tube::Tube;
 use super::{BenchRow, thread_counts};
 use crate::deform::DeformStack;
 use crate::skinning::{
-    Backend, CHUNK, ChunkCorrections, Compensation, CookedChunk, CorrectionPose,
-    CorrectionSettings, JointPairs, Projection, SkinInput, SkinPalette, Variant,
-    centres_of_rotation, centres_of_rotation_with_normals, correct, dqs, dqs_with_normals, lbs,
-    lbs_with_normals,
+    Backend, BulgeProjection, CHUNK, ChunkCorrections, Compensation, CookedChunk, CorrectionPose,
+    CorrectionSettings, JointPairs, SkinInput, SkinPalette, Variant, centres_of_rotation,
+    centres_of_rotation_with_normals, correct, dqs, dqs_with_normals, lbs, lbs_with_normals,
 };
 use glam::Vec3;
 use rayon::prelude::*;
@@ -20,7 +19,7 @@ const CHUNKS_PER_TASK: usize = 2;
 /// interrupted by other programs. A larger mesh is measured part by part, a smaller one several times.
 const CHUNKS_PER_REPETITION: usize = 64;
 
-/// What a kernel reads: one chunk.
+/// The input of a kernel: one chunk.
 pub(super) struct ChunkView<'a> {
     index: usize,
     positions: &'a [Vec3],
@@ -31,7 +30,7 @@ pub(super) struct ChunkView<'a> {
 pub(super) type RunChunk<'a> = Box<dyn Fn(&ChunkView<'_>, &mut [Vec3], &mut [Vec3]) + Sync + 'a>;
 pub(super) type Kernels<'a> = Vec<(&'static str, RunChunk<'a>)>;
 
-/// The figures of kernels that take turns on one mesh, each from about `n_skinned` points.
+/// The figures of kernels that run in alternation on one mesh, each from about `n_skinned` points.
 pub(super) fn measure(
     tube: &Tube,
     kernels: &Kernels<'_>,
@@ -54,7 +53,7 @@ pub(super) fn measure(
     for round in 0..=n_rounds {
         for (k, (_, kernel)) in kernels.iter().enumerate() {
             for (t, &threads) in thread_counts.iter().enumerate() {
-                // Kernels work on different parts in turn: none finds the caches warmed by the one before.
+                // Kernels work on different parts: none finds the caches warmed by the previous one.
                 let part = (round + k * (n_parts / kernels.len() + 1)) % n_parts;
                 let first = part * CHUNKS_PER_REPETITION * CHUNK;
                 let range = first..n_points.min(first + CHUNKS_PER_REPETITION * CHUNK);
@@ -105,7 +104,7 @@ fn view(tube: &Tube, chunk: usize) -> ChunkView<'_> {
     }
 }
 
-/// Skins chunks from `first_chunk` on, as many as `out` has room for.
+/// Skins as many chunks from `first_chunk` on as fit into `out`.
 pub(super) fn pass_serial(
     tube: &Tube,
     kernel: &RunChunk<'_>,
@@ -141,7 +140,7 @@ fn with_input(
     }
 }
 
-/// The floor and plain dual quaternion skinning: every group has them, to be compared with what is beside it.
+/// The floor and plain dual quaternion skinning: every group has them for comparison.
 fn measures(tube: &Tube) -> Kernels<'_> {
     let rigid = &tube.rig.rigid;
     let best = Backend::detect();
@@ -270,7 +269,7 @@ pub(super) fn methods<'a>(
     kernels
 }
 
-/// Each correction after dual quaternion skinning, by itself.
+/// Each correction alone after dual quaternion skinning.
 pub(super) fn corrections<'a>(
     tube: &'a Tube,
     each: &'a [(&'static str, &'static str, Corrections)],
@@ -305,7 +304,7 @@ pub(super) fn corrections<'a>(
 pub(super) struct Corrections {
     chunks: Vec<ChunkCorrections>,
     pairs: JointPairs,
-    projection: Option<Projection>,
+    projection: Option<BulgeProjection>,
     bones: crate::skinning::BonePose,
 }
 
@@ -313,7 +312,7 @@ impl Corrections {
     pub(super) fn new(
         tube: &Tube,
         compensation: Option<&Compensation>,
-        projection: Option<&Projection>,
+        projection: Option<&BulgeProjection>,
     ) -> Self {
         let rig = &tube.rig;
         let mut pairs = JointPairs::default();
@@ -353,11 +352,11 @@ impl Corrections {
         Self::new(tube, Some(&stack.compensation), Some(&stack.projection))
     }
 
-    /// Each by itself, with the names of its rows.
+    /// Each correction alone, with the names of its rows.
     pub(super) fn each(tube: &Tube) -> Vec<(&'static str, &'static str, Self)> {
-        let published = Projection {
+        let published = BulgeProjection {
             variant: Variant::Published,
-            ..Projection::default()
+            ..BulgeProjection::default()
         };
         vec![
             (
@@ -368,7 +367,7 @@ impl Corrections {
             (
                 "dqs + projection",
                 "dqs + projection positions",
-                Self::new(tube, None, Some(&Projection::default())),
+                Self::new(tube, None, Some(&BulgeProjection::default())),
             ),
             (
                 "dqs + published projection",

@@ -1,9 +1,9 @@
-//! `sinew bench`: how fast this machine deforms, beside what moving the bytes alone costs.
+//! `sinew bench`: the speed of the kernels on this machine, compared with reading and writing the bytes alone.
 //!
-//! All kernels of a group run in turn, again and again, and the medians are compared: a busy neighbour then slows all
-//! alike. Each group has the floor in its turns, and each row carries the floor of its own group.
+//! All kernels of a group run in alternation, many times, and the medians are compared: other programs then slow all
+//! alike. Each group contains the floor, and each row carries the floor of its own group.
 //!
-//! Invariant: what one group needs is freed before the next; a million points stay below 250 MB.
+//! Invariant: the memory of a group is freed before the next; a million points stay below 250 MB.
 
 mod joints;
 mod kernels;
@@ -16,21 +16,21 @@ use tube::Tube;
 
 /// Points skinned in all repetitions of a kernel, at most.
 const POINTS_PER_KERNEL: usize = 20_000_000;
-/// Passes over a small mesh that are enough.
+/// Maximum number of passes over a small mesh.
 const PASSES: usize = 250;
 
 /// One measured figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BenchRow {
-    /// What was run; positions and normals unless it says so. Strokes count the points they change.
+    /// The kernel; positions and normals unless its name says otherwise. Strokes count the points they change.
     pub name: &'static str,
     /// Points of the mesh.
     pub points: usize,
-    /// Threads at work.
+    /// Number of threads.
     pub threads: usize,
     /// Median of the repetitions, wall clock.
     pub ns_per_point: f64,
-    /// The floor that took turns with it; `None` where none did.
+    /// The floor of its group; `None` if the group has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor_ns_per_point: Option<f64>,
 }
@@ -87,7 +87,7 @@ fn measure(n_points: usize, n_skinned: usize) -> io::Result<Vec<BenchRow>> {
     let each = kernels::Corrections::each(&tube);
     let beside = kernels::measure(&tube, &kernels::corrections(&tube, &each), n_skinned)?;
     rows.extend(added_costs(&beside));
-    // The measures of the second group are told by the first.
+    // The first group already reports the floor and plain DQS of the second.
     rows.extend(
         beside
             .into_iter()
@@ -98,7 +98,7 @@ fn measure(n_points: usize, n_skinned: usize) -> io::Result<Vec<BenchRow>> {
     Ok(rows)
 }
 
-/// What each correction adds to the dual quaternion skinning that took turns with it.
+/// The time each correction adds to the dual quaternion skinning of its group.
 fn added_costs(rows: &[BenchRow]) -> Vec<BenchRow> {
     let added = [
         ("compensation added", "dqs + compensation"),
@@ -135,7 +135,7 @@ fn beside_floor(mut rows: Vec<BenchRow>) -> Vec<BenchRow> {
     rows
 }
 
-/// One thread, and all that the machine runs at once.
+/// One thread, and all threads of the machine.
 fn thread_counts() -> Vec<usize> {
     let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut counts = vec![1, n_threads];
@@ -154,7 +154,7 @@ mod tests {
     use glam::Vec3;
 
     /// Every method and stage, positions and positions with normals, and the strokes.
-    const NAMES: [&str; 32] = [
+    const NAMES: [&str; 33] = [
         "floor",
         "lbs",
         "lbs positions",
@@ -183,6 +183,7 @@ mod tests {
         "normal transport",
         "centres precomputation",
         "pose, all points and normals",
+        "pose, default stack",
         "stroke on 1% contiguous",
         "stroke on 1% scattered",
         "stroke on 0.01% contiguous",

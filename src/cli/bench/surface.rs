@@ -1,4 +1,4 @@
-//! What goes around the kernels: normals, smoothing, centres of rotation, and strokes through a whole plan.
+//! The stages around the kernels: normals, smoothing, centres of rotation, and strokes through a whole plan.
 
 use super::tube::{self, Rig};
 use super::{BenchRow, thread_counts};
@@ -16,18 +16,18 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// One thing to measure: how many points it counts for, and a run of it.
+/// One measurement: the number of points it counts for, and a run of it.
 struct Item<'a> {
     name: &'static str,
     n_counted: usize,
-    /// At most this many rounds.
+    /// Maximum number of rounds.
     rounds: usize,
-    /// One more before them, which is not counted.
+    /// Whether a round that is not counted runs first.
     warms_up: bool,
     run: Box<dyn FnMut() -> Duration + Send + 'a>,
 }
 
-/// The figures, each from about `n_done` points. What a stage needs is freed before the next.
+/// The figures, each from about `n_done` points. The memory of a stage is freed before the next.
 pub(super) fn measure(n_points: usize, n_done: usize) -> io::Result<Vec<BenchRow>> {
     let mut rows = Vec::new();
     let rounds = (n_done / n_points / 4).clamp(1, 60);
@@ -35,7 +35,7 @@ pub(super) fn measure(n_points: usize, n_done: usize) -> io::Result<Vec<BenchRow
     let bent = bent(&mesh.positions);
     let mut out = vec![Vec3::ZERO; n_points];
     mesh.topology();
-    // What only a file and the screen know.
+    // Needed for files and drawing only.
     mesh.triangles = Vec::new();
     mesh.point_of_vertex = Vec::new();
     mesh.normal_of_vertex = Vec::new();
@@ -71,7 +71,8 @@ pub(super) fn measure(n_points: usize, n_done: usize) -> io::Result<Vec<BenchRow
         rows.extend(take_turns(n_points, &mut [centres])?);
     }
     drop(out);
-    rows.extend(strokes(&mesh, influences, rounds)?);
+    rows.extend(strokes(&mesh, influences.clone(), rounds)?);
+    rows.extend(default_pose(&mesh, influences, rounds)?);
 
     let Ok(mesh) = Arc::try_unwrap(mesh) else {
         return Ok(rows);
@@ -105,11 +106,12 @@ fn smoothing(mut mesh: Mesh, bent: &[Vec3], rounds: usize) -> io::Result<Vec<Ben
     take_turns(n_points, &mut [smooth])
 }
 
-/// Strokes: some points get other weights, are cooked, skinned again, and their normals carried. And, to compare, the
-/// whole mesh in another pose.
+/// Strokes: some points get other weights, their caches are recomputed, they are skinned and their normals transported.
+/// For comparison the whole mesh in another pose.
 fn strokes(mesh: &Arc<Mesh>, influences: Influences, rounds: usize) -> io::Result<Vec<BenchRow>> {
     let n_points = mesh.n_points();
-    let bench = std::sync::Mutex::new(Stroked::new(mesh.clone(), influences)?);
+    let stack = DeformStack::dqs();
+    let bench = std::sync::Mutex::new(Stroked::new(mesh.clone(), influences, stack)?);
     let sets: [(&'static str, usize, bool); 4] = [
         ("stroke on 1% contiguous", 100, true),
         ("stroke on 1% scattered", 100, false),
@@ -140,7 +142,7 @@ fn strokes(mesh: &Arc<Mesh>, influences: Influences, rounds: usize) -> io::Resul
                 let Ok(mut bench) = bench.lock() else {
                     return Duration::ZERO;
                 };
-                // Twice the same edit paints and takes it back.
+                // Every second edit undoes the first.
                 if bench.document.apply(&mut paint).is_err() {
                     return Duration::ZERO;
                 }
@@ -165,7 +167,27 @@ fn strokes(mesh: &Arc<Mesh>, influences: Influences, rounds: usize) -> io::Resul
     take_turns(n_points, &mut items)
 }
 
-/// A document of the tube under plain dual quaternion skinning, and its plan.
+/// Another pose of the whole mesh under the default stack: what an artist waits for in a frame.
+fn default_pose(
+    mesh: &Arc<Mesh>,
+    influences: Influences,
+    rounds: usize,
+) -> io::Result<Vec<BenchRow>> {
+    let mut bench = Stroked::new(mesh.clone(), influences, DeformStack::default())?;
+    let pose = Item {
+        name: "pose, default stack",
+        n_counted: mesh.n_points(),
+        rounds,
+        warms_up: true,
+        run: Box::new(move || {
+            bench.turn();
+            timed(|| bench.stroke())
+        }),
+    };
+    take_turns(mesh.n_points(), &mut [pose])
+}
+
+/// A document of the tube, and its plan.
 struct Stroked {
     document: Document,
     pose: Arc<Pose>,
@@ -177,7 +199,7 @@ struct Stroked {
 }
 
 impl Stroked {
-    fn new(mesh: Arc<Mesh>, influences: Influences) -> io::Result<Self> {
+    fn new(mesh: Arc<Mesh>, influences: Influences, stack: DeformStack) -> io::Result<Self> {
         let rig = Rig::new();
         let order = rig.bind.ranks().to_vec();
         let item = MeshItem {
@@ -186,7 +208,7 @@ impl Stroked {
             // Tails of leaves are no part of what is measured.
             source_influences: Influences::default(),
             layers: LayerStack::default(),
-            stack: Arc::new(DeformStack::dqs()),
+            stack: Arc::new(stack),
             masks: Masks::default(),
             morph_weights: Vec::new(),
         };
@@ -245,7 +267,7 @@ impl Stroked {
         }
     }
 
-    /// Another pose: the whole chain a little to the side.
+    /// Another pose: rotates the whole chain a little.
     fn turn(&mut self) {
         let step = DAffine3::from_rotation_y(0.01);
         for world in &mut self.world {
@@ -254,7 +276,7 @@ impl Stroked {
     }
 }
 
-/// Runs items in turn, again and again, for each number of threads; the medians.
+/// Runs the items in alternation, many times, for each number of threads; returns the medians.
 fn take_turns(n_points: usize, items: &mut [Item<'_>]) -> io::Result<Vec<BenchRow>> {
     let mut rows = Vec::new();
     for threads in thread_counts() {
@@ -295,7 +317,7 @@ fn timed(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// A smooth bend, so that neither normals nor smoothing find the bind shape.
+/// A smoothly bent shape, so that normals and smoothing do not work on the bind shape.
 fn bent(positions: &[Vec3]) -> Vec<Vec3> {
     let turned = |p: &Vec3| Quat::from_rotation_z(p.x * 0.05) * *p;
     positions.iter().map(turned).collect()

@@ -1,4 +1,4 @@
-//! The mesh that is measured: a bent tube along a chain of joints, weights falling off along it.
+//! The mesh of the measurements: a bent tube along a chain of joints, whose weights fall off along it.
 
 use crate::math::Transform;
 use crate::mesh::Mesh;
@@ -140,7 +140,7 @@ pub(super) fn influences(n_points: usize) -> Influences {
     Influences::from_rows(all.iter().flat_map(Rows::iter))
 }
 
-/// Another row of weights at a point: what a stroke leaves.
+/// Another row of weights at a point, as after a stroke.
 pub(super) fn painted_row(point: usize, n_points: usize) -> Vec<(u16, f32)> {
     let mut row = row(point, n_points);
     row[0].1 += 0.1;
@@ -183,7 +183,7 @@ fn chain() -> Skeleton {
     Skeleton::new(joints.collect()).unwrap_or_default()
 }
 
-/// The four joints nearest to x on the chain, by a bell of the distance, sum 1.
+/// The four joints nearest to x on the chain, weighted by a Gaussian of the distance, sum 1.
 fn row_at(x: f32) -> [(u16, f32); INFLUENCES] {
     let last_first = (N_JOINTS - INFLUENCES) as f32;
     let first = (x - 0.5 * INFLUENCES as f32 + 1.0)

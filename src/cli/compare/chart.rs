@@ -1,38 +1,38 @@
-//! Lines over the time of a clip, drawn on whatever can draw lines.
+//! Line charts over the time of a clip, drawn on any canvas.
 
-/// What something is drawn for; the paper knows the colour.
+/// The role of a drawn element; the canvas chooses its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ink {
-    /// Words.
+    /// Text.
     Text,
-    /// Words that explain.
+    /// Explanatory text.
     Dim,
     /// Lines behind the data.
     Grid,
-    /// The data of stack k, counted from 0; each has its own dashes.
+    /// The data of stack k, from 0; each stack has its own dashes.
     Stack(usize),
-    /// From here on it is worth a look.
+    /// The warning threshold.
     Amber,
-    /// From here on it is a fault.
+    /// The error threshold.
     Red,
 }
 
-/// Where words stand to their place.
+/// The alignment of text to its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
-    /// To its right.
+    /// Starts at it.
     Start,
-    /// On it.
+    /// Centred on it.
     Middle,
-    /// To its left.
+    /// Ends at it.
     End,
 }
 
-/// Something to draw on; coordinates in pixels from the upper left.
+/// A canvas; coordinates in pixels from the upper left.
 pub(crate) trait Paper {
     /// A line through points.
     fn line(&mut self, points: &[[f32; 2]], ink: Ink, width: f32);
-    /// Words whose baseline is at y.
+    /// Text whose baseline is at y.
     fn text(&mut self, text: &str, at: [f32; 2], anchor: Anchor, ink: Ink, size: f32);
 }
 
@@ -40,7 +40,7 @@ pub(crate) trait Paper {
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) label: String,
-    /// One a time; `None` where it has no meaning.
+    /// One for each time; `None` where undefined.
     pub(crate) values: Vec<Option<f32>>,
 }
 
@@ -48,11 +48,11 @@ pub(crate) struct Line {
 #[derive(Clone, Debug)]
 pub(crate) struct Chart {
     pub(crate) title: String,
-    /// What a value is multiplied by to be shown, and its unit.
+    /// The factor from values to shown numbers, and their unit.
     pub(crate) shown: (f32, &'static str),
     pub(crate) times: Vec<f64>,
     pub(crate) lines: Vec<Line>,
-    /// Amber and red, if such values are faults.
+    /// The warning and error thresholds, if it has them.
     pub(crate) thresholds: Option<[f32; 2]>,
     /// Times of the pictures.
     pub(crate) marks: Vec<f64>,
@@ -63,11 +63,11 @@ pub(crate) const CHART_HEIGHT: f32 = 250.0;
 const LEFT: f32 = 52.0;
 const TOP: f32 = 34.0;
 const BOTTOM: f32 = 30.0;
-/// Least distance of the baselines of labels.
+/// Minimum distance between the baselines of labels.
 const LABEL_STEP: f32 = 15.0;
 
 impl Chart {
-    /// Whether any value has a meaning.
+    /// Whether any value is defined.
     pub(crate) fn has_values(&self) -> bool {
         self.lines
             .iter()
@@ -185,7 +185,7 @@ impl Chart {
         }
     }
 
-    /// Room for the names at the ends of the lines.
+    /// Width of the names at the ends of the lines.
     fn label_room(&self) -> f32 {
         let longest = self.lines.iter().map(|l| l.label.chars().count()).max();
         (36.0 + 7.0 * longest.unwrap_or(0) as f32).clamp(80.0, 240.0)
@@ -236,7 +236,7 @@ fn number(value: f64, step: f64) -> String {
     text
 }
 
-/// Label heights near what they label, at least [`LABEL_STEP`] apart, between `top` and `bottom` as far as they fit.
+/// Label heights near their lines, at least [`LABEL_STEP`] apart, between `top` and `bottom` as far as they fit.
 fn spread(mut wanted: Vec<(f32, usize)>, top: f32, bottom: f32) -> Vec<(f32, usize)> {
     wanted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mut at = top;

@@ -1,4 +1,4 @@
-//! The numbers of a comparison: each stack at each moment.
+//! The numbers of a comparison: each stack in each frame.
 
 use crate::cli::measuring::{Combined, Measurer, Moment, Places, VertexPlace};
 use crate::cli::stack_args::NamedStack;
@@ -11,9 +11,9 @@ use serde::Serialize;
 #[derive(Debug, Serialize)]
 pub(crate) struct Series {
     pub(crate) name: String,
-    /// One a moment.
+    /// One for each frame.
     pub(crate) moments: Vec<Numbers>,
-    /// Over all moments.
+    /// Over all frames.
     pub(crate) worst: Vec<Worst>,
     pub(crate) most_folded_faces: usize,
     pub(crate) volume: Option<VolumeSpan>,
@@ -26,7 +26,7 @@ pub(crate) struct Series {
     pub(crate) document: Document,
 }
 
-/// What one stack measures at one moment, over the whole model.
+/// The measurements of one stack in one frame, over the whole model.
 #[derive(Debug, Serialize)]
 pub(crate) struct Numbers {
     pub(crate) time: Option<f64>,
@@ -43,7 +43,7 @@ pub(crate) struct Named<T> {
     pub(crate) value: T,
 }
 
-/// The worst of a metric over all moments.
+/// The worst value of a metric over all frames.
 #[derive(Debug, Serialize)]
 pub(crate) struct Worst {
     pub(crate) metric: &'static str,
@@ -67,7 +67,7 @@ pub(crate) struct VolumeSpan {
 }
 
 impl Series {
-    /// The summary of a metric at a moment.
+    /// The summary of a metric in a frame.
     pub(crate) fn at(&self, moment: usize, metric: Metric) -> Option<&Summary> {
         let named = self.moments.get(moment)?.metrics.iter();
         named
@@ -76,14 +76,14 @@ impl Series {
             .map(|m| &m.value)
     }
 
-    /// The worst of a metric.
+    /// The worst value of a metric.
     pub(crate) fn worst(&self, metric: Metric) -> Option<&Worst> {
         self.worst.iter().find(|w| w.metric == metric.key())
     }
 }
 
-/// Measures `own` under each of the stacks at each moment; differences are from the first stack. `centres`: of all meshes
-/// that need them.
+/// Measures `own` under each of the stacks in each frame; differences compare with the first stack. `centres`: of all
+/// meshes that need them.
 pub(crate) fn gather(
     own: &Document,
     stacks: &[NamedStack],
@@ -184,8 +184,8 @@ fn worst_of(
     })
 }
 
-/// The moments of the pictures: those at which any stack bulges or pinches most, apart from each other by at least half
-/// of what `n` would be if they were evenly spaced; ascending.
+/// The frames to draw: those in which any stack bulges or pinches most, at least half as far apart as `n` evenly spaced
+/// frames; ascending.
 pub(crate) fn picture_moments(series: &[Series], n_moments: usize, n: usize) -> Vec<usize> {
     let worst = |moment: usize| {
         let values = series.iter().filter_map(|s| s.at(moment, Metric::Bulge));

@@ -1,9 +1,9 @@
 //! `sinew compare`: deformer stacks side by side.
 //!
-//! The way of the data: each stack at each moment -> [`gather`]'s numbers -> [`chart`]s, a [`table`] and pictures
-//! (`panes`) -> one [`page`] or, with the window's fonts, one sheet (`sheet`).
+//! Data flow: each stack in each frame -> the numbers of [`gather`] -> [`chart`]s, a [`table`] and pictures (`panes`)
+//! -> one [`page`] or, with the window's fonts, one sheet (`sheet`).
 //!
-//! Invariant: the page needs nothing but itself; what a file calls its parts never becomes markup.
+//! Invariant: the page is self-contained; names from a file never become markup.
 
 mod chart;
 mod gather;
@@ -29,15 +29,15 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Why there is no sheet.
-const NO_FONTS: &str = "This build has no fonts for a picture (it was made without the feature `gui`); give --out a folder.";
+/// The message of a build that cannot make a sheet.
+const NO_FONTS: &str = "This build has no fonts for a picture (it was built without the feature `gui`); give --out a folder.";
 
-/// Everything a report shows but its pictures.
+/// Everything that a report shows, except its pictures.
 struct Report<'a> {
     args: &'a CompareArgs,
     /// The file's name.
     model: String,
-    /// Pose, time or clip, in words.
+    /// The pose, time or clip, as text.
     scope: String,
     #[cfg_attr(
         not(feature = "render"),
@@ -46,7 +46,7 @@ struct Report<'a> {
     moments: Vec<Moment>,
     series: Vec<Series>,
     charts: Vec<Chart>,
-    /// The moments of the pictures.
+    /// The frames of the pictures.
     #[cfg_attr(
         not(feature = "render"),
         expect(dead_code, reason = "only pictures need them")
@@ -158,12 +158,12 @@ fn wants_sheet(path: &Path) -> Result<bool, Failure> {
     Ok(false)
 }
 
-/// What was measured, in words.
+/// A description of the measured poses.
 fn scope(document: &Document, args: &CompareArgs, moments: &[Moment]) -> Result<String, Failure> {
     let Some(wanted) = &args.pose.clip else {
         return Ok(match &args.pose.pose {
             Some(pose) => format!("Pose {}", pose.display()),
-            None => "The model as it stands".into(),
+            None => "The model in its pose".into(),
         });
     };
     let clip = scene::find_clip(document, wanted)?;
@@ -184,7 +184,7 @@ fn scope(document: &Document, args: &CompareArgs, moments: &[Moment]) -> Result<
     })
 }
 
-/// What is plotted over a clip; nothing for a single pose.
+/// The charts over a clip; empty for a single pose.
 fn charts(series: &[Series], moments: &[Moment], wanted: &[usize]) -> Vec<Chart> {
     let times: Vec<f64> = moments.iter().filter_map(|m| m.time_secs).collect();
     if times.len() < 2 {
@@ -217,7 +217,7 @@ fn charts(series: &[Series], moments: &[Moment], wanted: &[usize]) -> Vec<Chart>
     let charts = [
         chart("Bulge, most", percent, None, &of(Metric::Bulge, |s| s.max)),
         chart(
-            "Bulge, 99 % of points below",
+            "Bulge, 99th percentile",
             percent,
             None,
             &of(Metric::Bulge, |s| s.p99),
@@ -232,14 +232,14 @@ fn charts(series: &[Series], moments: &[Moment], wanted: &[usize]) -> Vec<Chart>
             &of(Metric::Discontinuity, |s| s.max),
         ),
     ];
-    // Of rigid models there is no bulge to plot; an open one's chart of volume says so.
+    // A rigid model has no bulge to plot; the volume chart of an open model says that it is open.
     charts
         .into_iter()
         .filter(|c| c.has_values() || c.title == "Volume")
         .collect()
 }
 
-/// Pictures, what the colours of a heat map mean, and why there are no pictures.
+/// The pictures, the legend of a heat map, and why there are no pictures.
 type Pictures = (Vec<PictureRow>, Option<Legend>, Option<&'static str>);
 
 #[cfg(feature = "render")]
@@ -290,6 +290,6 @@ fn write_sheet(report: &Report<'_>, outputs: Vec<Output>) -> Result<(), Failure>
 
 #[cfg(not(feature = "gui"))]
 fn write_sheet(_report: &Report<'_>, _outputs: Vec<Output>) -> Result<(), Failure> {
-    // `wants_sheet` has refused it before any work was done.
+    // `wants_sheet` refused it before.
     Err(Failure::Usage(NO_FONTS.into()))
 }

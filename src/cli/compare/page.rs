@@ -1,4 +1,4 @@
-//! The report as one HTML file: no script, no network, everything in it.
+//! The report as one self-contained HTML file: no script, no network.
 
 use super::chart::Chart;
 use super::gather::{Place, Series};
@@ -7,27 +7,27 @@ use super::table::{Cell, table};
 use crate::deform::diagnostics::Metric;
 use std::fmt::Write;
 
-/// A row of pictures, ready for the page: PNG files on dark and on light, one pair a stack.
+/// A row of pictures: for each stack a PNG file for the dark and one for the light theme.
 pub(crate) struct PictureRow {
     pub(crate) title: String,
     pub(crate) moment: usize,
     pub(crate) pictures: Vec<[Vec<u8>; 2]>,
 }
 
-/// What the colours of a heat map mean.
+/// The legend of a heat map.
 pub(crate) struct Legend {
     /// The metric and its unit.
     pub(crate) title: String,
     /// Evenly spaced from the lower end, sRGB.
     pub(crate) stops: Vec<[u8; 3]>,
-    /// Where values stand, 0 - 1, and what they are.
+    /// The positions of the labels, 0 - 1, and their text.
     pub(crate) ticks: Vec<(f32, String)>,
 }
 
-/// What the page shows.
+/// The contents of the page.
 pub(crate) struct Page<'a> {
     pub(crate) model: &'a str,
-    /// Pose, time or clip, in words.
+    /// The pose, time or clip, as text.
     pub(crate) scope: &'a str,
     pub(crate) series: &'a [Series],
     pub(crate) charts: &'a [Chart],
@@ -38,7 +38,7 @@ pub(crate) struct Page<'a> {
     pub(crate) size: (u32, u32),
 }
 
-/// Text inside of an element or an attribute.
+/// Escapes text for an element or an attribute.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -176,7 +176,7 @@ impl Page<'_> {
             let _ = writeln!(out, "<figure>{}</figure>", svg(chart, &about));
         }
         out.push_str(
-            "</div>\n<p class=\"note\">Upright lines: the moments of the pictures.</p></section>\n",
+            "</div>\n<p class=\"note\">Vertical lines: the frames of the pictures.</p></section>\n",
         );
     }
 
@@ -224,7 +224,7 @@ impl Page<'_> {
     }
 }
 
-/// A bar of the colours with its numbers.
+/// The colour bar with its numbers.
 fn write_legend(out: &mut String, legend: &Legend) {
     let colours: Vec<String> = legend
         .stops
@@ -248,7 +248,7 @@ fn write_legend(out: &mut String, legend: &Legend) {
     out.push_str("</span></div>\n");
 }
 
-/// What a stack measures at the moment of a picture.
+/// The numbers of a stack in the frame of a picture.
 fn figures(series: &Series, moment: usize) -> String {
     let Some(bulge) = series.at(moment, Metric::Bulge) else {
         return String::new();
@@ -300,7 +300,7 @@ fn data_uri(png: &[u8]) -> String {
     format!("data:image/png;base64,{text}")
 }
 
-/// Calm and neutral; the colours of the stacks keep apart for most eyes, their dashes for all.
+/// The styles. Dashes tell the stacks apart where colours do not.
 const STYLE: &str = r"
 :root{--page:#fbfbfc;--panel:#f1f2f4;--line:#d3d6da;--text:#1e2023;--dim:#53575d;--amber:#824d00;--red:#ae1d2b;
 --c0:#2462b8;--c1:#b0383f;--c2:#2f7a36;--c3:#7446b0;--c4:#00757a;--c5:#8a5a00;--c6:#55595f;--c7:#a8327e}

@@ -1,4 +1,4 @@
-//! The pictures of a comparison: each stack at the same moments, seen from the same places.
+//! The pictures of a comparison: each stack in the same frames, from the same cameras.
 
 use super::Report;
 use super::gather::Series;
@@ -24,22 +24,22 @@ pub(crate) struct Panes {
     pub(crate) legend: Option<Legend>,
 }
 
-/// One row of pictures, a stack each.
+/// One row of pictures, one for each stack.
 pub(crate) struct Row {
-    /// What it shows, and when.
+    /// Its contents and time.
     pub(crate) title: String,
     pub(crate) moment: usize,
-    /// One a stack: on dark and on light.
+    /// One for each stack, for the dark and the light theme.
     pub(crate) pictures: Vec<[Image; 2]>,
 }
 
-/// A close-up shows at least this share of the model's diagonal on each side, and at most the second.
+/// Smallest and largest size of a close-up, as fractions of the model's diagonal.
 const CLOSE: [f64; 2] = [0.05, 0.5];
 
-/// Stacks that keep within this share of the diagonal of each other have no place worth a close look.
+/// Stacks that differ by less than this fraction of the diagonal get no close-up.
 const ALIKE: f64 = 1e-3;
 
-/// Whether a comparison can show what the flag asks for.
+/// Refuses what a comparison cannot show.
 pub(crate) fn check(args: &CompareArgs) -> Result<(), Failure> {
     match args.show {
         Show::Weights(_) => Err(Failure::Usage(
@@ -50,7 +50,7 @@ pub(crate) fn check(args: &CompareArgs) -> Result<(), Failure> {
     }
 }
 
-/// The pictures of all stacks at the report's moments: the whole, and the place where the stacks differ most.
+/// The pictures of all stacks in the report's frames: the whole model, and the position where the stacks differ most.
 pub(crate) fn draw(report: &Report<'_>) -> Result<Panes, Failure> {
     let (args, series) = (report.args, &report.series);
     let mut studio = Studio {
@@ -69,7 +69,7 @@ pub(crate) fn draw(report: &Report<'_>) -> Result<Panes, Failure> {
             .map_or_else(|| "The pose".to_owned(), |t| format!("{t:.2} s"));
         let pose = &report.moments[moment].pose;
         for (gauge, stack) in studio.gauges.iter_mut().zip(series) {
-            // Differences are from the first stack.
+            // Differences compare with the first stack.
             let comparison = comparison(&args.show, || series[0].document.clone());
             gauge.evaluate(&stack.document, pose, &comparison);
         }
@@ -103,7 +103,7 @@ pub(crate) fn draw(report: &Report<'_>) -> Result<Panes, Failure> {
 
 struct Studio {
     offscreen: Offscreen,
-    /// One a stack, in the moment that is drawn.
+    /// One for each stack, in the frame that is drawn.
     gauges: Vec<Gauge>,
     generation: u64,
     /// Of the heat maps drawn.
@@ -111,7 +111,7 @@ struct Studio {
 }
 
 impl Studio {
-    /// A view of everything that any stack shows.
+    /// A camera that frames everything that any stack shows.
     fn whole(&self, args: &CompareArgs, series: &[Series]) -> Camera {
         let mut camera = camera_of(args.view);
         let mut positions: Vec<Vec3> = Vec::new();
@@ -128,7 +128,7 @@ impl Studio {
         camera
     }
 
-    /// A view of the point that some stack moves farthest from where the first puts it, across its bone.
+    /// A camera on the point that a stack moves farthest from its position under the first stack, across its bone.
     fn close_up(&self, series: &[Series], whole: &Camera) -> Option<Camera> {
         let first = &series.first()?.document;
         let mut worst: Option<(f32, InstanceId, u32)> = None;
@@ -166,7 +166,7 @@ impl Studio {
             .filter_map(|n| shape.normals.get(n as usize))
             .sum::<Vec3>();
         let mut camera = *whole;
-        // From beside both: then the outline shows the bulge.
+        // Perpendicular to both: the outline then shows the bulge.
         if let Some(side) = along.as_vec3().cross(normal).try_normalize() {
             let side = if side.dot(whole.backward()) < 0.0 {
                 -side

@@ -49,7 +49,7 @@ fn colour(ink: Ink) -> [u8; 3] {
     }
 }
 
-/// A picture that lines and words are drawn on.
+/// A picture with lines and text.
 struct Canvas {
     image: Image,
     lettering: Lettering,
@@ -94,7 +94,7 @@ impl Canvas {
         }
     }
 
-    /// One straight piece, smooth at its sides; `along`: how far the dashes have come, returned as it is at its end.
+    /// Draws one straight, antialiased segment; `along`: the length of the dash pattern so far. Returns it at the end.
     fn segment(
         &mut self,
         [[ax, ay], [bx, by]]: [[f32; 2]; 2],
@@ -131,7 +131,7 @@ impl Canvas {
             for x in range(ax, bx) {
                 let (px, py) = (x as f32 + 0.5 - ax, y as f32 + 0.5 - ay);
                 let t = (px * dx + py * dy) / (length * length);
-                // Each pixel belongs to one piece of a line: half-open, or joints would be drawn twice.
+                // Segments are half-open, so that no pixel at a corner is drawn twice.
                 if !(0.0..1.0).contains(&t) || !is_drawn(along + t * length) {
                     continue;
                 }

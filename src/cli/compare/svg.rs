@@ -1,10 +1,10 @@
-//! Charts as SVG that takes its colours from the page around it.
+//! Charts as SVG, coloured by the styles of the page.
 
 use super::chart::{Anchor, CHART_HEIGHT, CHART_WIDTH, Chart, Ink, Paper};
 use super::page::escape;
 use std::fmt::Write;
 
-/// Dashes of the stacks in turn: colour is never the only sign.
+/// Dash patterns of the stacks: colour is never the only sign.
 pub(crate) const DASHES: [&[f32]; 8] = [
     &[],
     &[8.0, 4.0],
@@ -53,7 +53,7 @@ impl Paper for Svg {
             let _ = write!(self.0, "{x:.1},{y:.1} ");
         }
         if let [[x, y]] = points {
-            // A single value is a dash, not nothing.
+            // A single value is drawn as a dash.
             let _ = write!(self.0, "{:.1},{y:.1}", x + 3.0);
         }
         self.0.push_str("\"/>");
@@ -79,7 +79,7 @@ impl Paper for Svg {
     }
 }
 
-/// The chart as an element; `description` for who does not see it.
+/// The chart as an element; `description` for screen readers.
 pub(crate) fn svg(chart: &Chart, description: &str) -> String {
     let mut paper = Svg(format!(
         "<svg viewBox=\"0 0 {CHART_WIDTH} {CHART_HEIGHT}\" role=\"img\" aria-label=\"{}\">",

@@ -14,7 +14,7 @@ pub(crate) struct Column {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Cell {
     pub(crate) text: String,
-    /// The best of its column, where stacks differ.
+    /// Whether it is the best of its column and stacks differ.
     pub(crate) best: bool,
     /// 0; 1 from the metric's first threshold on, 2 from its second.
     pub(crate) alarm: u8,
@@ -50,28 +50,30 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
             thresholds.filter(|&t| v >= t).count() as u8
         };
         let sizes = values.iter().map(|v| v.map(f32::abs)).collect::<Vec<_>>();
-        // Of what is measured from one of the stacks none is the best.
+        // A difference from one of the stacks has no best value.
         let ranked = !matches!(metric, Metric::Difference | Metric::Discontinuity);
         by_column.push(cells(&sizes, ranked, |i| {
             values[i].map_or(("-".into(), 0), |v| (text(v), alarm(v)))
         }));
     };
     metric("Bulge, most", Metric::Bulge, |w| w.max.value);
-    metric("Bulge, 99 %", Metric::Bulge, |w| w.p99);
+    metric("Bulge, 99th percentile", Metric::Bulge, |w| w.p99);
     metric("Pinch, most", Metric::Bulge, |w| w.min.value);
-    metric("Bulge, rms", Metric::Bulge, |w| w.rms);
+    metric("Bulge, RMS", Metric::Bulge, |w| w.rms);
     metric("Discontinuity", Metric::Discontinuity, |w| w.max.value);
     metric("Crease", Metric::Crease, |w| w.max.value);
-    metric("Edge strain, rms", Metric::EdgeStrain, |w| w.rms);
-    metric("Area change, rms", Metric::AreaChange, |w| w.rms);
-    metric("Normal error, 99 %", Metric::NormalError, |w| w.p99);
-    let from_first = format!("From {first}, most");
+    metric("Edge strain, RMS", Metric::EdgeStrain, |w| w.rms);
+    metric("Area change, RMS", Metric::AreaChange, |w| w.rms);
+    metric("Normal error, 99th percentile", Metric::NormalError, |w| {
+        w.p99
+    });
+    let from_first = format!("Difference from {first}, largest");
     metric(&from_first, Metric::Difference, |w| w.max.value);
 
     columns.push(Column {
-        label: "Folded over".into(),
+        label: "Folded faces".into(),
         unit: "faces",
-        about: "The most faces that are turned inside out in one pose.",
+        about: "The largest number of faces that are flipped in one pose.",
     });
     let folded: Vec<Option<f32>> = series
         .iter()
@@ -82,8 +84,8 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
     }));
     columns.push(Column {
         label: "Volume".into(),
-        unit: "% least … most",
-        about: "The change of what closed parts of the model enclose.",
+        unit: "% min … max",
+        about: "The change of the volume that the closed parts of the model enclose.",
     });
     let spans: Vec<Option<f32>> = series
         .iter()
@@ -109,7 +111,7 @@ pub(crate) fn table(series: &[Series]) -> (Vec<Column>, Vec<Vec<Cell>>) {
     (columns, rows)
 }
 
-/// The cells of a column; the least size is the best if `ranked` and if not all are written alike.
+/// The cells of a column; if `ranked` and values differ as written, the smallest magnitude is the best.
 fn cells(sizes: &[Option<f32>], ranked: bool, text: impl Fn(usize) -> (String, u8)) -> Vec<Cell> {
     let texts: Vec<(String, u8)> = (0..sizes.len()).map(text).collect();
     let least = sizes

@@ -1,9 +1,9 @@
-//! Area change: how much faces have grown or shrunk.
+//! Area change of faces.
 
 use super::{ShapeView, for_each};
 use glam::DVec3;
 
-/// Faces smaller than this share of the squared diagonal have no change.
+/// Faces smaller than this share of the squared diagonal are left out.
 const LEAST_AREA: f64 = 1e-14;
 
 /// A face that collapses counts as 2^-16 of its area: a mean over faces stays finite.

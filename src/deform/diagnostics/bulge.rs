@@ -1,18 +1,18 @@
-//! Bulge: how much farther from its bones a point is than at rest.
+//! Bulge: the increase of the distance between a point and its bones.
 
 use super::{Segment, ShapeView, for_each};
 use glam::DVec3;
 
-/// Weights up to this one do not make a joint's bones count.
+/// Joints of a point with at most this weight are left out.
 const LEAST_WEIGHT: f32 = 0.01;
 
-/// Distances at rest below this share of the model's diagonal count as this: a point on a bone has no radius.
+/// The smallest rest distance, as a share of the diagonal of the model: a point on a bone has no radius.
 const LEAST_RADIUS: f64 = 1e-3;
 
 /// `(D'(v') - D(v)) / max(D(v), eps)`, D the distance to the nearest bone of the joints that move the point with a
 /// weight above 0.01. NaN for points that no joint with a bone moves.
 ///
-/// All of these joints, not only the strongest: the metric would jump where that one changes.
+/// Of the heaviest joint alone, the metric would jump where another becomes the heaviest.
 pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let least = LEAST_RADIUS * shape.diagonal();
     for_each(buffer, shape.n_points(), |point| {
@@ -43,7 +43,7 @@ pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     })
 }
 
-/// The distance of a point at rest to the nearest bone that counts, metres; `None` where no joint with a bone moves it.
+/// The rest distance of a point from the nearest of its bones, metres; `None` where no joint with a bone moves it.
 pub(super) fn radius(shape: &ShapeView<'_>, point: u32) -> Option<f64> {
     let index = point as usize;
     if index >= shape.influences.len() || index >= shape.n_points() {

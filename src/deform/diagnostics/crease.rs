@@ -1,4 +1,4 @@
-//! Creases: how much the deformation changes from face to face.
+//! Crease: the change of the deformation gradient between neighbouring faces.
 
 use super::{ShapeView, for_each};
 use glam::{DMat3, DVec3};
@@ -59,7 +59,8 @@ fn share_edge(triangles: &[[u32; 3]], f: u32, g: u32, point: u32) -> bool {
         .any(|&p| p != point && others.contains(&p))
 }
 
-/// `[e1', e2', u'] [e1, e2, u]^-1` with unit normals u; `None` of a face without area in either shape.
+/// The deformation gradient `[e1', e2', u'] [e1, e2, u]^-1` with unit normals u; `None` of a face without area in
+/// either shape.
 fn gradient(rest: [DVec3; 3], posed: [DVec3; 3]) -> Option<DMat3> {
     let frame = |[a, b, c]: [DVec3; 3]| {
         let (e1, e2) = (b - a, c - a);

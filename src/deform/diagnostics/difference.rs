@@ -1,4 +1,4 @@
-//! Difference: how far a point is from where another stack puts it.
+//! Difference: the distance between the results of two stacks.
 
 use super::{ShapeView, for_each};
 

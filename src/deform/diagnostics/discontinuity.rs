@@ -1,20 +1,20 @@
-//! Discontinuity: how much the correction changes along an edge.
+//! Discontinuity: the change of the correction along an edge.
 
 use super::{ShapeView, for_each};
 
-/// Edges shorter than this share of the model's diagonal are seams, not edges: what positions do not resolve would
-/// count as a jump.
+/// Edges shorter than this share of the diagonal of the model are left out as seams: rounding of their positions would
+/// look like a jump.
 const LEAST_EDGE: f64 = 1e-6;
 
 /// Edges shorter than this share of the longest edge they meet are measured as if they had that length.
 const SLIVER: f64 = 0.25;
 
-/// `max |c_i - c_j| / |v_i - v_j|` over the edges at a point, c what the stack adds to plain dual quaternion skinning;
-/// NaN without edges, and everywhere where the plain shape is not given.
+/// `max |c_i - c_j| / |v_i - v_j|` over the edges at a point, c the offset of the stack from plain dual quaternion
+/// skinning; NaN without edges, and everywhere if the plain shape is not given.
 ///
-/// Where the correction is smooth it has a bound that does not depend on how fine the mesh is; where it jumps it grows
-/// as edges get shorter. Slivers would make any jump look like the worst one, so that coarse and fine meshes could not be
-/// told apart.
+/// Where the correction is continuous, the value is bounded for any density of the mesh; where it jumps, the value
+/// grows as edges get shorter. Very short edges count as longer ones ([`SLIVER`]): one sliver would else decide the
+/// maximum.
 pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let n = shape.n_points();
     let Some(plain) = shape.plain.filter(|p| p.len() >= n) else {

@@ -1,8 +1,8 @@
-//! Edge strain: how much longer or shorter edges are than at rest.
+//! Edge strain: the relative change of the length of edges.
 
 use super::{ShapeView, for_each};
 
-/// Edges shorter than this share of the model's diagonal have no strain: positions do not resolve it.
+/// Edges shorter than this share of the diagonal of the model are left out: positions do not resolve their strain.
 const LEAST_EDGE: f64 = 1e-6;
 
 /// `|e'| / |e| - 1`, of the edges at a point the value of largest magnitude; NaN without edges.

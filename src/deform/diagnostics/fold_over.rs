@@ -1,4 +1,4 @@
-//! Fold-over: faces that are turned inside out.
+//! Fold-over: inverted faces.
 
 use super::area_change::area;
 use super::{ShapeView, for_each};
@@ -8,30 +8,30 @@ use glam::{DQuat, DVec3};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Weights up to this one do not bring a second bone into play.
+/// A second joint with at most this weight is left out.
 const LEAST_WEIGHT: f32 = 0.01;
 
-/// Points looked at in one go; fixed, so that the first of several equals is found whatever the threads.
+/// Points in one run; fixed, so that the first of several equal ones is found for any number of threads.
 const RUN: usize = 4096;
 
-/// How much of a surface is turned inside out.
+/// The inverted part of a surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Folds {
-    /// How many faces.
+    /// The number of inverted faces.
     pub faces: usize,
-    /// Of how many.
+    /// The number of all faces.
     pub of_faces: usize,
-    /// Their area at rest, as a share of the whole surface, 0 - 1.
+    /// The rest area of the inverted faces, as a share of the surface, 0 - 1.
     pub area_share: f64,
-    /// How far a point goes past the plane that halves the angle between its two bones, at most, metres.
+    /// The largest distance of a point beyond the bisector plane of its two bones, metres.
     #[serde(skip)]
     pub deepest: f64,
-    /// The point that does; `None` where none goes past.
+    /// That point; `None` where none is beyond.
     #[serde(skip)]
     pub deepest_point: Option<u32>,
 }
 
-/// 1 where a face at the point is turned inside out, 0 where none is, NaN without faces.
+/// 1 where a face at the point is inverted, 0 where none is, NaN without faces.
 pub(super) fn values(shape: &ShapeView<'_>, buffer: Vec<f32>) -> Vec<f32> {
     let flipped = flipped(shape);
     let topology = shape.mesh.topology();
@@ -68,7 +68,7 @@ pub(super) fn folds(shape: &ShapeView<'_>) -> Folds {
     }
 }
 
-/// The largest depth past the bisector plane, and the point that has it; of several the first.
+/// The largest depth beyond the bisector plane, and its point; of several the first.
 fn deepest(shape: &ShapeView<'_>) -> Option<(f64, u32)> {
     let bones = shape.bones?;
     let n = shape.n_points().min(shape.influences.len());
@@ -95,7 +95,7 @@ fn deepest(shape: &ShapeView<'_>) -> Option<(f64, u32)> {
     found.reduce(|best, next| if next.0 > best.0 { next } else { best })
 }
 
-/// The bisector planes of pairs of joints, as they come.
+/// The bisector planes of pairs of joints, computed on demand.
 struct Planes<'a> {
     shape: &'a ShapeView<'a>,
     bones: &'a SkinBones,
@@ -104,8 +104,8 @@ struct Planes<'a> {
 }
 
 impl Planes<'_> {
-    /// How far a point is past the plane between its two strongest joints, metres, negative on its own side; `None` where
-    /// it has no two that are one above the other.
+    /// The distance of a point beyond the plane of its two heaviest joints, metres, negative on its own side; `None`
+    /// where it has no two joints of which one is an ancestor of the other.
     fn depth(&mut self, point: usize) -> Option<f64> {
         let (mut first, mut second) = ((0, 0.0f32), (0, 0.0f32));
         for (joint, weight) in self.shape.influences.row(point as u32).iter() {
@@ -146,7 +146,7 @@ impl Planes<'_> {
             let motion = palette.motions().get(below as usize)?;
             let origin = motion.rigid().transform_point3(motion.inflated_origin);
             let sum = direction(above, Some(below))? + direction(below, None)?;
-            // Bones that lie on each other have no plane between them.
+            // Bones folded onto each other have no bisector.
             (sum.length() > 1e-6).then(|| [origin, sum.normalize_or_zero()])
         };
         let plane = plane();
@@ -155,8 +155,8 @@ impl Planes<'_> {
     }
 }
 
-/// For each face whether `n' . (b n) < 0`: its normal looks away from where its joints' rotation, blended at the mean
-/// weights of its corners, turned it.
+/// For each face whether it is inverted: `n' . (b n) < 0`, b the rotation of its joints, blended at the mean weights of
+/// its corners.
 fn flipped(shape: &ShapeView<'_>) -> Vec<bool> {
     let is_flipped = |mean: &mut Vec<(u16, f64)>, t: &[u32; 3]| {
         let normal = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a);

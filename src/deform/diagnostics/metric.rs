@@ -1,4 +1,4 @@
-//! What is measured.
+//! The metrics and their units.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,42 +6,42 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
-    /// How much farther from its bones a point is than at rest, as a share of that distance.
+    /// The increase of the distance from the bones, relative to the rest distance.
     Bulge,
-    /// How much longer or shorter an edge at the point is, as a share of its length.
+    /// The relative change of length of an edge at the point.
     EdgeStrain,
-    /// How much larger or smaller the faces around the point are, in doublings.
+    /// The change of area of the faces around the point, base-2 logarithm.
     AreaChange,
-    /// How much the correction changes along an edge, as a share of the edge's length.
+    /// The change of the correction along an edge, relative to its length.
     Discontinuity,
-    /// How much the deformation changes from face to face.
+    /// The change of the deformation gradient between neighbouring faces.
     Crease,
-    /// Whether a face at the point is turned inside out.
+    /// Whether a face at the point is inverted.
     FoldOver,
-    /// The angle between the normal that is shaded and the surface's.
+    /// The angle between the shaded normal and the normal of the surface.
     NormalError,
-    /// How far the point is from where another stack puts it.
+    /// The distance to the result of another stack.
     Difference,
 }
 
-/// The values that a legend spans.
+/// The range of a legend.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     /// The lower end; smaller values have its colour.
     pub low: f32,
-    /// The value in order: the middle of a diverging ramp (`low < neutral`), else equal to `low`.
+    /// The ideal value: the middle of a diverging ramp (`low < neutral`), else equal to `low`.
     pub neutral: f32,
     /// The upper end; larger values have its colour.
     pub high: f32,
 }
 
 impl Range {
-    /// Whether values lie on both sides of what is in order.
+    /// Whether values lie on both sides of the ideal.
     pub fn is_diverging(self) -> bool {
         self.low < self.neutral
     }
 
-    /// Where `value` stands: -1 at the lower end, 0 where it is in order, 1 at the upper end; NaN stays NaN.
+    /// The place of `value` on the ramp: -1 at the lower end, 0 at the ideal, 1 at the upper end; NaN stays NaN.
     pub fn place(self, value: f32) -> f32 {
         let from_neutral = value - self.neutral;
         let span = if from_neutral < 0.0 {
@@ -55,14 +55,14 @@ impl Range {
         if span > 0.0 {
             (from_neutral / span).clamp(-1.0, 1.0)
         } else {
-            // A range without extent knows only "in order" and "beyond".
+            // A range without extent has only its ideal and values beyond.
             f32::from(from_neutral > 0.0) - f32::from(from_neutral < 0.0)
         }
     }
 }
 
 impl Metric {
-    /// All of them, as lists show them.
+    /// All of them, in the order of lists.
     pub const ALL: [Self; 8] = [
         Self::Bulge,
         Self::EdgeStrain,
@@ -74,7 +74,7 @@ impl Metric {
         Self::Difference,
     ];
 
-    /// What lists call it.
+    /// Its name in lists.
     pub fn label(self) -> &'static str {
         match self {
             Self::Bulge => "Bulge",
@@ -88,7 +88,7 @@ impl Metric {
         }
     }
 
-    /// What the command line and files call it.
+    /// Its name on the command line and in files.
     pub fn key(self) -> &'static str {
         match self {
             Self::Bulge => "bulge",
@@ -107,38 +107,38 @@ impl Metric {
         Self::ALL.into_iter().find(|m| m.key() == key)
     }
 
-    /// What it tells, in a sentence.
+    /// A sentence about it, for tooltips.
     pub fn description(self) -> &'static str {
         match self {
             Self::Bulge => {
-                "How much farther from the bones that move it a point is than at rest: the skin bulges where it is \
-                 positive and is pinched where it is negative."
+                "Change of a vertex's distance from its bones, compared to the rest pose. Positive: the skin bulges. \
+                 Negative: it is pinched."
             }
             Self::EdgeStrain => {
-                "How much longer or shorter the edges at a point are than at rest; of several edges the worst counts."
+                "Change of edge length from the rest pose. A vertex shows its worst edge."
             }
             Self::AreaChange => {
-                "How much the faces around a point have grown or shrunk: +1 is twice the area at rest, -1 half of it."
+                "Change of the area around a vertex from the rest pose: +1 is twice the area, -1 is half."
             }
             Self::Discontinuity => {
-                "How much the corrections after dual quaternion skinning change along an edge, measured by the edge's \
-                 length: smooth ones stay below 1.5, above 2 the surface begins to tear."
+                "Change of the corrections along an edge, divided by the edge length. Smooth corrections stay below 1.5. \
+                 Above 2 the surface begins to tear."
             }
             Self::Crease => {
-                "How much the stretch and turn of the surface change from one face to the next: high values are creases \
-                 that the model at rest does not have."
+                "Change of stretch and rotation from one face to the next. High values are creases that the rest pose does \
+                 not have."
             }
-            Self::FoldOver => {
-                "Where faces are turned inside out, as on the inner side of a sharp bend."
-            }
+            Self::FoldOver => "Faces that are inside out, as on the inner side of a sharp bend.",
             Self::NormalError => {
-                "The angle between the normals that light falls on and those of the deformed surface."
+                "Angle between the shading normals and the normals of the deformed surface."
             }
-            Self::Difference => "How far points are from where the other stack puts them.",
+            Self::Difference => {
+                "Distance of each vertex from its position under the other deformer stack."
+            }
         }
     }
 
-    /// The values that a legend spans by default. `diagonal`: of the box around the model at rest, metres.
+    /// The default range of its legend. `diagonal`: of the bounding box of the model at rest, metres.
     pub fn range(self, diagonal: f32) -> Range {
         let range = |low, neutral, high| Range { low, neutral, high };
         match self {
@@ -153,7 +153,7 @@ impl Metric {
         }
     }
 
-    /// Above the first value a row is amber, above the second red; `None` where a number alone is no fault.
+    /// Thresholds of a table's row, amber and red; `None` where a number alone is no fault.
     pub fn thresholds(self) -> Option<[f32; 2]> {
         match self {
             Self::Discontinuity => Some([2.0, 4.0]),
@@ -171,8 +171,8 @@ impl Metric {
         }
     }
 
-    /// What values are multiplied by to be shown, decimals, and the unit behind them: ratios are shown in per cent,
-    /// lengths in millimetres.
+    /// How values are shown: the factor, the number of decimals, the unit. Ratios are shown in per cent, lengths in
+    /// millimetres.
     pub fn shown(self) -> (f32, usize, &'static str) {
         match self {
             Self::Bulge | Self::EdgeStrain => (100.0, 1, "%"),
@@ -184,14 +184,14 @@ impl Metric {
         }
     }
 
-    /// A value as people read it, with its unit and, where values have two signs, its sign: "+12.3 %".
+    /// A value as text, with its unit and, where values have two signs, its sign: "+12.3 %".
     pub fn format(self, value: f32) -> String {
         if value.is_nan() {
             return "-".into();
         }
         let (factor, decimals, unit) = self.shown();
         let value = value * factor;
-        // What is rounded to 0 has no sign.
+        // A value that rounds to 0 has no sign.
         let is_zero = value.abs() < 0.5 * 10f32.powi(-(decimals as i32));
         let value = if is_zero { 0.0 } else { value };
         let number = if self.range(1.0).is_diverging() && !is_zero {

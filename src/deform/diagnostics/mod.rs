@@ -1,8 +1,8 @@
-//! How good a deformation is: numbers and per-point maps.
+//! The quality of a deformation: numbers and per-point maps.
 //!
-//! The way of the data: a [`ShapeView`] borrows what an evaluated instance offers -> [`measure`] of one [`Metric`] -> a
-//! [`PointMap`] to colour the surface with, and its [`Summary`]; [`VolumeReport::of`] for what has no place on the
-//! surface. All compare the posed shape with the inflated bind shape: what a joint's scale is meant to do is no fault.
+//! Data flow: a [`ShapeView`] borrows an evaluated instance -> [`measure`] of one [`Metric`] -> a [`PointMap`] that
+//! colours the surface, and its [`Summary`]; [`VolumeReport::of`] for the volume, which is no value of a point. All
+//! compare the posed shape with the inflated bind shape, so that intended scale of a joint is no fault.
 //!
 //! Invariant: the same shape gives the same bits for any number of threads.
 //! Invariant: a value is finite, or NaN where the metric has no meaning; whatever a file holds, nothing panics.
@@ -53,18 +53,18 @@ pub fn measure_into(metric: Metric, shape: &ShapeView<'_>, values: &mut Vec<f32>
     *values = values_of(metric, shape, std::mem::take(values));
 }
 
-/// The distance of a point at rest to the nearest bone that [`Metric::Bulge`] looks at, metres; `None` where no joint with
+/// The rest distance of a point from the nearest of the bones of [`Metric::Bulge`], metres; `None` where no joint with
 /// a bone moves it.
 pub fn radius(shape: &ShapeView<'_>, point: u32) -> Option<f64> {
     bulge::radius(shape, point)
 }
 
-/// The faces of a shape that are turned inside out.
+/// The inverted faces of a shape.
 pub fn folds(shape: &ShapeView<'_>) -> Folds {
     fold_over::folds(shape)
 }
 
-/// One value for each of `n` items, in place of what was in `buffer`, on several threads when there are many; a value
+/// Replaces the content of `buffer` by one value for each of `n` items, on several threads when there are many. A value
 /// that is not finite becomes NaN.
 fn for_each(
     mut buffer: Vec<f32>,

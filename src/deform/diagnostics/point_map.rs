@@ -1,28 +1,28 @@
-//! A metric's values over a surface, and what they come to.
+//! The values of a metric over a surface, and their summary.
 
 use serde::Serialize;
 
 /// One value a point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointMap {
-    /// n_points, in the metric's unit; NaN where it has no meaning.
+    /// n_points, in the unit of the metric; NaN where it is undefined.
     pub values: Vec<f32>,
-    /// What they come to.
+    /// Their summary.
     pub summary: Summary,
 }
 
-/// The numbers beside a map. All are 0 and no point is named where no value has a meaning.
+/// The numbers beside a map; all are 0, and no point is named, where every value is NaN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many points have a value.
+    /// The number of points with a value.
     pub n: usize,
     /// The largest value.
     pub max: f32,
     /// The smallest value.
     pub min: f32,
-    /// 99 of 100 points have at most this value.
+    /// The 99th percentile.
     pub p99: f32,
-    /// 99 of 100 points have at least this value.
+    /// The 1st percentile.
     pub p01: f32,
     /// The root of the mean square.
     pub rms: f32,
@@ -72,7 +72,7 @@ impl Summary {
         if n == 0 {
             return Self::default();
         }
-        // One after the other: the sum must not depend on how threads share the points.
+        // On one thread: the sum must not depend on the number of threads.
         let squares: f64 = known.iter().map(|&v| f64::from(v) * f64::from(v)).sum();
         let first = |wanted: f32| values.iter().position(|&v| v == wanted).map(|p| p as u32);
         let min = known.iter().copied().fold(f32::INFINITY, f32::min);

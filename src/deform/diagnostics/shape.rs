@@ -1,21 +1,21 @@
-//! What metrics look at.
+//! The input of the metrics.
 
 use crate::mesh::Mesh;
 use crate::skinning::{BonePose, Influences, SkinBones, SkinPalette};
 use glam::{DVec3, Vec3};
 
-/// One evaluated instance, borrowed. Arrays of another length than said count as if they had no entry.
+/// One evaluated instance, borrowed. Arrays of a wrong length count as empty.
 #[derive(Clone, Copy)]
 pub struct ShapeView<'a> {
     /// Its geometry.
     pub mesh: &'a Mesh,
-    /// Which joints move its points; empty rows for a rigid instance.
+    /// The influences of its points; empty rows for a rigid instance.
     pub influences: &'a Influences,
-    /// How the joints move; empty for a rigid instance.
+    /// The motions of the joints; empty for a rigid instance.
     pub palette: &'a SkinPalette,
     /// Its bones.
     pub segments: &'a Segments,
-    /// How its bones hang together; `None` for a rigid instance.
+    /// The hierarchy of its bones; `None` for a rigid instance.
     pub bones: Option<&'a SkinBones>,
     /// n_points: the bind shape with morph targets and the joints' scale, before any rotation.
     pub inflated: &'a [Vec3],
@@ -30,7 +30,7 @@ pub struct ShapeView<'a> {
 }
 
 impl ShapeView<'_> {
-    /// How many points have both a place at rest and a place in the pose.
+    /// The number of points that have a position both at rest and in the pose.
     pub fn n_points(&self) -> usize {
         self.mesh
             .n_points()
@@ -95,7 +95,7 @@ pub struct Segment {
 pub struct Segments {
     starts: Vec<u32>,
     bones: Vec<Segment>,
-    /// n_joints; empty where nothing is known of a tree.
+    /// n_joints; empty where the hierarchy is unknown.
     above: Vec<Option<u16>>,
 }
 
@@ -113,7 +113,7 @@ impl Segments {
         all
     }
 
-    /// The bones of joint `joint` of the skin; none of one that is not there.
+    /// The bones of joint `joint` of the skin; none beyond its joints.
     pub fn of(&self, joint: u16) -> &[Segment] {
         let joint = joint as usize;
         match (self.starts.get(joint), self.starts.get(joint + 1)) {

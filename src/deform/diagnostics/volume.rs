@@ -1,20 +1,20 @@
-//! Volume: how much of what a closed surface encloses a pose keeps.
+//! Volume: the change of the volume that closed surfaces enclose.
 
 use super::ShapeView;
 use crate::mesh::Mesh;
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// Faces summed in one go; fixed, so that sums do not depend on the number of threads.
+/// Faces in one partial sum; fixed, so that sums do not depend on the number of threads.
 const RUN: usize = 4096;
 
-/// What encloses less than this share of the cubed diagonal is flat.
+/// Parts with less than this share of the cubed diagonal as volume are flat.
 const LEAST_VOLUME: f64 = 1e-9;
 
-/// Shares of less than this part of the volume at rest have no change worth a number.
+/// Joints with less than this share of the rest volume have no change.
 const LEAST_SHARE: f64 = 1e-3;
 
-/// Which parts of a mesh are closed. Depends on its faces alone: keep it with the mesh.
+/// The closed parts of a mesh. Depends on its faces alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Enclosure {
     /// n_triangles: the island of each face.
@@ -26,15 +26,15 @@ pub struct Enclosure {
 }
 
 impl Enclosure {
-    /// An island is closed if it goes over each edge as often in one direction as in the other; points at one place
-    /// count as one.
+    /// An island is closed if its faces run along each edge equally often in both directions; coincident points count
+    /// as one.
     pub fn of(mesh: &Mesh) -> Self {
         let topology = mesh.topology();
         let n_points = mesh.n_points();
         let island = topology.islands(n_points);
         let mut place: Vec<u32> = (0..n_points as u32).collect();
         for point in 0..n_points as u32 {
-            // Each ring once, from its lowest point: thousands of points may be in one place.
+            // Each ring once, from its lowest point: thousands of points may coincide.
             if place[point as usize] != point {
                 continue;
             }
@@ -86,12 +86,12 @@ impl Enclosure {
     }
 }
 
-/// What a part encloses, cubic metres.
+/// The volume of a part, cubic metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Volume {
-    /// It has holes or is flat: it encloses nothing.
+    /// It has holes or is flat.
     Open,
-    /// It encloses this much.
+    /// It is closed.
     Closed {
         /// In the inflated bind shape.
         rest: f64,
@@ -101,7 +101,7 @@ pub enum Volume {
 }
 
 impl Volume {
-    /// `V'/V - 1`; `None` where it has no meaning.
+    /// `V'/V - 1`; `None` where it is undefined.
     pub fn change(self) -> Option<f64> {
         match self {
             Self::Open => None,
@@ -110,20 +110,20 @@ impl Volume {
     }
 }
 
-/// A part of a mesh that hangs together.
+/// A connected part of a mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartVolume {
     /// Its lowest point.
     pub first_point: u32,
-    /// How many faces it has.
+    /// The number of its faces.
     pub n_faces: usize,
-    /// What it encloses.
+    /// Its volume.
     pub volume: Volume,
 }
 
-/// A joint's share of the volume of all closed parts: what it and the joints below it enclose, less what those below
-/// enclose. **Approximate**: the surface is cut by its weights, and each cut is closed as if it went through the place
-/// of the joint below it. The shares of a chain add up to the whole.
+/// The share of a joint in the volume of all closed parts: the volume of its limb less those of the limbs below.
+/// **Approximate**: the surface is cut by its weights, and each cut is closed as if it went through the position of the
+/// joint below it. The shares of a chain add up to the whole.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointVolume {
     /// The joint of the skin.
@@ -136,7 +136,7 @@ pub struct JointVolume {
     pub change: Option<f64>,
 }
 
-/// What a pose does to the volume of one instance.
+/// The change of the volume of one instance in a pose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VolumeReport {
     /// All closed parts together; [`Volume::Open`] if there is none.
@@ -196,7 +196,7 @@ impl VolumeReport {
         let least = LEAST_VOLUME * shape.diagonal().powi(3);
         let volume = |closed: bool, [rest, posed]: [f64; 2]| {
             if closed && rest.abs() > least && posed.is_finite() {
-                // A surface that is inside out all over encloses as much as one that is not.
+                // An inverted surface encloses as much as one that is not.
                 let sign = rest.signum();
                 Volume::Closed {
                     rest: rest * sign,
@@ -269,9 +269,9 @@ impl Flux {
 /// Each joint's share of the volume, at rest and posed; `None` where it moves no face.
 ///
 /// With s the sum of the weights of a joint and all joints below it, `sum s (c - o) . n A / 3` is the volume of that
-/// limb: what the cut adds vanishes if it goes through o, the joint's place. What a joint encloses alone is its limb
-/// less the limbs next below. (Cones from each joint's place to its own faces would leave out the far ends, which turn
-/// with a bend: they differ by a sixth for an elbow that keeps its volume.)
+/// limb: the term of the cut vanishes if it goes through o, the position of the joint. The volume of a joint alone is
+/// its limb less the limbs directly below. (Cones from the position of each joint to its own faces would leave out the
+/// far ends, which rotate with a bend: they differ by a sixth for an elbow that keeps its volume.)
 fn shares(shape: &ShapeView<'_>, fluxes: &[Flux], centre: [DVec3; 2]) -> Vec<Option<[f64; 2]>> {
     let n = fluxes.len();
     let above = |joint: usize| shape.segments.above(joint as u16).map(usize::from);
@@ -367,7 +367,7 @@ impl Sums {
     }
 }
 
-/// The mean of the points, one after the other.
+/// The mean of the points, summed on one thread.
 fn mean(points: &[glam::Vec3]) -> DVec3 {
     let sum: DVec3 = points.iter().map(|p| p.as_dvec3()).sum();
     sum / points.len().max(1) as f64

@@ -6,7 +6,7 @@ use super::key::{Identity, LastKey};
 use super::projection;
 use super::run::Run;
 use crate::deform::mask::MaskChunk;
-use crate::deform::{Compensation, DeformStack, Projection};
+use crate::deform::{BulgeProjection, Compensation, DeformStack};
 use crate::skinning::{
     self, Backend, BonePose, CHUNK, ChunkCorrections, CookedChunk, CorrectionPose,
     CorrectionSettings, SkinBones,
@@ -31,7 +31,7 @@ pub(super) struct BulgeCorrections {
 #[derive(Default, PartialEq)]
 struct PoseKey {
     compensation: Option<Compensation>,
-    projection: Option<Projection>,
+    projection: Option<BulgeProjection>,
 }
 
 /// What cooked chunks depend on, besides their own influences and painted maps.
@@ -97,8 +97,8 @@ impl ChunkState {
 
 impl BulgeCorrections {
     /// Brings the chunks up to date with stack, bones, influences and painted maps, and the pairs with the pose.
-    /// `new_bind`: the bind shape changed. Returns whether points of every chunk may be corrected otherwise than before;
-    /// else only those of stale chunks are.
+    /// `new_bind`: the bind shape changed. Returns whether points of every chunk may be corrected otherwise than
+    /// before; else only those of stale chunks are.
     pub(super) fn update(&mut self, run: &Run<'_>, new_bind: bool) -> bool {
         let stack = run.input.stack;
         let n_chunks = run.skin.chunks().len();

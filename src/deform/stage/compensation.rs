@@ -97,8 +97,8 @@ impl PosedPairs {
 /// The ratio sigma / r of each pair of joints (ascending): the width over which the second weight falls off along the
 /// bone, to the radius of the limb.
 ///
-/// sigma = 1 / (sqrt(2 pi) max |dw2/dx|) over the edges between points of the pair; r is the mean bind distance of those
-/// points from the line of the bone.
+/// sigma = 1 / (sqrt(2 pi) max |dw2/dx|) over the edges between points of the pair; r is the mean bind distance of
+/// those points from the line of the bone.
 fn falloff_ratios(
     chunks: &[Arc<CookedChunk>],
     geometry: &Mesh,

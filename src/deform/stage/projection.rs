@@ -1,6 +1,6 @@
 //! Stage 5: bulge projection, as far as its settings and its painted map go. [`super::bulge_corrections`] runs it.
 
-use crate::deform::{DeformStack, MaskKind, Projection, Variant};
+use crate::deform::{BulgeProjection, DeformStack, MaskKind, Variant};
 
 /// The settings that decide which bones pull a point, and by which share; the others count in the pose only.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub(super) struct CookedSettings {
 }
 
 /// The settings; `None` where the stage is off.
-pub(super) fn settings(stack: &DeformStack) -> Option<&Projection> {
+pub(super) fn settings(stack: &DeformStack) -> Option<&BulgeProjection> {
     Some(&stack.projection).filter(|p| p.enabled)
 }
 

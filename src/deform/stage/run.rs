@@ -23,8 +23,9 @@ pub(super) trait Stage: Send + Sync {
     where
         Self: Sized;
 
-    /// Brings its shape up to date. `before`: the shape of the stage before, n_points; `changed`: what changed in it since
-    /// the latest run, all of it where that was the shape of another stage. Returns what changed in its own shape.
+    /// Brings its shape up to date. `before`: the shape of the stage before, n_points; `changed`: what changed in it
+    /// since the latest run, all of it where that was the shape of another stage. Returns what changed in its own
+    /// shape.
     fn run(&mut self, run: &Run<'_>, before: &[Vec3], changed: Changed) -> Changed;
 
     /// Its shape after the latest run, n_points.

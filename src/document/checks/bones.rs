@@ -1,4 +1,4 @@
-//! What is odd about bones.
+//! Problems of bones: badges in the tree and findings.
 
 use crate::document::Document;
 use crate::finding::{Finding, Place, counted};
@@ -8,7 +8,7 @@ use crate::skeleton::mirror::Mirror;
 use glam::DMat3;
 use std::collections::BTreeSet;
 
-/// What is odd about a bone.
+/// The problems of a bone, shown as badges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Badges {
     /// It is a bone of a skin but moves no point.
@@ -45,7 +45,7 @@ pub(super) fn badges(document: &Document, n_moved: &[u32]) -> Vec<Badges> {
         .collect()
 }
 
-/// What the bones of the skins give to say.
+/// Findings about the bones of the skins.
 pub(super) fn findings(document: &Document, badges: &[Badges]) -> Vec<Finding> {
     let in_skin = document.skin_joint_mask();
     let bones = |which: &dyn Fn(usize) -> bool| -> Vec<u32> {
@@ -59,28 +59,28 @@ pub(super) fn findings(document: &Document, badges: &[Badges]) -> Vec<Finding> {
         (
             bones(&|j| badges[j].scaled),
             [
-                "is scaled, at rest or in the pose",
-                "are scaled, at rest or in the pose",
+                "is scaled in the rest pose or in the pose",
+                "are scaled in the rest pose or in the pose",
             ],
-            "two-phase skinning keeps it, plain dual quaternions would drop it",
+            "two-phase skinning applies the scale, plain dual quaternion skinning drops it",
         ),
         (
             bones(&|j| lengthless[j]),
             ["has no length", "have no length"],
-            "a child stands on the same place",
+            "a child is at the same position",
         ),
         (
             bones(&|j| badges[j].unpaired),
             [
-                "has a side in its name but no partner",
-                "have a side in their names but no partner",
+                "has no counterpart on the other side",
+                "have no counterpart on the other side",
             ],
-            "mirroring by name leaves it out",
+            "mirroring by name skips it",
         ),
         (
             bones(&|j| badges[j].unweighted),
-            ["moves no points", "move no points"],
-            "such bones often only carry others",
+            ["influences no vertices", "influence no vertices"],
+            "such bones often only group others",
         ),
     ];
     groups

@@ -1,6 +1,6 @@
 //! What an artist should know of a document: numbers beside the bones, and problems with what can be done about them.
 //!
-//! The way of the data: [`ModelChecks`] keeps a report of each chunk of influences -> [`ModelChecks::run`] reads what
+//! Data flow: [`ModelChecks`] keeps a report of each chunk of influences -> [`ModelChecks::run`] reads what
 //! changed since the last run -> a [`ModelReport`] that panels show. It runs on a thread, on a clone of the document.
 //!
 //! Invariant: a chunk is read again only when its `Arc` is another one.
@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub struct ModelReport {
     /// n_joints: how many points of the whole model each joint moves.
     pub n_moved: Vec<u32>,
-    /// n_joints: what is odd about each joint.
+    /// n_joints: the badges of each joint.
     pub badges: Vec<Badges>,
     /// Figures of each mesh that has a skin.
     pub meshes: BTreeMap<MeshId, MeshFigures>,

@@ -75,12 +75,12 @@ impl Seams {
             .any(|group| weld(&rows(item, group), locked, &mut out));
         let n = differing.len();
         let message = if n == 1 {
-            "At 1 place points coincide but follow different bones; the surface opens there when posed."
+            "At 1 position vertices coincide but follow different bones. The surface opens there when posed."
                 .to_owned()
         } else {
             format!(
-                "At {} points coincide but follow different bones; the surface opens there when posed.",
-                counted(n, "place")
+                "At {} vertices coincide but follow different bones. The surface opens there when posed.",
+                counted(n, "position")
             )
         };
         let mut points: Vec<u32> = differing.concat();

@@ -1,4 +1,4 @@
-//! What is odd about rows of weights, a chunk at a time.
+//! Problems of weights, a chunk at a time.
 
 use crate::document::{MeshId, MeshItem};
 use crate::finding::{Finding, Fix, Place, Severity, counted};
@@ -28,7 +28,7 @@ pub(super) struct ChunkReport {
     pub(super) most: usize,
 }
 
-/// A report of each chunk; those of `old` that are of the same chunk are kept.
+/// A report of each chunk; reports in `old` of the same chunk are reused.
 pub(super) fn chunk_reports(old: Vec<ChunkReport>, influences: &Influences) -> Vec<ChunkReport> {
     let mut reports = old;
     reports.resize_with(influences.chunks().len(), ChunkReport::default);
@@ -84,7 +84,7 @@ impl ChunkReport {
     }
 }
 
-/// What the rows of a mesh give to say. `locked`: n_skin_joints.
+/// Findings about the rows of a mesh. `locked`: n_skin_joints.
 pub(super) fn findings(
     mesh: MeshId,
     place: &str,
@@ -117,10 +117,9 @@ pub(super) fn findings(
     let n = unweighted.len();
     let anyone_is_free = locked.contains(&false);
     let message = format!(
-        "{} follow{} no bone and stay{} behind when the model is posed.",
-        counted(n, "point"),
-        s(n),
-        s(n)
+        "{} {} no influences and will not follow the pose.",
+        counted(n, "vertex"),
+        have(n)
     );
     add(
         Severity::Warning,
@@ -132,10 +131,10 @@ pub(super) fn findings(
 
     let off_sum = gather(|c| &c.off_sum);
     let n = off_sum.len();
-    let have = if n == 1 { "has" } else { "have" };
     let message = format!(
-        "{} {have} weights that do not sum to 1.",
-        counted(n, "point")
+        "{} {} weights that do not add up to 1.",
+        counted(n, "vertex"),
+        have(n)
     );
     let out = std::cell::RefCell::new(Vec::new());
     add(
@@ -157,14 +156,14 @@ pub(super) fn findings(
         (
             over_few,
             FEW,
-            "an export keeps the 4 largest weights unless it is told otherwise",
+            "an export keeps the 4 largest weights by default",
         ),
     ] {
         let n = points.len();
         let message = format!(
-            "{} follow{} more than {bound} bones (up to {most}); {consequence}.",
-            counted(n, "point"),
-            s(n)
+            "{} {} more than {bound} influences (up to {most}); {consequence}.",
+            counted(n, "vertex"),
+            have(n)
         );
         add(
             Severity::Info,
@@ -177,7 +176,7 @@ pub(super) fn findings(
     findings
 }
 
-/// The ending of a verb after `n` things.
-fn s(n: usize) -> &'static str {
-    if n == 1 { "s" } else { "" }
+/// The verb after a subject of `n` things.
+fn have(n: usize) -> &'static str {
+    if n == 1 { "has" } else { "have" }
 }

@@ -148,7 +148,7 @@ impl Document {
     }
 
     /// The edit that takes what a layer says at `points` away, and how many points were left alone because that would
-    /// change locked bones; `None`: it says nothing there.
+    /// change locked bones; `None`: the layer has no row there.
     pub fn erase_from_layer(
         &self,
         mesh: MeshId,

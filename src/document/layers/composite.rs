@@ -5,7 +5,7 @@ use crate::skinning::influences::CHUNK;
 use crate::skinning::{RowRef, Rows};
 use std::sync::Arc;
 
-/// How much of a layer a point takes, 0 - 1, and its row there; `None` where it says nothing.
+/// How much of a layer a point takes, 0 - 1, and its row there; `None` where it has no row.
 ///
 /// With a mirror effect a point of the covered side takes those of its image, with left and right joints exchanged in
 /// `scratch`.
@@ -69,7 +69,7 @@ pub(super) fn blend<'a>(
     shown.chain(added)
 }
 
-/// A chunk of rows with `layer` over them. It is `below` itself where the layer says nothing in it.
+/// A chunk of rows with `layer` over them. It is `below` itself where the layer has no rows in it.
 pub(super) fn over(below: &Arc<Rows>, layer: &Layer, chunk: usize) -> Arc<Rows> {
     let own = &layer.rows.chunks()[chunk];
     if layer.mirror.is_none() {

@@ -1,6 +1,6 @@
 //! Layers of weights: changes that can be faded, muted and thrown away.
 //!
-//! The way of the data: the rows of each [`Layer`] over what lies below it (`composite`), in the order of the
+//! Data flow: the rows of each [`Layer`] over what lies below it (`composite`), in the order of the
 //! [`LayerStack`] -> the influences of the mesh, which is all that everything else reads.
 //!
 //! Invariant: a mesh without layers has an empty stack, which takes no memory; a stack that is not empty has a base and at
@@ -38,7 +38,7 @@ pub struct Layer {
     pub id: LayerId,
     /// What the artist calls it.
     pub name: String,
-    /// One row a point; an empty one says nothing. Those of the base are complete.
+    /// One row a point; an empty row leaves the layers below unchanged. Those of the base are complete.
     pub rows: Influences,
     /// How much of it is shown, 0 - 1. The base is always shown.
     pub opacity: f32,
@@ -78,7 +78,7 @@ impl PartialEq for Layer {
 }
 
 impl Layer {
-    /// A layer that says nothing yet.
+    /// A layer without rows.
     pub fn new(id: LayerId, name: impl Into<String>, n_points: usize) -> Self {
         Self {
             id,

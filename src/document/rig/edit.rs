@@ -113,9 +113,7 @@ impl RigEdit {
         for rows in &self.rows {
             rows.check(&scratch)?;
         }
-        if !self.restores {
-            check_removed_weights(&scratch).or_else(refused)?;
-        }
+        check_weights(&scratch, self.restores).or_else(refused)?;
         if self.moves_rest {
             Ok(())
         } else {
@@ -321,23 +319,23 @@ fn check_channels(clip: &Clip, skeleton: &Skeleton) -> Result<(), String> {
     }
 }
 
-/// No point follows a removed joint.
-fn check_removed_weights(document: &Document) -> Result<(), String> {
+/// No point follows a slot that its skin does not have, nor a removed joint unless that is still to be `restored`.
+fn check_weights(document: &Document, restored: bool) -> Result<(), String> {
     for (&mesh, item) in &document.meshes {
         let Some((_, skin)) = document.skin_of_mesh(mesh) else {
             continue;
         };
         let removed: Vec<u16> = (0..)
             .zip(&skin.joints)
-            .filter(|(_, joint)| !document.skeleton.is_live(**joint))
+            .filter(|(_, joint)| !restored && !document.skeleton.is_live(**joint))
             .map(|(slot, _)| slot)
             .collect();
-        if removed.is_empty() {
-            continue;
-        }
+        let n_slots = document.n_skin_joints(mesh).unwrap_or(0);
         let layers = item.layers.layers().iter().map(|layer| &layer.rows);
         for rows in layers.chain([&item.influences]) {
-            let follows = |joint: u16, weight: f32| weight > 0.0 && removed.contains(&joint);
+            let follows = |joint: u16, weight: f32| {
+                usize::from(joint) >= n_slots || (weight > 0.0 && removed.contains(&joint))
+            };
             let mut points = rows.iter();
             if let Some(point) = points.position(|row| row.iter().any(|(j, w)| follows(j, w))) {
                 let name = &item.geometry.name;

@@ -3,8 +3,10 @@
 use super::frames::change_frames;
 use super::{RigEdit, RigError, check_live};
 use crate::document::Document;
+use crate::math::transform::normalize_or_identity;
 use crate::skeleton::orientation::orientation;
 use crate::skeleton::{Frame, JointId};
+use crate::skinning::RowRef;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::collections::BTreeMap;
 
@@ -156,8 +158,8 @@ fn aimed(
 
 /// The turn that brings `aim` along `along` and `second` as near to `side` as that allows, all in one space.
 pub fn turn_of_axes(along: DVec3, side: DVec3, aim: Axis, second: Axis) -> DQuat {
-    let along = along.normalize();
-    let side = (side - along * side.dot(along)).normalize();
+    let along = along.normalize_or_zero();
+    let side = (side - along * side.dot(along)).normalize_or_zero();
     let there = DMat3::from_cols(along, side, along.cross(side));
     let (aim, second) = (aim.unit(), second.unit());
     let here = DMat3::from_cols(aim, second, aim.cross(second));
@@ -167,7 +169,7 @@ pub fn turn_of_axes(along: DVec3, side: DVec3, aim: Axis, second: Axis) -> DQuat
 /// A rotation matrix as a unit quaternion with `w >= 0`.
 fn proper(matrix: DMat3) -> DQuat {
     let (rotation, _) = crate::math::polar(matrix);
-    let q = DQuat::from_mat3(&rotation).normalize();
+    let q = normalize_or_identity(DQuat::from_mat3(&rotation));
     if q.w < 0.0 { -q } else { q }
 }
 
@@ -200,7 +202,7 @@ fn weight_of_joints(document: &Document) -> Vec<f64> {
         let Some((_, skin)) = document.skin_of_mesh(mesh) else {
             continue;
         };
-        for (slot, weight) in item.influences.iter().flat_map(|row| row.iter()) {
+        for (slot, weight) in item.influences.iter().flat_map(RowRef::iter) {
             if let Some(joint) = skin.joints.get(usize::from(slot)) {
                 sums[joint.get()] += f64::from(weight);
             }

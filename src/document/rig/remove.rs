@@ -8,6 +8,7 @@ use super::{KEY_TOLERANCE, RigEdit, RigError, check_live, joints_of, set_joints}
 use crate::document::{Document, MeshId, Skin, SkinId};
 use crate::math::Transform;
 use crate::skeleton::JointId;
+use crate::skinning::Influences;
 use glam::{DAffine3, DVec3};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -174,7 +175,7 @@ fn pass_on(
             let layers = item.layers.layers().iter().map(|layer| &layer.rows);
             layers.chain([&item.influences])
         });
-        let mut rows = rows.flat_map(|rows| rows.iter());
+        let mut rows = rows.flat_map(Influences::iter);
         rows.any(|row| row.joints.contains(&slot))
     };
     let Some(from) = slot(skin, joint).filter(|&from| is_weighted(from)) else {

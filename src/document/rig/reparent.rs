@@ -4,6 +4,7 @@ use super::frames::set_channel;
 use super::sampling::{Motion, chain, resampling};
 use super::{RigEdit, RigError, check_live, joints_of, set_joints};
 use crate::document::Document;
+use crate::math::transform::normalize_or_identity;
 use crate::math::{Transform, polar};
 use crate::skeleton::orientation::world_of;
 use crate::skeleton::resample::{KeyTimes, Resampled};
@@ -240,10 +241,9 @@ pub(super) fn sample_below(
                 if times.is_empty() {
                     continue;
                 }
-                let mut all = chain(&before.skeleton, Some(joint));
-                let mut there = Motion::new(before, old, &all);
-                all = new_chain.clone();
-                let mut here = Motion::new(now, new, &all);
+                let own_chain = chain(&before.skeleton, Some(joint));
+                let mut there = Motion::new(before, old, &own_chain);
+                let mut here = Motion::new(now, new, &new_chain);
                 let mut tolerance = resampling(now, wanted.parent, joint, wanted.tolerance);
                 tolerance.halves = wanted.halves;
                 let mut fault = None;
@@ -322,7 +322,7 @@ fn moved_by(
         .iter()
         .fold(0.0f64, |a, x| a.max(x.abs()));
     (largest < SIMILAR_TOLERANCE).then(|| Similarity {
-        rotation: DQuat::from_mat3(&rotation).normalize(),
+        rotation: normalize_or_identity(DQuat::from_mat3(&rotation)),
         scale,
         map,
     })
@@ -381,7 +381,7 @@ impl Splitter {
         }
         Ok(Transform::from_trs(
             map.translation,
-            DQuat::from_mat3(&rotation).normalize(),
+            normalize_or_identity(DQuat::from_mat3(&rotation)),
             sizes * signs,
         ))
     }

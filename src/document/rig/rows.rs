@@ -108,8 +108,10 @@ pub(super) fn handed(
     for &(slot, share) in shares {
         let part = (f64::from(weight) * share) as f32;
         if part > 0.0 && slot != from {
-            parts.push((slot, part.min(left)));
-            left -= part.min(left);
+            // So that the two add up to the weight again, bit for bit.
+            let rest = left - part.min(left);
+            parts.push((slot, left - rest));
+            left = rest;
         }
     }
     let keeps = shares.iter().find(|(slot, _)| *slot == from);

@@ -4,8 +4,8 @@ use super::Editor;
 use crate::bake::{BakeMode, Estimate};
 use crate::editor::jobs::EditorJob;
 use crate::evaluate::JobHandle;
+use crate::export::{ExportError, ExportOptions, estimate, preflight};
 use crate::finding::Finding;
-use crate::io::gltf_export::{ExportError, ExportOptions, estimate, preflight};
 use crate::task::Task;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -125,7 +125,7 @@ impl Editor {
         let check = move |_: &Task| preflight(&document, &options);
         let job = self
             .lane
-            .submit(EditorJob::Preflight, "Looking ahead", check);
+            .submit(EditorJob::Preflight, "Checking the export", check);
         advice.checking = Some(job);
         if subject.options.correct.is_some() {
             let (document, options) = (self.document.clone(), subject.options.clone());

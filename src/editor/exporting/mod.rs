@@ -21,9 +21,9 @@ use crate::bake::diagonal_at_rest;
 use crate::deform::DeformStack;
 use crate::document::{Document, InstanceId, PaneLayout};
 use crate::evaluate::{ExportedModel, JobError, JobHandle};
-use crate::io::gltf_export::{
-    Container, CorrectionReport, ExportError, ExportOptions, ExportReport, Exported, export_for,
-    read_back, write_files,
+use crate::export::{
+    CorrectionReport, ExportError, ExportOptions, ExportReport, Exported, GltfFormat,
+    export_and_read_back, write_files,
 };
 use crate::task::{Cancelled, Task};
 use glam::Vec3;
@@ -103,7 +103,7 @@ impl ExportResult {
 
     /// What correction came to, where it was asked for.
     pub fn correction(&self) -> Option<&CorrectionReport> {
-        self.exported.report.correction.as_ref()
+        self.exported.correction.as_ref()
     }
 
     /// The model in the files.
@@ -122,10 +122,10 @@ impl Standing {
     pub fn sentence(self) -> Option<&'static str> {
         match self {
             Self::None | Self::Current => None,
-            Self::ModelChanged => Some("The model changed; compute again."),
-            Self::OptionsChanged => Some("The options changed; compute again."),
+            Self::ModelChanged => Some("The model changed. Compute again."),
+            Self::OptionsChanged => Some("The options changed. Compute again."),
             Self::PlaceChanged => {
-                Some("The file's place changed, which its parts are named after; compute again.")
+                Some("The path changed, and with it the names of the file's parts. Compute again.")
             }
         }
     }
@@ -207,8 +207,7 @@ fn compute(
     options: ExportOptions,
     task: &Task,
 ) -> Result<ExportResult, ExportError> {
-    let exported = export_for(document, path, &options, task)?;
-    let read = read_back(&exported, task)?;
+    let (exported, read) = export_and_read_back(document, path, &options, task)?;
     Ok(ExportResult {
         path: path.to_owned(),
         revision,
@@ -254,7 +253,7 @@ impl Editor {
     /// The options of an export as they are chosen now, for `path`.
     pub fn export_options(&self, path: &Path) -> ExportOptions {
         ExportOptions {
-            container: Container::of_path(path).unwrap_or_default(),
+            format: GltfFormat::of_path(path).unwrap_or_default(),
             ..self.exporting.settings.options(self.correction())
         }
     }
@@ -382,8 +381,8 @@ impl Editor {
     fn start_computing(&mut self, path: &Path, saves: bool) {
         if let Some(computing) = &self.exporting.computing {
             let label = computing.job.label();
-            let text = format!("{label} is still under way; wait for it or stop it.");
-            self.say(text);
+            let text = format!("{label} is still running. Wait for it or cancel it.");
+            self.notify(text);
             return;
         }
         self.finish_tool();
@@ -421,7 +420,7 @@ impl Editor {
             Err(JobError::Cancelled) => {
                 self.finish_computing(&computing.path, computing.saves, Err(Cancelled.into()));
             }
-            Err(error @ JobError::Failed) => self.say_error(error.to_string()),
+            Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
             Ok(result) => self.finish_computing(&computing.path, computing.saves, result),
         }
     }
@@ -441,9 +440,9 @@ impl Editor {
                 }
             }
             Err(ExportError::Cancelled(_)) => {
-                self.say("The export was cancelled; nothing was written.");
+                self.notify("The export was cancelled. No file was written.");
             }
-            Err(error) => self.say_error(error.to_string()),
+            Err(error) => self.notify_error(error.to_string()),
         }
     }
 
@@ -477,22 +476,22 @@ impl Editor {
         result: Result<Result<ExportReport, ExportError>, JobError>,
     ) {
         match result {
-            Err(error @ JobError::Failed) => self.say_error(error.to_string()),
+            Err(error @ JobError::Failed) => self.notify_error(error.to_string()),
             Ok(Ok(report)) => match moment {
                 Some(moment) => {
                     let still = SavedStill::new(path, moment, report);
-                    self.say(still.notice());
+                    self.notify(still.notice());
                     self.exporting.still = Some(still);
                 }
                 None => {
                     let text = format!("Exported {}. {}", file_name(&path), report.closing());
-                    self.say(text.trim_end());
+                    self.notify(text.trim_end());
                 }
             },
             Err(JobError::Cancelled) | Ok(Err(ExportError::Cancelled(_))) => {
-                self.say("The export was cancelled; nothing was written.");
+                self.notify("The export was cancelled. No file was written.");
             }
-            Ok(Err(error)) => self.say_error(error.to_string()),
+            Ok(Err(error)) => self.notify_error(error.to_string()),
         }
     }
 

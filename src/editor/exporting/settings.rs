@@ -1,7 +1,7 @@
 //! What the artist chooses for exports. It stays while the window is open.
 
 use crate::bake::{BakeMode, BakeOptions};
-use crate::io::gltf_export::ExportOptions;
+use crate::export::ExportOptions;
 
 /// What an export is made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,18 +21,16 @@ impl ExportKind {
     pub fn label(self) -> &'static str {
         match self {
             Self::Model => "Model",
-            Self::Still => "Still of this moment",
+            Self::Still => "Static mesh",
         }
     }
 
     /// What it does, in a sentence or two.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Model => {
-                "The model that you opened, with what you changed: weights, clips, names."
-            }
+            Self::Model => "The opened model with your weights, clips and names.",
             Self::Still => {
-                "The moment on screen as a mesh, deformed as you see it. No bones, skin, clips or morph targets."
+                "The frame on screen as a mesh, deformed as you see it. No bones, skin, clips or morph targets."
             }
         }
     }
@@ -70,19 +68,19 @@ impl Correction {
     pub fn about(self) -> &'static str {
         match self {
             Self::None => {
-                "The file holds your weights and clips. Other programs bend it by linear blend skinning: elbows collapse \
-                 and twists pinch."
+                "The file holds your weights and clips. Other programs use linear blend skinning: elbows collapse and \
+                 twists pinch."
             }
             Self::Clips => {
-                "Helper joints and morph targets make every program show what Sinew shows, in the clips of the file."
+                "Adds helper joints and morph targets, so that every program shows the clips of the file as Sinew does."
             }
             Self::Retarget => {
-                "Helper joints only, with what drives them written into the file: an engine that reads it corrects any \
-                 clip. Programs that do not read it still play the clips of the file."
+                "Adds helper joints and stores their drivers in the file. An engine that reads the drivers corrects any clip. \
+                 Other programs still play the clips of the file."
             }
             Self::Frames => {
-                "A morph target for each frame that is needed, and no skin: for programs that cannot skin. The file can be \
-                 large."
+                "Writes a morph target for each necessary frame instead of a skin. Use it for programs that cannot skin. The \
+                 file can be large."
             }
         }
     }

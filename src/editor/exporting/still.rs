@@ -4,8 +4,7 @@ use super::Editor;
 use crate::bake::still::Still;
 use crate::editor::files::{FileJob, file_name};
 use crate::editor::jobs::EditorJob;
-use crate::io::gltf_export::ExportReport;
-use crate::io::still::export_still_to_file;
+use crate::export::{ExportReport, export_still_to_file};
 use std::path::{Path, PathBuf};
 
 /// A still that was saved.
@@ -53,8 +52,8 @@ impl Editor {
     pub fn moment_on_screen(&self) -> String {
         let playback = self.playback();
         match self.shown_clip() {
-            _ if self.document().skeleton().is_empty() => "the model as it is".to_owned(),
-            Some(_) if playback.unkeyed => "the pose on screen, which is not keyed".to_owned(),
+            _ if self.document().skeleton().is_empty() => "the model".to_owned(),
+            Some(_) if playback.unkeyed => "the pose on screen (not keyed)".to_owned(),
             Some((_, clip)) => {
                 let frame = self.frame();
                 let decimals = usize::from((frame - frame.round()).abs() > 0.01);

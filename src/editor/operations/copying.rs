@@ -20,7 +20,9 @@ impl Editor {
         let mut selected = selected.filter(|(mesh, _)| is_skinned(mesh));
         let chosen = match (selected.next(), selected.next()) {
             (Some(_), Some(_)) => {
-                self.say("Points of several objects are selected; copy from one at a time.");
+                self.notify(
+                    "Vertices of several objects are selected. Copy from one object at a time.",
+                );
                 return 0;
             }
             (Some((&mesh, points)), None) => Some((mesh, Some(points.clone()))),
@@ -34,7 +36,7 @@ impl Editor {
             }
         };
         let Some((mesh, points)) = chosen else {
-            self.say("No skinned object is active, so there are no weights to copy.");
+            self.notify("No skinned object is active.");
             return 0;
         };
         let (Some(item), Some((_, skin))) =
@@ -68,7 +70,7 @@ impl Editor {
         // Pasting with the settings of another copy would be a surprise.
         let is_paste = |kind: &OperationKind| matches!(kind, OperationKind::Paste(_));
         self.operations.remembered.retain(|r| !is_paste(&r.0));
-        self.say(format!("Copied the weights of {}.", counted(n, "point")));
+        self.notify(format!("Copied the weights of {}.", counted(n, "vertex")));
         n
     }
 

@@ -52,7 +52,8 @@ impl OperationKind {
         let session = editor.document().session();
         let active = || {
             session.active_joint.ok_or_else(|| {
-                "No bone is active. Click a bone in the view or in the list first.".to_owned()
+                "No bone is active. Click a bone in the viewport or in the hierarchy first."
+                    .to_owned()
             })
         };
         Ok(match self {
@@ -90,7 +91,9 @@ impl OperationKind {
                 let selected = session.selected_joints.iter().copied();
                 let from: Vec<JointId> = selected.filter(|&j| j != to).collect();
                 if from.is_empty() {
-                    return Err("Select the bones whose weights the active one shall take, and make that one active last.".into());
+                    return Err(
+                        "Select the bones to merge, then the bone that gets their weights.".into(),
+                    );
                 }
                 Operation::Merge { from, to }
             }
@@ -108,7 +111,7 @@ impl OperationKind {
                     .operations
                     .copied
                     .clone()
-                    .ok_or("Nothing was copied: copy weights first.")?,
+                    .ok_or("No weights are copied. Copy weights first.")?,
                 by,
             },
             Self::Automatic => Operation::Automatic(Automatic::Heat),
@@ -167,7 +170,7 @@ fn other_bone(editor: &Editor, active: JointId) -> Result<JointId, String> {
         .or_else(child)
         .ok_or_else(|| {
             format!(
-                "\"{}\" is the only bone here; it has none to give weight to.",
+                "\"{}\" is the only bone. There is no other bone to take the weight.",
                 document.skeleton().label(active)
             )
         })

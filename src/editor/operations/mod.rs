@@ -72,7 +72,7 @@ pub enum ScopeObjects {
 }
 
 /// What a run that was stopped says.
-const STOPPED: &str = "It was stopped; nothing was changed by this run.";
+const STOPPED: &str = "Cancelled. This run changed nothing.";
 
 type Outcomes = Result<Vec<(MeshId, Outcome)>, OperationError>;
 
@@ -206,7 +206,7 @@ impl Editor {
         };
         let (operation, scope) = match begun {
             Ok(begun) => begun,
-            Err(why) => return self.say(why),
+            Err(why) => return self.notify(why),
         };
         let has_points = !self.document.session().selected_points.is_empty();
         let scope = Scope {
@@ -353,8 +353,8 @@ impl Editor {
             && adjusting.job.is_some()
         {
             let label = adjusting.operation.label();
-            self.say(format!(
-                "{label}: stopped, because something that it reads was edited meanwhile."
+            self.notify(format!(
+                "{label}: cancelled, because its input changed meanwhile."
             ));
         }
         self.operations.end();
@@ -436,7 +436,7 @@ impl Editor {
             let text = summary(label, &adjusting.reports);
             // Said once; while it is adjusted its panel tells.
             if !was_applied {
-                self.say(text);
+                self.notify(text);
             }
         }
     }
@@ -448,7 +448,7 @@ impl Editor {
             if let Err(error) = self.apply(edit, label) {
                 let dirty = self.history.cancel(&mut self.document);
                 self.refresh(&dirty);
-                self.say_error(error.to_string());
+                self.notify_error(error.to_string());
                 return false;
             }
         }
@@ -482,7 +482,7 @@ fn run(document: &Document, operation: &Operation, scope: Scope, task: &Task) ->
     let meshes = meshes_of(document, scope);
     if meshes.is_empty() {
         return Err(OperationError::Refused(
-            "No skinned object is in its scope: make one active, or select points of one.".into(),
+            "No skinned object is in scope. Make one active, or select its vertices.".into(),
         ));
     }
     let session = document.session();
@@ -516,7 +516,7 @@ fn run(document: &Document, operation: &Operation, scope: Scope, task: &Task) ->
     match (outcomes.is_empty(), refused) {
         (true, Some(why)) => Err(OperationError::Refused(why)),
         (true, None) => Err(OperationError::Refused(
-            "No point is selected on a skinned object.".into(),
+            "No vertex of a skinned object is selected.".into(),
         )),
         _ => Ok(outcomes),
     }
@@ -543,7 +543,7 @@ fn meshes_of(document: &Document, scope: Scope) -> Vec<MeshId> {
 /// "Smooth weights: 1,204 points changed, 8 without a partner."
 pub fn summary(label: &str, reports: &[(MeshId, Report)]) -> String {
     let changed: usize = reports.iter().map(|(_, report)| report.changed).sum();
-    let mut text = format!("{label}: {} changed", counted(changed, "point"));
+    let mut text = format!("{label}: {} changed", counted(changed, "vertex"));
     let left_out = reports.iter().flat_map(|(_, report)| &report.left_out);
     for part in left_out {
         // Writing to a string cannot fail.

@@ -80,7 +80,7 @@ impl Editor {
             .submit(EditorJob::WriteWeights, &label, move |task| {
                 let output = outputs.claim(&theirs).map_err(|e| e.to_string())?;
                 write_weights(&document, output, task)
-                    .map(|()| format!("Wrote {}.", file_name(&theirs)))
+                    .map(|()| format!("Exported {}.", file_name(&theirs)))
                     .map_err(|e| e.to_string())
             });
         self.start_source(SourceJob::Export(job));
@@ -124,7 +124,7 @@ impl Editor {
             }
             SourceJob::Export(job) => {
                 if let Some(text) = self.source_of(job) {
-                    self.say(text);
+                    self.notify(text);
                 }
             }
         }
@@ -136,12 +136,11 @@ impl Editor {
         let label = job.label().to_owned();
         match job.into_result() {
             Ok(Ok(value)) => return Some(value),
-            Err(error @ JobError::Failed) => self.say_error(error.to_string()),
-            Err(JobError::Cancelled) | Ok(Err(_)) if is_cancelled => {
-                self.say(format!("{label} was cancelled."));
+            Ok(Err(_)) | Err(JobError::Cancelled) if is_cancelled => {
+                self.notify(format!("{label} was cancelled."));
             }
-            Ok(Err(why)) => self.say_error(why),
-            Err(error) => self.say_error(error.to_string()),
+            Ok(Err(why)) => self.notify_error(why),
+            Err(error) => self.notify_error(error.to_string()),
         }
         None
     }

@@ -54,7 +54,7 @@ impl Editor {
         match target {
             BlendTarget::Rest => None,
             BlendTarget::Copied => {
-                (!self.has_copied_pose()).then_some("Nothing is copied yet; Ctrl+C copies a pose.")
+                (!self.has_copied_pose()).then_some("No pose is copied. Copy one with Ctrl+C.")
             }
             BlendTarget::KeyBefore | BlendTarget::KeyAfter if !has_clip => {
                 Some("No clip is on screen.")
@@ -62,11 +62,11 @@ impl Editor {
             BlendTarget::KeyBefore => self
                 .blend_key_secs(target)
                 .is_none()
-                .then_some("There is no key before this time."),
+                .then_some("No keyframe before this time."),
             BlendTarget::KeyAfter => self
                 .blend_key_secs(target)
                 .is_none()
-                .then_some("There is no key after this time."),
+                .then_some("No keyframe after this time."),
         }
     }
 
@@ -91,7 +91,7 @@ impl Editor {
         };
         let Some(target) = target else {
             if let Some(fault) = self.blend_fault(chosen) {
-                self.say(fault);
+                self.notify(fault);
             }
             return false;
         };

@@ -41,7 +41,7 @@ impl Editor {
             .collect();
         let n = joints.len();
         if n > 0 {
-            self.say(format!("Copied the pose of {}.", bones(n)));
+            self.notify(format!("Copied the pose of {}.", bones(n)));
             self.posing.copied = Some(PoseCopy { joints });
         }
         n
@@ -58,7 +58,7 @@ impl Editor {
         self.finish_tool();
         let start = self.document.shown_pose();
         let Some(pasted) = self.pasted(&start, flipped) else {
-            self.say("There is no copied pose: Ctrl+C copies one.");
+            self.notify("No pose is copied. Copy one with Ctrl+C.");
             return 0;
         };
         let Pasted {
@@ -77,7 +77,7 @@ impl Editor {
             n => format!("; {n} have no counterpart here"),
         };
         self.pose_at_once(pose, label);
-        self.say(format!("{label}: {}{missing}.", bones(n_found)));
+        self.notify(format!("{label}: {}{missing}.", bones(n_found)));
         n_found
     }
 

@@ -1,6 +1,6 @@
 //! Posing: transforms under way, pins, reset, copy and paste, blends.
 //!
-//! The way of the data: the shown pose at the start -> [`Transforming`] and the chains of pinned ends -> one
+//! Data flow: the shown pose at the start -> [`Transforming`] and the chains of pinned ends -> one
 //! [`Edit::Pose`] in one step of the history, which later ones are absorbed into.
 //!
 //! Invariant: what a drag shows depends on where it began and where the pointer is, not on the way between.
@@ -158,7 +158,7 @@ impl Editor {
         }
         let joints = self.joints_to_pose();
         if joints.is_empty() {
-            self.say("Select a bone to pose first.");
+            self.notify("Select a bone to pose first.");
             return false;
         }
         self.start_transform(&joints, (kind, handle), (at_px, size_px), &[])
@@ -363,7 +363,7 @@ impl Editor {
             None => format!("{verb} all bones"),
         };
         if !self.pose_at_once(next, &label) {
-            self.say("That is at rest already.");
+            self.notify("The bones are already in the rest pose.");
         }
     }
 
@@ -382,8 +382,8 @@ impl Editor {
             .partition(|&joint| self.chain_of(joint).is_some());
         if let Some(&joint) = without.first() {
             let label = self.document.skeleton().label(joint);
-            self.say(format!(
-                "{label} cannot be pinned: it has no two bones above it that could bend."
+            self.notify(format!(
+                "{label} cannot be pinned: a bone chain needs two bones above it."
             ));
         }
         self.document.session_mut().pins.extend(with);
@@ -470,7 +470,7 @@ impl Editor {
             return;
         };
         if let Err(error) = self.apply_pose(&running.start, &running.next, &running.label) {
-            self.say_error(error.to_string());
+            self.notify_error(error.to_string());
             running.next.locals.copy_from_slice(&running.start.locals);
         }
         self.posing.running = Some(running);

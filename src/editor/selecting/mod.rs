@@ -1,6 +1,6 @@
 //! Selecting bones and points, and hiding them: session data, no undo steps of their own.
 //!
-//! The way of the data: the viewport tells [`Editor::select_pointer`] what the pointer did -> [`SelectTool`] makes
+//! Data flow: the viewport tells [`Editor::select_pointer`] what the pointer did -> [`SelectTool`] makes
 //! regions of it -> what lies inside is found among what is displayed and goes into the session, so that every panel
 //! shows it while the button is still down.
 //!

@@ -126,7 +126,7 @@ impl Editor {
             joints.extend(session.active_joint);
         }
         if joints.is_empty() {
-            self.say("No bone is active. Click one, then its points can be selected.");
+            self.notify("No bone is active. Click a bone first.");
             return;
         }
         let mut points = Vec::new();
@@ -146,10 +146,10 @@ impl Editor {
         self.select_points_of(points);
         if self.n_selected() == 0 {
             let what = match joints[..] {
-                [joint] => format!("\"{}\" moves", self.document.skeleton().label(joint)),
-                _ => "The selected bones move".to_owned(),
+                [joint] => format!("\"{}\" influences", self.document.skeleton().label(joint)),
+                _ => "The selected bones influence".to_owned(),
             };
-            self.say(format!("{what} no point that can be seen."));
+            self.notify(format!("{what} no visible vertices."));
         }
     }
 
@@ -157,7 +157,7 @@ impl Editor {
     /// not move.
     pub fn select_by_weight(&mut self, low: f32, high: f32) {
         let Some(joint) = self.document.session().active_joint else {
-            self.say("No bone is active. Click one, then points can be selected by its weights.");
+            self.notify("No bone is active. Click a bone first.");
             return;
         };
         let mut points = Vec::new();
@@ -175,7 +175,7 @@ impl Editor {
     pub fn select_unweighted(&mut self) {
         self.select_where(|row| row.weights.iter().all(|w| *w <= 0.0));
         if self.n_selected() == 0 {
-            self.say("Every point follows a bone.");
+            self.notify("Every vertex has an influence.");
         }
     }
 
@@ -184,7 +184,7 @@ impl Editor {
         let most = self.document.session().brush.max_influences;
         self.select_where(|row| row.weights.iter().filter(|w| **w > 0.0).count() > most);
         if self.n_selected() == 0 {
-            self.say(format!("No point follows more than {most} bones."));
+            self.notify(format!("No vertex has more than {most} influences."));
         }
     }
 
@@ -271,8 +271,8 @@ impl Editor {
             } else {
                 "have"
             };
-            let points = counted(found.n_unmatched, "selected point");
-            self.say(format!("{points} {has} no partner on the other side."));
+            let points = counted(found.n_unmatched, "selected vertex");
+            self.notify(format!("{points} {has} no counterpart on the other side."));
         }
     }
 

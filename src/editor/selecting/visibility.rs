@@ -62,7 +62,7 @@ impl Editor {
             }
         }
         if n == 0 {
-            self.say("Nothing is selected, so there is nothing to hide.");
+            self.notify("Nothing is selected.");
         } else {
             self.set_hidden(hidden);
         }
@@ -72,7 +72,7 @@ impl Editor {
     pub fn hide_unselected(&mut self) -> bool {
         self.finish_tool();
         if self.n_selected() == 0 {
-            self.say("Nothing is selected: everything would be hidden.");
+            self.notify("Nothing is selected: everything would be hidden.");
             return false;
         }
         let selection = self.selection();

@@ -3,59 +3,14 @@
 use super::buffers::Data;
 use super::error::Fault;
 use super::json::At;
+use crate::io::gltf_json::{ComponentType, component_type};
 use bytes::Bytes;
-
-/// The number type of an accessor (glTF 2.0, 3.6.2.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Component {
-    I8,
-    U8,
-    I16,
-    U16,
-    U32,
-    F32,
-}
-
-impl Component {
-    fn from_code(code: u64) -> Option<Self> {
-        Some(match code {
-            5120 => Self::I8,
-            5121 => Self::U8,
-            5122 => Self::I16,
-            5123 => Self::U16,
-            5125 => Self::U32,
-            5126 => Self::F32,
-            _ => return None,
-        })
-    }
-
-    /// glTF's number for the type.
-    pub(super) fn code(self) -> u32 {
-        match self {
-            Self::I8 => 5120,
-            Self::U8 => 5121,
-            Self::I16 => 5122,
-            Self::U16 => 5123,
-            Self::U32 => 5125,
-            Self::F32 => 5126,
-        }
-    }
-
-    /// Bytes of a number.
-    pub(super) fn size(self) -> usize {
-        match self {
-            Self::I8 | Self::U8 => 1,
-            Self::I16 | Self::U16 => 2,
-            Self::U32 | Self::F32 => 4,
-        }
-    }
-}
 
 /// The elements of an accessor: every byte they need is there.
 #[derive(Clone, Debug)]
 pub(super) struct Elements {
     pub(super) place: String,
-    pub(super) component: Component,
+    pub(super) component: ComponentType,
     /// Numbers an element holds.
     pub(super) width: usize,
     pub(super) count: usize,
@@ -102,7 +57,7 @@ impl Data<'_> {
 
     fn plain_elements(&self, at: &At<'_>) -> Result<Elements, Fault> {
         let code = at.required_count("componentType")?;
-        let component = Component::from_code(code).ok_or_else(|| {
+        let component = component_type(code as u64).ok_or_else(|| {
             Fault::new(
                 at.path("componentType"),
                 format!(
@@ -218,8 +173,13 @@ impl Data<'_> {
             .map(|indices| indices.required_count("componentType"))
             .transpose()?
             .unwrap_or(0);
-        let component = Component::from_code(code)
-            .filter(|c| matches!(c, Component::U8 | Component::U16 | Component::U32))
+        let component = component_type(code as u64)
+            .filter(|c| {
+                matches!(
+                    c,
+                    ComponentType::U8 | ComponentType::U16 | ComponentType::U32
+                )
+            })
             .ok_or_else(|| {
                 Fault::new(
                     &at.place,
@@ -273,25 +233,27 @@ impl Elements {
             &self.place,
         )?;
         Ok(match (self.component, self.normalized) {
-            (Component::F32, _) => self.gather(f32::from_le_bytes, make),
-            (Component::I8, false) => self.gather(|[b]: [u8; 1]| f32::from(b.cast_signed()), make),
-            (Component::I8, true) => self.gather(
+            (ComponentType::F32, _) => self.gather(f32::from_le_bytes, make),
+            (ComponentType::I8, false) => {
+                self.gather(|[b]: [u8; 1]| f32::from(b.cast_signed()), make)
+            }
+            (ComponentType::I8, true) => self.gather(
                 |[b]: [u8; 1]| (f32::from(b.cast_signed()) / 127.0).max(-1.0),
                 make,
             ),
-            (Component::U8, false) => self.gather(|[b]: [u8; 1]| f32::from(b), make),
-            (Component::U8, true) => self.gather(|[b]: [u8; 1]| f32::from(b) / 255.0, make),
-            (Component::I16, false) => self.gather(|b| f32::from(i16::from_le_bytes(b)), make),
-            (Component::I16, true) => self.gather(
+            (ComponentType::U8, false) => self.gather(|[b]: [u8; 1]| f32::from(b), make),
+            (ComponentType::U8, true) => self.gather(|[b]: [u8; 1]| f32::from(b) / 255.0, make),
+            (ComponentType::I16, false) => self.gather(|b| f32::from(i16::from_le_bytes(b)), make),
+            (ComponentType::I16, true) => self.gather(
                 |b| (f32::from(i16::from_le_bytes(b)) / 32767.0).max(-1.0),
                 make,
             ),
-            (Component::U16, false) => self.gather(|b| f32::from(u16::from_le_bytes(b)), make),
-            (Component::U16, true) => {
+            (ComponentType::U16, false) => self.gather(|b| f32::from(u16::from_le_bytes(b)), make),
+            (ComponentType::U16, true) => {
                 self.gather(|b| f32::from(u16::from_le_bytes(b)) / 65535.0, make)
             }
-            (Component::U32, false) => self.gather(|b| u32::from_le_bytes(b) as f32, make),
-            (Component::U32, true) => self.gather(
+            (ComponentType::U32, false) => self.gather(|b| u32::from_le_bytes(b) as f32, make),
+            (ComponentType::U32, true) => self.gather(
                 |b| (f64::from(u32::from_le_bytes(b)) / f64::from(u32::MAX)) as f32,
                 make,
             ),
@@ -324,12 +286,12 @@ impl Elements {
         )?;
         let signed = |n: i32| u32::try_from(n).unwrap_or(u32::MAX);
         Ok(match self.component {
-            Component::U8 => self.gather(|[b]: [u8; 1]| u32::from(b), make),
-            Component::U16 => self.gather(|b| u32::from(u16::from_le_bytes(b)), make),
-            Component::U32 => self.gather(u32::from_le_bytes, make),
-            Component::I8 => self.gather(|[b]: [u8; 1]| signed(b.cast_signed().into()), make),
-            Component::I16 => self.gather(|b| signed(i16::from_le_bytes(b).into()), make),
-            Component::F32 => self.gather(
+            ComponentType::U8 => self.gather(|[b]: [u8; 1]| u32::from(b), make),
+            ComponentType::U16 => self.gather(|b| u32::from(u16::from_le_bytes(b)), make),
+            ComponentType::U32 => self.gather(u32::from_le_bytes, make),
+            ComponentType::I8 => self.gather(|[b]: [u8; 1]| signed(b.cast_signed().into()), make),
+            ComponentType::I16 => self.gather(|b| signed(i16::from_le_bytes(b).into()), make),
+            ComponentType::F32 => self.gather(
                 |b| {
                     let x = f32::from_le_bytes(b);
                     if x >= 0.0 { x as u32 } else { u32::MAX }

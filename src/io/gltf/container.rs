@@ -254,7 +254,7 @@ fn check_asset(json: &Value, findings: &mut Findings) -> Result<(), ImportError>
     Ok(())
 }
 
-/// What a file of another format begins with, in words.
+/// The format that the first bytes of a file show, as text.
 fn beginning(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return "nothing at all (it is empty)".to_owned();

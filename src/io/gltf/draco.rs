@@ -1,9 +1,10 @@
 //! KHR_draco_mesh_compression: a primitive's vertices and triangles as one compressed stream.
 
-use super::accessor::{Component, Elements};
+use super::accessor::Elements;
 use super::buffers::Data;
 use super::error::Fault;
 use super::json::At;
+use crate::io::gltf_json::ComponentType;
 use bytes::Bytes;
 use draco_core::draco_types::DataType;
 use draco_core::{
@@ -98,14 +99,14 @@ impl Decoded<'_> {
         let count = self.n_vertices();
         let width = usize::from(attribute.num_components()).clamp(1, 16);
         let component = match attribute.data_type() {
-            DataType::Int8 => Some(Component::I8),
-            DataType::Uint8 => Some(Component::U8),
-            DataType::Int16 => Some(Component::I16),
-            DataType::Uint16 => Some(Component::U16),
-            DataType::Uint32 => Some(Component::U32),
+            DataType::Int8 => Some(ComponentType::I8),
+            DataType::Uint8 => Some(ComponentType::U8),
+            DataType::Int16 => Some(ComponentType::I16),
+            DataType::Uint16 => Some(ComponentType::U16),
+            DataType::Uint32 => Some(ComponentType::U32),
             _ => None,
         };
-        let size = component.unwrap_or(Component::F32).size() * width;
+        let size = component.unwrap_or(ComponentType::F32).size() * width;
         data.budget.charge((count * size) as u64, &place)?;
         let bytes = match component {
             Some(_) => {
@@ -130,7 +131,7 @@ impl Decoded<'_> {
         };
         Ok(Elements {
             place,
-            component: component.unwrap_or(Component::F32),
+            component: component.unwrap_or(ComponentType::F32),
             width,
             count,
             normalized,

@@ -23,13 +23,13 @@ pub enum ImportError {
         "This is not a glTF file: it begins with {found}, but a .glb begins with the letters glTF and a .gltf with a brace."
     )]
     NotGltf {
-        /// What the file begins with, in words.
+        /// The format that its first bytes show, as text.
         found: String,
     },
     /// A version this program does not read.
     #[error("The {place} is {version}, but only version 2 can be opened.")]
     Version {
-        /// Where the version stands.
+        /// The path of the version.
         place: &'static str,
         /// The version, as the file has it.
         version: String,
@@ -113,7 +113,7 @@ impl Fault {
         }
     }
 
-    /// The finding that says so and what was done about it (one more sentence).
+    /// The finding of this fault; `consequence`: one more sentence about how it was handled.
     pub(super) fn finding(&self, consequence: &str) -> Finding {
         Finding::error(&self.place, format!("{} {consequence}", self.message))
     }

@@ -4,7 +4,7 @@ use super::error::Fault;
 use super::findings::Findings;
 use serde_json::Value;
 
-/// A JSON value and where it stands: `nodes[3]`, `meshes[0].primitives[1]`.
+/// A JSON value and its path: `nodes[3]`, `meshes[0].primitives[1]`.
 #[derive(Clone, Debug)]
 pub(super) struct At<'a> {
     pub(super) value: &'a Value,
@@ -184,7 +184,7 @@ impl<'a> At<'a> {
     }
 }
 
-/// A JSON list and where it stands. Entries are made one by one: a list of a million numbers stays small.
+/// A JSON list and its path. Entries are made one by one: a list of a million numbers stays small.
 #[derive(Clone, Debug, Default)]
 pub(super) struct List<'a> {
     values: &'a [Value],

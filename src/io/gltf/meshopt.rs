@@ -19,7 +19,7 @@ impl<const N: usize> Default for Words<N> {
     }
 }
 
-/// The bytes a compressed buffer view stands for. `at` is the extension object, `bytes` what it names.
+/// The decoded bytes of a compressed buffer view. `at` is the extension object, `bytes` what it names.
 pub(super) fn decode(at: &At<'_>, bytes: &[u8], budget: &Budget) -> Result<Bytes, Fault> {
     let stride = at.required_count("byteStride")?;
     let count = at.required_count("count")?;

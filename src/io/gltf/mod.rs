@@ -1,11 +1,14 @@
 //! glTF 2.0 -> [`Parts`].
 //!
-//! The way of the data: bytes -> `container` (JSON, binary chunk) -> `buffers` (buffers, buffer views; `uri`,
+//! The data flow: bytes -> `container` (JSON, binary chunk) -> `buffers` (buffers, buffer views; `uri`,
 //! `meshopt`) -> `accessor` (bulk decoding; `draco`) -> `nodes`, `skin`, `mesh` (`primitive`, `faces`, `influences`), `clip`,
 //! `material`, `image` -> [`Imported`].
 //!
 //! A fault in one part leaves that part out and becomes a [`Finding`]; the import fails only where nothing usable
 //! is left, and then with the sentence of the first fault.
+//!
+//! This reader is Sinew's own. The crate `gltf`, whose JSON types the writers use, slices buffers without checks, so that a
+//! broken file makes it panic, and its f32 transforms do not read back as the numbers of the file.
 //!
 //! Invariant: indices are glTF's: joint = node, instance = node, mesh, skin, clip, material and image likewise.
 //! Invariant: no count, index, offset or size of the file is used before it was checked against the bytes present.

@@ -1,11 +1,12 @@
 //! A compressed primitive as plain arrays, for writing it again.
 
-use super::accessor::{Component, Elements};
+use super::accessor::Elements;
 use super::budget::Budget;
 use super::buffers::Data;
 use super::draco;
 use super::error::Fault;
 use crate::document::Source;
+use crate::io::gltf_json::ComponentType;
 use bytes::Bytes;
 
 /// The vertices and triangles of a Draco stream.
@@ -23,7 +24,7 @@ pub(crate) struct Uncompressed {
 pub(crate) struct PlainAttribute {
     pub(crate) semantic: String,
     /// glTF's number of the number type.
-    pub(crate) component: u32,
+    pub(crate) component: ComponentType,
     /// Numbers an element holds.
     pub(crate) width: usize,
     pub(crate) normalized: bool,
@@ -83,7 +84,7 @@ pub(crate) fn uncompress(
         let elements = data.accessor_at(index, Some(base?))?;
         out.attributes.push(PlainAttribute {
             semantic: semantic.clone(),
-            component: elements.component.code(),
+            component: elements.component,
             width: elements.width,
             normalized,
             bytes: plain(&data, &elements)?,
@@ -95,7 +96,7 @@ pub(crate) fn uncompress(
 
 /// The elements' numbers, tightly packed, replaced ones in their place.
 fn plain(data: &Data<'_>, elements: &Elements) -> Result<Bytes, Fault> {
-    if elements.component == Component::F32 {
+    if elements.component == ComponentType::F32 {
         let floats = elements.flat_floats(data)?;
         return Ok(floats.into_iter().flat_map(f32::to_le_bytes).collect());
     }

@@ -16,7 +16,7 @@ pub(super) struct Fetched {
     pub(super) external: bool,
 }
 
-/// Reads what `uri` names. `place` is where the URI stands; external files are looked for in `folder`.
+/// Reads what `uri` names. `place` is the path of the URI in the JSON; external files are looked for in `folder`.
 pub(super) fn fetch(
     uri: &str,
     place: &str,

@@ -3,18 +3,20 @@
 //! A changed clip is patched channel by channel: channels that are equal to the source's keep their samplers and
 //! accessors, and so do channels Sinew does not read (pointers of extensions, targets without a node).
 
-use super::ExportError;
-use super::corrections::Storage;
+use super::error::GltfWriteError;
+use super::helper_joints::Storage;
+use super::json::{each, entry_mut, index, place};
 use super::keys::{Keys, fit};
 use super::nodes::{AddedNodes, make_animatable, node_of};
-use super::patch::{FLOAT, NewAccessor, Patch, entry_mut, place};
+use super::patch::{NewAccessor, Patch};
 use super::report::ExportReport;
-use super::uses::{each, index};
 use crate::bake::Baked;
 use crate::document::{ClipId, Document};
 use crate::finding::Finding;
+use crate::io::gltf_json::{ComponentType, channel as channel_object, path_of, value};
 use crate::skeleton::{Channel, Clip, Interpolation, Property};
 use crate::task::Task;
+use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -29,7 +31,7 @@ pub(super) fn patch_clips(
     patch: &mut Patch,
     report: &mut ExportReport,
     task: &Task,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     let before = document.source_clips();
     let mut jobs = Vec::new();
     let mut gone: Vec<usize> = before
@@ -167,7 +169,7 @@ fn prepare(
     patch: &mut Patch,
     report: &mut ExportReport,
     jobs: &mut Vec<Job>,
-) -> Result<Option<usize>, ExportError> {
+) -> Result<Option<usize>, GltfWriteError> {
     let wanted = Targets::of(document, added, clip);
     let before = source.map_or_else(Targets::default, |(_, source)| {
         Targets::of(document, added, source)
@@ -180,7 +182,7 @@ fn prepare(
                 i,
                 entry
                     .cloned()
-                    .ok_or(ExportError::AnimationMissing { animation: i })?,
+                    .ok_or(GltfWriteError::AnimationMissing { animation: i })?,
             )
         }
     };
@@ -229,10 +231,8 @@ fn prepare(
             own_sampler(&mut channels, c, &mut samplers)
         } else {
             samplers.push(json!({}));
-            channels.push(json!({
-                "sampler": samplers.len() - 1,
-                "target": {"node": node, "path": property.gltf_path()}
-            }));
+            let path = path_of(property);
+            channels.push(value(&channel_object(samplers.len() - 1, node, path)));
             samplers.len() - 1
         };
         let Some(Value::Object(entry)) = samplers.get_mut(sampler) else {
@@ -288,8 +288,8 @@ impl Job {
             let bound = |t: Option<&f32>| vec![f64::from(t.copied().unwrap_or(0.0)).to_bits()];
             patch.put_shared(NewAccessor {
                 replaces: self.old_input,
-                component: FLOAT,
-                kind: "SCALAR".into(),
+                component: ComponentType::F32,
+                kind: Type::Scalar,
                 normalized: false,
                 count: n_keys,
                 bytes: Bytes::copy_from_slice(bytemuck::cast_slice(&self.keys.times)),
@@ -301,15 +301,15 @@ impl Job {
             })
         });
         let (kind, width) = match self.keys.property {
-            Property::Translation | Property::Scale => ("VEC3", 3),
-            Property::Rotation => ("VEC4", 4),
-            Property::MorphWeights => ("SCALAR", 1),
+            Property::Translation | Property::Scale => (Type::Vec3, 3),
+            Property::Rotation => (Type::Vec4, 4),
+            Property::MorphWeights => (Type::Scalar, 1),
         };
         let (component, normalized, bytes) = self.storage.encode(&self.keys.values);
         let output = patch.put_shared(NewAccessor {
             replaces: self.old_output,
             component,
-            kind: kind.into(),
+            kind,
             normalized,
             count: self.keys.values.len() / width,
             bytes,

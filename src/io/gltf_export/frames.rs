@@ -1,99 +1,67 @@
 //! Clips as morph targets, for players without skinning: skins and joints go, each skinned mesh gets a target a frame.
 
+use super::allocator::Policy;
 use super::clips::patch_clips;
-use super::compact::{kept_nodes, prune_nodes};
+use super::destination::{Destination, Written};
+use super::error::GltfWriteError;
 use super::joints::patch_joints;
+use super::json::{MESHOPT, each, entry_mut, place};
 use super::nodes::{AddedNodes, node_of, patch_names};
-use super::package::Package;
-use super::patch::{Patch, entry_mut, place};
-use super::read_back::read_files;
+use super::package::{Package, Packed};
+use super::patch::Patch;
+use super::prune::{kept_nodes, prune_nodes};
+use super::referenced::add_referenced;
 use super::report::ExportReport;
-use super::still::{
-    LocalShape, WITHOUT_TANGENTS, drop_skins, drop_weights, free, strip, write_primitive,
-};
+use super::shapes::{LocalShape, drop_skins, drop_weights, free, strip, write_primitive};
 use super::targets::Writer;
 use super::uncompress::uncompress_once;
-use super::uses::each;
-use super::verify::{CorrectedMesh, CorrectionReport};
-use super::{
-    ExportError, ExportOptions, Exported, WrittenClips, add_referenced, name_of, size_of_source,
-};
 use crate::bake::BakeOptions;
-use crate::bake::compare::uncorrected;
-use crate::bake::frames::{Frame, FramedInstance, compare_frames, frame_channel, frames};
+use crate::bake::frames::{Frame, FramedInstance, frame_channel};
 use crate::document::{ClipId, Document, InstanceId, MeshId, MeshItem};
-use crate::finding::{Finding, counted};
 use crate::skeleton::{Clip, JointId, Property};
 use crate::task::Task;
 use glam::Vec3;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Instant;
 
-/// Targets that every viewer of note shows.
-pub const FEW_TARGETS: usize = 64;
-/// Targets beyond which Filament refuses a model.
-const MANY: usize = 256;
+/// The shapes of each skinned instance.
+pub type Framed = BTreeMap<InstanceId, FramedInstance>;
 
-/// Why a file of frames makes no sense.
-pub(super) const NO_CLIP: &str = "There is no clip to make frames of; a still holds the pose.";
-pub(super) const NO_SKIN: &str = "The model has no skinned mesh, so that nothing needs frames.";
-
-/// Whether a clip is one of those that are asked for.
-pub(super) fn is_chosen(correct: &BakeOptions, id: ClipId) -> bool {
-    correct.clips.is_empty() || correct.clips.contains(&id)
+/// A written file of frames.
+pub struct WrittenFrames {
+    /// The files.
+    pub written: Written,
+    /// Clips that are in the file: those that move something there.
+    pub clips: BTreeMap<ClipId, Arc<Clip>>,
+    /// Instances whose nodes cannot hold their shapes, so that they got nodes of their own.
+    pub n_freed: usize,
+    /// Whether tangents were left out.
+    pub without_tangents: bool,
 }
 
-/// Whether a clip moves anything.
-pub(super) fn has_keys(clip: &Clip) -> bool {
-    clip.channels.iter().any(|c| !c.times.is_empty())
-}
-
-type Framed = BTreeMap<InstanceId, FramedInstance>;
-
-/// Writes the model with frames for the clips that `correct` names, and looks at what was written as a player does.
-pub(super) fn export_frames(
+/// Writes the model with the shapes of `framed` as morph targets, played by `clips`.
+///
+/// The report's `instances`: what draws each instance of the document there.
+pub fn write_frames(
     document: &Document,
-    mut written: WrittenClips,
+    clips: &BTreeMap<ClipId, Arc<Clip>>,
+    framed: &Framed,
     correct: &BakeOptions,
-    options: &ExportOptions,
-    is_free: &dyn Fn(&str) -> bool,
+    destination: &Destination<'_>,
     task: &Task,
-) -> Result<Exported, ExportError> {
-    let source = document.source().ok_or(ExportError::NoSource)?;
-    let n_before = written.clips.len();
-    written.clips.retain(|id, _| is_chosen(correct, *id));
-    let n_chosen = written.clips.len();
-    written.clips.retain(|_, clip| has_keys(clip));
-    let clips = written.clips.clone();
-    let refuse = |why: &str| Err(ExportError::Correction { why: why.into() });
-    if clips.is_empty() {
-        return refuse(NO_CLIP);
-    }
-    if document.instances().values().all(|i| i.skin.is_none()) {
-        return refuse(NO_SKIN);
-    }
-    let start = Instant::now();
-    let framed = frames(document, &clips, correct.tolerance, task)?;
-    let bake_seconds = start.elapsed().as_secs_f64();
+) -> Result<WrittenFrames, GltfWriteError> {
+    let source = document.source().ok_or(GltfWriteError::NoSource)?;
     let mut report = ExportReport::default();
-    let name = name_of(source, options);
-    let mut package = Package::new(
-        source,
-        options.container,
-        &name,
-        is_free,
-        &mut report.findings,
-    );
-    let mut patch = package.patch();
+    let mut package = Package::new(source, destination, &mut report.findings);
+    let mut patch = package.patch(Policy::Compact);
     patch_joints(document, &mut patch, &mut report);
     patch_names(document, &mut patch.json);
     let WrittenMeshes {
         freed,
         nodes,
         without_tangents,
-    } = write_meshes(document, &framed, correct, &mut patch, &mut report, task)?;
+    } = write_meshes(document, framed, correct, &mut patch, &mut report, task)?;
     free(document, &freed, &mut patch.json);
     let joints = drop_skins(&mut patch.json);
     let kept = kept_nodes(&patch.json, &joints);
@@ -101,8 +69,8 @@ pub(super) fn export_frames(
         let kept = kept.as_ref().and_then(|kept| kept.get(node));
         kept.copied().unwrap_or(true)
     };
-    let tracks = track_joints(document, &framed, &freed);
-    written.clips = clips_with_frames(document, &clips, &framed, &tracks, &is_kept);
+    let tracks = track_joints(document, framed, &freed);
+    let with_frames = clips_with_frames(document, clips, framed, &tracks, &is_kept);
     let added: AddedNodes = freed
         .iter()
         .filter_map(|(id, _)| Some((*tracks.get(id)?, *nodes.get(id)?)))
@@ -111,150 +79,45 @@ pub(super) fn export_frames(
         document,
         None,
         &added,
-        &written.clips,
+        &with_frames,
         &mut patch,
         &mut report,
         task,
     )?;
     // A clip in which nothing moves is not in the file.
-    let is_written = |id: &ClipId| written.clips.get(id).is_some_and(|clip| has_keys(clip));
-    let shown_clips: BTreeMap<ClipId, Arc<Clip>> = clips
-        .iter()
-        .filter(|(id, _)| is_written(id))
-        .map(|(id, clip)| (*id, clip.clone()))
-        .collect();
-    written.report(&mut report);
-    patch.dropped_extensions.extend(super::patch::MESHOPT);
+    let moves = |id: &ClipId| {
+        let clip = with_frames.get(id);
+        clip.is_some_and(|clip| clip.channels.iter().any(|c| !c.times.is_empty()))
+    };
+    let clips = clips.iter().filter(|(id, _)| moves(id));
+    let clips = clips.map(|(id, clip)| (*id, clip.clone())).collect();
+    patch.dropped_extensions.extend(MESHOPT);
     let places = kept.map(|kept| prune_nodes(&mut patch.json, &kept));
     task.step("Writing the model", 0.9)?;
-    report.n_bytes_added = patch.n_bytes_appended();
-    let (mut files, json) = package.finish_compact(patch)?;
+    let patched = patch.finish();
+    report.n_bytes_added = patched.n_bytes_added;
+    let Packed { mut files, json } = package.finish(patched)?;
     add_referenced(source, &json, &mut files, &mut report);
-
-    let start = Instant::now();
-    let read = read_files(&files)?;
     let place_of = |node: usize| match &places {
         Some(places) => places.get(node).copied().flatten(),
         None => Some(node),
     };
-    let there = document.instances().iter().filter_map(|(&id, instance)| {
+    let instances = document.instances().iter().filter_map(|(&id, instance)| {
         let own = || node_of(document, instance.joint);
         let node = nodes.get(&id).copied().unwrap_or_else(own);
         let node = u32::try_from(place_of(node)?).ok()?;
         Some((id, InstanceId(node)))
     });
-    let there: BTreeMap<InstanceId, InstanceId> = there.collect();
-    let after = compare_frames(document, &read, &shown_clips, &there, task)?;
-    let chosen: Vec<ClipId> = clips.keys().copied().collect();
-    let mut before = uncorrected(document, &clips, &chosen, task)?;
-    // The normals of frames are not looked at, so that nothing is said of any.
-    before.normals = after.normals;
-    let mut correction = CorrectionReport::new(document, correct, None, &before, &after);
-    correction.nothing_to_do = false;
-    let off = framed.values().map(|framed| framed.off);
-    correction.expected_max_percent = 100.0 * off.fold(0.0, f64::max);
-    correction.meshes = corrected_meshes(document, &framed, correct.normals);
-    let n_targets = framed.values().map(|f| f.targets.len()).max().unwrap_or(0);
-    correction.morph_targets = n_targets;
-    correction.bake_seconds = bake_seconds;
-    correction.check_seconds = start.elapsed().as_secs_f64();
-    correction.bytes = files.iter().map(|(_, bytes)| bytes.len()).sum();
-    correction.source_bytes = size_of_source(source);
-    correction.size_ratio = correction.bytes as f64 / correction.source_bytes.max(1) as f64;
-    let told = Told {
-        n_targets,
-        n_not_chosen: n_before - n_chosen,
-        n_still: n_chosen - shown_clips.len(),
+    report.instances = Some(instances.collect());
+    Ok(WrittenFrames {
+        written: Written { files, report },
+        clips,
         n_freed: freed.len(),
         without_tangents,
-    };
-    told.tell(&mut report);
-    report.instances = Some(there);
-    report.tell_correction(correction);
-    Ok(Exported { files, report })
+    })
 }
 
-/// What the report says besides the errors.
-struct Told {
-    n_targets: usize,
-    n_not_chosen: usize,
-    /// Chosen clips in which nothing moves.
-    n_still: usize,
-    n_freed: usize,
-    without_tangents: bool,
-}
-
-impl Told {
-    fn tell(&self, report: &mut ExportReport) {
-        let mut first = Vec::new();
-        if self.n_targets > FEW_TARGETS {
-            let refuses = if self.n_targets > MANY {
-                " Viewers made with Filament refuse more than 256."
-            } else {
-                ""
-            };
-            first.push(Finding::warning(
-                "frames",
-                format!(
-                    "A mesh has {}; some viewers show no more than {FEW_TARGETS}.{refuses}",
-                    counted(self.n_targets, "morph target")
-                ),
-            ));
-        }
-        let left_out = [
-            (self.n_not_chosen, "not chosen, so not in the file."),
-            (
-                self.n_still,
-                "not in the file, since nothing would move there.",
-            ),
-        ];
-        for (n, why) in left_out.into_iter().filter(|(n, _)| *n > 0) {
-            first.push(Finding::info(
-                "clips",
-                format!("{} without frames: {why}", counted(n, "clip")),
-            ));
-        }
-        if self.without_tangents {
-            first.push(Finding::info("meshes", WITHOUT_TANGENTS));
-        }
-        if self.n_freed > 0 {
-            first.push(Finding::info(
-                "nodes",
-                format!(
-                    "{} flat or mirrored at some moment: the meshes there have nodes of their own.",
-                    counted(self.n_freed, "node")
-                ),
-            ));
-        }
-        report.findings.splice(0..0, first);
-    }
-}
-
-fn corrected_meshes(document: &Document, framed: &Framed, normals: bool) -> Vec<CorrectedMesh> {
-    let meshes = framed.iter().filter_map(|(id, framed)| {
-        let instance = document.instances().get(id)?;
-        let item = document.meshes().get(&instance.mesh)?;
-        let moved = framed.targets.iter().map(|target| {
-            let pairs = target.positions.iter().zip(&framed.base.positions);
-            pairs.filter(|(a, b)| a != b).count()
-        });
-        Some(CorrectedMesh {
-            mesh: instance.mesh.0,
-            name: item.geometry.name.clone(),
-            reweighted: false,
-            morph_targets: framed.targets.len(),
-            displacements: moved.sum(),
-            turned_normals: if normals {
-                framed.targets.iter().map(|t| t.normals.len()).sum()
-            } else {
-                0
-            },
-        })
-    });
-    meshes.collect()
-}
-
-/// What came of the meshes.
+/// What was written for the meshes.
 #[derive(Default)]
 struct WrittenMeshes {
     /// Instances that got nodes of their own, with the meshes that these draw.
@@ -273,7 +136,7 @@ fn write_meshes(
     patch: &mut Patch,
     report: &mut ExportReport,
     task: &Task,
-) -> Result<WrittenMeshes, ExportError> {
+) -> Result<WrittenMeshes, GltfWriteError> {
     let n_nodes = each(&patch.json, "nodes").count();
     let mut written = WrittenMeshes::default();
     for (&mesh, item) in document.meshes() {
@@ -320,7 +183,7 @@ fn write_meshes(
                 written.nodes.insert(*id, node);
             }
             let place = (at, mesh, item.as_ref());
-            written.without_tangents |= write_frames(patch, place, framed, correct)?;
+            written.without_tangents |= write_instance(patch, place, framed, correct)?;
             report.n_primitives_rewritten += item.geometry.primitives.len();
         }
     }
@@ -340,12 +203,12 @@ fn of_vertices(item: &MeshItem, frame: &Frame) -> LocalShape {
 }
 
 /// Writes the base and the targets of an instance of `mesh` into the mesh at `at`; whether it had tangents.
-fn write_frames(
+fn write_instance(
     patch: &mut Patch,
     (at, mesh, item): (usize, MeshId, &MeshItem),
     framed: &FramedInstance,
     correct: &BakeOptions,
-) -> Result<bool, ExportError> {
+) -> Result<bool, GltfWriteError> {
     let base = of_vertices(item, &framed.base);
     let mut had_tangents = false;
     for primitive in 0..item.geometry.primitives.len() {

@@ -1,6 +1,6 @@
 //! The binary container: taken apart, and put together.
 
-use super::ExportError;
+use super::error::GltfWriteError;
 use crate::document::{Source, SourceKind};
 use bytes::Bytes;
 
@@ -52,13 +52,13 @@ impl Chunks {
 }
 
 /// A binary container (glTF 2.0, 4.4).
-pub(super) fn glb(json: &str, bin: &[u8], more: &[Bytes]) -> Result<Bytes, ExportError> {
+pub(super) fn glb(json: &str, bin: &[u8], more: &[Bytes]) -> Result<Bytes, GltfWriteError> {
     let json_len = json.len().next_multiple_of(4);
     let bin_len = bin.len().next_multiple_of(4);
     let bin_chunk = if bin.is_empty() { 0 } else { 8 + bin_len };
     let total = 12 + 8 + json_len + bin_chunk + more.iter().map(Bytes::len).sum::<usize>();
     if u32::try_from(total).is_err() {
-        return Err(ExportError::TooLarge { bytes: total });
+        return Err(GltfWriteError::TooLarge { bytes: total });
     }
     let mut out = Vec::with_capacity(total);
     out.extend_from_slice(b"glTF");

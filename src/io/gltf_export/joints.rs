@@ -4,14 +4,16 @@
 //! writes those nodes and skins over the source's. Nodes of removed joints stay in the list, where nothing refers to them:
 //! extensions address nodes by index.
 
+use super::json::{each, entry_mut, index, number, place};
 use super::nodes::{node_of, write_transform};
-use super::patch::{FLOAT, NewAccessor, Patch, entry_mut, number, place};
+use super::patch::{NewAccessor, Patch};
 use super::report::ExportReport;
-use super::uses::{each, index};
 use crate::document::{Document, Skin};
 use crate::finding::{Finding, counted};
+use crate::io::gltf_json::ComponentType;
 use crate::math::Transform;
 use crate::skeleton::{JointId, Skeleton};
+use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 use glam::DAffine3;
 use serde_json::{Map, Value};
@@ -24,7 +26,7 @@ const CONTENT: [&str; 4] = ["mesh", "skin", "weights", "camera"];
 const CONTENT_EXTENSIONS: [&str; 2] = ["KHR_lights_punctual", "EXT_mesh_gpu_instancing"];
 
 /// The document with a node for each joint and no gap in its skins.
-pub(super) fn for_file(document: &Document) -> Cow<'_, Document> {
+pub fn for_file(document: &Document) -> Cow<'_, Document> {
     let json = document.source().map(|source| &source.json);
     let n_nodes = json.map_or(0, |json| each(json, "nodes").count());
     document.for_file(n_nodes as u32)
@@ -267,8 +269,8 @@ fn put_matrices(skin: &Skin, replaces: Option<usize>, patch: &mut Patch) -> usiz
         .collect();
     patch.put(NewAccessor {
         replaces,
-        component: FLOAT,
-        kind: "MAT4".into(),
+        component: ComponentType::F32,
+        kind: Type::Mat4,
         normalized: false,
         count: skin.inverse_bind.len(),
         bytes: Bytes::from(bytes),

@@ -1,6 +1,6 @@
 //! Names, and the pose as the new rest pose.
 
-use super::patch::{entry_mut, number};
+use super::json::{entry_mut, number};
 use super::report::ExportReport;
 use crate::document::Document;
 use crate::finding::Finding;

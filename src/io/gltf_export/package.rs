@@ -1,12 +1,16 @@
 //! The container: which buffer takes new bytes, where each buffer is stored, and the files that come of it.
 
-use super::compact::compact;
+use super::allocator::{Allocator, Policy};
+use super::destination::Destination;
+use super::error::GltfWriteError;
+use super::format::GltfFormat;
 use super::glb::{Chunks, glb};
-use super::patch::{MESHOPT, Patch, entry_mut};
-use super::uses::{each, index};
-use super::{Container, ExportError, external, text};
+use super::json::{MESHOPT, each, entry_mut, index};
+use super::patch::{Patch, Patched};
+use super::{external, text};
 use crate::document::{Source, SourceKind};
 use crate::finding::Finding;
+use crate::io::gltf_json::{value, view};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -30,7 +34,7 @@ pub(super) struct Package {
     /// What that buffer holds.
     bytes: Bytes,
     store: Store,
-    container: Container,
+    format: GltfFormat,
     name: String,
     source_text: String,
     /// Chunks of a .glb that are neither JSON nor BIN, with their headers.
@@ -38,24 +42,27 @@ pub(super) struct Package {
 }
 
 impl Package {
-    /// The source in the form of `container`. New files beside it take names for which `is_free` holds.
+    /// The source in the format of the destination. New files beside it take names that are free there.
     pub(super) fn new(
         source: &Source,
-        container: Container,
-        name: &str,
-        is_free: &dyn Fn(&str) -> bool,
+        destination: &Destination<'_>,
         findings: &mut Vec<Finding>,
     ) -> Self {
+        let &Destination {
+            format,
+            ref name,
+            is_free,
+        } = destination;
         let chunks = Chunks::of(source);
         let mut package = Self {
             json: source.json.clone(),
             buffer: each(&source.json, "buffers").count(),
             bytes: Bytes::new(),
             store: Store::DataUri,
-            container,
-            name: name.to_owned(),
+            format,
+            name: name.clone(),
             source_text: chunks.text,
-            more_chunks: if container == Container::Glb {
+            more_chunks: if format == GltfFormat::Glb {
                 chunks.more
             } else {
                 Vec::new()
@@ -69,10 +76,10 @@ impl Package {
             package.buffer = 0;
             package.bytes = source.buffers[0].clone();
         }
-        match container {
-            Container::Glb if has_bin || package.buffer == 0 => package.store = Store::Bin,
-            Container::Glb => package.merge(source, findings),
-            Container::Gltf => {
+        match format {
+            GltfFormat::Glb if has_bin || package.buffer == 0 => package.store = Store::Bin,
+            GltfFormat::Glb => package.merge(source, findings),
+            GltfFormat::Gltf => {
                 let embedded = |b: &Value| {
                     b.get("uri")
                         .and_then(Value::as_str)
@@ -87,34 +94,12 @@ impl Package {
         package
     }
 
-    /// The JSON to patch.
-    pub(super) fn patch(&mut self) -> Patch {
-        let first_byte = self.first_byte();
-        Patch::new(std::mem::take(&mut self.json), self.buffer, first_byte)
-    }
-
-    /// [`Package::patch`] that may write over bytes of the buffer that nothing refers to any more.
-    pub(super) fn patch_over(&mut self) -> Patch {
-        let declared = each(&self.json, "buffers")
-            .nth(self.buffer)
-            .and_then(|buffer| index(buffer.get("byteLength")));
-        let n = declared.map_or(0, |n| n.min(self.bytes.len()));
-        let mut patch = self.patch();
-        patch.reuse(n);
-        patch
-    }
-
-    /// The first byte that new data may take.
-    fn first_byte(&self) -> usize {
-        let declared = each(&self.json, "buffers")
-            .nth(self.buffer)
-            .and_then(|buffer| index(buffer.get("byteLength")))
-            // A buffer that is shorter than it claims is filled up, but not at any price.
-            .filter(|&n| n < self.bytes.len() + (1 << 20));
-        self.bytes
-            .len()
-            .max(declared.unwrap_or(0))
-            .next_multiple_of(4)
+    /// The JSON to patch; `policy`: what becomes of bytes that nothing refers to any more.
+    pub(super) fn patch(&mut self, policy: Policy) -> Patch {
+        let json = std::mem::take(&mut self.json);
+        let old = std::mem::take(&mut self.bytes);
+        let allocator = Allocator::new(&json, self.buffer, old, policy);
+        Patch::new(json, allocator)
     }
 
     /// "name.bin", or "name-1.bin" ... where that is taken.
@@ -206,7 +191,7 @@ impl Package {
             image.insert("bufferView".into(), n_views.into());
             image.insert("mimeType".into(), mime.into());
             merged.resize(merged.len().next_multiple_of(4), 0);
-            let view = json!({"buffer": 0, "byteOffset": merged.len(), "byteLength": bytes.len()});
+            let view = value(&view(0, merged.len(), bytes.len(), None));
             merged.extend_from_slice(&bytes);
             n_views += 1;
             if let Some(root) = self.json.as_object_mut() {
@@ -218,59 +203,15 @@ impl Package {
         }
     }
 
-    /// The files: the model first, then what it needs beside it that is new.
-    pub(super) fn finish(self, patch: Patch) -> Result<Vec<(String, Bytes)>, ExportError> {
-        let (patch, bytes) = self.gather(patch);
-        self.store(patch.json, &bytes)
+    /// The files: the model first, then what it needs beside it that is new; and the model's JSON without their names.
+    pub(super) fn finish(self, patched: Patched) -> Result<Packed, GltfWriteError> {
+        Ok(Packed {
+            json: patched.json.clone(),
+            files: self.store(patched.json, &patched.bytes)?,
+        })
     }
 
-    /// The patch with a buffer that holds all of the bytes, and these.
-    fn gather(&self, mut patch: Patch) -> (Patch, Bytes) {
-        patch.place_shared();
-        let appended = std::mem::take(&mut patch.space.appended);
-        let overwritten = std::mem::take(&mut patch.space.overwritten);
-        if appended.is_empty() && overwritten.is_empty() {
-            return (patch, self.bytes.clone());
-        }
-        let n_new: usize = appended.iter().map(Bytes::len).sum();
-        let mut all = Vec::with_capacity(patch.space.first_byte + n_new);
-        all.extend_from_slice(&self.bytes);
-        for (at, piece) in &overwritten {
-            if let Some(old) = all.get_mut(*at..at + piece.len()) {
-                old.copy_from_slice(piece);
-            }
-        }
-        if appended.is_empty() {
-            return (patch, Bytes::from(all));
-        }
-        all.resize(patch.space.first_byte, 0);
-        for piece in &appended {
-            all.extend_from_slice(piece);
-        }
-        if let Some(old) = entry_mut(&mut patch.json, "buffers", self.buffer) {
-            old.insert("byteLength".into(), all.len().into());
-        } else if let Some(root) = patch.json.as_object_mut() {
-            let buffers = root.entry("buffers").or_insert_with(|| json!([]));
-            if let Some(buffers) = buffers.as_array_mut() {
-                buffers.push(json!({"byteLength": all.len()}));
-            }
-        }
-        (patch, Bytes::from(all))
-    }
-
-    /// [`Package::finish`] of a file that need not keep what nothing refers to any more; also its JSON.
-    pub(super) fn finish_compact(
-        self,
-        patch: Patch,
-    ) -> Result<(Vec<(String, Bytes)>, Value), ExportError> {
-        let (mut patch, bytes) = self.gather(patch);
-        let bytes = compact(&mut patch.json, self.buffer, bytes);
-        patch.finish();
-        let json = patch.json.clone();
-        Ok((self.store(patch.json, &bytes)?, json))
-    }
-
-    fn store(self, mut json: Value, bytes: &Bytes) -> Result<Vec<(String, Bytes)>, ExportError> {
+    fn store(self, mut json: Value, bytes: &Bytes) -> Result<Vec<(String, Bytes)>, GltfWriteError> {
         let mut files = Vec::new();
         if !bytes.is_empty() && self.store != Store::Bin {
             let uri = match &self.store {
@@ -285,13 +226,19 @@ impl Package {
             }
         }
         let text = text::write_json(&json, &self.source_text);
-        let main = match self.container {
-            Container::Gltf => Bytes::from(text),
-            Container::Glb => glb(&text, bytes, &self.more_chunks)?,
+        let main = match self.format {
+            GltfFormat::Gltf => Bytes::from(text),
+            GltfFormat::Glb => glb(&text, bytes, &self.more_chunks)?,
         };
-        files.insert(0, (self.container.file_name(&self.name), main));
+        files.insert(0, (self.format.file_name(&self.name), main));
         Ok(files)
     }
+}
+
+/// New files.
+pub(super) struct Packed {
+    pub(super) files: Vec<(String, Bytes)>,
+    pub(super) json: Value,
 }
 
 /// The folder that a source's URIs are relative to.

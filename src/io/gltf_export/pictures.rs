@@ -1,8 +1,8 @@
 //! Pictures of the source as files of their own.
 
 use super::external;
+use super::json::{each, index};
 use super::package::{folder_of, mime_type};
-use super::uses::{each, index};
 use crate::document::{Document, Source};
 use bytes::Bytes;
 use serde_json::Value;

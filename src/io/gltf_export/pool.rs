@@ -13,7 +13,7 @@ pub(super) struct Purpose {
     pub(super) stride: Option<usize>,
 }
 
-/// Who names a view and an offset in it: an accessor, or a part of a sparse one.
+/// What refers to a view and an offset in it: an accessor, or a part of a sparse one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reader {
     Accessor(usize),
@@ -21,7 +21,7 @@ pub(super) enum Reader {
     Values(usize),
 }
 
-/// Pieces that wait for their place.
+/// Pieces without a place yet.
 #[derive(Default)]
 pub(super) struct Pool {
     pieces: BTreeMap<Purpose, Vec<Piece>>,
@@ -29,7 +29,7 @@ pub(super) struct Pool {
     known: HashMap<(Purpose, Bytes), usize>,
 }
 
-/// Bytes, and who reads them.
+/// Bytes and their readers.
 pub(super) struct Piece {
     pub(super) bytes: Bytes,
     pub(super) readers: Vec<Reader>,
@@ -98,8 +98,8 @@ pub(super) fn join(pieces: &[Piece]) -> (Bytes, Vec<usize>) {
     (Bytes::from(bytes), starts)
 }
 
-/// Tells `reader` its view and the offset in it.
-pub(super) fn tell(accessors: &mut Value, reader: Reader, view: usize, offset: usize) {
+/// Writes the view and the offset that `reader` uses.
+pub(super) fn set_view(accessors: &mut Value, reader: Reader, view: usize, offset: usize) {
     let (i, part) = match reader {
         Reader::Accessor(i) => (i, None),
         Reader::Indices(i) => (i, Some("indices")),

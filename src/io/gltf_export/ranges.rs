@@ -1,7 +1,7 @@
 //! Which bytes of a buffer nothing refers to any more.
 
-use super::patch::MESHOPT;
-use super::uses::{each, index};
+use super::json::{DRACO, MESHOPT, each, index};
+use crate::io::gltf_json::component_type;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -90,7 +90,7 @@ impl Ranges {
         }
         for primitive in each(json, "meshes").flat_map(|mesh| each(mesh, "primitives")) {
             let extensions = primitive.get("extensions");
-            let draco = extensions.and_then(|e| e.get("KHR_draco_mesh_compression"));
+            let draco = extensions.and_then(|e| e.get(DRACO));
             hold_all(draco.and_then(|draco| draco.get("bufferView")));
         }
         for (v, view) in views.iter().enumerate() {
@@ -158,12 +158,8 @@ pub(super) fn span(json: &Value, accessor: &Value, buffer: usize) -> Option<Rang
 
 /// Bytes of one element; columns of matrices begin at multiples of 4.
 fn element_size(accessor: &Value) -> Option<usize> {
-    let size = match index(accessor.get("componentType"))? {
-        5120 | 5121 => 1,
-        5122 | 5123 => 2,
-        5125 | 5126 => 4,
-        _ => return None,
-    };
+    let code = index(accessor.get("componentType"))?;
+    let size = component_type(code as u64)?.size();
     Some(match accessor.get("type")?.as_str()? {
         "SCALAR" => size,
         "VEC2" => 2 * size,

@@ -1,9 +1,7 @@
-//! What an export did besides writing what the artist sees, in plain words.
+//! The report of a written file, with findings for the artist.
 
-use super::verify::{CorrectionReport, LACKS_CLIP};
-use crate::bake::Jump;
-use crate::document::{ClipId, Document, InstanceId, MeshId};
-use crate::finding::{Finding, counted, trimmed};
+use crate::document::{ClipId, InstanceId, MeshId};
+use crate::finding::{Finding, counted};
 use std::collections::BTreeMap;
 
 /// What an export did; the findings are for the artist.
@@ -36,8 +34,6 @@ pub struct ExportReport {
     pub n_clips_left_out: usize,
     /// Bytes appended to the source's data.
     pub n_bytes_added: usize,
-    /// What correction came to, where it was asked for.
-    pub correction: Option<CorrectionReport>,
 }
 
 impl ExportReport {
@@ -63,79 +59,6 @@ impl ExportReport {
         });
         let sentences: Vec<String> = [first, added, left_out].into_iter().flatten().collect();
         sentences.join(" ")
-    }
-
-    /// Keeps what correction came to; a miss is said first of all.
-    pub(super) fn tell_correction(&mut self, correction: CorrectionReport) {
-        if let Some(whole) = &correction.whole_stack {
-            let message = format!(
-                "Helper joints follow the skinning; what the stack does after it (bulges, smoothing) is not in the file. \
-                 Against the whole stack the file is at most {:.4} % of the diagonal off.",
-                whole.max_percent
-            );
-            self.findings
-                .insert(0, Finding::info("correction", message));
-        }
-        let most = correction.tolerance_percent;
-        let tolerance = trimmed(most);
-        if let Some(driven) = &correction.driven
-            && driven.max_percent > most
-        {
-            let message = format!(
-                "The tolerance of {tolerance} % is missed in poses that no clip of the file has, each bone turned up to 110 \
-                 degrees: at most {:.4} % of the diagonal off, against {:.3} % without correction.",
-                driven.max_percent,
-                driven.before_max_percent.unwrap_or(0.0)
-            );
-            self.findings
-                .insert(0, Finding::warning("correction", message));
-        }
-        if correction.lacks_clip {
-            self.findings
-                .insert(0, Finding::warning("correction", LACKS_CLIP));
-        }
-        if correction.max_percent > most {
-            let at = correction.worst.as_ref().map_or_else(String::new, |worst| {
-                format!(
-                    " (clip \"{}\" at {:.3} s, vertex {})",
-                    worst.clip, worst.time, worst.vertex
-                )
-            });
-            let message = format!(
-                "The tolerance of {tolerance} % is missed: at most {:.4} % of the diagonal off{at}.",
-                correction.max_percent
-            );
-            self.findings
-                .insert(0, Finding::warning("correction", message));
-        }
-        self.correction = Some(correction);
-    }
-
-    /// Says where the skin itself jumps, clip by clip.
-    pub(super) fn tell_jumps(&mut self, document: &Document, jumps: &[Jump]) {
-        for of_clip in jumps.chunk_by(|a, b| a.clip == b.clip) {
-            let [first, rest @ ..] = of_clip else {
-                continue;
-            };
-            let clip = document.clips().get(&first.clip);
-            let name = clip.map_or("", |clip| clip.name.as_str());
-            let label = |joint| document.skeleton().label(joint);
-            let more = match rest.len() {
-                0 => String::new(),
-                1 => " It does so once more.".to_owned(),
-                n => format!(" It does so {n} times more."),
-            };
-            self.findings.push(Finding::warning(
-                format!("clip \"{name}\""),
-                format!(
-                    "The skin jumps at {:.3} s: {} and {} turn by 180 degrees against each other there, and dual quaternions \
-                     go the other way round. The file jumps with it, within two thousandths of a second.{more}",
-                    first.time,
-                    label(first.joints.0),
-                    label(first.joints.1),
-                ),
-            ));
-        }
     }
 
     pub(super) fn reduced(

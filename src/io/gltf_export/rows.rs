@@ -2,7 +2,7 @@
 
 use crate::skinning::RowRef;
 
-/// What the validator grants to the sum of weights, for each weight that is not zero.
+/// Tolerance of the glTF validator for the sum of weights, per weight that is not zero.
 const SUM_TOLERANCE: f64 = 2e-7;
 
 /// Influences ready to be written.

@@ -1,17 +1,16 @@
 //! Morph targets that were baked -> displacements of positions and normals in every primitive of a mesh.
 
-use super::ExportError;
+use super::error::GltfWriteError;
+use super::json::{entry_mut, index, place, short};
 use super::nodes::node_of;
-use super::patch::{
-    ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_BYTE, UNSIGNED_INT, UNSIGNED_SHORT,
-    entry_mut, place, short,
-};
+use super::patch::{NewAccessor, Patch};
+use super::primitives::{points_of, primitive_mut};
 use super::report::ExportReport;
 use super::uncompress;
-use super::uses::index;
-use super::weights::{points_of, primitive_mut};
 use crate::bake::BakedMesh;
 use crate::document::{Document, MeshId, MeshItem};
+use crate::io::gltf_json::{ComponentType, Target, accessor, members, type_name, type_of};
+use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 use glam::Vec3;
 use serde_json::{Map, Value, json};
@@ -32,7 +31,7 @@ pub(super) fn add_targets(
     sparse: bool,
     patch: &mut Patch,
     report: &mut ExportReport,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     let geometry = &item.geometry;
     let n_own = geometry.morphs.len();
     let mut writer = Writer::new(sparse);
@@ -43,7 +42,7 @@ pub(super) fn add_targets(
     for primitive in 0..geometry.primitives.len() {
         uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
         let points = points_of(item, primitive);
-        let missing = || ExportError::PrimitiveMissing {
+        let missing = || GltfWriteError::PrimitiveMissing {
             mesh: mesh.0,
             primitive,
         };
@@ -62,15 +61,15 @@ pub(super) fn add_targets(
         // Of the types that the source's targets have them in.
         let accessors = patch.json.get("accessors");
         let kind = |i: Option<usize>| accessors?.get(i?)?.get("type")?.as_str();
-        let mut others: Vec<(String, String)> = others
+        let mut others: Vec<(String, Type)> = others
             .into_iter()
-            .map(|(key, accessor)| (key, kind(accessor).unwrap_or("VEC3").to_owned()))
+            .map(|(key, accessor)| (key, kind(accessor).and_then(type_of).unwrap_or(Type::Vec3)))
             .collect();
         let found = position
             .and_then(|i| index(patch.json.get("accessors")?.get(i)?.get("count")))
             .unwrap_or(0);
         if found != points.len() {
-            return Err(ExportError::VertexCount {
+            return Err(GltfWriteError::VertexCount {
                 mesh: mesh.0,
                 primitive,
                 found,
@@ -82,7 +81,7 @@ pub(super) fn add_targets(
         let turned = has_normals && normals.iter().any(turns);
         let fill = turned && !others.iter().any(|(other, _)| other == "NORMAL");
         if fill {
-            others.push(("NORMAL".into(), "VEC3".into()));
+            others.push(("NORMAL".into(), Type::Vec3));
         }
         let of = |all: &[Vec<Vec3>], which: &[u32]| -> Vec<Vec<Vec3>> {
             let of_vertices = |all: &Vec<Vec3>| which.iter().map(|&i| all[i as usize]).collect();
@@ -104,14 +103,14 @@ pub(super) fn add_targets(
                 let accessor = if other == "NORMAL" && turned {
                     writer.displacements(patch, turns)
                 } else {
-                    writer.zeros(patch, points.len(), kind)
+                    writer.zeros(patch, points.len(), *kind)
                 };
                 target.insert(other.clone(), accessor.into());
             }
             targets.push(Value::Object(target));
         }
-        let zeros = (fill && n_own > 0).then(|| writer.zeros(patch, points.len(), "VEC3"));
-        let still = (n_own > 0).then(|| writer.zeros(patch, points.len(), "VEC3"));
+        let zeros = (fill && n_own > 0).then(|| writer.zeros(patch, points.len(), Type::Vec3));
+        let still = (n_own > 0).then(|| writer.zeros(patch, points.len(), Type::Vec3));
         let entry = primitive_mut(&mut patch.json, mesh, primitive).ok_or_else(missing)?;
         let list = entry.get_mut("targets").and_then(Value::as_array_mut);
         if let Some(list) = list {
@@ -175,7 +174,7 @@ pub(super) struct Writer {
     /// Only what is not zero, where that is smaller. Some players do not read it.
     sparse: bool,
     /// Accessors of nothing but zeros, by their number and kind.
-    zeros: BTreeMap<(usize, String), usize>,
+    zeros: BTreeMap<(usize, &'static str), usize>,
     /// Vertices that sparse targets list, the most first.
     lists: Vec<Vec<usize>>,
 }
@@ -222,7 +221,7 @@ impl Writer {
     pub(super) fn displacements(&mut self, patch: &mut Patch, displacements: &[Vec3]) -> usize {
         let own = moved(displacements);
         if own.is_empty() {
-            return self.zeros(patch, displacements.len(), "VEC3");
+            return self.zeros(patch, displacements.len(), Type::Vec3);
         }
         let list = self.list_for(&own).unwrap_or(&own);
         let (component, indices) = encode_indices(list);
@@ -235,7 +234,7 @@ impl Writer {
         }
         let values: Vec<Vec3> = list.iter().map(|&v| displacements[v]).collect();
         let values = Bytes::copy_from_slice(bytemuck::cast_slice(&values));
-        let mut entry = flat(displacements.len(), "VEC3");
+        let mut entry = flat(displacements.len(), Type::Vec3);
         // The zeros that are not stored count too.
         let low = displacements.iter().fold(Vec3::ZERO, |a, d| a.min(*d));
         let high = displacements.iter().fold(Vec3::ZERO, |a, d| a.max(*d));
@@ -245,12 +244,12 @@ impl Writer {
     }
 
     /// Zeros; as sparse ones they take no bytes: an accessor without a buffer view.
-    fn zeros(&mut self, patch: &mut Patch, count: usize, kind: &str) -> usize {
-        let key = (count, kind.to_owned());
+    fn zeros(&mut self, patch: &mut Patch, count: usize, kind: Type) -> usize {
+        let key = (count, type_name(kind));
         if let Some(&known) = self.zeros.get(&key) {
             return known;
         }
-        let width = width(kind);
+        let width = kind.multiplicity();
         let accessor = if self.sparse {
             let mut entry = flat(count, kind);
             entry.insert("min".into(), json!(vec![0; width]));
@@ -259,12 +258,12 @@ impl Writer {
         } else {
             patch.put_shared(NewAccessor {
                 replaces: None,
-                component: FLOAT,
-                kind: kind.into(),
+                component: ComponentType::F32,
+                kind,
                 normalized: false,
                 count,
                 bytes: Bytes::from(vec![0; 4 * width * count]),
-                target: Some(ARRAY_BUFFER),
+                target: Some(Target::ArrayBuffer),
                 bounds: Some((vec![0; width], vec![0; width])),
             })
         };
@@ -282,12 +281,12 @@ fn put_dense(patch: &mut Patch, displacements: &[Vec3]) -> usize {
         });
     patch.put_shared(NewAccessor {
         replaces: None,
-        component: FLOAT,
-        kind: "VEC3".into(),
+        component: ComponentType::F32,
+        kind: Type::Vec3,
         normalized: false,
         count: displacements.len(),
         bytes: Bytes::copy_from_slice(bytemuck::cast_slice(displacements)),
-        target: Some(ARRAY_BUFFER),
+        target: Some(Target::ArrayBuffer),
         bounds: Some((bits(low), bits(high))),
     })
 }
@@ -314,40 +313,25 @@ fn index_bytes(list: &[usize]) -> usize {
 }
 
 /// glTF's number for the smallest type that holds ascending indices, and their bytes.
-fn encode_indices(list: &[usize]) -> (u32, Bytes) {
+fn encode_indices(list: &[usize]) -> (ComponentType, Bytes) {
     let list = || list.iter();
-    let (component, bytes): (u32, Vec<u8>) = match list().next_back() {
-        Some(0..=0xff) => (UNSIGNED_BYTE, list().map(|&v| v as u8).collect()),
+    let (component, bytes): (ComponentType, Vec<u8>) = match list().next_back() {
+        Some(0..=0xff) => (ComponentType::U8, list().map(|&v| v as u8).collect()),
         Some(0x100..=0xffff) => {
             let short = list().flat_map(|&v| (v as u16).to_le_bytes());
-            (UNSIGNED_SHORT, short.collect())
+            (ComponentType::U16, short.collect())
         }
         _ => {
             let long = list().flat_map(|&v| (v as u32).to_le_bytes());
-            (UNSIGNED_INT, long.collect())
+            (ComponentType::U32, long.collect())
         }
     };
     (component, Bytes::from(bytes))
 }
 
-/// Numbers an element of a vertex attribute of this type has.
-fn width(kind: &str) -> usize {
-    match kind {
-        "SCALAR" => 1,
-        "VEC2" => 2,
-        "VEC4" | "MAT2" => 4,
-        "MAT3" => 9,
-        "MAT4" => 16,
-        _ => 3,
-    }
-}
-
-fn flat(count: usize, kind: &str) -> Map<String, Value> {
-    let mut entry = Map::new();
-    entry.insert("componentType".into(), FLOAT.into());
-    entry.insert("count".into(), count.into());
-    entry.insert("type".into(), kind.into());
-    entry
+/// An accessor of f32 without data of its own.
+fn flat(count: usize, kind: Type) -> Map<String, Value> {
+    members(&accessor(None, ComponentType::F32, kind, count))
 }
 
 fn numbers(v: Vec3) -> Value {
@@ -357,9 +341,13 @@ fn numbers(v: Vec3) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::gltf_export::allocator::Allocator;
 
-    fn write(sparse: bool) -> Patch {
-        let mut patch = Patch::new(json!({"accessors": [], "bufferViews": []}), 0, 0);
+    fn write(sparse: bool) -> Value {
+        let mut patch = Patch::new(
+            json!({"accessors": [], "bufferViews": []}),
+            Allocator::default(),
+        );
         let mut writer = Writer::new(sparse);
         let mut displacements = vec![Vec3::ZERO; 20];
         writer.displacements(&mut patch, &displacements);
@@ -368,14 +356,13 @@ mod tests {
         displacements[3] = Vec3::new(1.0, -2.0, 0.0);
         writer.displacements(&mut patch, &displacements);
         writer.displacements(&mut patch, &[Vec3::X; 4]);
-        patch.finish();
-        patch
+        patch.finish().json
     }
 
     #[test]
     fn few_displacements_are_sparse_and_none_take_no_bytes() {
-        let patch = write(true);
-        let accessors = &patch.json["accessors"];
+        let json = write(true);
+        let accessors = &json["accessors"];
         assert!(accessors[0].get("bufferView").is_none() && accessors[0].get("sparse").is_none());
         assert_eq!(accessors[1]["sparse"]["count"], 1);
         assert_eq!(accessors[1]["min"], json!([0, -2, 0]));
@@ -385,7 +372,10 @@ mod tests {
 
     #[test]
     fn a_few_zeros_more_save_a_list() {
-        let mut patch = Patch::new(json!({"accessors": [], "bufferViews": []}), 0, 0);
+        let mut patch = Patch::new(
+            json!({"accessors": [], "bufferViews": []}),
+            Allocator::default(),
+        );
         let mut writer = Writer::new(true);
         let displaced = |n: usize| {
             let mut all = vec![Vec3::ZERO; 1000];
@@ -397,23 +387,23 @@ mod tests {
         for displacements in &all {
             writer.displacements(&mut patch, displacements);
         }
-        patch.finish();
-        let sparse = |i: usize| &patch.json["accessors"][i]["sparse"];
+        let json = patch.finish().json;
+        let sparse = |i: usize| &json["accessors"][i]["sparse"];
         // 2 of 12 bytes are less than 98 indices of 2, 17 of them are not.
         let counts: Vec<_> = (0..4)
             .map(|i| sparse(i)["count"].as_u64().unwrap())
             .collect();
         assert_eq!(counts, [50, 100, 100, 83]);
         assert_eq!(sparse(1)["indices"], sparse(2)["indices"]);
-        assert_eq!(sparse(1)["indices"]["componentType"], UNSIGNED_SHORT);
+        assert_eq!(sparse(1)["indices"]["componentType"], 5123);
         assert_ne!(sparse(1)["values"], sparse(2)["values"]);
     }
 
     #[test]
     fn indices_take_the_smallest_type() {
-        assert_eq!(encode_indices(&[3, 255]).0, UNSIGNED_BYTE);
+        assert_eq!(encode_indices(&[3, 255]).0, ComponentType::U8);
         assert_eq!(encode_indices(&[3, 256]).1[..], [3, 0, 0, 1]);
-        assert_eq!(encode_indices(&[65536]).0, UNSIGNED_INT);
+        assert_eq!(encode_indices(&[65536]).0, ComponentType::U32);
         for list in [&[3, 255][..], &[256], &[65535], &[65536]] {
             assert_eq!(index_bytes(list), encode_indices(list).1.len());
         }
@@ -421,8 +411,8 @@ mod tests {
 
     #[test]
     fn dense_displacements_are_all_there() {
-        let patch = write(false);
-        let accessors = patch.json["accessors"].as_array().unwrap();
+        let json = write(false);
+        let accessors = json["accessors"].as_array().unwrap();
         assert_eq!(accessors.len(), 3);
         for accessor in accessors {
             assert!(accessor.get("bufferView").is_some() && accessor.get("sparse").is_none());

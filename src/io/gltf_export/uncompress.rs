@@ -3,18 +3,16 @@
 //! Draco stores a primitive as a whole, so that new weights need all the rest of it decoded. Encoding it again would
 //! quantise a second time: the decoded numbers are what every player shows, and they are what is written.
 
-use super::ExportError;
-use super::patch::{
-    ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_INT, UNSIGNED_SHORT,
-};
+use super::error::GltfWriteError;
+use super::json::{DRACO, index};
+use super::patch::{NewAccessor, Patch};
+use super::primitives::{attributes_mut, primitive_mut};
 use super::report::ExportReport;
-use super::uses::index;
-use super::weights::{attributes_mut, primitive_mut};
 use crate::document::{Document, MeshId};
 use crate::io::gltf;
+use crate::io::gltf_json::{ComponentType, Target};
+use ::gltf::json::accessor::Type;
 use bytes::Bytes;
-
-const DRACO: &str = "KHR_draco_mesh_compression";
 
 /// [`uncompress`], where that was not done yet.
 pub(super) fn uncompress_once(
@@ -23,7 +21,7 @@ pub(super) fn uncompress_once(
     mesh: MeshId,
     primitive: usize,
     report: &mut ExportReport,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     let entry = primitive_mut(&mut patch.json, mesh, primitive);
     let is_compressed =
         entry.is_some_and(|e| e.get("extensions").is_some_and(|e| e.get(DRACO).is_some()));
@@ -40,12 +38,12 @@ pub(super) fn uncompress(
     mesh: MeshId,
     primitive: usize,
     report: &mut ExportReport,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     let Some(source) = document.source() else {
         return Ok(());
     };
     let decoded = gltf::uncompress(source, mesh.0 as usize, primitive);
-    let decoded = decoded.map_err(|fault| ExportError::Compressed {
+    let decoded = decoded.map_err(|fault| GltfWriteError::Compressed {
         mesh: mesh.0,
         primitive,
         why: fault.message,
@@ -110,12 +108,12 @@ fn plain(
     replaces: Option<usize>,
 ) -> NewAccessor {
     let kind = match attribute.width {
-        1 => "SCALAR",
-        2 => "VEC2",
-        3 => "VEC3",
-        4 => "VEC4",
-        9 => "MAT3",
-        _ => "MAT4",
+        1 => Type::Scalar,
+        2 => Type::Vec2,
+        3 => Type::Vec3,
+        4 => Type::Vec4,
+        9 => Type::Mat3,
+        _ => Type::Mat4,
     };
     let size = attribute.bytes.len() / n_vertices.max(1);
     // Elements of vertex attributes begin at multiples of 4 bytes.
@@ -130,16 +128,16 @@ fn plain(
         Bytes::from(padded)
     };
     // Bounds are required of positions only.
-    let bounds = (attribute.semantic == "POSITION" && attribute.component == FLOAT)
+    let bounds = (attribute.semantic == "POSITION" && attribute.component == ComponentType::F32)
         .then(|| bounds(&attribute.bytes, attribute.width));
     NewAccessor {
         replaces,
         component: attribute.component,
-        kind: kind.into(),
+        kind,
         normalized: attribute.normalized,
         count: n_vertices,
         bytes,
-        target: Some(ARRAY_BUFFER),
+        target: Some(Target::ArrayBuffer),
         bounds,
     }
 }
@@ -159,23 +157,23 @@ fn bounds(bytes: &[u8], width: usize) -> (Vec<u64>, Vec<u64>) {
 fn indices(triangles: &[[u32; 3]], n_vertices: usize, replaces: Option<usize>) -> NewAccessor {
     let corners = triangles.as_flattened();
     // The largest u16 would restart the primitive.
-    let (component, bytes): (u32, Vec<u8>) = if u16::try_from(n_vertices).is_ok() {
+    let (component, bytes): (ComponentType, Vec<u8>) = if u16::try_from(n_vertices).is_ok() {
         let narrow = corners.iter().flat_map(|&i| (i as u16).to_le_bytes());
-        (UNSIGNED_SHORT, narrow.collect())
+        (ComponentType::U16, narrow.collect())
     } else {
         (
-            UNSIGNED_INT,
+            ComponentType::U32,
             corners.iter().flat_map(|i| i.to_le_bytes()).collect(),
         )
     };
     NewAccessor {
         replaces,
         component,
-        kind: "SCALAR".into(),
+        kind: Type::Scalar,
         normalized: false,
         count: corners.len(),
         bytes: Bytes::from(bytes),
-        target: Some(ELEMENT_ARRAY_BUFFER),
+        target: Some(Target::ElementArrayBuffer),
         bounds: None,
     }
 }
@@ -188,7 +186,7 @@ mod tests {
     fn short_elements_are_padded_and_positions_bounded() {
         let colour = gltf::PlainAttribute {
             semantic: "COLOR_0".into(),
-            component: 5121,
+            component: ComponentType::U8,
             width: 3,
             normalized: true,
             bytes: Bytes::from_static(&[1, 2, 3, 4, 5, 6]),
@@ -209,10 +207,13 @@ mod tests {
 
     #[test]
     fn indices_take_as_many_bytes_as_needed() {
-        assert_eq!(indices(&[[0, 1, 2]], 65535, None).component, UNSIGNED_SHORT);
+        assert_eq!(
+            indices(&[[0, 1, 2]], 65535, None).component,
+            ComponentType::U16
+        );
         assert_eq!(
             indices(&[[0, 1, 65535]], 65536, None).component,
-            UNSIGNED_INT
+            ComponentType::U32
         );
     }
 }

@@ -1,5 +1,6 @@
 //! Who refers to which accessor and buffer view.
 
+use super::json::{DRACO, INSTANCING, MESHOPT, each, index};
 use serde_json::{Map, Value};
 
 /// Numbers of references; an entry with none was already unused in the source.
@@ -109,10 +110,10 @@ impl Uses {
 
     fn extension(&mut self, name: &str, extension: &Value) {
         match name {
-            "KHR_draco_mesh_compression" => self.view(extension.get("bufferView"), 1),
-            "EXT_mesh_gpu_instancing" => self.accessors_of(extension.get("attributes")),
+            DRACO => self.view(extension.get("bufferView"), 1),
+            INSTANCING => self.accessors_of(extension.get("attributes")),
             // Refers to a buffer; its view is counted with its accessors.
-            "EXT_meshopt_compression" | "KHR_meshopt_compression" => {}
+            _ if MESHOPT.contains(&name) => {}
             _ if WITHOUT_REFERENCES.iter().any(|w| name.starts_with(w)) => {}
             _ => self.numbers(extension),
         }
@@ -144,12 +145,7 @@ pub(super) fn is_known_throughout(value: &Value, besides: &[&str]) -> bool {
     }
     let is_known = |name: &str, extension: &Value| {
         let is_named = |names: &[&str]| names.iter().any(|n| name.starts_with(n));
-        let known = [
-            "KHR_draco_mesh_compression",
-            "EXT_mesh_gpu_instancing",
-            "EXT_meshopt_compression",
-            "KHR_meshopt_compression",
-        ];
+        let known = [DRACO, INSTANCING, MESHOPT[0], MESHOPT[1]];
         !is_named(besides) && (is_named(&known) || is_named(&WITHOUT_REFERENCES))
             || !has_numbers(extension)
     };
@@ -164,27 +160,6 @@ pub(super) fn is_known_throughout(value: &Value, besides: &[&str]) -> bool {
         }),
         _ => true,
     }
-}
-
-/// The entries of the list `key`; none where it is missing or no list.
-pub(super) fn each<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
-    value
-        .get(key)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-}
-
-/// A JSON number as an index.
-pub(super) fn index(value: Option<&Value>) -> Option<usize> {
-    let value = value?;
-    let whole = value.as_u64().or_else(|| {
-        value
-            .as_f64()
-            .filter(|n| *n >= 0.0 && n.fract() == 0.0)
-            .map(|n| n as u64)
-    });
-    whole.and_then(|n| usize::try_from(n).ok())
 }
 
 fn add(counts: &mut [u32], at: Option<&Value>, change: i32) {

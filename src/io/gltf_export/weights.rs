@@ -1,17 +1,20 @@
 //! Edited influences -> JOINTS_n and WEIGHTS_n of the primitives that show them.
 
-use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch, UNSIGNED_BYTE, UNSIGNED_SHORT};
+use super::error::GltfWriteError;
+use super::json::index;
+use super::patch::{NewAccessor, Patch};
+use super::primitives::{attributes_mut, points_of};
 use super::report::ExportReport;
 use super::rows::{FittedRow, fit};
-use super::uses::index;
-use super::{ExportError, uncompress};
+use super::uncompress;
 use crate::bake::Baked;
 use crate::document::{Document, MeshId, MeshItem};
+use crate::io::gltf_json::{ComponentType, Target};
 use crate::skinning::{CHUNK, Influences};
 use crate::task::Task;
+use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 use rayon::prelude::*;
-use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// The accessors of JOINTS_n and WEIGHTS_n.
@@ -40,7 +43,7 @@ pub(super) fn patch_weights(
     patch: &mut Patch,
     report: &mut ExportReport,
     task: &Task,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     let mut jobs = Vec::new();
     for (&mesh, item) in document.meshes() {
         task.check()?;
@@ -65,13 +68,13 @@ pub(super) fn patch_weights(
         }
     }
     let n_jobs = jobs.len();
-    // What reductions cost, a mesh at a time: a point that several primitives show counts once.
+    // Counted per mesh: a point that several primitives show counts once.
     let mut cost: Option<(MeshId, Cost)> = None;
     for (done, job) in jobs.iter().enumerate() {
         task.step("Writing weights", done as f32 / n_jobs as f32)?;
         if cost.as_ref().is_none_or(|(mesh, _)| *mesh != job.mesh) {
             if let Some((mesh, cost)) = cost.take() {
-                cost.tell(document, mesh, limit, report);
+                cost.add_findings(document, mesh, limit, report);
             }
             cost = Some((job.mesh, Cost::default()));
         }
@@ -80,7 +83,7 @@ pub(super) fn patch_weights(
         }
     }
     if let Some((mesh, cost)) = cost {
-        cost.tell(document, mesh, limit, report);
+        cost.add_findings(document, mesh, limit, report);
     }
     // Second sets that the new weights do not need.
     patch.settle();
@@ -88,7 +91,7 @@ pub(super) fn patch_weights(
     Ok(())
 }
 
-/// What fitting the rows of a mesh changed.
+/// Changes to the rows of a mesh that had to fit the format.
 #[derive(Default)]
 struct Cost {
     /// Points in the order of their first vertex, may repeat.
@@ -104,7 +107,13 @@ impl Cost {
         points.len()
     }
 
-    fn tell(mut self, document: &Document, mesh: MeshId, limit: usize, report: &mut ExportReport) {
+    fn add_findings(
+        mut self,
+        document: &Document,
+        mesh: MeshId,
+        limit: usize,
+        report: &mut ExportReport,
+    ) {
         let name = document
             .meshes()
             .get(&mesh)
@@ -144,41 +153,6 @@ fn edited_primitives(item: &MeshItem, edited: &[bool]) -> Vec<usize> {
         .collect()
 }
 
-/// The points of a primitive's vertices, in the order of the file.
-pub(super) fn points_of(item: &MeshItem, primitive: usize) -> &[u32] {
-    let primitive = item.geometry.primitives.get(primitive);
-    primitive
-        .and_then(|p| {
-            let range = p.vertices.start as usize..p.vertices.end as usize;
-            item.geometry.point_of_vertex.get(range)
-        })
-        .unwrap_or_default()
-}
-
-/// The attributes of a primitive in the file.
-pub(super) fn attributes_mut(
-    json: &mut Value,
-    mesh: MeshId,
-    primitive: usize,
-) -> Option<&mut Map<String, Value>> {
-    primitive_mut(json, mesh, primitive)?
-        .get_mut("attributes")?
-        .as_object_mut()
-}
-
-/// A primitive in the file.
-pub(super) fn primitive_mut(
-    json: &mut Value,
-    mesh: MeshId,
-    primitive: usize,
-) -> Option<&mut Map<String, Value>> {
-    json.get_mut("meshes")?
-        .get_mut(mesh.0 as usize)?
-        .get_mut("primitives")?
-        .get_mut(primitive)?
-        .as_object_mut()
-}
-
 /// Gives up the accessors of a primitive's influences.
 fn release(
     patch: &mut Patch,
@@ -186,9 +160,9 @@ fn release(
     item: &MeshItem,
     primitive: usize,
     report: &mut ExportReport,
-) -> Result<Vec<SetAccessors>, ExportError> {
+) -> Result<Vec<SetAccessors>, GltfWriteError> {
     let expected = points_of(item, primitive).len();
-    let missing = ExportError::PrimitiveMissing {
+    let missing = GltfWriteError::PrimitiveMissing {
         mesh: mesh.0,
         primitive,
     };
@@ -208,7 +182,7 @@ fn release(
         .and_then(|accessor| index(accessor.get("count")))
         .unwrap_or(0);
     if found != expected {
-        return Err(ExportError::VertexCount {
+        return Err(GltfWriteError::VertexCount {
             mesh: mesh.0,
             primitive,
             found,
@@ -285,9 +259,9 @@ fn encode_joints(rows: &[FittedRow], set: usize, replaces: Option<usize>) -> New
             .flat_map(|row| quad(row, set).map(|(joint, _)| joint))
     };
     let (component, bytes) = match joints().map(u8::try_from).collect::<Result<Vec<u8>, _>>() {
-        Ok(bytes) => (UNSIGNED_BYTE, bytes),
+        Ok(bytes) => (ComponentType::U8, bytes),
         Err(_) => (
-            UNSIGNED_SHORT,
+            ComponentType::U16,
             joints().flat_map(u16::to_le_bytes).collect(),
         ),
     };
@@ -300,7 +274,7 @@ fn encode_weights(rows: &[FittedRow], set: usize, replaces: Option<usize>) -> Ne
         .flat_map(|row| quad(row, set).map(|(_, weight)| weight.to_le_bytes()))
         .flatten()
         .collect();
-    vec4(rows.len(), FLOAT, bytes, replaces)
+    vec4(rows.len(), ComponentType::F32, bytes, replaces)
 }
 
 /// Weights of one set as normalised u16 that sum to 65535: the largest takes up the rounding.
@@ -318,19 +292,24 @@ fn encode_short_weights(rows: &[FittedRow], replaces: Option<usize>) -> NewAcces
     }
     NewAccessor {
         normalized: true,
-        ..vec4(rows.len(), UNSIGNED_SHORT, bytes, replaces)
+        ..vec4(rows.len(), ComponentType::U16, bytes, replaces)
     }
 }
 
-fn vec4(count: usize, component: u32, bytes: Vec<u8>, replaces: Option<usize>) -> NewAccessor {
+fn vec4(
+    count: usize,
+    component: ComponentType,
+    bytes: Vec<u8>,
+    replaces: Option<usize>,
+) -> NewAccessor {
     NewAccessor {
         replaces,
         component,
-        kind: "VEC4".into(),
+        kind: Type::Vec4,
         normalized: false,
         count,
         bytes: Bytes::from(bytes),
-        target: Some(ARRAY_BUFFER),
+        target: Some(Target::ArrayBuffer),
         bounds: None,
     }
 }
@@ -378,7 +357,7 @@ mod tests {
         let joints = encode_joints(&[row], 0, None);
         assert_eq!(
             (joints.component, &joints.bytes[..2]),
-            (UNSIGNED_SHORT, &[0, 1][..])
+            (ComponentType::U16, &[0, 1][..])
         );
     }
 }

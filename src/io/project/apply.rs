@@ -3,11 +3,12 @@
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
 use super::session::{self, Session};
+use super::types::all_finite;
 use super::v4::{
     ClipEntry, JointPose, LayerEntry, MeshMask, MeshPoints, MeshWeights, Named, Project, Renamed,
     RuleEntry, SkinJoint, StackEntry, TransformEntry,
 };
-use super::{ProjectError, all_finite, clips, layers, masks, points, rows, rules, transforms};
+use super::{ProjectError, clips, layers, masks, points, rig, rows, rules, transforms};
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::{ClipId, Document, Edit, Layer, LayerId, LayerStack, MeshId};
 use crate::finding::Finding;
@@ -47,6 +48,17 @@ pub(super) fn apply_within(
         document,
         findings: Vec::new(),
     };
+    let entries = rig::Entries {
+        joints: project.joints,
+        skins: project.skins,
+        instances: project.instances,
+    };
+    rig::restore(
+        entries,
+        &mut opening.document,
+        &mut opening.joints,
+        &mut opening.findings,
+    );
     opening.weights(project.weights)?;
     opening.layers(project.layers, task)?;
     opening.stacks(project.stacks);

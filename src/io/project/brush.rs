@@ -1,9 +1,9 @@
-//! The brush in the words of the format.
+//! The brush in the project format.
 //!
 //! A file leaves out what has the usual value. The usual values are part of the format: they stay when a new session
 //! begins with others.
 
-use super::words::{Axis, PaintedMap, is_default, records, words};
+use super::types::{Axis, PaintedMap, enums, is_default, structs};
 use crate::document::session as live;
 use crate::math;
 use crate::weights::curve::Curve;
@@ -11,7 +11,7 @@ use crate::weights::falloff;
 use glam::Vec2;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-words! {
+enums! {
     /// What a stroke does.
     #[derive(Default)]
     BrushKind = live::BrushKind { #[default] Add, Replace, Scale, Smooth, Sharpen, Gradient, Radial, Sample }
@@ -45,7 +45,7 @@ words! {
     Falloff = falloff::Falloff { #[default] Smooth, Linear, Sharp, Root, Constant, Custom }
 }
 
-records! {
+structs! {
     /// The value of the brush for each painted map.
     #[derive(Default)]
     #[serde(default)]
@@ -186,7 +186,7 @@ impl<'de> Deserialize<'de> for Normalising {
     }
 }
 
-records! {
+structs! {
     /// The brush. Of what it reads, every number may be out of its range.
     #[serde(default)]
     #[expect(clippy::struct_excessive_bools, reason = "one a switch of the artist's")]

@@ -1,4 +1,4 @@
-//! Clips added, changed or removed <-> the project's words.
+//! Clips added, changed or removed <-> the project format.
 
 use super::ProjectError;
 use super::block;
@@ -47,7 +47,7 @@ pub(super) fn collect(document: &Document) -> Result<(Vec<ClipEntry>, Vec<Named>
     Ok((edited.collect::<Result<_, _>>()?, removed.collect()))
 }
 
-/// Makes clips of a project's words within one budget of unpacked bytes.
+/// Reads clips within one budget of unpacked bytes.
 pub(super) struct Reader {
     bytes_left: usize,
 }

@@ -4,7 +4,7 @@ use super::stack::Stack;
 use super::v4::{
     JointPose, ModelRef, Named, Project, Renamed, StackEntry, TransformEntry, VERSION,
 };
-use super::{ProjectError, clips, joints, paths, points, rows, rules, session, transforms};
+use super::{ProjectError, clips, joints, paths, points, rig, rows, rules, session, transforms};
 use crate::deform::DeformStack;
 use crate::document::{Document, Source};
 use crate::skeleton::JointId;
@@ -26,12 +26,20 @@ pub fn to_project(
         masks.extend(super::masks::collect(id, item)?);
     }
     let (clips, removed_clips) = clips::collect(document)?;
+    let rig::Entries {
+        joints,
+        skins,
+        instances,
+    } = rig::collect(document);
     Ok(Project {
         version: VERSION,
         app: env!("CARGO_PKG_VERSION").to_owned(),
         model: model_ref(source, project_path)?,
         recovers: None,
         unsaved_steps: None,
+        joints,
+        skins,
+        instances,
         weights,
         layers,
         stacks: stacks(document),
@@ -108,8 +116,9 @@ fn stacks(document: &Document) -> Vec<StackEntry> {
 
 fn pose(document: &Document) -> Vec<JointPose> {
     let (pose, rest) = (document.pose(), document.rest_pose());
-    let joints = (0..document.skeleton().len() as u32).map(JointId);
-    joints
+    document
+        .skeleton()
+        .live_joints()
         .filter_map(|joint| {
             let j = joint.get();
             let (local, rest_local) = (pose.locals.get(j)?, rest.locals.get(j)?);
@@ -141,7 +150,7 @@ fn renamed(document: &Document) -> Vec<Renamed> {
     (0..)
         .map(JointId)
         .zip(joints.zip(document.source_skeleton().joints()))
-        .filter(|(_, (now, before))| now.name != before.name)
+        .filter(|(_, (now, before))| now.name != before.name && !now.removed)
         .map(|(joint, (now, before))| Renamed {
             joint: joints::key(document, joint),
             was: before.name.clone(),

@@ -38,7 +38,7 @@ pub enum ProjectError {
         /// What is wrong there.
         message: String,
     },
-    /// The file has a word that its version of the format does not have.
+    /// The file has a field or a value that its version of the format does not have.
     #[error(
         "The project uses the {what} \"{found}\"{} (line {line}, column {column}), which this version of Sinew does not know.",
         inside.as_ref().map_or_else(String::new, |inside| format!(" in its {inside}"))
@@ -46,9 +46,9 @@ pub enum ProjectError {
     Unknown {
         /// What it is: "skinning method", "field".
         what: String,
-        /// The word in the file.
+        /// Its name in the file.
         found: String,
-        /// What has it, of a field: "brush".
+        /// The struct that has the field: "brush".
         inside: Option<String>,
         /// Counted from 1.
         line: usize,

@@ -97,7 +97,9 @@ pub(super) fn key(document: &Document, joint: JointId) -> JointKey {
     match document.skeleton().joint(joint).source_node {
         Some(node) => JointKey::Node(node),
         // The slots of the source come first and are never given to another joint.
-        None => JointKey::New(1 + joint.0 - document.source_skeleton().len() as u32),
+        None => {
+            JointKey::New((1 + joint.0).saturating_sub(document.source_skeleton().len() as u32))
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Layers of weights <-> the project's words.
+//! Layers of weights <-> the project format.
 //!
 //! Rows and masks are kept as those of the mesh itself are (see `rows` and `masks`). What the layers show together is not
 //! kept: it follows from them.

@@ -1,4 +1,4 @@
-//! Painted maps <-> the project's words.
+//! Painted maps <-> the project format.
 //!
 //! Only values other than [`MaskKind::UNPAINTED`] are kept: few values as text, many as blocks, one for each span of
 //! [`keys::SPAN`] vertices of a primitive. A block holds, in ascending order of vertex: u32 steps to the next vertex, f32

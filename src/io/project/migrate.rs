@@ -1,10 +1,10 @@
 //! Text <-> [`Project`], of whatever version the file is.
 //!
-//! The version is read first, alone. Each version has a module with its own words; a step from one version to the next
+//! The version is read first, alone. Each version has a module with its own types; a step from one version to the next
 //! is a conversion in the module of the older one. A file takes the steps from its version to the newest, so that a step
 //! is written once and never touched again. Writers write the newest version.
 //!
-//! To add a version: move what changes from the newest module into a module of its own, with the step to the new words,
+//! To add a version: move what changes from the newest module into a module of its own, with the step to the new types,
 //! and read it in [`parse`]. What does not change is used from the newer module. Freeze a file of the version that goes.
 
 use super::v4::{Project, VERSION};
@@ -14,9 +14,10 @@ use ron::ser::PrettyConfig;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// The project that `text` holds, in the words of the newest version.
+/// The project that `text` holds, upgraded to the newest version.
 ///
-/// Fails for text that is not RON or not a project, for words that its version does not have, and for a newer version.
+/// Fails for text that is not RON or not a project, for a field or a value that its version does not have, and for a newer
+/// version.
 pub fn parse(text: &str) -> Result<Project, ProjectError> {
     /// All that every version has.
     #[derive(Deserialize)]

@@ -14,8 +14,8 @@
 //! Invariant: saving and opening again gives the same document and session, bit for bit, over the same source.
 //! Invariant: at every moment the path holds the whole old or the whole new file.
 //! Invariant: nothing in a file makes Sinew panic, or allocate out of proportion to the file and its model.
-//! Invariant: what cannot be applied is a finding; nothing is dropped silently. A word that the file's version does not
-//! have is an error that names it.
+//! Invariant: what cannot be applied is a finding; nothing is dropped silently. A field or a value that
+//! the file's version does not have is an error that names it.
 //! Invariant: only the types of this folder are read and written; no live type is.
 
 mod apply;
@@ -34,16 +34,17 @@ mod migrate;
 mod names;
 mod paths;
 mod points;
+mod rig;
 mod rows;
 mod rules;
 mod session;
 mod stack;
 mod transforms;
+mod types;
 mod v1;
 mod v2;
 mod v3;
 mod v4;
-mod words;
 
 pub use apply::apply_project;
 pub use autosave::{Autosaves, Recoverable};
@@ -52,22 +53,3 @@ pub use error::ProjectError;
 pub use file::{ModelSource, Opened, open, open_with_source, save};
 pub use migrate::{parse, to_text};
 pub use v4::{ModelRef, Project};
-
-use serde::Serialize;
-
-/// Whether every number in `value` is finite, whatever fields it has.
-fn all_finite(value: &impl Serialize) -> bool {
-    fn finite(value: &ron::Value) -> bool {
-        match value {
-            ron::Value::Number(number) => number.into_f64().is_finite(),
-            ron::Value::Option(inner) => inner.as_deref().is_none_or(finite),
-            ron::Value::Seq(values) => values.iter().all(finite),
-            ron::Value::Map(map) => map.iter().all(|(_, value)| finite(value)),
-            _ => true,
-        }
-    }
-    ron::to_string(value)
-        .ok()
-        .and_then(|text| text.parse::<ron::Value>().ok())
-        .is_some_and(|value| finite(&value))
-}

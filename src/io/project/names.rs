@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The things of one kind that a model has, by the key that a project has for them.
 pub(super) struct Names<K, T> {
-    /// "bone", "mesh", "clip".
+    /// "bone", "mesh", "skin", "clip".
     kind: &'static str,
     by_key: BTreeMap<K, (String, T)>,
     /// `None` where several share the name.
@@ -27,28 +27,32 @@ impl NamedBy for u32 {
 }
 
 impl<K: NamedBy, T: Copy> Names<K, T> {
-    /// The keys and names of a model's bones, meshes or clips.
+    /// The keys and names of a model's bones, meshes, skins or clips.
     pub(super) fn new(
         kind: &'static str,
         things: impl IntoIterator<Item = (K, String, T)>,
     ) -> Self {
-        let things = things.into_iter();
-        let by_key: BTreeMap<K, (String, T)> = things
-            .map(|(key, name, thing)| (key, (name, thing)))
-            .collect();
-        let mut by_name = HashMap::with_capacity(by_key.len());
-        for (&key, (name, _)) in by_key.iter().filter(|(_, (name, _))| !name.is_empty()) {
-            by_name
+        let mut names = Self {
+            kind,
+            by_key: BTreeMap::new(),
+            by_name: HashMap::new(),
+            reported: BTreeSet::new(),
+        };
+        for (key, name, thing) in things {
+            names.add(key, name, thing);
+        }
+        names
+    }
+
+    /// Adds a thing under a new key.
+    pub(super) fn add(&mut self, key: K, name: String, thing: T) {
+        if !name.is_empty() {
+            self.by_name
                 .entry(name.clone())
                 .and_modify(|entry| *entry = None)
                 .or_insert(Some(key));
         }
-        Self {
-            kind,
-            by_key,
-            by_name,
-            reported: BTreeSet::new(),
-        }
+        self.by_key.insert(key, (name, thing));
     }
 
     /// What this model has for the `key` and `name` of a project; without a name the key alone decides.

@@ -1,4 +1,4 @@
-//! Selected and hidden points <-> the project's words.
+//! Selected and hidden points <-> the project format.
 //!
 //! Points are named by their vertices, counted within the primitive: runs in text, or a bit for each vertex, encoded,
 //! where there are many runs. A point is in the set again when one of its vertices is.

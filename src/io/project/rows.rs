@@ -1,4 +1,4 @@
-//! Influence rows that differ from the source's <-> the project's words.
+//! Influence rows that differ from the source's <-> the project format.
 //!
 //! Few rows are text. Many are blocks, one for each span of [`keys::SPAN`] vertices of a primitive, so that a stroke changes
 //! a few lines of the file and blocks are packed on all cores. A block holds, for its rows in ascending order of

@@ -1,4 +1,4 @@
-//! What the artist overrides of joints <-> the project's words.
+//! What the artist overrides of joints <-> the project format.
 
 use super::joints::{self, Joints};
 use super::v4::RuleEntry;
@@ -13,7 +13,7 @@ pub(super) fn collect(document: &Document) -> Vec<RuleEntry> {
     joints
         .filter(|(joint, now)| {
             let before = source.get(joint.get()).map(|before| before.rule);
-            now.rule != before.unwrap_or_default()
+            !now.removed && now.rule != before.unwrap_or_default()
         })
         .map(|(joint, now)| RuleEntry {
             joint: joints::key(document, joint),

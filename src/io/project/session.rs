@@ -1,13 +1,12 @@
-//! Where the artist was, in the words of the format.
+//! The session (view, playback, selection, tools) in the project format.
 //!
 //! A file leaves out what has the usual value, which is part of the format. Selected and hidden points have a list of
 //! their own (see [`super::points`]).
 
-use super::all_finite;
 use super::brush::Brush;
 use super::joints::{self, JointRef, Joints};
 use super::stack::{self, StackChoice};
-use super::words::{InBetweens, is_default, records, words};
+use super::types::{InBetweens, all_finite, enums, is_default, structs};
 use crate::document::{
     ClipId, Compare as LiveCompare, Document, InstanceId, LayerId, MeshId, PaneLayout,
     Session as LiveSession, session as live,
@@ -24,7 +23,7 @@ const SPEEDS: RangeInclusive<f64> = 0.1..=4.0;
 /// Times that playback can stand at, seconds: up to a day.
 const TIMES_SECS: RangeInclusive<f64> = 0.0..=86_400.0;
 
-words! {
+enums! {
     /// How the viewport is divided.
     #[derive(Default)]
     Layout = PaneLayout { #[default] One, Two, Four, Wipe }
@@ -46,7 +45,7 @@ words! {
     SelectKind = live::SelectKind { #[default] Bones, Points }
 }
 
-records! {
+structs! {
     /// The posing tools.
     #[serde(default)]
     PoseOptions = live::PoseOptions {
@@ -78,7 +77,7 @@ fn is_screw(way: &InBetweens) -> bool {
     *way == InBetweens::Screw
 }
 
-records! {
+structs! {
     /// The view.
     Camera = math::Camera {
         target: (f32, f32, f32),
@@ -270,9 +269,9 @@ fn compared(live: &LiveCompare) -> Compare {
         ..Compare::default()
     };
     let of_panes = compare.choices.iter_mut().zip(choices);
-    for (word, live) in of_panes.chain([(&mut compare.before, before)]) {
-        if let Some(choice) = stack::choice(live) {
-            *word = choice;
+    for (choice, live) in of_panes.chain([(&mut compare.before, before)]) {
+        if let Some(live) = stack::choice(live) {
+            *choice = live;
         }
     }
     compare
@@ -306,7 +305,8 @@ pub(super) fn restore(
     }
     let mut find = |joint: &JointRef| joints.find_joint(joint, findings);
     let mut set = |list: &[JointRef]| list.iter().filter_map(&mut find).collect();
-    let selected_joints = set(&session.selected_joints);
+    let mut selected_joints: BTreeSet<JointId> = set(&session.selected_joints);
+    selected_joints.retain(|&joint| document.skeleton().is_live(joint));
     let pins = set(&session.pins);
     let hidden_joints = set(&session.hidden_joints);
     let colours = session.joint_colours.iter();
@@ -316,6 +316,7 @@ pub(super) fn restore(
     let joint_pairs = pairs.filter_map(|(a, b)| Some((find(a)?, find(b)?)));
     let joint_pairs = joint_pairs.collect();
     let active_joint = session.active_joint.as_ref().and_then(&mut find);
+    let active_joint = active_joint.filter(|&joint| document.skeleton().is_live(joint));
     let layers = session.active_layers.into_iter();
     Some(LiveSession {
         camera: session.camera.into(),

@@ -1,14 +1,14 @@
-//! The deformer stack in the words of the format.
+//! The deformer stack in the project format.
 //!
 //! A writer writes every field. Of a part that a file leaves out, a reader takes what that file meant when it was
 //! written: the part is off, whatever a new model has by default.
 
-use super::words::{records, words};
+use super::types::{enums, structs};
 use crate::deform;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-words! {
+enums! {
     /// Stage 3.
     #[derive(Default)]
     SkinningMethod = deform::SkinningMethod { Lbs, #[default] Dqs, CentresOfRotation, Blend }
@@ -30,7 +30,7 @@ words! {
     StackPreset = deform::StackPreset { #[default] Default, Lbs, Dqs, Compensation, Projection, CentresOfRotation }
 }
 
-records! {
+structs! {
     /// Stage 4.
     #[serde(default)]
     #[expect(clippy::struct_excessive_bools, reason = "one a switch of the artist's")]
@@ -48,7 +48,7 @@ records! {
 
     /// Stage 5.
     #[serde(default)]
-    Projection = deform::Projection {
+    Projection = deform::BulgeProjection {
         enabled: bool,
         variant: Variant,
         power: f32,
@@ -97,8 +97,8 @@ impl From<deform::Polynomial> for Polynomial {
 }
 
 impl From<Polynomial> for deform::Polynomial {
-    fn from(word: Polynomial) -> Self {
-        match word {
+    fn from(polynomial: Polynomial) -> Self {
+        match polynomial {
             Polynomial::Manual => Self::Manual,
             Polynomial::Original => Self::Original,
             Polynomial::Custom { c1, c2 } => Self::Custom { c1, c2 },
@@ -189,8 +189,8 @@ pub(super) fn choice(live: &deform::StackChoice) -> Option<StackChoice> {
 }
 
 impl From<StackChoice> for deform::StackChoice {
-    fn from(word: StackChoice) -> Self {
-        match word {
+    fn from(choice: StackChoice) -> Self {
+        match choice {
             StackChoice::Project => Self::Project,
             StackChoice::Preset(preset) => Self::Preset(preset.into()),
             StackChoice::Custom(stack) => Self::Custom(Arc::new(stack.into())),
@@ -218,8 +218,8 @@ mod tests {
         let custom = deform::StackChoice::Custom(Arc::new(DeformStack::lbs()));
         for live in deform::StackChoice::offered().chain([custom]) {
             let text = ron::to_string(&choice(&live).unwrap()).unwrap();
-            let word: StackChoice = ron::from_str(&text).unwrap();
-            assert_eq!(deform::StackChoice::from(word), live);
+            let read: StackChoice = ron::from_str(&text).unwrap();
+            assert_eq!(deform::StackChoice::from(read), live);
         }
         assert_eq!(choice(&deform::StackChoice::Exported), None);
     }

@@ -1,4 +1,4 @@
-//! Local transforms of joints <-> the project's words.
+//! Local transforms of joints <-> the project format.
 
 use super::v4::TransformEntry;
 use crate::math::Transform;

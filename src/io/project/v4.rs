@@ -1,4 +1,4 @@
-//! Version 4 of the format, the one that is written: the words of a project file and nothing else.
+//! Version 4 of the format, the one that is written.
 //!
 //! The types of the format belong to this folder. No live type is read or written, so that a change of the editor
 //! changes no file. Joints are named by [`JointKey`], which also names joints that the source does not have.
@@ -6,7 +6,7 @@
 use super::joints::{JointKey, JointRef};
 use super::session::Session;
 use super::stack::Stack;
-use super::words::{Axis, InBetweens, Interpolation, PaintedMap, Property, is_default};
+use super::types::{Axis, InBetweens, Interpolation, PaintedMap, Property, is_default};
 use serde::{Deserialize, Serialize};
 
 /// The number of this version.
@@ -28,6 +28,15 @@ pub struct Project {
     /// In an autosave: steps since the artist last saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsaved_steps: Option<u64>,
+    /// Joints that are new, removed, or hang or rest elsewhere than in the source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) joints: Vec<JointEntry>,
+    /// Skins that list other joints than the source's, or have other inverse bind matrices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) skins: Vec<SkinEntry>,
+    /// Objects that another joint draws than in the source.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) instances: Vec<InstanceEntry>,
     /// Influences that differ from the source's, one entry a mesh.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) weights: Vec<MeshWeights>,
@@ -106,6 +115,64 @@ pub(super) struct Named(pub(super) u32, pub(super) String);
 /// A joint of a skin: its index in the skin's list (what rows use), its key and its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SkinJoint(pub(super) u16, pub(super) JointKey, pub(super) String);
+
+/// A joint that is new, removed or changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JointEntry {
+    pub(super) joint: JointKey,
+    /// Its name: of a node the source's, as a check.
+    pub(super) name: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) removed: bool,
+    /// Left out where it is the source's, and for a new root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) parent: Option<Parent>,
+    /// What differs from the source's rest transform, of a new joint from the identity.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) rest: TransformEntry,
+    /// The node whose mesh, camera or light it carries instead of that node's joint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) content_of: Option<JointRef>,
+}
+
+/// The parent of a joint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Parent {
+    Root,
+    Under(JointKey, String),
+}
+
+/// A skin whose list of joints or whose matrices changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SkinEntry {
+    pub(super) skin: u32,
+    pub(super) name: String,
+    /// The entries of its list that differ from the source's, ascending; new ones follow those of the source.
+    pub(super) slots: Vec<SkinSlot>,
+}
+
+/// One entry of a skin's list of joints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SkinSlot {
+    /// Its index in the list.
+    pub(super) slot: u16,
+    pub(super) joint: JointKey,
+    pub(super) name: String,
+    /// Three columns of the linear part, then the translation.
+    pub(super) inverse_bind: [(f64, f64, f64); 4],
+}
+
+/// An object and the joint that draws it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InstanceEntry {
+    /// The node of the source that draws the object.
+    pub(super) instance: u32,
+    pub(super) joint: JointRef,
+}
 
 /// Influences of one mesh.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

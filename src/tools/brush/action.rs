@@ -1,31 +1,31 @@
-//! What a touch makes of a value: one formula a brush, for weights and for painted maps.
+//! The effect of a dab on a value: one formula for each brush, for weights and for painted maps.
 
 use crate::document::session::{BrushKind, BrushOptions};
 
-/// Nearer than this to the brush's value, a point has it: halving the way for ever would never arrive, and a point that is
-/// as unpainted again takes no place in a file.
+/// Snapping distance to the brush's value: repeated blending would never reach it, and a point with its default value
+/// needs no space in a file.
 const ARRIVED: f32 = 1e-3;
 
-/// No factor of Ctrl+Scale is larger than 1 over this.
+/// 1 over the largest factor of Ctrl+Scale.
 const LEAST_FACTOR: f32 = 1e-3;
 
-/// What a stroke does to values, decided when it began.
+/// The action of a stroke, decided when it starts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Action {
-    /// What it does: Ctrl with Smooth sharpens, and the other way round.
+    /// The kind: Ctrl with Smooth sharpens, and vice versa.
     pub(super) kind: BrushKind,
     invert: bool,
     /// The brush's value.
     value: f32,
-    /// The largest value there is; the smallest is 0.
+    /// The largest value; the smallest is 0.
     limit: f32,
-    /// Where a stroke stops.
+    /// The limits of the stroke.
     floor: f32,
     ceiling: f32,
 }
 
 impl Action {
-    /// What `brush` does with Shift (`smooth`) and Ctrl (`invert`).
+    /// The action of `brush` with Shift (`smooth`) and Ctrl (`invert`).
     pub(super) fn new(brush: &BrushOptions, smooth: bool, invert: bool) -> Self {
         let kind = match (
             if smooth {
@@ -51,13 +51,13 @@ impl Action {
         }
     }
 
-    /// What `before` becomes where the effect is 0 - 1. `mean` is that of the neighbours.
+    /// The new value of `before` for an effect of 0 - 1. `mean` is that of the neighbours.
     ///
-    /// It is never taken beyond floor and ceiling; what lies beyond them already goes no further away.
+    /// Never beyond floor and ceiling; a value already beyond them moves no further away.
     pub(super) fn of(&self, before: f32, mean: f32, effect: f32) -> f32 {
         let value = match self.kind {
             BrushKind::Add | BrushKind::Sample => {
-                // To add nothing is not what anybody wants: value 0 takes away.
+                // Adding 0 would do nothing: value 0 subtracts.
                 let (adds, amount) = if self.value > 0.0 {
                     (!self.invert, self.value)
                 } else {
@@ -84,7 +84,7 @@ impl Action {
         value.clamp(low, high.max(low)).clamp(0.0, self.limit)
     }
 
-    /// What points go towards: the brush's value, and with Ctrl 0, or 1 where the brush already paints 0.
+    /// The target value: the brush's value, and with Ctrl 0, or 1 if the brush paints 0.
     pub(super) fn goal(&self) -> f32 {
         match self.value {
             value if !self.invert => value,
@@ -93,14 +93,14 @@ impl Action {
         }
     }
 
-    /// Why nothing changed, where the brush itself says so.
+    /// The reason why nothing changed, if the brush itself is the reason.
     pub(super) fn idle(&self) -> Option<&'static str> {
         let scales_by_1 = self.kind == BrushKind::Scale && self.value == 1.0;
-        scales_by_1.then_some("Scaling by 1 changes nothing: set another value for the brush.")
+        scales_by_1.then_some("Scaling by 1 changes nothing. Set another value for the brush.")
     }
 }
 
-/// `effect` of the way from `before` to `goal`; never beyond either.
+/// Linear interpolation from `before` to `goal` by `effect`; never beyond either.
 fn toward(before: f32, goal: f32, effect: f32) -> f32 {
     let value = before + (goal - before) * effect;
     if effect >= 1.0 || (goal - value).abs() < ARRIVED {

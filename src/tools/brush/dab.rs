@@ -1,4 +1,4 @@
-//! One touch of the brush: which points it reaches, and how strongly.
+//! One dab of the brush: the points it reaches, and its effect on each.
 
 use super::{Begun, Place, Stroke, nearest};
 use crate::document::session::{BrushOptions, Pressure, Projection};
@@ -8,7 +8,7 @@ use crate::tools::{
 };
 use glam::Vec2;
 
-/// What the eye sees of everything on screen, as a stroke began.
+/// The visible points of everything on screen at the start of a stroke.
 pub(super) struct Sight {
     pub(super) view: ScreenView,
     depth: DepthBuffer,
@@ -21,7 +21,7 @@ impl std::fmt::Debug for Sight {
 }
 
 impl Sight {
-    /// What `camera` sees in a viewport of `size_px`.
+    /// The view of `camera` in a viewport of `size_px`.
     pub(super) fn new(camera: &Camera, size_px: Vec2, context: &ToolContext<'_>) -> Self {
         let view = ScreenView::new(camera, size_px);
         let surfaces = context.surfaces.iter().map(|(_, surface)| surface);
@@ -29,14 +29,14 @@ impl Sight {
         Self { view, depth }
     }
 
-    /// Whether nothing hides `point` of `surface`.
+    /// Whether `point` of `surface` is visible.
     pub(super) fn sees(&self, surface: &SurfaceView<'_>, point: u32) -> bool {
         self.depth.sees(&self.view, surface, point)
     }
 }
 
 impl Stroke {
-    /// Touches the surface under `place`: that which the stroke began on, or, before it has begun, the nearest.
+    /// Applies a dab to the surface under `place`: the target of the stroke, or the nearest surface if it has none yet.
     pub(super) fn touch(
         &mut self,
         place: Place,
@@ -127,15 +127,15 @@ impl Stroke {
 }
 
 impl Begun {
-    /// Whether nothing hides a point, as far as that was asked for.
+    /// Whether a point is visible, if the settings require that.
     pub(super) fn is_seen(&self, surface: &SurfaceView<'_>, point: u32) -> bool {
         self.sight.as_ref().is_none_or(|s| s.sees(surface, point))
     }
 }
 
-/// What a pen's pressure makes of strength and radius.
+/// The factors of a pen's pressure on strength and radius.
 fn pressed(options: &BrushOptions, pressure: Option<f32>) -> (f32, f32) {
-    /// The lightest touch still has a brush.
+    /// Minimum factor of the radius: the lightest pressure still paints.
     const SMALLEST: f32 = 0.05;
     let Some(force) = pressure.filter(|f| f.is_finite()) else {
         return (1.0, 1.0);

@@ -1,4 +1,4 @@
-//! Gradients: from where the drag began to where the pointer is, over everything that is seen.
+//! Gradients: from the start of the drag to the pointer, over all visible points.
 
 use super::dab::Sight;
 use super::{Stroke, nearest};
@@ -8,15 +8,15 @@ use crate::tools::{PointerEvent, ScreenView, Stamped, ToolAction, ToolContext};
 use glam::Vec2;
 use rayon::prelude::*;
 
-/// Shorter than this a drag is no line yet, pixels.
+/// Minimum length of a drag to draw a gradient, pixels.
 const SHORTEST_PX: f32 = 2.0;
 
-/// What a gradient may change.
+/// The points that a gradient may change.
 #[derive(Debug)]
 pub(super) struct Gradient {
-    /// The points, with their places on the screen when the drag began.
+    /// The points, with their pixels at the start of the drag.
     points: Vec<(u32, Vec2)>,
-    /// Where it ended when it was last drawn.
+    /// Its end when it was last drawn.
     drawn_to: Option<Vec2>,
 }
 
@@ -24,8 +24,7 @@ pub(super) struct Gradient {
 const PART: usize = 4096;
 
 impl Stroke {
-    /// Draws the gradient to where the pointer is now; what an earlier place had reached and this one does not is as it
-    /// was.
+    /// Draws the gradient to the pointer; points that only an earlier end reached get their old value back.
     pub(super) fn draw_gradient(
         &mut self,
         event: &PointerEvent,
@@ -77,7 +76,7 @@ impl Stroke {
         let line = to - from;
         let length = line.length();
         let Some(mut gradient) = begun.gradient.take_if(|gradient| {
-            // What is drawn already, or nothing at all, need not be drawn.
+            // Already drawn, or too short.
             gradient.drawn_to != Some(to) && !(length < SHORTEST_PX && begun.touched.is_empty())
         }) else {
             return;
@@ -97,7 +96,7 @@ impl Stroke {
         let points = gradient.points.par_iter().with_min_len(PART);
         let effects: Vec<f32> = points.map(effect_at).collect();
         for (&(point, _), effect) in gradient.points.iter().zip(effects) {
-            // A point that was never reached is none of its business.
+            // A point that was never reached keeps no slot.
             if effect > 0.0 || slots.get(point).is_some() {
                 begun.affect(point, effect, true, item, context.document, slots);
             }
@@ -105,7 +104,7 @@ impl Stroke {
         begun.gradient = Some(gradient);
     }
 
-    /// The object under the place where the drag began, else the active one, else that under the pointer.
+    /// The object under the start of the drag, else the active one, else the one under the pointer.
     fn object_of(&self, event: &PointerEvent, context: &mut ToolContext<'_>) -> Option<InstanceId> {
         let mut under = |ndc: Vec2| {
             let at = PointerEvent { ndc, ..*event };

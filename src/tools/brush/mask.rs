@@ -1,4 +1,4 @@
-//! Painting a map: of the stack, or the mask of a layer.
+//! Painting a map of the deformer stack, or the mask of a layer.
 
 use super::action::Action;
 use super::ring;
@@ -12,11 +12,11 @@ use crate::tools::Stamped;
 pub(super) struct MaskPaint {
     mask: MaskOf,
     action: Action,
-    /// Each touch goes on from what the last one made.
+    /// Whether each dab starts from the result of the last one.
     accumulate: bool,
-    /// What each slot had before the stroke.
+    /// The value of each slot before the stroke.
     before: Vec<f32>,
-    /// What it has now.
+    /// Its present value.
     now: Vec<f32>,
     /// Slots that changed since the last edit.
     changed: Vec<u32>,
@@ -24,20 +24,20 @@ pub(super) struct MaskPaint {
 }
 
 impl MaskPaint {
-    /// A stroke on `instance`, or why there can be none.
+    /// A stroke on `instance`, or the reason why it cannot start.
     pub(super) fn begin(
         document: &Document,
         instance: InstanceId,
         action: Action,
     ) -> Result<(MeshId, Self), String> {
         let Some(drawn) = document.instances().get(&instance) else {
-            return Err("The mesh is gone.".into());
+            return Err("The mesh does not exist any more.".into());
         };
         if drawn.skin.is_none() {
             let item = document.meshes().get(&drawn.mesh);
             let name = item.map_or("", |m| m.geometry.name.as_str());
             return Err(format!(
-                "\"{name}\" is not skinned: it follows one bone, so there is nothing that the map could change."
+                "\"{name}\" is not skinned: it follows one bone, so the map has no effect."
             ));
         }
         let Some(mask) = document.painted_map(drawn.mesh) else {
@@ -57,7 +57,7 @@ impl MaskPaint {
 
     pub(super) fn label(&self) -> &'static str {
         match self.mask {
-            MaskOf::Stack(MaskKind::Blend) => "Paint dual quaternion share",
+            MaskOf::Stack(MaskKind::Blend) => "Paint dual quaternion factor",
             MaskOf::Stack(MaskKind::Compensation) => "Paint compensation strength",
             MaskOf::Stack(MaskKind::Projection) => "Paint projection strength",
             MaskOf::Stack(MaskKind::Smooth) => "Paint smoothing strength",
@@ -65,14 +65,14 @@ impl MaskPaint {
         }
     }
 
-    /// Notes what a point has before the stroke.
+    /// Stores the value of a point before the stroke.
     pub(super) fn add_slot(&mut self, item: &MeshItem, point: u32) {
         let value = self.mask.value(item, point);
         self.before.push(value);
         self.now.push(value);
     }
 
-    /// Works out what the slots become.
+    /// Computes the new values of the slots.
     pub(super) fn update(
         &mut self,
         item: &MeshItem,
@@ -143,11 +143,11 @@ impl MaskPaint {
             return Some(why.to_owned());
         }
         if self.action.kind.averages() {
-            return Some("All points under the brush are as their neighbours already.".to_owned());
+            return Some("All vertices under the brush already equal their neighbours.".to_owned());
         }
         let goal = self.action.goal();
         Some(format!(
-            "All points under the brush are at {goal:.2} already; X paints with 1 or 0, Ctrl the other way."
+            "All vertices under the brush are already at {goal:.2}. Press X to swap 1 and 0, or hold Ctrl to invert."
         ))
     }
 }

@@ -1,14 +1,14 @@
-//! The brush: one stroke for everything that is painted on points, under the pointer, along the surface.
+//! The brush: strokes on weights, maps and layer masks.
 //!
-//! The way of the data: the places of the pointer wait in the stroke's `way` -> touches, evenly spaced along it, find the
-//! points they reach (`dab`), or a `gradient` goes from the first place to the last -> `touched` keeps the effect on each
-//! point and on its mirror image -> `action` says what a value becomes, `weights` of the painted bones or a `mask` of the
-//! stack -> one edit an event.
+//! Data flow: the pointer's positions are queued in the stroke's `way` -> evenly spaced dabs along it find the points
+//! they reach (`dab`), or a `gradient` runs from the first position to the last -> `touched` stores the effect on each
+//! point and on its mirror image -> `action` computes new values, of `weights` or of a `mask` -> one edit for each
+//! event.
 //!
-//! Invariant: without accumulation: however often the pointer passes, a point goes no further than the strength in one
-//! stroke; a smoothing one no further than that towards what its neighbours were when the stroke began.
-//! Invariant: what is painted does not depend on how fast the pointer goes or on how many events tell of it.
-//! Invariant: a touch costs as much as the points it reaches, whatever the size of the mesh.
+//! Invariant: without accumulation a stroke changes a point by its strength at most, however often the pointer passes;
+//! a smoothing stroke moves it by no more than that towards its neighbours at the start of the stroke.
+//! Invariant: the result does not depend on the speed of the pointer or on the number of events.
+//! Invariant: the cost of a dab depends on the points it reaches, not on the size of the mesh.
 
 mod action;
 mod dab;
@@ -33,11 +33,11 @@ use std::time::{Duration, Instant};
 use touched::Touched;
 use weights::{Ground, WeightPaint};
 
-/// What the dabs of one pointer event may take; the rest of the way is painted at the next one, or once a frame after the
-/// button came up.
+/// Time budget of the dabs of one pointer event; the rest of the path is painted at the next event, or once a frame
+/// after the button was released.
 const EVENT_BUDGET: Duration = Duration::from_millis(8);
 
-/// As many touches are painted when the button comes up, whatever they take: most strokes end there.
+/// Minimum number of dabs painted when the button is released: most strokes end there.
 const AT_ONCE: usize = 16;
 
 /// The brush.
@@ -48,7 +48,7 @@ pub struct Brush {
     slots: Stamped<u32>,
 }
 
-/// A place on the way of the pointer.
+/// A position on the path of the pointer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Place {
     ndc: Vec2,
@@ -66,28 +66,28 @@ impl Place {
 
 #[derive(Debug)]
 struct Stroke {
-    /// As they were when it began, so that a point never jumps both ways.
+    /// The settings at its start, so that a point never changes in both directions.
     options: BrushOptions,
     action: Action,
-    /// Where the button went down.
+    /// The position of the press.
     start: Place,
-    /// How far the way is painted.
+    /// The position up to which the path is painted.
     at: Place,
-    /// Pixels from the last touch to there; `None` before the first one.
+    /// Pixels from the last dab to there; `None` before the first one.
     since: Option<f32>,
-    /// Where it goes on.
+    /// The rest of the path.
     way: VecDeque<Place>,
-    /// The radius of the last touch, pixels.
+    /// The radius of the last dab, pixels.
     radius_px: f32,
-    /// What it is painted on, once it has met it.
+    /// The target, once the stroke has hit one.
     begun: Option<Begun>,
-    /// Nothing can be painted: the artist was told why.
+    /// Whether nothing can be painted; the reason was shown.
     refused: bool,
-    /// The button came up: the event, and from where the artist looked.
+    /// The release event and the camera, once the button was released.
     ending: Option<(PointerEvent, Camera)>,
 }
 
-/// What a stroke is painted on, with what it has reached.
+/// The target of a stroke and the points it has reached.
 #[derive(Debug)]
 struct Begun {
     instance: InstanceId,
@@ -98,14 +98,14 @@ struct Begun {
     mask: Option<PointSet>,
     hidden: Option<Arc<PointSet>>,
     mirror: Option<Arc<Symmetry>>,
-    /// How many points under the brush have no mirror image.
+    /// Number of points under the brush without a mirror image.
     n_unmatched: usize,
-    /// What the eye sees; found when first asked.
+    /// Visible points; computed on first use.
     sight: Option<Sight>,
     gradient: Option<Gradient>,
 }
 
-/// What is painted, with what it knows of the stroke.
+/// The painted values, with the state of the stroke.
 #[derive(Debug)]
 enum Paint {
     Weights(Box<WeightPaint>),
@@ -113,7 +113,7 @@ enum Paint {
 }
 
 impl Paint {
-    /// What can be painted on `instance`, or why nothing can.
+    /// The painted values of `instance`, or the reason why it cannot be painted.
     fn begin(
         document: &Document,
         instance: InstanceId,
@@ -128,7 +128,7 @@ impl Paint {
         }
     }
 
-    /// What the undo step is called.
+    /// The name of the undo step.
     fn label(&self) -> &'static str {
         match self {
             Self::Weights(_) => "Paint weights",
@@ -136,7 +136,7 @@ impl Paint {
         }
     }
 
-    /// What the artist should know of a stroke that touched points.
+    /// The note about a stroke that reached points.
     fn say(&mut self) -> Option<String> {
         match self {
             Self::Weights(paint) => paint.say(),
@@ -146,12 +146,12 @@ impl Paint {
 }
 
 impl Brush {
-    /// Whether a stroke is under way.
+    /// Whether a stroke is in progress.
     pub fn is_active(&self) -> bool {
         self.stroke.is_some()
     }
 
-    /// What the event makes of the stroke.
+    /// Handles a pointer event; returns the actions.
     pub fn pointer(
         &mut self,
         event: &PointerEvent,
@@ -163,7 +163,7 @@ impl Brush {
                 self.press(event, place, context);
                 self.advance(event, context, Some(EVENT_BUDGET), 0)
             }
-            // It goes its way alone.
+            // A released stroke finishes without further events.
             PointerKind::Drag | PointerKind::Release if self.is_ending() => Vec::new(),
             PointerKind::Drag => {
                 self.note(place);
@@ -185,20 +185,19 @@ impl Brush {
         }
     }
 
-    /// Whether the button came up and the way is not painted to its end.
+    /// Whether the button was released before the path was painted to its end.
     pub fn is_ending(&self) -> bool {
         let stroke = self.stroke.as_ref();
         stroke.is_some_and(|stroke| stroke.ending.is_some())
     }
 
-    /// From where the artist looked when the button came up, while that stroke is ending.
+    /// The camera at the release of the button, while that stroke is ending.
     pub fn seen_from(&self) -> Option<Camera> {
         let ending = self.stroke.as_ref().and_then(|stroke| stroke.ending);
         ending.map(|(_, camera)| camera)
     }
-
-    /// Paints more of a stroke that is ending, and ends it where all is painted: once a frame, with a context that is
-    /// [seen](Self::seen_from) as when the button came up. `is_urgent`: all at once.
+    /// Continues a stroke that is ending, and ends it once all is painted. Call once a frame, with the camera of
+    /// [`Self::seen_from`] in the context. `is_urgent`: paints all of it now.
     pub fn end(&mut self, is_urgent: bool, context: &mut ToolContext<'_>) -> Vec<ToolAction> {
         self.go_on(context, (!is_urgent).then_some(EVENT_BUDGET), 0)
     }
@@ -221,7 +220,7 @@ impl Brush {
         actions
     }
 
-    /// Ends the stroke as it is.
+    /// Ends the stroke.
     pub fn finish(&mut self, document: &Document) -> Vec<ToolAction> {
         let Some(stroke) = self.stroke.take() else {
             return Vec::new();
@@ -243,7 +242,7 @@ impl Brush {
         } else if begun.n_unmatched > 0 {
             actions.push(ToolAction::Say(format!(
                 "{} have no mirror image: only this side of them was painted.",
-                crate::finding::counted(begun.n_unmatched, "point")
+                crate::finding::counted(begun.n_unmatched, "vertex")
             )));
         }
         actions
@@ -265,12 +264,12 @@ impl Brush {
         });
     }
 
-    /// Notes a place that the pointer passed, to be painted with the next event.
+    /// Queues a position of the pointer, to be painted with the next event.
     pub fn trace(&mut self, event: &PointerEvent) {
         self.note(Place::of(event));
     }
 
-    /// Notes where the pointer went.
+    /// Queues the position of an event.
     fn note(&mut self, place: Place) {
         if let Some(stroke) = &mut self.stroke
             && stroke.ending.is_none()
@@ -280,7 +279,7 @@ impl Brush {
         }
     }
 
-    /// Paints along the way, as far as time allows, `n_at_least` touches whatever the time.
+    /// Paints along the path within the time budget, `n_at_least` dabs in any case.
     fn advance(
         &mut self,
         event: &PointerEvent,
@@ -319,19 +318,19 @@ impl Brush {
     }
 }
 
-/// Why no point was reached.
+/// The reason why no point was reached.
 fn nothing_under(options: &BrushOptions) -> &'static str {
     if options.mask != PaintMask::Off {
-        "No point that the paint mask lets through lies under the brush."
+        "No vertex under the brush is in the paint mask."
     } else if options.kind().is_gradient() {
-        "Drag to draw the gradient: its line or circle held no point."
+        "Drag to draw the gradient: no vertex lies on its line or in its circle."
     } else {
-        "No point lies under the brush; ] makes it larger."
+        "No vertex lies under the brush. Press ] for a larger brush."
     }
 }
 
 impl Stroke {
-    /// Where the next touch is: evenly spaced along the way, whatever the events that told of it.
+    /// The position of the next dab: evenly spaced along the path, independent of the events.
     fn next_place(&mut self, size_px: Vec2) -> Option<Place> {
         let spacing = (self.radius_px * self.options.spacing).max(1.0);
         loop {
@@ -361,7 +360,7 @@ impl Stroke {
         }
     }
 
-    /// Begins on `instance`; whether it can.
+    /// Starts on `instance`; whether it can.
     fn begin(
         &mut self,
         instance: InstanceId,
@@ -387,7 +386,7 @@ impl Stroke {
 }
 
 impl Begun {
-    /// What a stroke paints on `instance`, or why there can be none.
+    /// The target of a stroke on `instance`, or the reason why it cannot start.
     fn new(
         instance: InstanceId,
         stroke: &Stroke,
@@ -395,7 +394,10 @@ impl Begun {
     ) -> Result<Self, String> {
         let document = context.document;
         let (mesh, paint) = Paint::begin(document, instance, stroke.action)?;
-        let item = document.meshes().get(&mesh).ok_or("The mesh is gone.")?;
+        let item = document
+            .meshes()
+            .get(&mesh)
+            .ok_or("The mesh does not exist any more.")?;
         let name = &item.geometry.name;
         let mirror = match stroke.options.symmetry {
             None => None,
@@ -404,7 +406,7 @@ impl Begun {
                 let known = known.filter(|mirror| mirror.axis() == axis);
                 Some(known.cloned().ok_or_else(|| {
                     format!(
-                        "The mirror image of \"{name}\" across {} is still being worked out: try again in a moment, or switch symmetry off.",
+                        "The mirror image of \"{name}\" across {} is still being computed. Try again in a moment, or turn symmetry off.",
                         axis.letter()
                     )
                 })?)
@@ -415,10 +417,10 @@ impl Begun {
             let what = if stroke.options.mask == PaintMask::Faces {
                 "face"
             } else {
-                "point"
+                "vertex"
             };
             return Err(format!(
-                "The paint mask is on and no {what} of \"{name}\" is selected, so nothing can be painted."
+                "The paint mask is on, but no {what} of \"{name}\" is selected. Select some or turn the mask off."
             ));
         }
         if let Some((_, surface)) = context.surfaces.iter_mut().find(|(id, _)| *id == instance) {
@@ -438,13 +440,13 @@ impl Begun {
         })
     }
 
-    /// Whether a point may be painted at all.
+    /// Whether a point may be painted.
     fn may_paint(&self, point: u32) -> bool {
         let is_in = |set: &PointSet| set.contains(point);
         self.mask.as_ref().is_none_or(is_in) && !self.hidden.as_deref().is_some_and(is_in)
     }
 
-    /// Notes the effect on a point and on its mirror image: the largest one, or with `exactly` this one.
+    /// Stores the effect on a point and on its mirror image: the maximum, or with `exactly` this one.
     fn affect(
         &mut self,
         point: u32,
@@ -485,7 +487,7 @@ impl Begun {
         }
     }
 
-    /// Works out what the slots become whose effect changed.
+    /// Computes the new values of the slots whose effect changed.
     fn update(&mut self, item: &MeshItem, document: &Document, slots: &Stamped<u32>) -> Vec<u32> {
         let dirty = self.touched.take_dirty();
         if dirty.is_empty() {
@@ -508,7 +510,7 @@ impl Begun {
         dirty
     }
 
-    /// What changed since it was last asked.
+    /// The changes since the last call.
     fn take_edit(&mut self, document: &Document, slots: &Stamped<u32>) -> Option<Edit> {
         let item = document.meshes().get(&self.mesh)?;
         self.update(item, document, slots);
@@ -541,7 +543,7 @@ fn paint_mask(
     }
 }
 
-/// The points around a point, over seams too.
+/// The neighbours of a point, across seams too.
 fn ring(item: &MeshItem, point: u32, near: &mut Vec<u32>) {
     let topology = item.geometry.topology();
     near.clear();
@@ -558,7 +560,7 @@ fn ring(item: &MeshItem, point: u32, near: &mut Vec<u32>) {
     }
 }
 
-/// The surface that `ray` meets first.
+/// The surface that `ray` hits first.
 fn nearest(
     surfaces: &mut [(InstanceId, SurfaceView<'_>)],
     ray: &Ray,

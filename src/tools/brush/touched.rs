@@ -2,7 +2,7 @@
 
 use crate::tools::Stamped;
 
-/// The two halves of a stroke: what lies under the pointer, and its mirror image.
+/// The two halves of a stroke: under the pointer, and its mirror image.
 pub(super) const SIDES: usize = 2;
 
 /// The points that a stroke has reached, each with a number, its slot, in the order in which they were reached.
@@ -10,7 +10,7 @@ pub(super) const SIDES: usize = 2;
 pub(super) struct Touched {
     /// The point of each slot.
     pub(super) points: Vec<u32>,
-    /// The effect on each slot, 0 - 1: the largest of the stroke, or, while it accumulates, of the touch.
+    /// The effect on each slot, 0 - 1: the maximum of the stroke or, if it accumulates, of the dab.
     pub(super) effects: Vec<[f32; SIDES]>,
     dirty: Vec<u32>,
     is_dirty: Vec<bool>,
@@ -30,14 +30,14 @@ impl Touched {
         (slot, true)
     }
 
-    /// Makes the effect at least `effect`.
+    /// Raises the effect to `effect`.
     pub(super) fn raise(&mut self, slot: u32, side: usize, effect: f32) {
         if effect > self.effects[slot as usize][side] {
             self.set(slot, side, effect);
         }
     }
 
-    /// Makes it `effect`.
+    /// Sets the effect.
     pub(super) fn set(&mut self, slot: u32, side: usize, effect: f32) {
         let known = &mut self.effects[slot as usize][side];
         if *known != effect {
@@ -48,7 +48,7 @@ impl Touched {
         }
     }
 
-    /// The slots whose effect changed since this was last asked.
+    /// The slots whose effect changed since the last call.
     pub(super) fn take_dirty(&mut self) -> Vec<u32> {
         let dirty = std::mem::take(&mut self.dirty);
         for &slot in &dirty {
@@ -57,7 +57,7 @@ impl Touched {
         dirty
     }
 
-    /// Forgets the effects on some slots: the next touch begins anew.
+    /// Resets the effects on some slots for the next dab.
     pub(super) fn forget(&mut self, slots: &[u32]) {
         for &slot in slots {
             self.effects[slot as usize] = [0.0; SIDES];

@@ -1,4 +1,4 @@
-//! Painting weights: gives the painted bones more under the pointer, or less.
+//! Painting weights of one or several bones.
 
 use super::action::Action;
 use super::ring;
@@ -19,34 +19,34 @@ type Row = Vec<(u16, f32)>;
 #[derive(Debug)]
 pub(super) struct WeightPaint {
     action: Action,
-    /// The painted bones, as indices of the influences: under the pointer, and on the other side.
+    /// The painted bones, as indices of the skin: under the pointer, and on the other side.
     joints: [Vec<u16>; SIDES],
     /// n_skin_joints.
     locked: Vec<bool>,
     /// Whether all unlocked bones are smoothed.
     all: bool,
-    /// Each touch goes on from what the last one made.
+    /// Whether each dab starts from the result of the last one.
     accumulate: bool,
     normalise: Normalising,
     max_influences: usize,
-    /// What each slot had before the stroke.
+    /// The row of each slot before the stroke.
     before: Rows,
-    /// Whether the layer had nothing at each slot: `before` is what shows from below.
+    /// Whether the layer did not affect each slot: `before` is then the row of the layers below.
     was_empty: Vec<bool>,
-    /// What the touches made of slots, where that is something else.
+    /// The present rows of the slots that changed.
     now: Made,
-    /// Why the last touch of each slot made nothing of it.
+    /// The reason why the last dab did not change each slot.
     stuck: Vec<Option<Stuck>>,
     /// Slots that changed since the last edit.
     changed: Vec<u32>,
     any: bool,
     /// Points that lost influences to the limit.
     limited: PointSet,
-    /// What else to tell when the stroke ends.
+    /// More notes for the end of the stroke.
     note: Option<String>,
 }
 
-/// What a stroke is painted on.
+/// The target of a stroke.
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub(super) item: &'a MeshItem,
@@ -56,7 +56,7 @@ pub(super) struct Ground<'a> {
 }
 
 impl WeightPaint {
-    /// A stroke on `instance`, or why there can be none.
+    /// A stroke on `instance`, or the reason why it cannot start.
     pub(super) fn begin(
         document: &Document,
         instance: InstanceId,
@@ -64,7 +64,7 @@ impl WeightPaint {
     ) -> Result<(MeshId, Self), String> {
         let (skeleton, brush) = (document.skeleton(), &document.session().brush);
         let Some(drawn) = document.instances().get(&instance) else {
-            return Err("The mesh is gone.".into());
+            return Err("The mesh does not exist any more.".into());
         };
         let name = document
             .meshes()
@@ -72,7 +72,7 @@ impl WeightPaint {
             .map_or("", |m| m.geometry.name.as_str());
         let Some(skin) = drawn.skin.and_then(|s| document.skins().get(&s)) else {
             return Err(format!(
-                "\"{name}\" is not skinned: it follows one bone, so there are no weights to paint."
+                "\"{name}\" is not skinned: it follows one bone and has no weights to paint."
             ));
         };
         let Some(active) = document.session().active_joint else {
@@ -83,7 +83,7 @@ impl WeightPaint {
         let label = skeleton.label(active);
         let Some(joint) = skin.joints.iter().position(|&j| j == active) else {
             return Err(format!(
-                "\"{label}\" is no bone of the skin that moves \"{name}\"."
+                "\"{label}\" is not a bone of the skin that moves \"{name}\"."
             ));
         };
         let locked: Vec<bool> = skin
@@ -108,7 +108,7 @@ impl WeightPaint {
         if brush.normalise != Normalising::Off && locked.len() > 1 {
             if n_free == 1 {
                 return Err(format!(
-                    "All bones but \"{label}\" are locked, so no weight can move. Unlock another one."
+                    "All bones except \"{label}\" are locked, so no weight can move. Unlock another bone."
                 ));
             }
             if n_free <= painted.len() && action.kind.has_value() {
@@ -121,7 +121,7 @@ impl WeightPaint {
         let index = |j: JointId| skin.joints.iter().position(|&k| k == j);
         let all = brush.smoothed == SmoothedBones::All && action.kind.averages();
         let (other_side, note) = match brush.symmetry {
-            // Smoothing all bones asks for none by name.
+            // Smoothing all bones needs no active bone.
             Some(_) if !all => {
                 let pairs = JointPairs::new(skeleton, &document.session().joint_pairs);
                 mirrored_joints(document, &painted, &pairs, |j| {
@@ -162,7 +162,7 @@ impl WeightPaint {
         }
     }
 
-    /// Notes what a point has before the stroke.
+    /// Stores the row of a point before the stroke.
     pub(super) fn add_slot(&mut self, rows: PaintRows<'_>, point: u32) {
         self.before.push(rows.row(point));
         self.was_empty.push(rows.layer.row(point).is_empty());
@@ -170,7 +170,7 @@ impl WeightPaint {
         self.stuck.push(None);
     }
 
-    /// Works out what the slots become.
+    /// Computes the new rows of the slots.
     pub(super) fn update(&mut self, ground: Ground<'_>, dirty: &[u32]) {
         let this = &*self;
         let parts: Vec<Part> = if dirty.len() <= PART {
@@ -189,7 +189,7 @@ impl WeightPaint {
         }
     }
 
-    /// What some slots become.
+    /// The new rows of some slots.
     fn part_of(&self, dirty: &[u32], ground: Ground<'_>) -> Part {
         let (mut scratch, mut out) = (Scratch::default(), Row::new());
         let mut part = Part::default();
@@ -203,7 +203,7 @@ impl WeightPaint {
         part
     }
 
-    /// Keeps what a slot becomes.
+    /// Stores the new row of a slot.
     fn take(&mut self, slot: u32, what: What, row: &[(u16, f32)], ground: Ground<'_>) {
         let place = slot as usize;
         self.stuck[place] = match what {
@@ -227,7 +227,7 @@ impl WeightPaint {
         }
     }
 
-    /// Writes to `out` what a slot becomes, where that is not what it starts from.
+    /// Writes to `out` the new row of a slot if it differs from its start.
     fn row_of(&self, slot: u32, ground: Ground<'_>, scratch: &mut Scratch, out: &mut Row) -> What {
         let point = ground.touched.points[slot as usize];
         let effects = ground.touched.effects[slot as usize];
@@ -271,7 +271,7 @@ impl WeightPaint {
         }
     }
 
-    /// Adds what the bones of a side should have at a point.
+    /// Adds the wanted weights of the bones of one side at a point.
     fn want(
         &self,
         side: usize,
@@ -283,7 +283,7 @@ impl WeightPaint {
     ) {
         let group = &self.joints[side];
         let mut put = |joint: u16, weight: f32| match wanted.iter_mut().find(|w| w.0 == joint) {
-            // A bone of the middle belongs to both halves: the stronger touch counts.
+            // A bone in the middle belongs to both halves: the stronger dab counts.
             Some(known) if effect > effects[0] => known.1 = weight,
             Some(_) => {}
             None => wanted.push((joint, weight)),
@@ -314,7 +314,7 @@ impl WeightPaint {
         }
     }
 
-    /// What a touch starts from at a slot.
+    /// The row from which a dab starts at a slot.
     fn base(&self, slot: u32, joints: &mut Vec<u16>, weights: &mut Vec<f32>) {
         joints.clear();
         weights.clear();
@@ -331,7 +331,7 @@ impl WeightPaint {
         }
     }
 
-    /// The mean of the rows of some points, as they are where a touch starts from.
+    /// The mean of the rows of some points, as a dab starts from them.
     fn mean_of(&self, points: &[u32], ground: Ground<'_>, mean: &mut Row) {
         mean.clear();
         let share = 1.0 / points.len().max(1) as f32;
@@ -358,7 +358,7 @@ impl WeightPaint {
         }
     }
 
-    /// Brings sums to 1 where that was left for the end.
+    /// Normalises rows if that was deferred to the end of the stroke.
     pub(super) fn settle(&mut self) {
         if self.normalise != Normalising::OnRelease {
             return;
@@ -407,7 +407,7 @@ impl WeightPaint {
             points.push(touched.points[slot as usize]);
             let before = self.before.row(slot as usize);
             match (self.now.get(slot as usize), before.joints.first()) {
-                // Nothing, said on purpose.
+                // The layer affects the point, with no weight.
                 (Some([]), Some(&joint)) if is_over => rows.push_pairs([(joint, 0.0)]),
                 (Some(row), _) => rows.push_pairs(row.iter().copied()),
                 (None, _) if self.was_empty[slot as usize] => rows.push_pairs([]),
@@ -424,7 +424,7 @@ impl WeightPaint {
         }
         if n > 0 {
             return Some(format!(
-                "{n} points had more influences than the brush allows; their smallest ones went."
+                "{n} vertices had more influences than the brush allows; the smallest were dropped."
             ));
         }
         if let Some(idle) = self.action.idle().filter(|_| !self.any) {
@@ -440,40 +440,40 @@ impl WeightPaint {
         if alone > 0 {
             let follow = if alone == 1 { "follows" } else { "follow" };
             return Some(format!(
-                "{} {follow} only this bone: paint another bone there instead.",
-                counted(alone, "point")
+                "{} {follow} only this bone. Paint another bone there instead.",
+                counted(alone, "vertex")
             ));
         }
         let locked = count(Stuck::Locked);
         if locked > 0 {
             return Some(format!(
-                "Locked bones take all at {}: unlock one to move weight there.",
-                counted(locked, "point")
+                "Locked bones have all weight of {}. Unlock one to move weight there.",
+                counted(locked, "vertex")
             ));
         }
         let full = count(Stuck::Full);
         (full > 0 && !self.any).then(|| {
             format!(
-                "{} have {} stronger influences already, which is the brush's limit: paint with more strength or raise it.",
-                counted(full, "point"),
+                "{} already have {} stronger influences, the brush's limit. Use more strength or raise the limit.",
+                counted(full, "vertex"),
                 self.max_influences
             )
         })
     }
 }
 
-/// Why a point stays as it is though something else is asked of it.
+/// The reason why a point does not change although the dab reaches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stuck {
-    /// No bone but the painted one could take its weight.
+    /// No other bone could take its weight.
     Alone,
     /// Locked bones leave no other weight.
     Locked,
-    /// All places are taken by stronger influences.
+    /// Stronger influences fill the limit.
     Full,
 }
 
-/// What a touch makes of a slot.
+/// The result of a dab at a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     New,
@@ -481,22 +481,22 @@ enum What {
     Stuck(Stuck),
 }
 
-/// What the touches make of some slots.
+/// The results of dabs at some slots.
 #[derive(Debug, Default)]
 struct Part {
     /// One new row after the other.
     entries: Row,
-    /// For each slot where its row ends, and what became of it.
+    /// For each slot the end of its row, and its result.
     ends: Vec<(usize, What)>,
 }
 
-/// Slots that one thread works out at a time.
+/// Number of slots that one thread computes at a time.
 const PART: usize = 512;
 
-/// A change of a weight that an artist would miss.
+/// Smallest change of a weight that counts as missing.
 const NOTICEABLE: f32 = 1e-3;
 
-/// Why the row `base` stays as it is, where something else is asked of it.
+/// The reason why the row `base` does not change although other weights are wanted.
 fn why_stuck(base: RowRef<'_>, wanted: &[(u16, f32)], rules: &PaintRules<'_>) -> Option<Stuck> {
     let is_asked = |&(joint, weight): &(u16, f32)| {
         let change = weight.clamp(0.0, 1.0) - base.weight_of(joint);
@@ -518,20 +518,19 @@ fn why_stuck(base: RowRef<'_>, wanted: &[(u16, f32)], rules: &PaintRules<'_>) ->
     )
 }
 
-/// The rows that slots have now, where a touch made something of them; in one piece of memory, as whole-mesh gradients make
-/// a million.
+/// The present rows of the slots that changed, in one block of memory: a gradient may change a million.
 #[derive(Debug, Default)]
 struct Made {
     spans: Vec<Span>,
     entries: Row,
 }
 
-/// Where the row of a slot lies.
+/// The location of a slot's row.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     first: usize,
     room: usize,
-    /// `None`: nothing was made of the slot.
+    /// `None` if the slot did not change.
     len: Option<usize>,
 }
 
@@ -540,7 +539,7 @@ impl Made {
         self.spans.len()
     }
 
-    /// Adds a slot of which nothing was made.
+    /// Adds a slot that did not change.
     fn push(&mut self) {
         self.spans.push(Span::default());
     }
@@ -575,8 +574,8 @@ struct Scratch {
     wanted: Row,
 }
 
-/// The active bone and, where they are painted together, the other selected ones that `can` be painted: by their place in
-/// the skin.
+/// The active bone and, if they are painted together, the other selected ones that `can` be painted: as indices of the
+/// skin.
 fn painted_joints(
     document: &Document,
     skin: &Skin,
@@ -595,7 +594,7 @@ fn painted_joints(
     painted
 }
 
-/// The bones of the other side that can be painted, and what to tell of those that cannot.
+/// The bones of the other side that can be painted, and a note about those that cannot.
 fn mirrored_joints(
     document: &Document,
     painted: &[JointId],
@@ -610,14 +609,14 @@ fn mirrored_joints(
         match pairs.partner(joint) {
             None => {
                 note = Some(format!(
-                    "No bone is that of the other side for \"{label}\": only this side was painted."
+                    "No matching bone on the other side for \"{label}\": only this side was painted."
                 ));
             }
             Some(partner) => match index(partner) {
                 Some(index) => found.push(index as u16),
                 None => {
                     note = Some(format!(
-                        "\"{}\" is locked or no bone of this skin: only this side was painted.",
+                        "\"{}\" is locked or not a bone of this skin: only this side was painted.",
                         skeleton.label(partner)
                     ));
                 }

@@ -1,4 +1,4 @@
-//! How far the pointer, or what is typed, moves, turns or scales each bone.
+//! The amount by which the pointer, or a typed number, moves, rotates or scales each bone.
 
 use super::{Axis, Constraint, Subject, Transforming, Turning};
 use crate::document::session::{PoseSpace, TransformKind};
@@ -12,13 +12,13 @@ use std::f64::consts::{PI, TAU};
 const SNAP_DEGREES: f64 = 5.0;
 /// Factor of a snapped step.
 const SNAP_SCALE: f64 = 0.1;
-/// What Shift makes of each pixel.
+/// Factor of a pixel with Shift.
 pub(super) const PRECISE: f64 = 0.1;
-/// Turn of the trackball for one pixel, radians.
+/// Rotation of the trackball for one pixel, radians.
 const TRACKBALL_PER_PX: f64 = 0.01;
-/// A scale never comes closer to nothing.
+/// Smallest absolute scale.
 const LEAST_SCALE: f64 = 1e-3;
-/// Below this (cosine) a ring is seen from its edge and is pulled along its tangent.
+/// Below this cosine a ring is seen edge-on and is dragged along its tangent.
 pub(super) const EDGE_ON: f32 = 0.2;
 
 impl Transforming {
@@ -35,13 +35,13 @@ impl Transforming {
         }
     }
 
-    /// The world axis that the active joint turns about for a positive angle: in a mirrored space the opposite one.
+    /// The world axis of the active joint's rotation by a positive angle: in a mirrored space the opposite one.
     pub(super) fn turn_axis(&self, axis: Axis) -> DVec3 {
         let map = self.space_of(&self.subjects[self.active]);
         map * axis.unit() * map.determinant().signum()
     }
 
-    /// Signed turn of the pointer between two places, radians.
+    /// Signed angle of the pointer between two positions, radians.
     pub(super) fn angle_between(&self, from_px: Vec2, to_px: Vec2) -> f64 {
         match self.turning {
             Turning::Screen => {
@@ -74,7 +74,7 @@ impl Transforming {
         }
     }
 
-    /// Where the pointer meets the plane through the pivot across `normal`.
+    /// The intersection of the pointer's ray with the plane through the pivot and perpendicular to `normal`.
     pub(super) fn on_plane(&self, px: Vec2, normal: Vec3) -> Option<Vec3> {
         let ray = self.screen.ray(px);
         let slope = ray.direction.dot(normal);
@@ -83,7 +83,7 @@ impl Transforming {
         (slope.abs() > 1e-4 && along > 0.0 && at.is_finite()).then_some(at)
     }
 
-    /// Goes on from a ring as seen on the screen.
+    /// Continues with the angle on the screen.
     pub(super) fn release_ring(&mut self) {
         if self.turning != Turning::Screen {
             self.turned *= self.facing();
@@ -91,7 +91,7 @@ impl Transforming {
         }
     }
 
-    /// +1 where the axis of the turn points to the eye, else -1.
+    /// +1 if the axis of rotation points to the eye, else -1.
     pub(super) fn facing(&self) -> f64 {
         match self.constraint {
             Constraint::Axis(axis) | Constraint::Plane(axis) => {
@@ -136,7 +136,7 @@ impl Transforming {
                 let before = self.start_px.distance(centre);
                 let least = 8.0;
                 if before < least {
-                    // Grabbed in the middle: to the right is larger.
+                    // Grabbed in the centre: right is larger.
                     let along = self.virtual_px.x - self.start_px.x;
                     f64::from(1.0 + along / gizmo::RADIUS_PX)
                 } else {
@@ -155,7 +155,7 @@ impl Transforming {
         factor.max(LEAST_SCALE)
     }
 
-    /// Whether the pointer began on the side of an axis, as on a handle of it.
+    /// Whether the pointer started on the positive side of an axis.
     pub(super) fn is_on_axis(&self, axis: Axis) -> bool {
         let axis = (self.space_of(&self.subjects[self.active]) * axis.unit()).as_vec3();
         let to_eye = self.screen.toward_eye(self.pivot);
@@ -164,11 +164,11 @@ impl Transforming {
         axis.dot(to_eye).abs() < 0.98 && tip.is_some_and(|tip| tip.distance(self.start_px) < 16.0)
     }
 
-    /// How far the pointer went along the line through the pivot, metres.
+    /// The displacement of the pointer along the line through the pivot, metres.
     pub(super) fn along_axis(&self, axis: DVec3) -> f64 {
         let axis_f = axis.as_vec3();
         let at = |px: Vec2| {
-            // The place of the line that is nearest to the ray.
+            // The point of the line nearest to the ray.
             let ray = self.screen.ray(px);
             let slope = axis_f.dot(ray.direction);
             let from = ray.origin - self.pivot;
@@ -187,7 +187,7 @@ impl Transforming {
         }
     }
 
-    /// The way of a move in the world, for one joint, metres.
+    /// The world translation of one joint, metres.
     pub(super) fn way(&self, subject: &Subject) -> DVec3 {
         let map = self.space_of(subject);
         let typed = self.typed.value();
@@ -195,7 +195,7 @@ impl Transforming {
         let snap = |v: f64| {
             if self.snap { snapped(v, step) } else { v }
         };
-        // Measured at the active joint; each goes the same way along its own axes.
+        // Measured at the active joint; each joint moves by the same amount along its own axes.
         let measured = self.space_of(&self.subjects[self.active]);
         match (self.constraint, typed) {
             (Constraint::Axis(axis), typed) => {
@@ -228,14 +228,14 @@ impl Transforming {
         }
     }
 
-    /// The pointer's way in the plane of the view at the depth of the pivot, metres.
+    /// The pointer's displacement in the view plane at the depth of the pivot, metres.
     pub(super) fn in_view(&self) -> DVec3 {
         let delta = (self.virtual_px - self.start_px) * self.screen.metres_per_px(self.pivot);
         let camera = &self.screen.camera;
         (camera.right() * delta.x - camera.up() * delta.y).as_dvec3()
     }
 
-    /// A tenth of the power of ten that the view is high.
+    /// A tenth of the power of ten nearest to the height of the view.
     pub(super) fn move_step(&self) -> f64 {
         let height = f64::from(self.screen.metres_per_px(self.pivot) * self.screen.size_px.y);
         0.1 * 10f64.powf(height.max(1e-9).log10().floor())
@@ -320,7 +320,7 @@ impl Transforming {
                 scale[axis.index()] = wanted;
                 return scale;
             }
-            // Without shear: what of each own axis lies along the wanted one.
+            // Without shear: the component of each own axis along the wanted axis.
             let share = subject.own.transpose() * (self.space_of(subject) * axis.unit());
             DVec3::ONE + share * share * (wanted - 1.0)
         };
@@ -344,7 +344,7 @@ pub(super) fn snapped(value: f64, step: f64) -> f64 {
     (value / step).round() * step
 }
 
-/// Without the minus of a number that reads as zero.
+/// Removes the minus of a number that rounds to zero.
 pub(super) fn tidy(value: f64, least: f64) -> f64 {
     if value.abs() < least { 0.0 } else { value }
 }

@@ -1,14 +1,14 @@
 //! Moving, rotating and scaling bones: one state machine for gizmo drags and for the keys G, R and S.
 //!
-//! The way of the data: [`Transforming::begin`] with the shown pose -> pointer positions, axis keys and typed numbers ->
-//! [`Transforming::apply`], which writes the posed joints into a copy of the pose. Each joint turns about its own head.
+//! Data flow: [`Transforming::begin`] with the shown pose -> pointer positions, axis keys and typed numbers ->
+//! [`Transforming::apply`], which writes the posed joints into a copy of the pose. Each joint rotates about its own
+//! head.
 
 mod measure;
 
 use super::typed::TypedNumber;
-use super::{Handle, Screen};
+use super::{Axis, Constraint, Handle, Screen};
 use crate::document::session::{PoseSpace, TransformKind};
-pub use crate::math::Axis;
 use crate::math::Transform;
 use crate::skeleton::orientation::{orientation, parent_world_of};
 use crate::skeleton::{JointId, Pose, Skeleton};
@@ -16,20 +16,7 @@ use glam::{DAffine3, DMat3, Vec2, Vec3};
 use measure::{EDGE_ON, PRECISE, tidy};
 use std::collections::BTreeSet;
 
-/// What is left free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Constraint {
-    /// In the plane of the view, about the view's axis, or all axes alike.
-    Free,
-    /// A turn as of a ball under the hand (of rotations only).
-    Trackball,
-    /// One axis.
-    Axis(Axis),
-    /// All but one axis.
-    Plane(Axis),
-}
-
-/// How finely the pointer works.
+/// The precision of the pointer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Finesse {
     /// Ctrl: in steps.
@@ -50,24 +37,24 @@ impl TransformKind {
 }
 
 impl PoseSpace {
-    /// As it is read: "local".
+    /// Its name: "local".
     pub fn word(self) -> &'static str {
         match self {
             Self::Local => "local",
-            Self::World => "world",
+            Self::World => "global",
             Self::Parent => "parent",
         }
     }
 }
 
-/// A joint that is being transformed, as it was at the start.
+/// A transformed joint, with its state at the start.
 #[derive(Clone, Debug)]
 struct Subject {
     joint: JointId,
     start: Transform,
-    /// How its own space lies in the world, orthonormal.
+    /// The orientation of its own space in the world, orthonormal.
     own: DMat3,
-    /// How its parent's space lies in the world: orthonormal, and as it is.
+    /// The linear map of its parent's space to the world: orthonormal, and with scale.
     parent: DMat3,
     parent_linear: DMat3,
 }
@@ -75,31 +62,31 @@ struct Subject {
 /// How pointer positions become an angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Turning {
-    /// The angle about the pivot as seen.
+    /// The angle about the pivot on the screen.
     Screen,
     /// The angle in the plane of a ring.
     Ring { axis: Vec3, zero: Vec3 },
-    /// The way along the tangent where a ring seen from its edge was grabbed, in radii.
+    /// The displacement along the tangent where a ring seen edge-on was grabbed, in radii.
     Tangent { along_px: Vec2, radius_px: f32 },
 }
 
-/// A transform under way.
+/// A transform in progress.
 #[derive(Clone, Debug)]
 pub struct Transforming {
     kind: TransformKind,
     constraint: Constraint,
     space: PoseSpace,
-    /// The space that the artist has set: the first press of an axis key means it.
+    /// The transform orientation of the settings: the first press of an axis key uses it.
     set_space: PoseSpace,
     subjects: Vec<Subject>,
-    /// Which subject the screen is measured at.
+    /// The subject at which the screen is measured.
     active: usize,
     n_selected: usize,
     pivot: Vec3,
     turning: Turning,
     start_px: Vec2,
     last_px: Vec2,
-    /// The pointer as it would be if Shift had not slowed it down.
+    /// The pointer with the slow movement of Shift applied.
     virtual_px: Vec2,
     turned: f64,
     snap: bool,
@@ -109,10 +96,10 @@ pub struct Transforming {
 }
 
 impl Transforming {
-    /// Starts on the joints of `selected` that have no selected ancestor; `None` where there is none.
+    /// Starts on the joints of `selected` that have no selected ancestor; `None` if there is none.
     ///
-    /// `world`: n_joints, of `pose`. `at_px`: where the pointer is. The free transform in `space`'s axes; a gizmo's handle
-    /// is given with [`Transforming::grab`].
+    /// `world`: n_joints, of `pose`. `at_px`: the position of the pointer. Starts unconstrained, in the axes of
+    /// `space`; [`Transforming::grab`] constrains it to a handle of the gizmo.
     pub fn begin(
         skeleton: &Skeleton,
         pose: &Pose,
@@ -137,7 +124,7 @@ impl Transforming {
                 }
             })
             .collect();
-        // The active joint may hang below a selected one: then the one it moves with.
+        // The active joint may be a descendant of a selected one: then that one.
         let carries = |s: &Subject| {
             active.is_some_and(|a| a == s.joint || skeleton.ancestors(a).any(|j| j == s.joint))
         };
@@ -166,7 +153,7 @@ impl Transforming {
         })
     }
 
-    /// Constrains it as a gizmo's handle does that was grabbed where the transform began.
+    /// Constrains it to the gizmo's handle that was grabbed at the start.
     pub fn grab(&mut self, handle: Handle) {
         self.kind = handle.kind;
         self.constraint = handle.constraint;
@@ -177,7 +164,7 @@ impl Transforming {
         let to_eye = self.screen.toward_eye(self.pivot);
         if axis.dot(to_eye).abs() < EDGE_ON {
             let centre = self.screen.project(self.pivot).unwrap_or(self.start_px);
-            // The near side of the ring moves along axis x (to the eye).
+            // The near side of the ring moves along the cross product of axis and view direction.
             let tangent = axis.cross(to_eye) * self.screen.metres_per_px(self.pivot) * 10.0;
             let ahead = self.screen.project(self.pivot + tangent).unwrap_or(centre);
             self.turning = Turning::Tangent {
@@ -189,17 +176,17 @@ impl Transforming {
         }
     }
 
-    /// What it does.
+    /// Its kind.
     pub fn kind(&self) -> TransformKind {
         self.kind
     }
 
-    /// What is left free.
+    /// The constraint.
     pub fn constraint(&self) -> Constraint {
         self.constraint
     }
 
-    /// The space that its axes are those of.
+    /// The transform orientation.
     pub fn space(&self) -> PoseSpace {
         self.space
     }
@@ -209,18 +196,18 @@ impl Transforming {
         self.subjects.iter().map(|s| s.joint)
     }
 
-    /// Where its axes meet on the screen: the head of the active joint at the start, world.
+    /// The pivot: the head of the active joint at the start, world.
     pub fn pivot(&self) -> Vec3 {
         self.pivot
     }
 
-    /// The directions of its axes, world, as at the start.
+    /// The directions of its axes at the start, world.
     pub fn axes(&self) -> [Vec3; 3] {
         let map = self.space_of(&self.subjects[self.active]);
         Axis::ALL.map(|axis| (map * axis.unit()).as_vec3())
     }
 
-    /// What the undo step is called: "Rotate LeftForeArm", "Rotate 3 bones".
+    /// The name of the undo step: "Rotate LeftForeArm", "Rotate 3 bones".
     pub fn label(&self, skeleton: &Skeleton) -> String {
         step_label(
             self.kind.verb(),
@@ -241,7 +228,7 @@ impl Transforming {
         self.precise = finesse.precise;
     }
 
-    /// An axis key; `plane` with Shift. Pressed again it means the other space, a third time none.
+    /// An axis key; `plane` with Shift. Pressed again it uses the other orientation, a third time no constraint.
     pub fn press_axis(&mut self, axis: Axis, plane: bool) {
         let constraint = if plane && self.kind != TransformKind::Rotate {
             Constraint::Plane(axis)
@@ -264,7 +251,7 @@ impl Transforming {
         }
     }
 
-    /// The key of a kind while it runs: another kind starts over, R again turns as a ball.
+    /// The key of a kind during the transform: another kind starts over, R again is the trackball.
     pub fn press_kind(&mut self, kind: TransformKind) {
         if kind == self.kind {
             self.constraint = match self.constraint {
@@ -288,12 +275,12 @@ impl Transforming {
         }
     }
 
-    /// A character of a number; whether it is one.
+    /// Adds a character of a number; whether it is one.
     pub fn type_char(&mut self, c: char) -> bool {
         self.typed.push(c)
     }
 
-    /// Takes the last character of the number back.
+    /// Removes the last character of the number.
     pub fn backspace(&mut self) {
         self.typed.backspace();
     }
@@ -305,7 +292,7 @@ impl Transforming {
         }
     }
 
-    /// What is happening, to read near the pointer: "Rotate X (local) 45.0°".
+    /// The readout near the pointer: "Rotate X (local) 45.0°".
     pub fn readout(&self) -> String {
         let typed = self.typed.text();
         let what = match self.constraint {

@@ -1,11 +1,11 @@
-//! When a command can be asked for.
+//! Which commands are enabled for the current state of the editor.
 
 use super::Command;
 use crate::document::session::PaintTarget;
 use crate::editor::{Editor, OperationKind};
 
 impl Command {
-    /// Whether it can be asked for now.
+    /// Whether the command is enabled.
     pub fn is_enabled(self, editor: &Editor) -> bool {
         let document = editor.document();
         let session = document.session();

@@ -1,16 +1,14 @@
-//! The one table of commands: it feeds the menus, the tool bar, the context menus, the palette (F3), the key map and the
+//! The table of commands. It feeds the menus, the toolbar, the context menus, the search (F3), the key map and the
 //! help (F1).
 //!
-//! [`Command`] is what can be asked for, [`table::TABLE`] says of each how it is called, what it does, in which menu it
-//! stands and which keys it has in either preset; `enabled` says when it can be asked for.
+//! [`Command`] lists the commands; [`table::TABLE`] holds label, tooltip, menu and the keys of both presets for each;
+//! `enabled` decides whether a command can run.
 
 mod enabled;
 pub mod table;
 
-use super::chord::Chord;
 use super::frame::{PanelKind, Workspace};
 use super::heat::Ramp;
-use super::keymap;
 use super::mode::Mode;
 use super::scene::Shading;
 use super::theme::ThemeChoice;
@@ -23,7 +21,7 @@ use crate::math::Axis;
 use crate::skeleton::InBetweens;
 use table::{Group, Row, TABLE};
 
-/// Something the artist can ask for by menu, button or key.
+/// A command that a menu, a button or a key can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     // File
@@ -31,137 +29,137 @@ pub enum Command {
     Open,
     /// Open a built-in sample.
     Sample(&'static str),
-    /// Save the project where it is.
+    /// Save the project to its file.
     Save,
-    /// Save the project somewhere else.
+    /// Save the project to another file.
     SaveAs,
     /// Show the Export page for a model.
     Export,
-    /// Show the Export page for a still.
+    /// Show the Export page for a static mesh.
     ExportStill,
-    /// End the program.
+    /// Quit the program.
     Quit,
 
     // Edit
-    /// Take a step back.
+    /// Undo the last step.
     Undo,
-    /// Do it again.
+    /// Redo the step undone last.
     Redo,
-    /// Give the active bone another name.
+    /// Rename the active bone.
     Rename,
-    /// Show the key map and the other preferences.
+    /// Show the preferences.
     Preferences,
 
     // Select
-    /// Pick bones.
+    /// Select bones.
     SelectBones,
-    /// Pick points.
+    /// Select vertices.
     SelectPoints,
-    /// Everything.
+    /// Select all.
     SelectAll,
-    /// Nothing.
+    /// Clear the selection.
     SelectNone,
-    /// What was not selected.
+    /// Invert the selection.
     SelectInverse,
-    /// The island or the chain.
+    /// Extend the selection to mesh islands or bone chains.
     SelectLinked,
-    /// One ring more.
+    /// Grow the selection by one ring.
     SelectMore,
-    /// One ring less.
+    /// Shrink the selection by one ring.
     SelectLess,
-    /// The points that the selected bones move.
+    /// Select the vertices that the selected bones influence.
     SelectMoved,
-    /// The points that the active bone moves by so much.
+    /// Select vertices by a weight range of the active bone.
     SelectByWeight,
-    /// The points that no bone moves.
+    /// Select vertices without influences.
     SelectUnweighted,
-    /// The points that too many bones move.
+    /// Select vertices with more influences than the limit.
     SelectOverInfluenced,
-    /// The points whose weights do not sum to 1.
+    /// Select vertices whose weights do not sum to 1.
     SelectOffSum,
-    /// The other side.
+    /// Select the counterparts on the other side.
     SelectMirrored,
-    /// The next drag draws a box.
+    /// Select by box with the next drag.
     SelectBox,
     /// Select under a circle.
     SelectCircle,
-    /// The next drag draws a loop.
+    /// Select by lasso with the next drag.
     SelectLasso,
-    /// Boxes and loops reach the far side too.
+    /// Toggle whether regions also select occluded vertices.
     SelectThrough,
-    /// Hide what is selected.
+    /// Hide the selection.
     Hide,
-    /// Hide all else.
+    /// Hide what is not selected.
     HideOthers,
-    /// Show what was hidden.
+    /// Show everything hidden.
     ShowAll,
-    /// All else away, and back.
+    /// Toggle the isolation of the selection.
     Isolate,
 
     // View
-    /// Choose how surfaces look.
+    /// Set the shading.
     Show(Shading),
-    /// Choose the colours of weights.
+    /// Set the colour ramp of weights.
     UseRamp(Ramp),
-    /// Choose what colours of weights show, and show it.
+    /// Set what the weight colours display, and show them.
     UseWeightView(WeightView),
-    /// Lines of equal weight on or off.
+    /// Toggle weight isolines.
     ToggleIsolines,
-    /// Stripes of locked weights on or off.
+    /// Toggle stripes over locked weights.
     ToggleLockPattern,
-    /// What moves the point under the pointer on or off.
+    /// Toggle the list of influences beside the pointer.
     ToggleHoverBar,
-    /// Choose what the heat map shows, and show it.
+    /// Set the metric of the heat map, and show it.
     UseMetric(Metric),
-    /// Choose of these by direction.
+    /// Open the pie menu of metrics.
     MetricPie,
-    /// Fit the place where the metric is worst.
+    /// Frame the vertex with the worst value of the metric.
     FrameWorst,
-    /// Bones on or off.
+    /// Toggle the bones.
     ToggleBones,
-    /// Bones through the skin.
+    /// Toggle drawing bones through the mesh.
     ToggleXray,
-    /// Names beside bones.
+    /// Toggle the bone names.
     ToggleNames,
-    /// Grid on or off.
+    /// Toggle the grid.
     ToggleGrid,
-    /// Fine edges on or off.
+    /// Toggle the wireframe overlay.
     ToggleWire,
-    /// Fit everything.
+    /// Frame everything.
     FrameAll,
-    /// Fit the selection.
+    /// Frame the selection.
     FrameSelected,
-    /// Look at the face.
+    /// Set the front view.
     ViewFront,
-    /// Look at the back.
+    /// Set the back view.
     ViewBack,
-    /// Look from the right.
+    /// Set the right view.
     ViewRight,
-    /// Look from the left.
+    /// Set the left view.
     ViewLeft,
-    /// Look from above.
+    /// Set the top view.
     ViewTop,
-    /// Look from below.
+    /// Set the bottom view.
     ViewBottom,
-    /// Look from the other side.
+    /// Set the opposite view.
     ViewOpposite,
-    /// Turn the view a little.
+    /// Orbit the view left by one step.
     OrbitLeft,
-    /// Turn the view a little.
+    /// Orbit the view right by one step.
     OrbitRight,
-    /// Turn the view a little.
+    /// Orbit the view up by one step.
     OrbitUp,
-    /// Turn the view a little.
+    /// Orbit the view down by one step.
     OrbitDown,
-    /// Perspective or parallel.
+    /// Toggle perspective and orthographic view.
     ToggleOrthographic,
-    /// Divide the viewport.
+    /// Set the pane layout.
     UsePanes(PaneLayout),
-    /// What was before, while its key is held.
+    /// Show the comparison stack while the key is held.
     ShowBefore,
-    /// Choose what was before.
+    /// Set the comparison stack.
     UseBefore(StackPreset),
-    /// The stack as it is now is what was before.
+    /// Use a copy of the current stack as the comparison stack.
     KeepBefore,
 
     // Pose
@@ -171,250 +169,250 @@ pub enum Command {
     PoseRotate,
     /// Scale bones.
     PoseScale,
-    /// Local, world, parent.
+    /// Switch the transform orientation.
     CycleSpace,
-    /// Place as at rest.
+    /// Reset locations to the rest pose.
     ClearLocation,
-    /// Turn as at rest.
+    /// Reset rotations to the rest pose.
     ClearRotation,
-    /// Size as at rest.
+    /// Reset scales to the rest pose.
     ClearScale,
-    /// All as at rest.
+    /// Reset bones to the rest pose.
     ResetPose,
-    /// Keep the pose aside.
+    /// Copy the pose.
     CopyPose,
-    /// Give the bones the copied pose.
+    /// Paste the pose.
     PastePose,
-    /// The same, left and right swapped.
+    /// Paste the pose mirrored.
     PasteFlipped,
-    /// Hold the end of a chain in its place.
+    /// Pin the end of a bone chain.
     TogglePin,
 
     // Weights
-    /// Choose what the brush paints.
+    /// Set what the brush paints.
     Paint(PaintTarget),
-    /// Choose what a stroke does.
+    /// Set the brush.
     UseBrush(BrushKind),
-    /// Choose how the brush measures distance.
+    /// Set the falloff shape of the brush.
     UseProjection(Projection),
-    /// Paint both sides at once, or one.
+    /// Set the symmetry axis of the brush.
     UseSymmetry(Option<Axis>),
-    /// Paint what is hidden too.
+    /// Toggle painting occluded vertices.
     ToggleBrushXray,
-    /// Touches add up, or not.
+    /// Toggle whether dabs of a stroke add up.
     ToggleAccumulate,
-    /// One value for a whole painted map.
+    /// Set the painted map to the brush value.
     FillMap,
-    /// A map as never painted.
+    /// Reset the painted map.
     ClearMap,
-    /// Much becomes little.
+    /// Invert the painted map.
     InvertMap,
-    /// Another layer of weights.
+    /// Add a weight layer.
     AddLayer,
-    /// The same layer again.
+    /// Duplicate the active layer.
     DuplicateLayer,
-    /// Throw the layer away.
+    /// Delete the active layer.
     DeleteLayer,
-    /// Give the layer another name.
+    /// Rename the active layer.
     RenameLayer,
-    /// Over the next one.
+    /// Move the active layer up.
     LayerUp,
-    /// Under the one below.
+    /// Move the active layer down.
     LayerDown,
-    /// Show the layer or not.
+    /// Mute or unmute the active layer.
     MuteLayer,
-    /// Show the layer alone.
+    /// Solo the active layer.
     SoloLayer,
-    /// One with the layer below.
+    /// Merge the active layer into the one below.
     MergeLayerDown,
-    /// All layers as plain weights.
+    /// Merge all layers into the base weights.
     FlattenLayers,
-    /// The layer says nothing there.
+    /// Clear the active layer on the selected vertices, or everywhere.
     EraseFromLayer,
-    /// Drag the radius.
+    /// Set the brush radius with the pointer.
     BrushRadius,
-    /// Drag the strength.
+    /// Set the brush strength with the pointer.
     BrushStrength,
-    /// Drag the weight.
+    /// Set the brush weight with the pointer.
     BrushWeight,
-    /// Smaller brush.
+    /// Reduce the brush radius.
     SmallerBrush,
-    /// Larger brush.
+    /// Increase the brush radius.
     LargerBrush,
-    /// Weight 1 or 0.
+    /// Switch the brush weight between 1 and 0.
     SwapWeight,
-    /// Take the weight under the pointer.
+    /// Sample the weight under the pointer.
     SampleWeight,
-    /// Make the bone under the pointer active.
+    /// Activate the bone under the pointer.
     PickBone,
-    /// Keep the active bone's weights.
+    /// Lock or unlock the active bone's weights.
     LockActive,
-    /// Keep all weights but the active bone's.
+    /// Lock the weights of all other bones.
     LockOthers,
-    /// Keep none.
+    /// Unlock the weights of all bones.
     UnlockAll,
-    /// Choose of these four by direction.
+    /// Open the pie menu of locks.
     LockPie,
-    /// Lock what is free, free what is locked.
+    /// Swap locked and unlocked bones.
     InvertLocks,
-    /// Change the weights of many points.
+    /// Start a weight operation.
     Operate(OperationKind),
-    /// Show the settings of the operation that was done last, or put them away.
+    /// Show or hide the settings of the last weight operation.
     AdjustLast,
-    /// Choose the model that weights are taken from.
+    /// Choose the model to transfer weights from.
     TransferFrom,
-    /// Choose the weights file that is read.
+    /// Choose the weights file to import.
     ImportWeights,
-    /// Write a weights file.
+    /// Export a weights file.
     ExportWeights,
-    /// Keep weights aside.
+    /// Copy weights.
     CopyWeights,
 
     // Animation
     /// Play or pause.
     PlayPause,
-    /// Keep the pose in the clip.
+    /// Insert keyframes for the pose.
     KeyPose,
-    /// Take keys out of the clip.
+    /// Delete keyframes.
     DeleteKeys,
-    /// To the next key.
+    /// Jump to the next keyframe.
     NextKey,
-    /// To the key before.
+    /// Jump to the previous keyframe.
     PreviousKey,
-    /// One frame on.
+    /// Step one frame forward.
     NextFrame,
-    /// One frame back.
+    /// Step one frame back.
     PreviousFrame,
-    /// To the start.
+    /// Jump to the start.
     FirstFrame,
-    /// To the end.
+    /// Jump to the end.
     LastFrame,
-    /// Again from the start, or not.
+    /// Toggle looping.
     ToggleLoop,
-    /// The loop begins here.
+    /// Set the start of the loop range.
     SetLoopStart,
-    /// The loop ends here.
+    /// Set the end of the loop range.
     SetLoopEnd,
-    /// The whole clip again.
+    /// Clear the loop range.
     ClearLoop,
-    /// An empty clip.
+    /// Add an empty clip.
     NewClip,
-    /// The same clip again.
+    /// Duplicate the clip.
     DuplicateClip,
-    /// Give the clip another name.
+    /// Rename the clip.
     RenameClip,
-    /// Take the clip out.
+    /// Delete the clip.
     DeleteClip,
-    /// How bones come from key to key in the clip.
+    /// Set the interpolation of bones in the clip.
     UseInBetweens(InBetweens),
-    /// A part of exports, or a preview.
+    /// Toggle whether exports contain the clip.
     ToggleExported,
-    /// A clip that bends and twists bones.
+    /// Make a clip that bends and twists bones.
     RangeOfMotion,
-    /// The pose without a clip.
+    /// Show the pose without a clip.
     ShowMyPose,
 
     // Skinning
-    /// Choose the skinning method.
+    /// Set the skinning method.
     UseMethod(SkinningMethod),
-    /// Choose a whole stack by its name.
+    /// Set the deformer stack to a preset.
     UsePreset(StackPreset),
-    /// Keep the stack aside.
+    /// Copy the deformer stack.
     CopyStack,
-    /// Use the stack that was kept aside.
+    /// Paste the deformer stack.
     PasteStack,
-    /// Volume and bulge over the clip.
+    /// Measure volume and bulge over the clip.
     MeasureVolume,
 
     // Window
-    /// Choose what the left button does.
+    /// Set the mode.
     SetMode(Mode),
-    /// The mode before.
+    /// Switch to the previous mode.
     SwapMode,
-    /// Choose a mode by direction.
+    /// Open the pie menu of modes.
     ModePie,
-    /// Choose a workspace.
+    /// Switch to a workspace.
     UseWorkspace(Workspace),
-    /// The workspace to the right.
+    /// Switch to the next workspace.
     NextWorkspace,
-    /// The workspace to the left.
+    /// Switch to the previous workspace.
     PreviousWorkspace,
-    /// The layout as it came.
+    /// Reset the layout of the workspace.
     ResetWorkspace,
     /// Show or hide a panel.
     TogglePanel(PanelKind),
-    /// Show or hide the tool bar.
+    /// Show or hide the toolbar.
     ToggleToolBar,
-    /// The panel under the pointer alone, and back.
+    /// Maximise or restore the panel under the pointer.
     MaximisePanel,
-    /// Choose the colours.
+    /// Set the theme.
     UseTheme(ThemeChoice),
-    /// Larger text and icons.
+    /// Increase the interface scale.
     LargerInterface,
-    /// Smaller text and icons.
+    /// Decrease the interface scale.
     SmallerInterface,
-    /// Text and icons as they came.
+    /// Reset the interface scale.
     NormalInterface,
 
     // Help
-    /// Find any command by its name.
+    /// Search for a command.
     FindCommand,
-    /// What the mouse and the keys do.
+    /// Show keys and mouse gestures.
     ShowKeys,
-    /// Recent files, samples, key map, theme.
+    /// Show the welcome.
     Welcome,
-    /// The manual.
+    /// Open the manual.
     Manual,
-    /// Version and licences.
+    /// Show version and licences.
     About,
 }
 
 impl Command {
-    /// Every command, in the order of the menus.
+    /// All commands, in menu order.
     pub fn all() -> impl Iterator<Item = Self> {
         TABLE.iter().map(|row| row.command)
     }
 
-    /// Its row of the table.
+    /// The command's row of the table.
     pub fn row(self) -> &'static Row {
-        // A test sees to it that every command has one.
+        // A test ensures that every command has one.
         TABLE
             .iter()
             .find(|row| row.command == self)
             .unwrap_or(&TABLE[0])
     }
 
-    /// The command that settings files call `id`.
+    /// The command with the settings id `id`.
     pub fn by_id(id: &str) -> Option<Self> {
         TABLE.iter().find(|row| row.id == id).map(|row| row.command)
     }
 
-    /// What menus and buttons say.
+    /// The label in menus and on buttons.
     pub fn label(self) -> &'static str {
         self.row().label
     }
 
-    /// What it does, in a sentence.
+    /// The tooltip without keys.
     pub fn about(self) -> &'static str {
         self.row().about
     }
 
-    /// The menu it stands in.
+    /// The command's menu.
     pub fn group(self) -> Group {
         self.row().group
     }
 
-    /// Whether it may be asked for by key while a stroke is under way: taking it back, or ending it with its mode.
+    /// Whether a key may run the command during a stroke: undo, and mode changes that end the stroke.
     pub fn may_end_a_stroke(self) -> bool {
         matches!(self, Self::Undo | Self::SetMode(_) | Self::SwapMode)
     }
 
-    /// Whether it goes on while its key is held, and ends with it ([`keymap::KeyMap::is_held`]).
+    /// Whether the command lasts while its key is held ([`super::keymap::KeyMap::is_held`]).
     pub fn is_held(self) -> bool {
         self == Self::ShowBefore
     }
 
-    /// Whether a held key asks for it again and again.
+    /// Whether a held key repeats the command.
     pub fn repeats(self) -> bool {
         matches!(
             self,
@@ -437,7 +435,7 @@ impl Command {
         )
     }
 
-    /// What a menu shows: undo and redo name their step.
+    /// The label in menus; undo and redo append the name of their step.
     pub fn full_label(self, editor: &Editor) -> String {
         let step = match self {
             Self::Undo => editor.history().undo_label(),
@@ -448,24 +446,5 @@ impl Command {
             || self.label().to_owned(),
             |step| format!("{} {}", self.label(), step.to_lowercase()),
         )
-    }
-
-    /// Its first shortcut in the key map that is in use.
-    pub fn shortcut(self, ctx: &egui::Context) -> Option<Chord> {
-        keymap::of(ctx).chords(self).first().copied()
-    }
-
-    /// The tooltip: what it does and its keys.
-    pub fn tooltip(self, ctx: &egui::Context) -> String {
-        match self.shortcut(ctx) {
-            Some(chord) => format!("{}  ({chord})", self.about()),
-            None => self.about().to_owned(),
-        }
-    }
-
-    /// Its keys as they are printed on a keyboard; empty where it has none.
-    pub fn keys(self, ctx: &egui::Context) -> String {
-        self.shortcut(ctx)
-            .map_or_else(String::new, |chord| chord.to_string())
     }
 }

@@ -4,23 +4,23 @@ use crate::view::frame::{PanelKind, Workspace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A part of the frame.
+/// A node of the layout tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Node {
-    /// One panel.
+    /// A panel.
     Panel(PanelKind),
-    /// Panels at one place; the tab with this index is in front.
+    /// Tabs; the one with this index is in front.
     Tabs(usize, Vec<Node>),
-    /// Side by side, with their widths in points.
+    /// Side by side, with widths in points.
     Row(Vec<(f32, Node)>),
-    /// Over one another, with their heights in points.
+    /// One above the other, with heights in points.
     Column(Vec<(f32, Node)>),
 }
 
-/// A panel in a window of its own.
+/// A floating panel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Floating {
-    /// Which.
+    /// The panel.
     pub panel: PanelKind,
     /// Left and top edge, points.
     pub at: [f32; 2],
@@ -28,30 +28,30 @@ pub struct Floating {
     pub size: [f32; 2],
 }
 
-/// A whole layout.
+/// A complete layout.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arrangement {
-    /// All panels, closed and floating ones too, so that they come back where they were.
+    /// All panels, including closed and floating ones, so that they return to their places.
     pub root: Node,
-    /// Those that do not show.
+    /// The closed panels.
     #[serde(default)]
     pub closed: BTreeSet<PanelKind>,
-    /// Those in windows of their own.
+    /// The floating panels.
     #[serde(default)]
     pub floating: Vec<Floating>,
 }
 
-/// What parts add up to that keep their proportions, and the part with the viewport, which takes what is left.
+/// The sum of proportional sizes, and the size of the part with the viewport, which takes the rest.
 pub(super) const WHOLE: f32 = 1000.0;
 
-/// What is left beside the layers, so that on a small screen they are as wide as the properties.
+/// The width beside the layers, so that on a small screen they are as wide as the properties.
 const BESIDE_LAYERS: f32 = 789.0;
 
-/// Size of a part that has none yet.
+/// Size of a part without one.
 const ANY_SIZE: f32 = 200.0;
 
 impl Node {
-    /// Its panels, from the left and the top.
+    /// Its panels, from left to right and top to bottom.
     pub fn panels(&self) -> Vec<PanelKind> {
         match self {
             Self::Panel(panel) => vec![*panel],
@@ -62,7 +62,7 @@ impl Node {
         }
     }
 
-    /// Without the panels in `seen`, which gets those that are left; `None` where nothing is.
+    /// The tree without the panels in `seen`, which collects the remaining ones; `None` if nothing remains.
     fn cleaned(self, seen: &mut BTreeSet<PanelKind>) -> Option<Self> {
         let clean_sized = |nodes: Vec<(f32, Node)>, seen: &mut BTreeSet<PanelKind>| {
             let sized = nodes.into_iter().filter_map(|(size, node)| {
@@ -88,7 +88,7 @@ impl Node {
 }
 
 impl Arrangement {
-    /// The layout a workspace begins with.
+    /// The default layout of a workspace.
     pub fn of_workspace(workspace: Workspace) -> Self {
         let (side, list, below) = match workspace {
             Workspace::Rig => (288.0, 600.0, 150.0),
@@ -111,7 +111,7 @@ impl Arrangement {
         ];
         let mut tabs = tabs.map(panel).to_vec();
         let below_view = if workspace == Workspace::Weights {
-            // In one column with the properties, of which it is a part while painting.
+            // In one column with the properties, because both are used while painting.
             let layers = panel(PanelKind::Layers);
             Node::Row(vec![
                 (BESIDE_LAYERS, Node::Tabs(0, tabs)),
@@ -121,7 +121,7 @@ impl Arrangement {
             tabs.push(panel(PanelKind::Layers));
             Node::Tabs(0, tabs)
         };
-        // What belongs to other work waits in the Window menu.
+        // Other panels are closed; the Window menu opens them.
         let (volume, influences, layers) =
             (PanelKind::Volume, PanelKind::Influences, PanelKind::Layers);
         let closed = match workspace {
@@ -136,7 +136,7 @@ impl Arrangement {
         }
     }
 
-    /// One that can be shown, whatever a file said: every panel once, the viewport among them and open.
+    /// A valid layout, whatever the file contains: each panel once, and the viewport open.
     #[must_use]
     pub fn cleaned(self) -> Self {
         let mut seen = BTreeSet::new();
@@ -145,7 +145,7 @@ impl Arrangement {
             return Self::of_workspace(Workspace::default());
         };
         let mut closed = self.closed;
-        // Panels that this file did not know yet wait in the Window menu.
+        // Panels that an older file does not list start closed.
         for panel in PanelKind::ALL.into_iter().filter(|p| !seen.contains(p)) {
             root = match root {
                 Node::Column(mut nodes) => {

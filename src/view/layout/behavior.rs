@@ -1,7 +1,7 @@
-//! How docked panels look: one slim row of tabs, or of a heading, over each.
+//! The look of docked panels: a slim row of tabs or a heading above each.
 
-use super::dock::{Action, PanelHost};
 use super::fit::{GAP, TAB_BAR};
+use super::host::{Action, PanelHost};
 use crate::view::frame::PanelKind;
 use egui::{
     Align2, Button, CornerRadius, Frame, Id, Margin, Rect, Response, Role, Sense, TextStyle, Ui,
@@ -12,15 +12,15 @@ use egui_tiles::{
     Behavior, ResizeState, SimplificationOptions, TabState, Tabs, TileId, Tiles, UiResponse,
 };
 
-/// Draws the tree of panels for one frame.
-pub(super) struct Look<'a> {
+/// Draws the panel tree for one frame.
+pub(super) struct DockBehavior<'a> {
     pub(super) host: &'a mut dyn PanelHost,
     pub(super) actions: Vec<Action>,
-    /// The place that needs no bar: the viewport alone has its own header.
+    /// The tile without a bar: the viewport alone has its own header.
     pub(super) without_bar: Option<TileId>,
 }
 
-/// Puts a panel on its ground: padded, but for the viewport, which is a picture.
+/// Draws a panel on its background; padded, except for the viewport.
 pub(super) fn panel_frame_ui(ui: &mut Ui, host: &mut dyn PanelHost, panel: PanelKind) {
     let rect = ui.max_rect();
     ui.set_clip_rect(ui.clip_rect().intersect(rect));
@@ -35,7 +35,7 @@ pub(super) fn panel_frame_ui(ui: &mut Ui, host: &mut dyn PanelHost, panel: Panel
     });
 }
 
-/// A small button of a panel's heading: what it does, and to which panel.
+/// A small button in a panel heading, with label and tooltip.
 pub(super) fn heading_button_ui(ui: &mut Ui, icon: MaterialIcon, label: &str, about: &str) -> bool {
     let text = icon
         .rich_text()
@@ -51,7 +51,7 @@ pub(super) fn heading_button_ui(ui: &mut Ui, icon: MaterialIcon, label: &str, ab
     response.on_hover_text(about).clicked()
 }
 
-impl Look<'_> {
+impl DockBehavior<'_> {
     fn panel_of(tiles: &Tiles<PanelKind>, id: TileId) -> Option<PanelKind> {
         tiles.get_pane(&id).copied()
     }
@@ -67,7 +67,7 @@ fn n_shown(tiles: &Tiles<PanelKind>, container: &egui_tiles::Container) -> usize
     container.children().filter(shown).count()
 }
 
-impl Behavior<PanelKind> for Look<'_> {
+impl Behavior<PanelKind> for DockBehavior<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile: TileId, panel: &mut PanelKind) -> UiResponse {
         panel_frame_ui(ui, self.host, *panel);
         UiResponse::None
@@ -78,7 +78,7 @@ impl Behavior<PanelKind> for Look<'_> {
     }
 
     fn tab_title_for_tile(&mut self, tiles: &Tiles<PanelKind>, id: TileId) -> WidgetText {
-        // A tab of several panels is named after them.
+        // A tab with several panels lists their names.
         let mut titles = Vec::new();
         let mut waiting = vec![id];
         while let Some(id) = waiting.pop() {
@@ -117,11 +117,11 @@ impl Behavior<PanelKind> for Look<'_> {
         let response = ui
             .interact(title_rect, id, Sense::click_and_drag())
             .on_hover_cursor(egui::CursorIcon::Grab)
-            .on_hover_text("Drag to dock it elsewhere.");
+            .on_hover_text("Drag to dock the panel elsewhere.");
         response.widget_info(|| WidgetInfo::selected(Role::Tab, true, state.active, &title));
         if ui.is_rect_visible(rect) && !state.is_being_dragged {
             if state.active && !is_alone {
-                // Joined with what lies below it.
+                // Connected with the panel below.
                 let shape = CornerRadius {
                     nw: 4,
                     ne: 4,
@@ -208,13 +208,13 @@ impl Behavior<PanelKind> for Look<'_> {
         }
     }
 
-    /// Ctrl+Tab chooses the mode.
+    /// Ctrl+Tab is the mode pie menu.
     fn cycle_tabs_with_keyboard(&self) -> bool {
         false
     }
 }
 
-impl Look<'_> {
+impl DockBehavior<'_> {
     fn close(&mut self, tiles: &Tiles<PanelKind>, tile: TileId) {
         if let Some(panel) = Self::panel_of(tiles, tile).filter(|p| *p != PanelKind::Viewport) {
             self.actions.push(Action::Close(panel));
@@ -246,14 +246,14 @@ impl Look<'_> {
         let galley = job.into_galley(ui, None, f32::INFINITY, TextStyle::Button);
         let at = Align2::CENTER_CENTER.align_size_within_rect(galley.size(), rect);
         ui.painter().galley(at.min, galley, colour);
-        let about = "Close this panel; the Window menu brings it back.";
+        let about = "Close this panel. The Window menu opens it again.";
         if response.on_hover_text(about).clicked() {
             self.close(tiles, tile);
         }
     }
 }
 
-/// The buttons at the right end of a panel's heading, from the right.
+/// Draws the buttons at the right end of a panel heading, from the right.
 pub(super) fn heading_buttons_ui(
     ui: &mut Ui,
     panel: PanelKind,
@@ -262,7 +262,7 @@ pub(super) fn heading_buttons_ui(
     let mut action = None;
     let name = panel.label();
     let (icon, verb, about) = if is_maximised {
-        let about = "Back to the other panels  (Ctrl+Space)";
+        let about = "Restore the other panels  (Ctrl+Space)";
         (icons::ICON_FULLSCREEN_EXIT, "Restore", about)
     } else {
         let about = "Fill the window with this panel  (Ctrl+Space)";
@@ -272,7 +272,7 @@ pub(super) fn heading_buttons_ui(
         action = Some(Action::Maximise(panel));
     }
     if panel != PanelKind::Viewport && !is_maximised {
-        let about = "Move this panel into a window of its own.";
+        let about = "Move this panel into a floating window.";
         if heading_button_ui(ui, icons::ICON_OPEN_IN_NEW, &format!("Float {name}"), about) {
             action = Some(Action::Float(panel));
         }

@@ -1,44 +1,25 @@
-//! The panels of a workspace while it is open.
+//! The docked panels of the open workspace.
 
 use super::arrangement::{Arrangement, Floating, Node, WHOLE};
-use super::behavior::{Look, heading_button_ui, heading_buttons_ui, panel_frame_ui};
+use super::behavior::{DockBehavior, heading_button_ui, heading_buttons_ui, panel_frame_ui};
 use super::fit::{TAB_BAR, fit, holds_viewport};
+use super::host::{Action, PanelHost};
 use crate::view::frame::PanelKind;
 use egui::{Frame, Id, Pos2, Rect, RichText, Ui, Vec2};
 use egui_material_icons::icons;
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tiles, Tree};
 
-/// Who draws the panels.
-pub trait PanelHost {
-    /// Draws a panel over all of `ui`.
-    fn panel_ui(&mut self, ui: &mut Ui, panel: PanelKind);
-
-    /// What its tab says: its name, and how many things wait in it.
-    fn panel_title(&self, panel: PanelKind) -> String {
-        panel.label().to_owned()
-    }
-}
-
-/// What a panel's heading was asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Action {
-    Close(PanelKind),
-    Float(PanelKind),
-    Dock(PanelKind),
-    Maximise(PanelKind),
-}
-
-/// The panels of a workspace: where they are, and which show.
+/// The panels of a workspace: their places and their visibility.
 pub struct Dock {
     tree: Tree<PanelKind>,
     floating: Vec<Floating>,
     maximised: Option<PanelKind>,
-    /// The panels of the last frame and their places, those on top last.
+    /// The panels of the last frame and their rectangles, topmost last.
     shown: Vec<(PanelKind, Rect)>,
 }
 
 impl Default for Dock {
-    /// No panels: stands in while the panels of another are drawn.
+    /// No panels; a placeholder while the app draws the dock.
     fn default() -> Self {
         Self {
             tree: Tree::empty(Id::NULL),
@@ -50,7 +31,7 @@ impl Default for Dock {
 }
 
 impl Dock {
-    /// The panels as `arrangement` has them. `name` differs for each dock of the program.
+    /// A dock with the panels of `arrangement`. `name` is unique among the docks of the program.
     pub fn new(name: &str, arrangement: &Arrangement) -> Self {
         let arrangement = arrangement.clone().cleaned();
         let mut tiles = Tiles::default();
@@ -70,7 +51,7 @@ impl Dock {
         dock
     }
 
-    /// What is saved of it.
+    /// The arrangement to save.
     pub fn arrangement(&self) -> Arrangement {
         let root = self.tree.root().and_then(|root| read(&self.tree, root));
         let closed = PanelKind::ALL.into_iter().filter(|p| !self.is_open(*p));
@@ -82,22 +63,22 @@ impl Dock {
         .cleaned()
     }
 
-    /// Whether a panel is docked or floats; it may be behind another tab.
+    /// Whether a panel is docked or floating, possibly behind another tab.
     pub fn is_open(&self, panel: PanelKind) -> bool {
         self.is_docked(panel) || self.is_floating(panel)
     }
 
-    /// Whether a panel has a window of its own.
+    /// Whether a panel floats.
     pub fn is_floating(&self, panel: PanelKind) -> bool {
         self.floating.iter().any(|f| f.panel == panel)
     }
 
-    /// The panel that fills the window.
+    /// The maximised panel.
     pub fn maximised(&self) -> Option<PanelKind> {
         self.maximised
     }
 
-    /// The panels of the last frame and their places.
+    /// The panels of the last frame and their rectangles.
     pub fn shown(&self) -> &[(PanelKind, Rect)] {
         &self.shown
     }
@@ -113,7 +94,7 @@ impl Dock {
         }
     }
 
-    /// Closes a panel; the viewport stays.
+    /// Closes a panel; the viewport stays open.
     pub fn close(&mut self, panel: PanelKind) {
         if panel == PanelKind::Viewport {
             return;
@@ -125,7 +106,7 @@ impl Dock {
         }
     }
 
-    /// Closes an open panel, opens a closed one.
+    /// Opens a closed panel, closes an open one.
     pub fn toggle(&mut self, panel: PanelKind) {
         if self.is_open(panel) {
             self.close(panel);
@@ -134,7 +115,7 @@ impl Dock {
         }
     }
 
-    /// Moves a panel into a window of its own, near where it is; the viewport stays.
+    /// Makes a panel float near its place; the viewport stays docked.
     pub fn float(&mut self, panel: PanelKind) {
         if panel == PanelKind::Viewport || self.is_floating(panel) {
             return;
@@ -143,7 +124,7 @@ impl Dock {
         let rect = place.map_or(
             Rect::from_min_size(Pos2::new(160.0, 120.0), Vec2::new(320.0, 320.0)),
             |(_, rect)| {
-                // Never exactly over another one.
+                // Never exactly over another floating panel.
                 let step = 28.0 * self.floating.len() as f32;
                 rect.translate(Vec2::new(-48.0 - step, step - 48.0))
             },
@@ -160,13 +141,13 @@ impl Dock {
         });
     }
 
-    /// Moves a floating panel back to where it was docked.
+    /// Docks a floating panel in its former place.
     pub fn dock(&mut self, panel: PanelKind) {
         self.floating.retain(|f| f.panel != panel);
         self.open(panel);
     }
 
-    /// Fills the window with the panel under `pointer` (the viewport where there is none), or shows all again.
+    /// Maximises the panel under `pointer` (the viewport if there is none), or restores all panels.
     pub fn toggle_maximised(&mut self, pointer: Option<Pos2>) {
         self.maximised = match self.maximised {
             Some(_) => None,
@@ -178,12 +159,12 @@ impl Dock {
         };
     }
 
-    /// Shows all panels again; whether one filled the window.
+    /// Restores all panels; returns whether one was maximised.
     pub fn restore(&mut self) -> bool {
         self.maximised.take().is_some()
     }
 
-    /// Draws the panels over all that is left of `ui`.
+    /// Draws the panels over all remaining space of `ui`.
     pub fn show_ui(&mut self, ui: &mut Ui, host: &mut dyn PanelHost) {
         self.shown.clear();
         let mut actions = Vec::new();
@@ -193,13 +174,13 @@ impl Dock {
         } else {
             let rect = ui.available_rect_before_wrap();
             fit(&mut self.tree, rect.size());
-            let mut look = Look {
+            let mut behavior = DockBehavior {
                 host,
                 actions: Vec::new(),
                 without_bar: place_without_bar(&self.tree),
             };
-            self.tree.ui(&mut look, ui);
-            actions.append(&mut look.actions);
+            self.tree.ui(&mut behavior, ui);
+            actions.append(&mut behavior.actions);
             self.note_places();
             for i in 0..self.floating.len() {
                 let (rect, action) = floating_ui(ui, host, self.tree.id(), self.floating[i]);
@@ -227,7 +208,7 @@ impl Dock {
         }
     }
 
-    /// Where the docked panels are, with their headings.
+    /// Stores the rectangles of the docked panels with their headings.
     fn note_places(&mut self) {
         for id in self.tree.active_tiles() {
             if let Some(Tile::Pane(panel)) = self.tree.tiles.get(id) {
@@ -273,7 +254,7 @@ fn maximised_ui(ui: &mut Ui, host: &mut dyn PanelHost, panel: PanelKind) -> Opti
     action
 }
 
-/// A bar with a title at its left and buttons at its right.
+/// A heading with a title at the left and buttons at the right.
 fn heading_ui<R>(ui: &mut Ui, title: &str, buttons: impl FnOnce(&mut Ui) -> R) -> R {
     let rect = ui.max_rect();
     ui.painter()
@@ -331,16 +312,16 @@ fn floating_ui(
     (shown.map_or(start, |s| s.response.rect), action)
 }
 
-/// From the right.
+/// Draws the buttons of a floating panel, from the right.
 fn floating_buttons_ui(ui: &mut Ui, panel: PanelKind) -> Option<Action> {
     let mut action = None;
     let name = panel.label();
-    let about = "Close this panel; the Window menu brings it back.";
+    let about = "Close this panel. The Window menu opens it again.";
     if heading_button_ui(ui, icons::ICON_CLOSE, &format!("Close {name}"), about) {
         action = Some(Action::Close(panel));
     }
     let maximise = heading_buttons_ui_maximise(ui, panel);
-    let about = "Put this panel back among the others.";
+    let about = "Dock this panel again.";
     if heading_button_ui(
         ui,
         icons::ICON_PICTURE_IN_PICTURE,
@@ -358,7 +339,7 @@ fn heading_buttons_ui_maximise(ui: &mut Ui, panel: PanelKind) -> Option<Action> 
     heading_button_ui(ui, icons::ICON_FULLSCREEN, &label, about).then_some(Action::Maximise(panel))
 }
 
-/// The place where the viewport shows alone.
+/// The tile where the viewport shows alone.
 fn place_without_bar(tree: &Tree<PanelKind>) -> Option<TileId> {
     let view = tree.tiles.find_pane(&PanelKind::Viewport)?;
     let place = tree.tiles.parent_of(view)?;
@@ -422,7 +403,7 @@ fn read(tree: &Tree<PanelKind>, id: TileId) -> Option<Node> {
             }
         }
         Tile::Container(Container::Linear(linear)) => {
-            // Sizes that follow from the window's are not kept, so that an untouched layout stays as it came.
+            // Sizes that follow from the window are not saved, so that an untouched layout stays the default.
             let views: Vec<bool> = linear
                 .children
                 .iter()

@@ -1,19 +1,19 @@
-//! Side panels keep their size when the window changes; the viewport takes what is left.
+//! Side panels keep their size when the window changes; the viewport takes the rest.
 
 use crate::view::frame::PanelKind;
 use egui::Vec2;
 use egui_tiles::{Container, LinearDir, Tile, TileId, Tree};
 
-/// Height of a bar of tabs.
+/// Height of a tab bar, points.
 pub(super) const TAB_BAR: f32 = 24.0;
-/// Space between panels, where they are resized.
+/// Gap between panels, where they are resized, points.
 pub(super) const GAP: f32 = 2.0;
-/// Below this a part is new: the docking library gave it a share and not a size.
+/// A smaller part is new: the docking library gave it a proportion instead of a size.
 const SMALLEST: f32 = 40.0;
-/// What the part with the viewport keeps.
+/// Minimum size of the part with the viewport, points.
 const VIEWPORT_KEEPS: f32 = 200.0;
 
-/// Makes the shares of `tree` points that add up to `size`.
+/// Converts the proportions of `tree` to points that add up to `size`.
 pub(super) fn fit(tree: &mut Tree<PanelKind>, size: Vec2) {
     if let Some(root) = tree.root() {
         fit_tile(tree, root, size);
@@ -49,7 +49,7 @@ fn fit_tile(tree: &mut Tree<PanelKind>, id: TileId, size: Vec2) {
     }
     let equal = along / shown.len() as f32;
     let wanted: Vec<f32> = shown.iter().map(|&c| linear.shares[c]).collect();
-    // Shares of a new container are all alike and small; a new part among old ones gets its equal part.
+    // The proportions of a new container are equal and small; a new part among sized ones gets an equal part.
     let wanted = wanted.iter().map(|&w| if w < SMALLEST { equal } else { w });
     let sizes = share_out(&wanted.collect::<Vec<_>>(), &is_view, along);
     for (&child, &points) in shown.iter().zip(&sizes) {
@@ -64,8 +64,8 @@ fn fit_tile(tree: &mut Tree<PanelKind>, id: TileId, size: Vec2) {
     }
 }
 
-/// The sizes that add up to `along`: those beside the viewport as wanted, while it keeps enough; without a viewport all
-/// in proportion.
+/// Sizes that add up to `along`: parts beside the viewport get what they want while the viewport keeps its minimum;
+/// without a viewport all scale proportionally.
 fn share_out(wanted: &[f32], is_view: &[bool], along: f32) -> Vec<f32> {
     let Some(view) = is_view.iter().position(|v| *v) else {
         let sum: f32 = wanted.iter().sum();
@@ -79,7 +79,7 @@ fn share_out(wanted: &[f32], is_view: &[bool], along: f32) -> Vec<f32> {
     sizes
 }
 
-/// Whether a part is, or holds, the viewport.
+/// Whether a tile is or contains the viewport.
 pub(super) fn holds_viewport(tree: &Tree<PanelKind>, id: TileId) -> bool {
     match tree.tiles.get(id) {
         Some(Tile::Pane(panel)) => *panel == PanelKind::Viewport,

@@ -1,4 +1,4 @@
-//! The row above the viewport: mode, shading, overlays, projection, method.
+//! The header of the viewport: mode, shading, overlays, camera, skinning.
 
 use super::{item_ui, target_label};
 use crate::deform::{SkinningMethod, StackPreset};
@@ -13,25 +13,25 @@ use crate::view::viewport::Viewport;
 use egui::{Button, Role, Ui, Vec2, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
 
-/// Below this width the drop-downs show their icons alone.
+/// Below this width the menus show icons only, points.
 const NARROW: f32 = 880.0;
 
-/// Below this width the ways of shading are a drop-down too.
+/// Below this width the shading buttons become a menu, points.
 const SMALLEST: f32 = 560.0;
 
-/// Below this width what is painted is an icon alone.
+/// Below this width the paint target shows an icon only, points.
 const WORDLESS: f32 = 720.0;
 
-/// How much more it takes in Paint mode to say what is painted.
+/// Additional width in Paint mode for the paint target, points.
 const PAINTED: f32 = 220.0;
 
-/// How much more it takes to say what colours of weights show.
+/// Additional width for the weight display, points.
 const WEIGHTS: f32 = 110.0;
 
-/// Letters of what is painted, at most: bones may have long names.
+/// Maximum letters of the paint target: bone names can be long.
 const MOST_LETTERS: usize = 24;
 
-/// What can lie over the picture, in the order of the popover.
+/// The overlays, in the order of the menu.
 const OVERLAYS: [Command; 8] = [
     Command::ToggleBones,
     Command::ToggleXray,
@@ -43,7 +43,7 @@ const OVERLAYS: [Command; 8] = [
     Command::ToggleWire,
 ];
 
-/// The views of the projection's popover.
+/// The viewpoints in the camera menu.
 const VIEWS: [Command; 6] = [
     Command::ViewFront,
     Command::ViewBack,
@@ -53,7 +53,7 @@ const VIEWS: [Command; 6] = [
     Command::ViewBottom,
 ];
 
-/// What "before" can be, in the order of the popover.
+/// The comparison stacks, in the order of the menu.
 const BEFORE: [Command; 7] = [
     Command::UseBefore(StackPreset::Lbs),
     Command::UseBefore(StackPreset::Dqs),
@@ -64,14 +64,14 @@ const BEFORE: [Command; 7] = [
     Command::KeepBefore,
 ];
 
-/// The row above the viewport; what was asked for.
+/// Draws the header; returns the requested commands.
 pub fn header_ui(
     ui: &mut Ui,
     editor: &Editor,
     view: &Viewport,
     is_on: &dyn Fn(Command) -> Option<bool>,
 ) -> Vec<Command> {
-    let mut asked = Vec::new();
+    let mut commands = Vec::new();
     let width = ui.available_width();
     let is_painting = view.mode == Mode::Paint;
     let shows_weights = view.options.shading == Shading::Weights;
@@ -91,10 +91,10 @@ pub fn header_ui(
             "Mode",
             view.mode.icon(),
             mode,
-            "What the left button does.",
+            "The mode sets what the left mouse button does.",
             |ui| {
                 for mode in Mode::ALL {
-                    item_ui(ui, Command::SetMode(mode), editor, is_on, &mut asked);
+                    item_ui(ui, Command::SetMode(mode), editor, is_on, &mut commands);
                 }
             },
         );
@@ -104,15 +104,15 @@ pub fn header_ui(
                 target = target.chars().take(MOST_LETTERS - 1).chain(['…']).collect();
             }
             let text = if width < WORDLESS { "" } else { &target };
-            let about = "What the brush paints, and what can be done to a whole map.";
+            let about = "What the brush paints, and operations on the whole map.";
             let icon = icons::ICON_FORMAT_COLOR_FILL;
             menu_ui(ui, "Painted", icon, text, about, |ui| {
                 for target in PaintTarget::ALL {
-                    item_ui(ui, Command::Paint(target), editor, is_on, &mut asked);
+                    item_ui(ui, Command::Paint(target), editor, is_on, &mut commands);
                 }
                 ui.separator();
                 for command in [Command::FillMap, Command::ClearMap, Command::InvertMap] {
-                    item_ui(ui, command, editor, is_on, &mut asked);
+                    item_ui(ui, command, editor, is_on, &mut commands);
                 }
             });
         }
@@ -124,29 +124,29 @@ pub fn header_ui(
         let shown = view.options.shading;
         if is_smallest {
             let icon = shading_icon(shown);
-            menu_ui(ui, "Shading", icon, "", "How surfaces look.", |ui| {
+            menu_ui(ui, "Shading", icon, "", "How surfaces are drawn.", |ui| {
                 for shading in shadings {
-                    item_ui(ui, Command::Show(shading), editor, is_on, &mut asked);
+                    item_ui(ui, Command::Show(shading), editor, is_on, &mut commands);
                 }
                 ui.separator();
-                weights_ui(ui, editor, is_on, &mut asked);
+                weights_ui(ui, editor, is_on, &mut commands);
             });
         } else {
             for shading in shadings {
                 let (command, icon) = (Command::Show(shading), shading_icon(shading));
-                choice_ui(ui, command, icon, shading == shown, editor, &mut asked);
+                choice_ui(ui, command, icon, shading == shown, editor, &mut commands);
             }
         }
         if shows_weights && !is_smallest {
             let shown = view.options.weight_view;
-            let about = "What the colours of weights show.";
+            let about = "What the weight colours show.";
             menu_ui(
                 ui,
                 "Weight colours show",
                 weight_icon(shown),
                 title(shown.label()),
                 about,
-                |ui| weights_ui(ui, editor, is_on, &mut asked),
+                |ui| weights_ui(ui, editor, is_on, &mut commands),
             );
         }
         ui.separator();
@@ -159,7 +159,7 @@ pub fn header_ui(
             about,
             |ui| {
                 for command in OVERLAYS {
-                    item_ui(ui, command, editor, is_on, &mut asked);
+                    item_ui(ui, command, editor, is_on, &mut commands);
                 }
             },
         );
@@ -170,15 +170,21 @@ pub fn header_ui(
         };
         menu_ui(
             ui,
-            "Projection",
+            "Camera",
             icon,
             text,
-            "How space is seen, and from where.",
+            "Perspective or orthographic view, and viewpoints.",
             |ui| {
-                item_ui(ui, Command::ToggleOrthographic, editor, is_on, &mut asked);
+                item_ui(
+                    ui,
+                    Command::ToggleOrthographic,
+                    editor,
+                    is_on,
+                    &mut commands,
+                );
                 ui.separator();
                 for command in VIEWS {
-                    item_ui(ui, command, editor, is_on, &mut asked);
+                    item_ui(ui, command, editor, is_on, &mut commands);
                 }
             },
         );
@@ -188,22 +194,22 @@ pub fn header_ui(
             "Panes",
             panes_icon(layout),
             title(Command::UsePanes(layout).label()),
-            "Stacks side by side, over each other, or before and after.",
+            "Number of views, wipe, and the comparison stack.",
             |ui| {
                 for layout in PaneLayout::ALL {
-                    item_ui(ui, Command::UsePanes(layout), editor, is_on, &mut asked);
+                    item_ui(ui, Command::UsePanes(layout), editor, is_on, &mut commands);
                 }
                 ui.separator();
-                item_ui(ui, Command::ShowBefore, editor, is_on, &mut asked);
+                item_ui(ui, Command::ShowBefore, editor, is_on, &mut commands);
                 for command in BEFORE {
-                    item_ui(ui, command, editor, is_on, &mut asked);
+                    item_ui(ui, command, editor, is_on, &mut commands);
                 }
             },
         );
         let preset = editor.stack_preset();
         let method = Command::UseMethod(editor.method()).label();
         let shown = preset.map_or(method, StackPreset::short_label);
-        let about = "How bones bend the surface: whole stacks, and the method alone.";
+        let about = "Deformer stack presets and the skinning method.";
         menu_ui(
             ui,
             "Method",
@@ -212,19 +218,19 @@ pub fn header_ui(
             about,
             |ui| {
                 for preset in StackPreset::ALL {
-                    item_ui(ui, Command::UsePreset(preset), editor, is_on, &mut asked);
+                    item_ui(ui, Command::UsePreset(preset), editor, is_on, &mut commands);
                 }
                 ui.separator();
                 for method in SkinningMethod::ALL {
-                    item_ui(ui, Command::UseMethod(method), editor, is_on, &mut asked);
+                    item_ui(ui, Command::UseMethod(method), editor, is_on, &mut commands);
                 }
             },
         );
         if !is_narrow {
-            lbs_ui(ui, editor, preset == Some(StackPreset::Lbs), &mut asked);
+            lbs_ui(ui, editor, preset == Some(StackPreset::Lbs), &mut commands);
         }
     });
-    asked
+    commands
 }
 
 fn panes_icon(layout: PaneLayout) -> MaterialIcon {
@@ -236,8 +242,8 @@ fn panes_icon(layout: PaneLayout) -> MaterialIcon {
     }
 }
 
-/// One click to what other viewers draw.
-fn lbs_ui(ui: &mut Ui, editor: &Editor, on: bool, asked: &mut Vec<Command>) {
+/// The button for linear blend skinning, as other viewers draw the model.
+fn lbs_ui(ui: &mut Ui, editor: &Editor, on: bool, commands: &mut Vec<Command>) {
     let command = Command::UsePreset(StackPreset::Lbs);
     let enabled = command.is_enabled(editor);
     let button = Button::selectable(on, "LBS").frame_when_inactive(true);
@@ -245,7 +251,7 @@ fn lbs_ui(ui: &mut Ui, editor: &Editor, on: bool, asked: &mut Vec<Command>) {
     response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, on, command.label()));
     let text = format!("{}\n{}", command.label(), command.tooltip(ui.ctx()));
     if response.on_hover_text(text).clicked() {
-        asked.push(command);
+        commands.push(command);
     }
 }
 
@@ -260,19 +266,19 @@ fn shading_icon(shading: Shading) -> MaterialIcon {
     }
 }
 
-/// What colours of weights show, and what lies over them.
+/// The weight menu: what the colours show, and overlays.
 fn weights_ui(
     ui: &mut Ui,
     editor: &Editor,
     is_on: &dyn Fn(Command) -> Option<bool>,
-    asked: &mut Vec<Command>,
+    commands: &mut Vec<Command>,
 ) {
     for view in WeightView::ALL {
-        item_ui(ui, Command::UseWeightView(view), editor, is_on, asked);
+        item_ui(ui, Command::UseWeightView(view), editor, is_on, commands);
     }
     ui.separator();
     for command in [Command::ToggleIsolines, Command::ToggleLockPattern] {
-        item_ui(ui, command, editor, is_on, asked);
+        item_ui(ui, command, editor, is_on, commands);
     }
 }
 
@@ -285,7 +291,7 @@ fn weight_icon(view: WeightView) -> MaterialIcon {
     }
 }
 
-/// A drop-down called `name` that says `text`.
+/// A menu named `name` whose button shows `text`.
 fn menu_ui(
     ui: &mut Ui,
     name: &str,
@@ -313,14 +319,14 @@ fn menu_ui(
     response.on_hover_text(about);
 }
 
-/// A square button that is one of several.
+/// A square button of a radio group.
 fn choice_ui(
     ui: &mut Ui,
     command: Command,
     icon: MaterialIcon,
     on: bool,
     editor: &Editor,
-    asked: &mut Vec<Command>,
+    commands: &mut Vec<Command>,
 ) {
     let palette = theme::palette(ui);
     let enabled = command.is_enabled(editor);
@@ -332,6 +338,6 @@ fn choice_ui(
     response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, on, command.label()));
     let text = format!("{}\n{}", command.label(), command.tooltip(ui.ctx()));
     if response.on_hover_text(text).clicked() {
-        asked.push(command);
+        commands.push(command);
     }
 }

@@ -1,4 +1,4 @@
-//! The undo steps: click one to go there.
+//! The undo history: click a step to go there.
 
 use super::list::{List, memory_id};
 use crate::document::History;
@@ -10,15 +10,15 @@ use egui::{
 };
 use egui_material_icons::{MaterialIcon, icons};
 
-/// What the panel remembers between frames.
+/// The state of the panel between frames.
 #[derive(Clone, Copy, Default)]
 struct Memory {
     cursor: Option<usize>,
-    /// What the list last showed: it scrolls when the present step is another one.
+    /// The step shown last; the list scrolls when the current step changes.
     shown: Option<(usize, usize)>,
 }
 
-/// All undo steps, the oldest first; a click goes to the state after the step.
+/// Draws all undo steps, oldest first; a click restores the state after the step.
 pub fn history_ui(ui: &mut Ui, editor: &mut Editor) {
     let id = memory_id("history");
     let mut memory: Memory = ui.data(|data| data.get_temp(id)).unwrap_or_default();
@@ -38,7 +38,7 @@ pub fn history_ui(ui: &mut Ui, editor: &mut Editor) {
     let labels: Vec<&str> = history.labels().collect();
     let saved = history.saved_step();
     let start = if history.n_dropped() > 0 {
-        "Oldest step that is kept"
+        "Oldest step kept"
     } else {
         "Opened"
     };
@@ -90,7 +90,7 @@ pub fn history_ui(ui: &mut Ui, editor: &mut Editor) {
         });
         let way = match row.index.cmp(&present) {
             std::cmp::Ordering::Less => format!("Undo {}.", counted(present - row.index, "step")),
-            std::cmp::Ordering::Equal => "This is where you are.".to_owned(),
+            std::cmp::Ordering::Equal => "The current state.".to_owned(),
             std::cmp::Ordering::Greater => {
                 format!("Redo {}.", counted(row.index - present, "step"))
             }
@@ -105,7 +105,7 @@ pub fn history_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-/// How many steps there are, and how much room they take.
+/// Draws the number of steps and their memory.
 fn head_ui(ui: &mut Ui, history: &History) {
     let dim = theme::palette(ui).text_dim;
     let mut text = format!(
@@ -115,11 +115,11 @@ fn head_ui(ui: &mut Ui, history: &History) {
         megabytes(history.limit_bytes())
     );
     if history.n_dropped() > 0 {
-        text = format!("{text} · {} given up", history.n_dropped());
+        text = format!("{text} · {} discarded", history.n_dropped());
     }
     ui.add(egui::Label::new(RichText::new(text).color(dim)).truncate())
         .on_hover_text(
-            "What the steps keep in memory. When it is full, the oldest ones are given up.",
+            "Memory used by the undo steps. When the limit is reached, the oldest steps are discarded.",
         );
 }
 

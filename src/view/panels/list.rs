@@ -1,4 +1,4 @@
-//! Lists of rows of one height that are walked through by keys: what the panels share.
+//! A keyboard-navigable list of rows of equal height, shared by the panels.
 
 use crate::view::theme::Palette;
 use crate::view::{keymap, theme};
@@ -8,30 +8,30 @@ use egui::{
 };
 use egui_material_icons::MaterialIcon;
 
-/// A list, named for screen readers.
+/// A list with a name for screen readers.
 pub(super) struct List<'a> {
-    /// What it is called, and its id.
+    /// The accessible name, and the id.
     pub(super) name: &'a str,
-    /// How many rows it has.
+    /// The number of rows.
     pub(super) n_rows: usize,
-    /// The row to bring into sight.
+    /// The row to scroll to.
     pub(super) scroll_to: Option<usize>,
 }
 
-/// What a row is drawn with.
+/// The arguments for drawing a row.
 pub(super) struct ListRow {
-    /// Which.
+    /// The index of the row.
     pub(super) index: usize,
-    /// Its place.
+    /// The rectangle of the row.
     pub(super) rect: Rect,
-    /// The whole of it, to click.
+    /// The response of the whole row.
     pub(super) response: Response,
 }
 
 impl List<'_> {
-    /// Draws the rows in sight with `row_ui`; the row that was clicked, or chosen by Enter.
+    /// Draws the visible rows with `row_ui`; returns the row that was clicked or confirmed with Enter.
     ///
-    /// `cursor` is where the arrow keys are.
+    /// `cursor` is the row from which the arrow keys move.
     pub(super) fn show_ui(
         self,
         ui: &mut Ui,
@@ -49,7 +49,7 @@ impl List<'_> {
         let mut chosen = None;
         if focus.has_focus() {
             keymap::give_keys_to_list(ui.ctx(), id);
-            let moved = self.walked(ui, *cursor);
+            let moved = self.moved_cursor(ui, *cursor);
             if moved.is_some() {
                 *cursor = moved;
                 scroll_to = moved;
@@ -112,8 +112,8 @@ impl List<'_> {
         chosen
     }
 
-    /// Where the keys of this frame lead.
-    fn walked(&self, ui: &Ui, cursor: Option<usize>) -> Option<usize> {
+    /// The row that the keys of this frame move to.
+    fn moved_cursor(&self, ui: &Ui, cursor: Option<usize>) -> Option<usize> {
         let last = self.n_rows.checked_sub(1)?;
         let here = cursor.map(|c| c.min(last));
         let steps = [
@@ -131,12 +131,12 @@ impl List<'_> {
     }
 }
 
-/// Id of what a panel remembers between frames.
+/// The id of a panel's state between frames.
 pub(super) fn memory_id(panel: &str) -> Id {
     Id::unique(("panel", panel))
 }
 
-/// A small button without a frame in a row; dim while it is off.
+/// A small frameless icon button in a row; dimmed while off.
 pub(super) fn switch_ui(
     ui: &Ui,
     id: Id,
@@ -155,7 +155,7 @@ pub(super) fn switch_ui(
     response
 }
 
-/// Draws an icon in the middle of `rect`.
+/// Draws an icon centred in `rect`.
 pub(super) fn paint_icon(ui: &Ui, rect: Rect, icon: MaterialIcon, colour: Color32) {
     let font = FontId::new(14.0, icon.font_family());
     ui.painter().text(

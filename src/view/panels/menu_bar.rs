@@ -1,4 +1,4 @@
-//! The menus, as the table of commands has them.
+//! The menu bar, built from the table of commands.
 
 use crate::editor::Editor;
 use crate::view::commands::Command;
@@ -8,35 +8,35 @@ use crate::view::theme;
 use egui::{Align, Layout, RichText, Role, ScrollArea, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
-/// Below this width menus and tabs stand closer.
+/// Below this width menus and tabs are spaced more tightly, points.
 const NARROW: f32 = 800.0;
 
-/// The menus; what was asked for. `is_on` tells of commands that switch something whether it is on.
+/// Draws the menus; returns the requested commands. `is_on` is the state of toggle commands.
 pub fn menu_bar_ui(
     ui: &mut Ui,
     editor: &Editor,
     workspace: Workspace,
     is_on: &dyn Fn(Command) -> Option<bool>,
 ) -> Vec<Command> {
-    let mut asked = Vec::new();
+    let mut commands = Vec::new();
     egui::MenuBar::new().ui(ui, |ui| {
         if ui.available_width() < NARROW {
             ui.spacing_mut().item_spacing.x = 2.0;
         }
         for group in Group::ALL {
             ui.menu_button(group.label(), |ui| {
-                // In a low window the longest menus scroll.
+                // In a low window long menus scroll.
                 let room = ui.ctx().content_rect().height() - 64.0;
                 ScrollArea::vertical()
                     .max_height(room.max(4.0 * theme::ROW))
                     .min_scrolled_height(room.max(4.0 * theme::ROW))
                     .auto_shrink([true, true])
-                    .show(ui, |ui| group_ui(ui, group, editor, is_on, &mut asked));
+                    .show(ui, |ui| group_ui(ui, group, editor, is_on, &mut commands));
             });
         }
         ui.separator();
         for tab in Workspace::ALL {
-            workspace_tab_ui(ui, tab, tab == workspace, &mut asked);
+            workspace_tab_ui(ui, tab, tab == workspace, &mut commands);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let name = editor.model_name();
@@ -49,11 +49,11 @@ pub fn menu_bar_ui(
             ui.add(egui::Label::new(text).truncate());
         });
     });
-    asked
+    commands
 }
 
-/// One tab of the workspaces; the open one is amber and underlined.
-fn workspace_tab_ui(ui: &mut Ui, tab: Workspace, is_open: bool, asked: &mut Vec<Command>) {
+/// One workspace tab; the open one is amber and underlined.
+fn workspace_tab_ui(ui: &mut Ui, tab: Workspace, is_open: bool, commands: &mut Vec<Command>) {
     let palette = theme::palette(ui);
     let colour = if is_open {
         palette.accent
@@ -77,17 +77,17 @@ fn workspace_tab_ui(ui: &mut Ui, tab: Workspace, is_open: bool, asked: &mut Vec<
         Command::NextWorkspace.keys(ui.ctx())
     ));
     if response.clicked() {
-        asked.push(command);
+        commands.push(command);
     }
 }
 
-/// The items of one menu, those of a submenu together.
+/// Draws the items of one menu, grouped by submenu.
 fn group_ui(
     ui: &mut Ui,
     group: Group,
     editor: &Editor,
     is_on: &dyn Fn(Command) -> Option<bool>,
-    asked: &mut Vec<Command>,
+    commands: &mut Vec<Command>,
 ) {
     let rows: Vec<&Row> = TABLE.iter().filter(|row| row.group == group).collect();
     for part in rows.chunk_by(|a, b| a.submenu == b.submenu) {
@@ -97,7 +97,7 @@ fn group_ui(
                 if row.starts_part {
                     ui.separator();
                 }
-                item_ui(ui, row.command, editor, is_on, asked);
+                item_ui(ui, row.command, editor, is_on, commands);
             }
         } else {
             if part[0].starts_part {
@@ -105,23 +105,23 @@ fn group_ui(
             }
             ui.menu_button(submenu, |ui| {
                 for row in part {
-                    item_ui(ui, row.command, editor, is_on, asked);
+                    item_ui(ui, row.command, editor, is_on, commands);
                 }
             });
         }
     }
 }
 
-/// A menu item for a command, also in context menus.
+/// A menu item of a command; also used in context menus.
 pub fn item_ui(
     ui: &mut Ui,
     command: Command,
     editor: &Editor,
     is_on: &dyn Fn(Command) -> Option<bool>,
-    asked: &mut Vec<Command>,
+    commands: &mut Vec<Command>,
 ) {
     let checked = is_on(command);
-    // Every item keeps room for the mark, so that labels stand in one column.
+    // All items reserve space for the check mark, so that labels align.
     let colour = match checked {
         Some(true) => theme::palette(ui).accent,
         Some(false) | None => egui::Color32::TRANSPARENT,
@@ -139,7 +139,7 @@ pub fn item_ui(
         None => WidgetInfo::labeled(Role::MenuItem, enabled, &label),
     });
     if response.clicked() {
-        asked.push(command);
+        commands.push(command);
         ui.close();
     }
 }

@@ -1,7 +1,7 @@
-//! The panels around the viewport, one a file.
+//! The panels around the viewport, one per file.
 //!
-//! A panel reads the editor, changes what belongs to it alone (a filter, a slider of the brush) and returns the
-//! [`crate::view::commands::Command`]s that were asked for.
+//! A panel reads the editor, changes only its own state (a filter, a brush slider) and returns the
+//! [`crate::view::commands::Command`]s that the user requested.
 
 mod header;
 mod hierarchy;

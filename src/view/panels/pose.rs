@@ -1,4 +1,4 @@
-//! The pose of the active bone in numbers, and what all poses have.
+//! The pose of the active bone as numbers, and the transform tools.
 
 use super::pose_blend::pose_blend_ui;
 use crate::document::session::{PoseSpace, TransformKind};
@@ -12,11 +12,11 @@ use egui::{DragValue, Id, Role, Ui, WidgetInfo};
 use egui_material_icons::icons;
 use glam::{DMat3, DQuat, DVec3, EulerRot};
 
-/// Width of a field.
+/// Width of a number field, points.
 const FIELD: f32 = 62.0;
 
-/// The gizmo and its axes, the active bone's location, rotation and scale as they differ from rest, and the blend towards
-/// another pose. A drag of a field is one undo step.
+/// Draws the gizmo options, the active bone's location, rotation and scale relative to the rest pose, and the pose
+/// blend. A drag of a field is one undo step.
 pub fn pose_properties_ui(ui: &mut Ui, editor: &mut Editor) {
     gizmo_ui(ui, editor);
     let skeleton = editor.document().skeleton().clone();
@@ -27,7 +27,7 @@ pub fn pose_properties_ui(ui: &mut Ui, editor: &mut Editor) {
     pose_blend_ui(ui, editor);
 }
 
-/// The numbers of one bone.
+/// Draws the transform of one bone.
 fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let pose = editor.document().shown_pose();
     let (local, rest) = (
@@ -37,7 +37,7 @@ fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let mut fields = Fields::of(ui, joint, &local, &rest);
     egui::Grid::new("pose")
         .num_columns(5)
-        // The buttons at the end are narrower than columns usually are: what comes below would be too wide.
+        // The reset buttons are narrower than the default column width, which would make the panel too wide.
         .min_col_width(0.0)
         .spacing([4.0, 4.0])
         .show(ui, |ui| {
@@ -61,7 +61,7 @@ fn bone_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     }
 }
 
-/// Which handles the gizmo has, and whose axes.
+/// Draws the gizmo type and the transform orientation.
 fn gizmo_ui(ui: &mut Ui, editor: &mut Editor) {
     let options = editor.pose_options();
     ui.horizontal(|ui| {
@@ -70,17 +70,17 @@ fn gizmo_ui(ui: &mut Ui, editor: &mut Editor) {
             (
                 TransformKind::Move,
                 "Move",
-                "Arrows move the selected bones.",
+                "Show arrows that move the selected bones.",
             ),
             (
                 TransformKind::Rotate,
                 "Rotate",
-                "Rings rotate the selected bones.",
+                "Show rings that rotate the selected bones.",
             ),
             (
                 TransformKind::Scale,
                 "Scale",
-                "Boxes scale the selected bones.",
+                "Show boxes that scale the selected bones.",
             ),
         ] {
             if choice_ui(ui, options.gizmo == kind, label, "Gizmo", about) {
@@ -89,24 +89,24 @@ fn gizmo_ui(ui: &mut Ui, editor: &mut Editor) {
         }
     });
     ui.horizontal(|ui| {
-        ui.label("Axes");
+        ui.label("Orientation");
         for (space, label, about) in [
-            (PoseSpace::Local, "Local", "Along the bone's own axes."),
-            (PoseSpace::World, "World", "Along the world's axes."),
+            (PoseSpace::Local, "Local", "The bone's own axes."),
+            (PoseSpace::World, "Global", "The world axes."),
             (
                 PoseSpace::Parent,
                 "Parent",
-                "Along the axes of the bone's parent.",
+                "The axes of the bone's parent.",
             ),
         ] {
-            if choice_ui(ui, options.space == space, label, "Axes", about) {
+            if choice_ui(ui, options.space == space, label, "Orientation", about) {
                 editor.set_pose_space(space);
             }
         }
     });
 }
 
-/// One of several choices; whether it was chosen.
+/// A button of a radio group; returns whether it was clicked.
 fn choice_ui(ui: &mut Ui, chosen: bool, label: &str, group: &str, about: &str) -> bool {
     let response = ui.selectable_label(chosen, label).on_hover_text(about);
     response.widget_info(|| {
@@ -115,7 +115,7 @@ fn choice_ui(ui: &mut Ui, chosen: bool, label: &str, group: &str, about: &str) -
     response.clicked()
 }
 
-/// A bone's pose as it is written: rotation in degrees about x, then y, then z, of the bone at rest.
+/// A bone's pose as displayed: rotation in degrees about X, then Y, then Z of the rest pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Fields {
     joint: JointId,
@@ -126,7 +126,7 @@ struct Fields {
 }
 
 impl Fields {
-    /// Angles that were typed stay as they are for as long as they mean the same rotation.
+    /// Typed angles are kept while they represent the same rotation.
     fn of(ui: &Ui, joint: JointId, local: &Transform, rest: &Transform) -> Self {
         let known: Option<Self> = ui.data(|data| data.get_temp(memory_id()));
         let degrees = match known {
@@ -151,7 +151,7 @@ impl Fields {
         }
     }
 
-    /// The local transform with the fields of `kind`; the others stay bit for bit.
+    /// The local transform with the fields of `kind`; the other fields stay bit-identical.
     fn applied(&self, kind: TransformKind, local: &Transform, rest: &Transform) -> Transform {
         let mut local = *local;
         match kind {
@@ -173,7 +173,7 @@ fn memory_id() -> Id {
     Id::unique("pose fields")
 }
 
-/// Three fields and what puts them back to rest.
+/// Three number fields and a reset button.
 fn row_ui(
     ui: &mut Ui,
     editor: &mut Editor,
@@ -183,16 +183,20 @@ fn row_ui(
     kind: TransformKind,
 ) {
     let (name, verb, about) = match kind {
-        TransformKind::Move => ("Location", "Move", "Way from rest along the parent's axes."),
+        TransformKind::Move => (
+            "Location",
+            "Move",
+            "Offset from the rest pose along the parent's axes.",
+        ),
         TransformKind::Rotate => (
             "Rotation",
             "Rotate",
-            "Rotation from rest about the bone's axes: X, then Y, then Z.",
+            "Rotation from the rest pose about the bone's axes, in XYZ order.",
         ),
         TransformKind::Scale => (
             "Scale",
             "Scale",
-            "Size relative to rest along the bone's axes.",
+            "Scale relative to the rest pose along the bone's axes.",
         ),
     };
     ui.label(name);
@@ -205,7 +209,7 @@ fn row_ui(
         let shown = *value;
         let field = DragValue::new(value).custom_formatter(|value, digits| {
             let digits = *digits.end();
-            // Never "-0.0".
+            // Never display "-0.0".
             let least = 0.5 * 10f64.powi(-(digits as i32));
             format!("{:.digits$}", if value.abs() < least { 0.0 } else { value })
         });
@@ -215,7 +219,7 @@ fn row_ui(
             TransformKind::Scale => field.speed(0.005).fixed_decimals(2).range(-1000.0..=1000.0),
         };
         let response = ui.add_sized([FIELD, ui.spacing().interact_size.y], field);
-        // Leaving a field reads its rounded text again: that is no change.
+        // Leaving the field reads its rounded text again. Ignore that.
         let value = match kind {
             TransformKind::Move => &mut fields.location[axis.index()],
             TransformKind::Rotate => &mut fields.degrees[axis.index()],
@@ -264,13 +268,13 @@ fn colour_of(ui: &Ui, axis: Axis) -> egui::Color32 {
     [palette.x, palette.y, palette.z][axis.index()]
 }
 
-/// Without the last digits that only rounding made.
+/// Rounds away the noise of arithmetic.
 fn tidy(degrees: f64) -> f64 {
     let tidy = (degrees * 1e9).round() / 1e9;
     if tidy == 0.0 { 0.0 } else { tidy }
 }
 
-/// Half of the last digit that a field shows.
+/// Half of the last displayed digit.
 fn rounding(kind: TransformKind) -> f64 {
     match kind {
         TransformKind::Move => 5e-4,

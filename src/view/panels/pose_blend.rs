@@ -1,4 +1,4 @@
-//! A slider from the pose on screen to another one.
+//! A slider that blends the current pose towards another one.
 
 use crate::document::session::BlendTarget;
 use crate::editor::Editor;
@@ -6,7 +6,7 @@ use crate::skeleton::InBetweens;
 use crate::view::theme;
 use egui::{ComboBox, Id, Key, RichText, Role, Slider, Ui, WidgetInfo};
 
-/// What is blended towards, how far, and on which way. A drag of the slider is one undo step, and Esc takes it back.
+/// Draws the target, the interpolation and the factor. A drag of the slider is one undo step; Esc cancels it.
 pub(super) fn pose_blend_ui(ui: &mut Ui, editor: &mut Editor) {
     ui.add_space(2.0);
     ui.horizontal(|ui| {
@@ -15,7 +15,7 @@ pub(super) fn pose_blend_ui(ui: &mut Ui, editor: &mut Editor) {
     });
     slider_ui(ui, editor);
     ui.horizontal(|ui| {
-        ui.label("Way");
+        ui.label("Interpolation");
         let chosen = editor.pose_options().blend_way;
         for way in [
             InBetweens::Screw,
@@ -26,7 +26,7 @@ pub(super) fn pose_blend_ui(ui: &mut Ui, editor: &mut Editor) {
                 .selectable_label(chosen == way, way.label())
                 .on_hover_text(way.about());
             response.widget_info(|| {
-                let label = format!("Way: {}", way.label());
+                let label = format!("Interpolation: {}", way.label());
                 WidgetInfo::selected(Role::RadioButton, true, chosen == way, label)
             });
             if response.clicked() {
@@ -36,7 +36,7 @@ pub(super) fn pose_blend_ui(ui: &mut Ui, editor: &mut Editor) {
     });
 }
 
-/// The poses there are; one that is not there says why.
+/// Draws the list of target poses; an unavailable one shows the reason.
 fn target_ui(ui: &mut Ui, editor: &mut Editor) {
     let chosen = editor.pose_options().blend_target;
     let label = |target: BlendTarget| match editor.blend_key_secs(target) {
@@ -70,7 +70,7 @@ fn target_ui(ui: &mut Ui, editor: &mut Editor) {
         .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Blend towards"));
     combo
         .response
-        .on_hover_text("The pose that the slider goes towards: of the selected bones, or of all.");
+        .on_hover_text("The target pose for the selected bones, or for all bones.");
     if let Some(picked) = combo.inner.flatten() {
         editor.set_blend_target(picked);
     }
@@ -78,7 +78,7 @@ fn target_ui(ui: &mut Ui, editor: &mut Editor) {
 
 fn slider_ui(ui: &mut Ui, editor: &mut Editor) {
     let id = Id::unique("pose blend");
-    // Between drags it stands at 0: what is on screen is where the next one begins.
+    // Between drags the slider is at 0: the next drag starts from the current pose.
     let mut percent: f64 = if editor.is_blending() {
         ui.data(|data| data.get_temp(id)).unwrap_or(0.0)
     } else {
@@ -87,16 +87,16 @@ fn slider_ui(ui: &mut Ui, editor: &mut Editor) {
     let fault = editor.blend_fault(editor.pose_options().blend_target);
     let all = editor.document().session().selected_joints.is_empty();
     let about = format!(
-        "How far {} from the pose on screen: 0 % stays, 100 % is there. Drag; letting go keeps it, Esc takes it back.",
+        "Blend {} towards the target: 0 % is the current pose, 100 % is the target. Release to apply, Esc cancels.",
         if all {
-            "all bones go"
+            "all bones"
         } else {
-            "the selected bones go"
+            "the selected bones"
         }
     );
     let response = ui
         .add_enabled_ui(fault.is_none(), |ui| {
-            // The rail takes the room that the number leaves.
+            // The slider fills the width beside the number.
             ui.spacing_mut().slider_width = (ui.available_width() - 64.0).max(48.0);
             let slider = Slider::new(&mut percent, 0.0..=100.0)
                 .fixed_decimals(0)
@@ -135,7 +135,7 @@ fn slider_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-/// As the end of a sentence.
+/// The sentence in lower case without its full stop.
 fn lower(sentence: &str) -> String {
     let mut chars = sentence.trim_end_matches('.').chars();
     chars.next().map_or_else(String::new, |first| {

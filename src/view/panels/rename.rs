@@ -1,28 +1,28 @@
-//! The field in a list's row in which another name is typed.
+//! The text field that renames a list row.
 
 use egui::text::CCursorRange;
 use egui::text_edit::TextEditState;
 use egui::{Id, Key, Margin, Rect, Role, TextEdit, Ui, WidgetInfo, vec2};
 
-/// A name while it is typed.
+/// A name being edited.
 #[derive(Debug)]
 pub(super) struct NameField {
     text: String,
-    /// It waits for the keyboard.
+    /// Whether the field still has to take the focus.
     is_new: bool,
 }
 
-/// How a name's field was left.
+/// How the edit ended.
 #[derive(Debug)]
-pub(super) enum Left {
-    /// With this name in it.
+pub(super) enum RenameEnd {
+    /// Confirmed with this name.
     Named(String),
-    /// With Esc: the name stays as it was.
+    /// Cancelled with Esc.
     GivenUp,
 }
 
 impl NameField {
-    /// A field that begins with `name`, all of it selected.
+    /// A field with `name`, fully selected.
     pub(super) fn new(name: String) -> Self {
         Self {
             text: name,
@@ -30,8 +30,14 @@ impl NameField {
         }
     }
 
-    /// The field over `rect`, and how it was left, once it is.
-    pub(super) fn show_ui(&mut self, ui: &mut Ui, rect: Rect, id: Id, label: &str) -> Option<Left> {
+    /// Draws the field over `rect`; returns how the edit ended, once it has.
+    pub(super) fn show_ui(
+        &mut self,
+        ui: &mut Ui,
+        rect: Rect,
+        id: Id,
+        label: &str,
+    ) -> Option<RenameEnd> {
         let field = TextEdit::singleline(&mut self.text)
             .id(id)
             .margin(Margin::symmetric(2, 2));
@@ -47,9 +53,9 @@ impl NameField {
         }
         response.lost_focus().then(|| {
             if ui.input(|i| i.key_pressed(Key::Escape)) {
-                Left::GivenUp
+                RenameEnd::GivenUp
             } else {
-                Left::Named(self.text.clone())
+                RenameEnd::Named(self.text.clone())
             }
         })
     }

@@ -1,7 +1,8 @@
-//! The bottom row: what the mouse does, the job under way, figures.
+//! The status bar: mouse hints, the running job, statistics.
 
 use super::target_label;
 use crate::editor::Editor;
+use crate::finding::{counted, thousands};
 use crate::view::hints::hints;
 use crate::view::keymap;
 use crate::view::mode::Mode;
@@ -10,25 +11,25 @@ use crate::view::viewport::{pose_hint, select_hint};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Button, Label, Layout, RichText, Role, TextStyle, Ui, WidgetInfo};
 
-/// What the row says that the editor does not know.
+/// The values that the editor does not hold.
 pub struct Status {
-    /// What the left button does.
+    /// The mode.
     pub mode: Mode,
-    /// Memory that the program holds, bytes.
+    /// Resident memory of the program, bytes.
     pub memory: Option<u64>,
-    /// "saved 40 s ago".
+    /// The save state: "saved 40 s ago".
     pub saved: String,
-    /// What is painted under the pointer.
+    /// The value under the brush.
     pub painted: Option<f32>,
 }
 
-/// Below this width the figures give way to the hints.
+/// Below this width the statistics are hidden, points.
 const NARROW: f32 = 900.0;
 
-/// Mode and live hints at the left, the job with Cancel in the middle, figures at the right.
+/// Draws mode and hints at the left, the running job with Cancel in the middle, statistics at the right.
 pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
     let mut cancel = false;
-    // One row, whatever it says.
+    // Always one row.
     let height = ui.text_style_height(&TextStyle::Body).max(20.0);
     let size = egui::vec2(ui.available_width(), height);
     let is_narrow = size.x < NARROW;
@@ -37,7 +38,7 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
         if let Some((what, task)) = editor.running() {
             let stop = ui
                 .add(Button::new("Cancel").small())
-                .on_hover_text("Stop this job; nothing is changed.");
+                .on_hover_text("Cancel this job. Nothing changes.");
             cancel = stop.clicked();
             let bar = egui::ProgressBar::new(task.fraction())
                 .desired_width(if is_narrow { 64.0 } else { 112.0 })
@@ -51,7 +52,7 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
             } else {
                 format!("{what} · {step}")
             };
-            // Never more than half of what is left, so that the hints keep a place.
+            // At most half of the remaining width, so that the hints keep some space.
             let width = ui.available_width() * 0.5;
             ui.allocate_ui_with_layout(
                 egui::vec2(width, height),
@@ -68,7 +69,7 @@ pub fn status_bar_ui(ui: &mut Ui, editor: &mut Editor, status: &Status) {
     }
 }
 
-/// The mode, and what the mouse does with the keys that are held.
+/// Draws the mode and the hints for the pressed modifiers.
 fn hints_ui(ui: &mut Ui, editor: &Editor, mode: Mode) {
     let palette = theme::palette(ui);
     let modifiers = ui.input(|i| i.modifiers);
@@ -84,7 +85,7 @@ fn hints_ui(ui: &mut Ui, editor: &Editor, mode: Mode) {
         return;
     }
     for (i, (what, does)) in hints(mode, modifiers, preset, brush).iter().enumerate() {
-        // Spaces, so that it is also read aloud word by word.
+        // Spaces, so that screen readers separate the words.
         let gap = if i == 0 { "     " } else { "   " };
         job.append(&format!("{gap}{what} "), 0.0, format(palette.text));
         job.append(does, 0.0, format(palette.text_dim));
@@ -92,7 +93,7 @@ fn hints_ui(ui: &mut Ui, editor: &Editor, mode: Mode) {
     ui.add(Label::new(job).truncate().selectable(false));
 }
 
-/// Selection, speed, memory, and whether the work is safe.
+/// Draws selection, deformation time, memory and save state.
 fn figures_ui(ui: &mut Ui, editor: &Editor, status: &Status, is_narrow: bool) {
     let dim = theme::palette(ui).text_dim;
     let label = |ui: &mut Ui, text: String, about: &str| {
@@ -103,12 +104,12 @@ fn figures_ui(ui: &mut Ui, editor: &Editor, status: &Status, is_narrow: bool) {
         label(
             ui,
             status.saved.clone(),
-            "Whether your changes are in the project's file. Unsaved work is also kept aside once a minute.",
+            "Whether your changes are saved in the project file. Unsaved changes are autosaved every minute.",
         );
     }
     if let Some(memory) = status.memory.filter(|_| !is_narrow) {
-        let text = format!("{} MB", memory >> 20);
-        label(ui, text, "Memory that Sinew holds.");
+        let text = format!("{} MB", thousands((memory >> 20) as usize));
+        label(ui, text, "Memory that Sinew uses.");
     }
     if editor.displayed().is_empty() {
         return;
@@ -117,29 +118,29 @@ fn figures_ui(ui: &mut Ui, editor: &Editor, status: &Status, is_narrow: bool) {
     label(
         ui,
         format!("{:.2} ms", editor.skin_secs() * 1e3),
-        &format!("What the latest deformation of {points} points took on its thread."),
+        &format!(
+            "Time of the last deformation on the worker thread: {}.",
+            counted(points, "vertex")
+        ),
     );
-    label(ui, selection(editor), "What is selected.");
+    label(ui, selection(editor), "The current selection.");
     if let Some(value) = status.painted {
         let what = target_label(editor.paint_target(), editor);
-        let about = "What is painted under the pointer.";
+        let about = "The value under the brush.";
         label(ui, format!("{what} {value:.2}"), about);
     }
 }
 
-/// "2 bones, 14 points".
+/// The selection in words: "2 bones, 14 vertices".
 fn selection(editor: &Editor) -> String {
     let session = editor.document().session();
     let points = session.selected_points.values().map(|set| set.count());
     let counts = [
         (session.selected_joints.len(), "bone"),
-        (points.sum(), "point"),
+        (points.sum(), "vertex"),
     ];
-    let parts = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| {
-        let many = if *n == 1 { "" } else { "s" };
-        format!("{n} {what}{many}")
-    });
-    let parts: Vec<String> = parts.collect();
+    let parts = counts.iter().filter(|(n, _)| *n > 0);
+    let parts: Vec<String> = parts.map(|(n, noun)| counted(*n, noun)).collect();
     if parts.is_empty() {
         "nothing selected".to_owned()
     } else {

@@ -1,4 +1,4 @@
-//! The narrow column at the left: the modes, and the tools of the mode.
+//! The toolbar: the modes, and the tools of the mode.
 
 use crate::document::session::BrushKind;
 use crate::editor::Editor;
@@ -8,10 +8,10 @@ use crate::view::theme;
 use egui::{Button, CornerRadius, Role, Stroke, Ui, Vec2, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
 
-/// Width of the tool bar with its margins.
+/// Width of the toolbar with its margins, points.
 pub const TOOL_BAR_WIDTH: f32 = 40.0;
 
-/// The tools of a mode, groups apart.
+/// The tools of a mode, in groups.
 fn tools(mode: Mode) -> &'static [&'static [(Command, MaterialIcon)]] {
     match mode {
         Mode::Select => &[
@@ -63,18 +63,18 @@ fn tools(mode: Mode) -> &'static [&'static [(Command, MaterialIcon)]] {
     }
 }
 
-/// The modes and the tools; what was asked for. `is_on` tells of commands that switch something whether it is on.
+/// Draws modes and tools; returns the requested commands. `is_on` is the state of toggle commands.
 pub fn tool_bar_ui(
     ui: &mut Ui,
     mode: Mode,
     editor: &Editor,
     is_on: &dyn Fn(Command) -> Option<bool>,
 ) -> Vec<Command> {
-    let mut asked = Vec::new();
+    let mut commands = Vec::new();
     let mut tool = |ui: &mut Ui, command: Command, icon: MaterialIcon| {
         let enabled = command.is_enabled(editor);
         if tool_ui(ui, command, icon, enabled, is_on(command)) {
-            asked.push(command);
+            commands.push(command);
         }
     };
     ui.spacing_mut().item_spacing = Vec2::splat(4.0);
@@ -91,10 +91,10 @@ pub fn tool_bar_ui(
                 }
             }
         });
-    asked
+    commands
 }
 
-/// One square button; the active one is amber and has a bar at its side.
+/// A square button; the active one is amber with a bar at its side.
 fn tool_ui(
     ui: &mut Ui,
     command: Command,

@@ -1,4 +1,4 @@
-//! The axis gizmo in the corner: where the axes point, a click to look along one, a drag to orbit.
+//! The axis gizmo in the corner: it shows the axes; click to look along one, drag to orbit.
 
 use super::Viewport;
 use crate::editor::Editor;
@@ -9,18 +9,18 @@ use crate::view::theme;
 use egui::{Align2, Color32, FontId, Pos2, Rect, Role, Sense, Stroke, Ui, Vec2, WidgetInfo};
 use glam::Vec3;
 
-/// Side of the square it takes, and from the corner of the viewport; points.
+/// Size of the gizmo and its distance from the corner, points.
 const SIDE: f32 = 84.0;
 const MARGIN: f32 = 8.0;
-/// From the middle to the balls.
+/// Distance from the centre to the balls, points.
 const REACH: f32 = 31.0;
 const BALL: f32 = 9.0;
-/// Turn for one pixel of a drag, radians.
+/// Orbit per pixel of a drag, radians.
 const ORBIT_PER_PX: f32 = 0.012;
 
 /// One end of an axis.
 struct End {
-    /// Which axis, 0 - 2.
+    /// The axis, 0 to 2.
     axis: usize,
     positive: bool,
     view: View,
@@ -56,7 +56,7 @@ impl End {
 }
 
 impl Viewport {
-    /// The gizmo at the top right of `viewport`; none where there is no room.
+    /// Draws the gizmo at the top right of `viewport`, if it fits.
     pub(super) fn axes_ui(&mut self, ui: &mut Ui, viewport: Rect, editor: &mut Editor) {
         if viewport.width() < 2.5 * SIDE || viewport.height() < 2.0 * SIDE {
             return;
@@ -75,7 +75,7 @@ impl Viewport {
             let (x, y) = (direction.dot(camera.right()), direction.dot(camera.up()));
             centre + Vec2::new(x, -y) * REACH
         };
-        // Those behind are drawn, and pressed, below those in front.
+        // Ends behind the centre are drawn and hit below those in front.
         let mut order: Vec<&End> = ENDS.iter().collect();
         let depth = |end: &&End| end.direction().dot(camera.backward());
         order.sort_by(|a, b| depth(a).total_cmp(&depth(b)));
@@ -90,7 +90,7 @@ impl Viewport {
                     id.with((end.axis, end.positive)),
                     Sense::click_and_drag(),
                 );
-                let label = format!("Look from {sign}{}", end.letter());
+                let label = format!("View from {sign}{}", end.letter());
                 response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
                 drag += response.drag_delta();
                 is_hovered |= response.hovered() || response.dragged() || response.has_focus();
@@ -100,7 +100,7 @@ impl Viewport {
             .collect();
         for (end, _, response) in &balls {
             if response.clicked() {
-                // Once more looks from the other side.
+                // A second click looks from the opposite side.
                 let command = match camera.axis_view() {
                     Some(view) if view == end.view => Command::ViewOpposite,
                     _ => end.command,

@@ -6,22 +6,22 @@ use crate::view::picture::Picture;
 use crate::view::renderer::Renderer;
 use std::path::PathBuf;
 
-/// The renderer, made when the first callback hands over a context.
+/// The renderer, created when the first callback provides a context.
 #[derive(Default)]
 pub(super) struct Gpu {
     pub(super) renderer: Option<Renderer>,
     pub(super) failure: Option<String>,
-    /// The shaders do not compile here: no use to try again.
+    /// The shaders do not compile here; do not try again.
     is_hopeless: bool,
-    /// How many pictures there are side by side.
+    /// The number of panes.
     pub(super) n_slots: usize,
-    /// The one that shows the project's own stacks, if one does.
+    /// The pane that shows the project's own stacks, if any.
     pub(super) own_slot: usize,
-    /// Which meshes still show somewhere; others are to be freed.
+    /// The keys of the meshes in use; the buffers of others are freed.
     pub(super) keep_meshes: Option<Vec<u64>>,
-    /// Files that wait for a picture.
+    /// Files that wait for a thumbnail.
     pub(super) wanted: Vec<PathBuf>,
-    /// Pictures for files.
+    /// Finished thumbnails.
     pub(super) taken: Vec<(PathBuf, Image)>,
 }
 
@@ -45,7 +45,7 @@ impl Gpu {
         let Some(renderer) = &mut self.renderer else {
             return;
         };
-        // What was asked for is the picture before this one: the model may have changed since.
+        // The thumbnail shows the previous picture: the model may have changed since the request.
         if slot == self.own_slot
             && !self.wanted.is_empty()
             && let Some(image) = renderer.read_rgba(slot)

@@ -1,4 +1,4 @@
-//! What stands over a heat map: the legend in units, the numbers, the worst place, the value under the pointer.
+//! The overlays of a heat map: legend, statistics, worst vertex, and the value under the pointer.
 
 use super::overlays::{MARGIN, color, colour_bar, text};
 use super::panes::Pane;
@@ -19,19 +19,19 @@ use egui::{
 };
 use egui_material_icons::icons;
 
-/// The legend's bar, in a pane with room.
+/// Size of the colour bar in a large pane, points.
 const BAR: Vec2 = Vec2::new(14.0, 132.0);
-/// Side of the hatched square below it.
+/// Side of the hatched swatch, points.
 const SWATCH: f32 = 14.0;
-/// Panes lower than this show no legend.
+/// Panes lower than this show no legend, points.
 const LEAST_HEIGHT: f32 = 150.0;
-/// Panes narrower than this show no numbers.
+/// Panes narrower than this show no statistics, points.
 const LEAST_WIDTH: f32 = 150.0;
-/// The ring around the worst place.
+/// Radius of the ring around the worst vertex, points.
 const RING: f32 = 8.0;
 
 impl Viewport {
-    /// Asks for what is shown to be measured.
+    /// Requests the measurement of the visible metric.
     pub(super) fn ask_for_heat_map(&mut self, editor: &mut Editor) {
         let is_shown = self.options.shading == Shading::HeatMap;
         let metric = is_shown.then_some(self.options.metric);
@@ -42,7 +42,7 @@ impl Viewport {
         };
     }
 
-    /// The legend: what is shown, to choose, and what its colours mean.
+    /// Draws the legend: the metric selector and the colour scale.
     pub(super) fn heat_legend_ui(&mut self, ui: &mut Ui, rect: Rect, editor: &mut Editor) {
         if self.options.shading != Shading::HeatMap || rect.height() < LEAST_HEIGHT {
             return;
@@ -68,7 +68,7 @@ impl Viewport {
         let response = ui.interact(bar.union(swatch).union(marks), id, Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
         response.on_hover_text(format!(
-            "{}\nLines join points of equal value; stripes are beyond the ends.",
+            "{}\nLines connect equal values. Stripes mark values outside the range.",
             scale.metric.description()
         ));
         let place = Rect::from_min_max(
@@ -87,7 +87,7 @@ impl Viewport {
         }
     }
 
-    /// The title, which is also the choice of what is shown.
+    /// Draws the title, which is also the metric selector.
     fn metric_ui(&mut self, ui: &mut Ui, scale: &HeatScale) {
         let title = scale.title();
         let response = menu_ui(ui, &title, |ui| {
@@ -108,7 +108,7 @@ impl Viewport {
         ));
     }
 
-    /// The numbers of a pane at its lower right, and a ring around its worst place.
+    /// Draws the statistics of a pane at its lower right, and a ring around its worst vertex.
     pub(super) fn heat_figures_ui(
         &mut self,
         ui: &mut Ui,
@@ -125,7 +125,7 @@ impl Viewport {
         let scenery = Scenery::of(self.options.theme);
         let painter = ui.painter().with_clip_rect(pane.clip);
         let worst = editor.worst_place(pane.view);
-        // Where all is in order there is nothing to mark.
+        // Without a fault there is nothing to mark.
         let is_in_order = |value| figures.metric.format(value) == figures.metric.format(0.0);
         if let Some((place, value)) = worst.filter(|(_, value)| !is_in_order(*value)) {
             let camera = &editor.document().session().camera;
@@ -151,7 +151,7 @@ impl Viewport {
         let width = widths.fold(0.0, f32::max).max(96.0) + 16.0;
         let button = theme::ROW;
         let size = Vec2::new(width, button + rows.len() as f32 * line + 12.0);
-        // The names beside the line of a wipe stand below.
+        // The stack names beside a wipe line stand below.
         let below = if layout == PaneLayout::Wipe {
             32.0
         } else {
@@ -191,7 +191,7 @@ impl Viewport {
         response.on_hover_text(about(figures.metric));
     }
 
-    /// Does what a click on a pane's worst value asked for.
+    /// Frames the worst vertex of a pane, if requested by a click.
     pub(super) fn frame_worst_of_pane(&mut self, editor: &mut Editor) {
         if let Some(view) = self.frame_of.take() {
             let before = editor.pointed_view();
@@ -201,7 +201,7 @@ impl Viewport {
         }
     }
 
-    /// The value under the pointer, beside it.
+    /// Draws the value under the pointer.
     pub(super) fn heat_probe_ui(&self, ui: &Ui, response: &Response, editor: &mut Editor) {
         if self.options.shading != Shading::HeatMap || self.is_moving(editor) {
             return;
@@ -222,7 +222,7 @@ impl Viewport {
         let galley = painter.layout_no_wrap(text, font, palette.text);
         let room = galley.size() + Vec2::new(22.0, 10.0);
         let from = at + Vec2::new(16.0, -10.0 - room.y);
-        // Beside the pointer, inside of the picture.
+        // Beside the pointer, inside the pane.
         let low = response.rect.min;
         let high = (response.rect.max - room).max(low);
         let plate = Rect::from_min_size(from.clamp(low, high), room);
@@ -236,7 +236,7 @@ impl Viewport {
     }
 }
 
-/// A drop-down over the picture.
+/// A drop-down over the viewport.
 pub(super) fn menu_ui(ui: &mut Ui, title: &str, items: impl FnOnce(&mut Ui)) -> Response {
     let arrow = icons::ICON_ARROW_DROP_DOWN.rich_text().size(14.0);
     let text = RichText::new(title).size(13.0);
@@ -248,21 +248,21 @@ pub(super) fn menu_ui(ui: &mut Ui, title: &str, items: impl FnOnce(&mut Ui)) -> 
         .0
 }
 
-/// What the difference compares, to choose.
+/// Draws the selectors of the two stacks that the difference compares.
 fn difference_ui(ui: &mut Ui, editor: &mut Editor) {
     let difference = editor.difference().clone();
     let of = difference
         .of
         .as_ref()
         .map_or("As shown", StackChoice::short_label);
-    let title = format!("{of} against {}", difference.to.short_label());
+    let title = format!("{of} vs {}", difference.to.short_label());
     let mut chosen = None;
     let response = menu_ui(ui, &title, |ui| {
         let dim = theme::palette(ui).text_dim;
         ui.label(RichText::new("Difference of").color(dim));
         let as_shown = ui.selectable_label(difference.of.is_none(), "As shown");
         if as_shown
-            .on_hover_text("What each picture shows itself.")
+            .on_hover_text("The stack that each pane shows.")
             .clicked()
         {
             chosen = Some(Difference {
@@ -281,13 +281,13 @@ fn difference_ui(ui: &mut Ui, editor: &mut Editor) {
             }
         }
         ui.separator();
-        ui.label(RichText::new("against").color(dim));
+        ui.label(RichText::new("vs").color(dim));
         for choice in StackChoice::offered() {
             let on = difference.to == choice;
             // The same names stand above.
             let item = ui.push_id("against", |ui| ui.selectable_label(on, choice.label()));
             let response = item.inner.on_hover_text(choice.about());
-            let name = format!("against {}", choice.label());
+            let name = format!("vs {}", choice.label());
             response.widget_info(|| WidgetInfo::selected(Role::Button, true, on, &name));
             if response.clicked() {
                 chosen = Some(Difference {
@@ -299,7 +299,7 @@ fn difference_ui(ui: &mut Ui, editor: &mut Editor) {
     });
     let label = format!("Difference: {title}");
     response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
-    response.on_hover_text("Which two stacks are compared.");
+    response.on_hover_text("The two deformer stacks to compare.");
     if let Some(chosen) = chosen {
         editor.set_difference(chosen);
         ui.close();
@@ -307,7 +307,7 @@ fn difference_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-/// The bar with its marks, and the hatched square; what the marks take.
+/// Draws the colour bar with its ticks and the hatched swatch; returns the occupied rectangle.
 fn bar_ui(
     painter: &Painter,
     bar: Rect,
@@ -340,7 +340,7 @@ fn bar_ui(
         taken |= text(painter, at, Align2::LEFT_CENTER, label, 11.0, scenery);
     };
     let ticks = scale.ticks();
-    // In a low pane only every other mark has a number.
+    // In a low pane only every other tick has a label.
     let gap = bar.height() / (ticks.len().max(2) - 1) as f32;
     let every = (13.0 / gap).ceil().max(1.0) as usize;
     let zero = ticks.iter().position(|tick| tick.1 == "0").unwrap_or(0);
@@ -353,7 +353,7 @@ fn bar_ui(
     taken
 }
 
-/// A ring with a cross of gaps around a place, and its value.
+/// Draws a ring with a cross around a position, and its value.
 fn mark(painter: &Painter, clip: Rect, at: Pos2, label: &str, scenery: &Scenery) {
     let halo = Stroke::new(3.5, color(scenery.text_halo).gamma_multiply(0.6));
     let line = Stroke::new(1.5, color(scenery.text));
@@ -365,7 +365,7 @@ fn mark(painter: &Painter, clip: Rect, at: Pos2, label: &str, scenery: &Scenery)
         }
     }
     let beside = at + Vec2::new(RING + 8.0, -RING - 2.0);
-    // Text that would leave the picture stands on the other side.
+    // A label that would leave the pane moves to the other side.
     if beside.x + 60.0 < clip.right() {
         text(painter, beside, Align2::LEFT_BOTTOM, label, 12.0, scenery);
     } else {
@@ -374,7 +374,7 @@ fn mark(painter: &Painter, clip: Rect, at: Pos2, label: &str, scenery: &Scenery)
     }
 }
 
-/// The worst value, a button that goes there; whether it was clicked.
+/// Draws the worst value as a button; returns whether it was clicked.
 fn worst_ui(ui: &mut Ui, metric: Metric, summary: &Summary, pane: usize) -> bool {
     let value = summary.worst_value();
     let text = worst_text(metric, value);
@@ -393,20 +393,20 @@ fn worst_ui(ui: &mut Ui, metric: Metric, summary: &Summary, pane: usize) -> bool
         .min_size(room);
     let has_value = summary.n > 0;
     let response = ui.add_enabled(has_value, button);
-    let label = format!("Worst point of pane {}: {text}{verdict}", pane + 1);
+    let label = format!("Worst vertex of pane {}: {text}{verdict}", pane + 1);
     response.widget_info(|| WidgetInfo::labeled(Role::Button, has_value, &label));
     response
-        .on_hover_text("The worst point. Click to frame it.")
+        .on_hover_text("The worst vertex. Click to frame it.")
         .clicked()
 }
 
-/// What the numbers mean.
+/// The explanation of the statistics.
 fn about(metric: Metric) -> String {
     if metric == Metric::FoldOver {
-        return "The share of points at a face that is turned inside out.".to_owned();
+        return "Percentage of vertices at an inverted face.".to_owned();
     }
     format!(
-        "Of all points that are shown. p99: 99 of 100 have at most this value; rms: the root of the mean square.\n{}",
+        "Statistics of all visible vertices. p99: 99th percentile, rms: root mean square.\n{}",
         metric.description()
     )
 }

@@ -1,4 +1,4 @@
-//! What moves the point under the pointer, beside it: a stacked bar, names and numbers.
+//! The influences of the vertex under the pointer: a stacked bar, names and weights.
 
 use super::{Drag, Viewport, ndc, size};
 use crate::document::session::PaintTarget;
@@ -11,14 +11,14 @@ use egui::{
 };
 use egui_material_icons::icons;
 
-/// Width of the plate.
+/// Width of the plate, points.
 const WIDTH: f32 = 188.0;
-/// Height of the bar.
+/// Height of the bar, points.
 const BAR: f32 = 10.0;
-/// Height of a line of text.
+/// Height of a line of text, points.
 const LINE: f32 = 16.0;
 const PADDING: f32 = 8.0;
-/// Bones that have a line at most.
+/// Maximum number of bones listed.
 const MOST_LINES: usize = 6;
 
 impl Viewport {
@@ -48,7 +48,7 @@ impl Viewport {
         let bar = if n_lines > 0 { BAR + 6.0 } else { 0.0 };
         let height = 2.0 * PADDING + bar + LINE * (n_lines + foot) as f32;
         let room = Vec2::new(WIDTH, height);
-        // Out of the brush, as long as that is near; inside of the picture.
+        // Outside the brush circle while that is near, and inside the viewport.
         let radius = Self::brush_radius_px(editor, rect).clamp(12.0, 90.0);
         let mut from = at + Vec2::splat(0.71 * radius + 8.0);
         if from.x + WIDTH > rect.right() - 4.0 {
@@ -75,7 +75,7 @@ impl Viewport {
                 let part = Rect::from_min_size(Pos2::new(left, strip.top()), Vec2::new(width, BAR));
                 painter.rect_filled(part, 0.0, joint_colour(session, joint));
                 left += width;
-                // Neighbours of like colours stay apart.
+                // A gap separates neighbours of similar colour.
                 let gap = Stroke::new(1.0, palette.panel);
                 painter.vline(left, strip.y_range(), gap);
             }
@@ -121,11 +121,11 @@ impl Viewport {
             y += LINE;
         }
         let foot = match (n_lines, n_more, is_off) {
-            (0, ..) => Some("No bone moves this point".to_owned()),
+            (0, ..) => Some("No influences".to_owned()),
             (_, 0, false) => None,
-            (_, 0, true) => Some(format!("They add up to {sum:.3}")),
+            (_, 0, true) => Some(format!("Sum of weights: {sum:.3}")),
             (_, n, false) => Some(format!("and {n} more")),
-            (_, n, true) => Some(format!("and {n} more; all add up to {sum:.3}")),
+            (_, n, true) => Some(format!("and {n} more; sum of weights: {sum:.3}")),
         };
         if let Some(foot) = foot {
             let at = Pos2::new(inside.left(), y);
@@ -133,12 +133,12 @@ impl Viewport {
             spoken.push(foot);
         }
         let response = ui.interact(plate, ui.scope_id().with("influences here"), Sense::hover());
-        let label = format!("Point {}: {}", found.point, spoken.join(", "));
+        let label = format!("Vertex {}: {}", found.point, spoken.join(", "));
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
     }
 }
 
-/// A small ring around the point that is meant.
+/// Draws a small ring around the vertex.
 fn ring_ui(ui: &Ui, rect: Rect, found: &PointInfluences, editor: &Editor) {
     let camera = &editor.document().session().camera;
     let clip = camera.clip_from_world(rect.aspect_ratio()) * found.place.extend(1.0);
@@ -152,7 +152,7 @@ fn ring_ui(ui: &Ui, rect: Rect, found: &PointInfluences, editor: &Editor) {
     painter.circle_stroke(at, 3.5, Stroke::new(1.2, Color32::WHITE));
 }
 
-/// A name, cut to its room.
+/// Draws a name, truncated to the available width.
 fn name_ui(ui: &Ui, left: f32, right: f32, middle: f32, name: &str, colour: Color32) {
     let galley = egui::WidgetText::from(egui::RichText::new(name).size(12.0)).into_galley(
         ui,

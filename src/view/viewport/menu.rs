@@ -1,4 +1,4 @@
-//! The menu under the right button.
+//! The context menu of the viewport.
 
 use super::{Viewport, ndc, size};
 use crate::document::session::SelectKind;
@@ -10,7 +10,7 @@ use crate::view::mode::Mode;
 use crate::view::panels;
 use egui::{Response, Ui};
 
-/// What one does with a selection.
+/// The commands for a selection.
 const SELECT: &[&[Command]] = &[
     &[
         Command::SelectBones,
@@ -40,7 +40,7 @@ const SELECT: &[&[Command]] = &[
     ],
 ];
 
-/// What one does with bones in their pose.
+/// The commands for posed bones.
 const POSE: &[&[Command]] = &[
     &[Command::PoseMove, Command::PoseRotate, Command::PoseScale],
     &[
@@ -59,7 +59,7 @@ const POSE: &[&[Command]] = &[
     ],
 ];
 
-/// What one does with the bone that is painted.
+/// The commands for the painted bone.
 const PAINT: &[&[Command]] = &[
     &[
         Command::LockActive,
@@ -74,13 +74,13 @@ const PAINT: &[&[Command]] = &[
     ],
 ];
 
-/// Makes the bone that was under the pointer the painted one.
+/// Draws the entry that activates the bone under the pointer for painting.
 fn bone_ui(ui: &mut Ui, bone: JointId, editor: &mut Editor) {
     if editor.document().session().active_joint == Some(bone) {
         return;
     }
     let text = format!("Paint {}", editor.document().skeleton().label(bone));
-    let about = "Make the bone that moves this place most the active one.";
+    let about = "Activate the bone with the largest weight here.";
     if ui.button(text).on_hover_text(about).clicked() {
         editor.select_joint(Some(bone));
         ui.close();
@@ -88,7 +88,7 @@ fn bone_ui(ui: &mut Ui, bone: JointId, editor: &mut Editor) {
 }
 
 impl Viewport {
-    /// The menu of the mode, where the right button was clicked.
+    /// Shows the context menu of the mode where the right button was clicked.
     pub(super) fn menu_ui(&mut self, response: &Response, editor: &mut Editor) {
         let any_down = response.ctx.input(|i| i.pointer.any_down());
         if self.menu_blocked {
@@ -102,7 +102,7 @@ impl Viewport {
             && editor.select_kind() == SelectKind::Bones
             && let Some(at) = response.interact_pointer_pos()
         {
-            // The menu is about what it is opened on.
+            // The menu applies to the element under the pointer.
             let seen = self.bones_seen();
             let (at, size) = (ndc(at, response.rect), size(response.rect));
             let bone = editor.pick_for_selection(at, size, seen);
@@ -143,7 +143,7 @@ impl Viewport {
         });
     }
 
-    /// The right button took something back: no menu comes up when it is released.
+    /// Suppresses the menu on release, after the right button cancelled something.
     pub(super) fn block_menu(&mut self) {
         self.menu_blocked = true;
     }

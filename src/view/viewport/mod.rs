@@ -1,7 +1,7 @@
-//! The viewport: the pictures side by side, and what the mouse does over them: one file a mode.
+//! The viewport: its panes, and the mouse in each mode, one file per mode.
 //!
-//! The way of the data: `panes` divides the viewport and asks the editor for the views -> the mouse acts in the pane
-//! that it is in -> every pane is drawn into a slot of the renderer, with its overlays.
+//! Data flow: `panes` divides the viewport and requests the views -> the mouse acts in the pane under it -> each pane
+//! is drawn into a slot of the renderer, with its overlays.
 
 mod axes;
 mod gpu;
@@ -22,7 +22,8 @@ use super::commands::Command;
 use super::mode::Mode;
 use super::picture::{Bones, Picture};
 use super::renderer::Renderer;
-use super::scene::{Theme, ViewOptions};
+use super::scene::ViewOptions;
+use super::scenery::Theme;
 use super::theme::{self, ThemeChoice};
 use crate::document::{Image, PaneLayout};
 use crate::editor::Editor;
@@ -32,48 +33,48 @@ use egui::{Pos2, Rangef, Rect, Response, Sense, Ui};
 use glam::Vec2;
 use gpu::Gpu;
 use navigate::Ease;
-use overlays::Sight;
-use paint::Adjust;
+use overlays::OcclusionCache;
+use paint::BrushAdjustment;
 use panes::{Pane, Panes, Shared};
 pub use pose::pose_hint;
 pub use select::select_hint;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What the viewport remembers between frames.
+/// The viewport and its state between frames.
 #[derive(Default)]
 pub struct Viewport {
-    /// What the left button does.
+    /// The mode.
     pub mode: Mode,
-    /// How the scene is drawn.
+    /// The display options.
     pub options: ViewOptions,
-    /// Commands that need to know what is under the pointer: answered when the viewport is shown next.
-    pub asked: Vec<Command>,
-    /// Commands chosen in the viewport's own menus, for the app to run.
+    /// Commands that depend on the pointer position; run when the viewport is drawn next.
+    pub pointer_commands: Vec<Command>,
+    /// Commands chosen in the viewport's own menus, to be run by the app.
     pub chosen: Vec<Command>,
     menu_blocked: bool,
-    /// The bone under the pointer when the menu of Paint mode was asked for.
+    /// The bone under the pointer when the menu of Paint mode opened.
     menu_bone: Option<JointId>,
     hovered: Option<JointId>,
-    /// What is painted under the pointer: a weight or the value of a map.
+    /// The value under the brush: a weight or the value of a map.
     value: Option<f32>,
     drag: Drag,
-    stroke: paint::Held,
-    adjust: Option<Adjust>,
+    stroke: paint::StrokeState,
+    adjust: Option<BrushAdjustment>,
     pose: pose::PoseDrag,
-    /// What the camera turned about last.
+    /// The last orbit pivot.
     pivot: Option<glam::Vec3>,
     ease: Option<Ease>,
-    sight: Sight,
-    /// Whose worst point was asked for.
+    sight: OcclusionCache,
+    /// The pane whose worst vertex is to be framed.
     frame_of: Option<ViewId>,
     panes: Panes,
-    /// Where the pointer was last: outside of the window it has no place.
+    /// The last pointer position; outside the window there is none.
     pointer: Pos2,
     gpu: Arc<Mutex<Gpu>>,
 }
 
-/// What the pressed button is doing.
+/// The action of the pressed button.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Drag {
     #[default]
@@ -86,12 +87,12 @@ enum Drag {
 }
 
 impl Viewport {
-    /// What is painted under the pointer, in Paint mode: the weight of the active bone, or the value of the map.
+    /// The value under the brush in Paint mode: the weight of the active bone, or the value of the map.
     pub fn value_under_pointer(&self) -> Option<f32> {
         self.value.filter(|_| self.mode == Mode::Paint)
     }
 
-    /// Frees GPU memory; call with the context current.
+    /// Frees GPU memory. Call it with the context current.
     pub fn free(&self) {
         self.lock_gpu().renderer = None;
     }
@@ -100,32 +101,32 @@ impl Viewport {
         self.gpu.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many 3D pictures were drawn.
+    /// The number of 3D pictures drawn.
     pub fn n_pictures(&self) -> u64 {
         let gpu = self.lock_gpu();
         gpu.renderer.as_ref().map_or(0, Renderer::n_pictures)
     }
 
-    /// Asks for the picture that is on screen now, to be kept for `file`; it comes with one of the next frames.
+    /// Requests a thumbnail of the current picture for `file`; it arrives in one of the next frames.
     pub fn ask_for_thumbnail(&self, file: PathBuf) {
         let mut gpu = self.lock_gpu();
         gpu.wanted.retain(|wanted| *wanted != file);
         gpu.wanted.push(file);
     }
 
-    /// The pictures that were asked for.
+    /// The finished thumbnails.
     pub fn take_thumbnails(&self) -> Vec<(PathBuf, Image)> {
         let mut gpu = self.lock_gpu();
         std::mem::take(&mut gpu.taken)
     }
 
-    /// The picture that is on screen; call with the context current.
+    /// The current picture. Call it with the context current.
     pub fn read_picture(&self) -> Option<Image> {
         let gpu = self.lock_gpu();
         gpu.renderer.as_ref()?.read_rgba(gpu.own_slot)
     }
 
-    /// Whether the picture changes from frame to frame: it is then drawn without smoothing.
+    /// Whether the picture changes every frame; it is then drawn without antialiasing.
     fn is_moving(&self, editor: &Editor) -> bool {
         !matches!(self.drag, Drag::None | Drag::Select)
             || self.ease.is_some()
@@ -133,7 +134,7 @@ impl Viewport {
             || editor.is_posing()
     }
 
-    /// The viewport over all of the space left in `ui`.
+    /// Draws the viewport over all remaining space of `ui`.
     pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
         let (rect, _) = ui.allocate_exact_size(ui.available_size(), Sense::hover());
         if rect.width() < 1.0 || rect.height() < 1.0 {
@@ -158,7 +159,7 @@ impl Viewport {
                 if response.clicked() || response.drag_started() {
                     response.request_focus();
                 }
-                // Over the whole of a picture, of which a wipe shows a part.
+                // The whole picture, of which a wipe shows a part.
                 Response {
                     rect: pane.picture,
                     ..response
@@ -168,7 +169,7 @@ impl Viewport {
         if let Some(pane) = responses.iter().position(Response::gained_focus)
             && panes.len() > 1
         {
-            // Tab came here; the pointer, if it is over another one, takes it back when it moves.
+            // Tab focused this pane. The pointer activates another one when it moves.
             self.focus_pane(pane);
         }
         let active = self.active_in(panes.len());
@@ -213,7 +214,7 @@ impl Viewport {
             .map(|pane| self.head_ui(ui, pane, layout, editor))
             .collect();
         if let (PaneLayout::Wipe, [left, right]) = (layout, &rooms[..]) {
-            // One badge over both sides.
+            // One badge for both sides.
             let room = Rangef::new(left.min, right.max);
             Self::before_badge_ui(ui, &panes[0], room, editor);
         } else {
@@ -234,8 +235,8 @@ impl Viewport {
         }
     }
 
-    /// The response that the mouse acts through: that of the active pane. A drag over the line of a wipe goes on in the
-    /// side it began in, however far it goes.
+    /// The response for the mouse: that of the active pane. A drag across the wipe line stays with the side where it
+    /// began.
     fn acting(layout: PaneLayout, responses: &[Response], active: usize) -> Response {
         let dragged = responses
             .iter()
@@ -243,12 +244,12 @@ impl Viewport {
         dragged.unwrap_or(&responses[active]).clone()
     }
 
-    /// What the mouse does in the active pane.
+    /// Handles the mouse in the active pane.
     fn act(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
         Self::size_select_circle(ui, response, editor);
         self.navigate(ui, response, editor);
-        for command in std::mem::take(&mut self.asked) {
-            self.answer(command, ui, response, editor);
+        for command in std::mem::take(&mut self.pointer_commands) {
+            self.run_at_pointer(command, ui, response, editor);
         }
         match self.mode {
             Mode::Select => {
@@ -260,7 +261,7 @@ impl Viewport {
                 self.end_stroke(response, editor);
                 self.pose(ui, response, editor);
             }
-            // A box, a circle or a lasso for the mask: the brush waits.
+            // A box, circle or lasso selects the mask; the brush waits.
             Mode::Paint if self.is_selecting(editor) => {
                 self.end_stroke(response, editor);
                 self.select(ui, response, editor);
@@ -273,12 +274,18 @@ impl Viewport {
         if self.mode != Mode::Paint
             && let Some(adjust) = self.adjust.take()
         {
-            adjust.take_back(editor.brush_mut());
+            adjust.revert(editor.brush_mut());
         }
     }
 
-    /// Does what a command asks for that needs to know what is under the pointer.
-    fn answer(&mut self, command: Command, ui: &Ui, response: &Response, editor: &mut Editor) {
+    /// Runs a command that depends on the pointer position.
+    fn run_at_pointer(
+        &mut self,
+        command: Command,
+        ui: &Ui,
+        response: &Response,
+        editor: &mut Editor,
+    ) {
         let at = ui
             .ctx()
             .pointer_latest_pos()
@@ -297,11 +304,11 @@ impl Viewport {
                     editor.pick_bone_in_skin(ndc(at, response.rect), size(response.rect));
                 }
             }
-            _ => self.answer_pose(command, ui, response, editor),
+            _ => self.start_pose_command(command, ui, response, editor),
         }
     }
 
-    /// The pictures, each in a slot of its own.
+    /// Draws the panes, each in its own slot.
     fn draw(&self, ui: &Ui, panes: &[Pane], editor: &Editor) {
         let moving = self.is_moving(editor);
         let options = ViewOptions {

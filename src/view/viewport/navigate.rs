@@ -1,4 +1,4 @@
-//! Moving the camera with mouse and trackpad, as the two presets have it, and gliding to named views.
+//! Camera navigation by mouse and trackpad in both presets, and eased view changes.
 
 use super::{Drag, Viewport, ndc, size};
 use crate::editor::Editor;
@@ -9,44 +9,44 @@ use crate::view::keymap::{self, Preset};
 use egui::{Event, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, Response, Ui};
 use glam::Vec3;
 
-/// Turn for one pixel of an orbit drag, radians.
+/// Orbit per pixel of a drag, radians.
 const ORBIT_PER_PX: f32 = 0.008;
-/// Turn for one pixel of two fingers on a trackpad, radians.
+/// Orbit per pixel of a two-finger scroll, radians.
 const ORBIT_PER_SCROLL: f32 = 0.006;
-/// Zoom for one pixel of the wheel.
+/// Zoom per pixel of the wheel.
 const ZOOM_PER_PX: f32 = 0.0015;
-/// Zoom for one pixel of a dolly drag.
+/// Zoom per pixel of a dolly drag.
 const DOLLY_PER_PX: f32 = 0.006;
-/// How long a change of view takes.
+/// Duration of an eased view change.
 const EASE_SECS: f64 = 0.12;
-/// What the orbit commands turn by.
+/// Step of the orbit commands, degrees.
 const ORBIT_STEP: f32 = 15.0;
 
-/// A change of view under way.
+/// An eased view change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ease {
     from: Camera,
     to: Camera,
-    /// When it began, egui's time; `None`: in the next frame.
+    /// Its start in egui's time; `None`: it starts in the next frame.
     start: Option<f64>,
     /// The model it belongs to.
     model: u64,
 }
 
-/// What two fingers did on the trackpad in a frame, points.
+/// The trackpad input of a frame, points.
 #[derive(Default)]
-struct Fingers {
+struct TrackpadInput {
     delta: egui::Vec2,
     modifiers: Modifiers,
 }
 
 impl Viewport {
-    /// Whether a change of view is under way.
+    /// Whether an eased view change is running.
     pub fn is_easing(&self) -> bool {
         self.ease.is_some()
     }
 
-    /// Does a command of the camera: views, steps of orbit, framing, projection. `false`: it is none.
+    /// Runs a camera command: viewpoints, orbit steps, framing, projection. Returns `false` for other commands.
     pub fn run_camera(&mut self, command: Command, editor: &mut Editor) -> bool {
         let step = ORBIT_STEP.to_radians();
         let goal = self.goal(editor);
@@ -73,12 +73,12 @@ impl Viewport {
             },
             _ => return false,
         };
-        self.look(to, editor);
+        self.ease_to(to, editor);
         true
     }
 
-    /// Glides to `to`, or is there at once where the artist wants no motion.
-    pub(super) fn look(&mut self, to: Camera, editor: &mut Editor) {
+    /// Eases the camera to `to`, or sets it at once if motion is reduced.
+    pub(super) fn ease_to(&mut self, to: Camera, editor: &mut Editor) {
         let from = editor.document().session().camera;
         if !self.options.ease_camera {
             self.ease = None;
@@ -93,14 +93,14 @@ impl Viewport {
         }
     }
 
-    /// Where the camera is going, or is.
+    /// The target of the running view change, or the current camera.
     fn goal(&self, editor: &Editor) -> Camera {
         self.ease
             .filter(|ease| ease.model == editor.model_serial())
             .map_or(editor.document().session().camera, |ease| ease.to)
     }
 
-    /// The camera after `frame`, keeping the direction it is turning to.
+    /// The camera after `frame`, with the direction of the running view change.
     fn framed(&self, editor: &mut Editor, frame: fn(&mut Editor)) -> Camera {
         let now = editor.document().session().camera;
         *editor.camera_mut() = self.goal(editor);
@@ -108,7 +108,7 @@ impl Viewport {
         std::mem::replace(editor.camera_mut(), now)
     }
 
-    /// Moves the camera on its way.
+    /// Advances the eased view change.
     fn advance_ease(&mut self, ui: &Ui, editor: &mut Editor) {
         let Some(ease) = &mut self.ease else { return };
         if ease.model != editor.model_serial() {
@@ -118,20 +118,20 @@ impl Viewport {
         let now = ui.input(|i| i.time);
         let start = *ease.start.get_or_insert(now);
         let share = ((now - start) / EASE_SECS).clamp(0.0, 1.0) as f32;
-        // Slow at both ends.
+        // Ease in and out.
         let eased = share * share * (3.0 - 2.0 * share);
         let camera = ease.from.toward(&ease.to, eased);
         *editor.camera_mut() = camera;
         if share >= 1.0 {
             self.ease = None;
         }
-        // One more picture, at rest and sharp, follows the last step.
+        // After the last step, draw one more picture at rest, with antialiasing.
         ui.ctx().request_repaint();
     }
 
-    /// Blender: middle orbits, Shift+middle pans, Ctrl+middle zooms. Maya: Alt with left, middle, right. In both
-    /// Alt+left orbits, Ctrl+Alt stands in for Alt, the wheel zooms to the pointer, and on a trackpad two fingers orbit,
-    /// with Shift pan, with Ctrl or a pinch zoom.
+    /// Navigates. Blender: middle orbits, Shift+middle pans, Ctrl+middle zooms. Maya: Alt with left, middle, right. In
+    /// both, Alt+left orbits, Ctrl+Alt replaces Alt, the wheel zooms to the pointer, and two trackpad_input on a trackpad
+    /// orbit, pan with Shift, and zoom with Ctrl or a pinch.
     pub(super) fn navigate(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
         self.advance_ease(ui, editor);
         self.navigate_by_drag(ui, response, editor);
@@ -176,7 +176,7 @@ impl Viewport {
         let is_camera = matches!(self.drag, Drag::Orbit | Drag::Pan | Drag::Zoom);
         if is_camera && !response.dragged() {
             self.drag = Drag::None;
-            // The picture at rest is sharp again.
+            // The picture at rest is antialiased again.
             ui.ctx().request_repaint();
         }
     }
@@ -188,22 +188,22 @@ impl Viewport {
         at: egui::Pos2,
         editor: &mut Editor,
     ) {
-        let fingers = fingers(ui);
+        let trackpad_input = trackpad_input(ui);
         let (scroll, pinch, modifiers) = ui.input(|i| {
             let scroll = i.smooth_scroll_delta();
-            // Shift turns the wheel sideways; it still zooms.
+            // Shift makes the wheel horizontal; it still zooms.
             (scroll.y + scroll.x, i.zoom_delta(), i.modifiers)
         });
         let height = response.rect.height();
-        match fingers {
-            Some(Fingers { delta, modifiers }) if modifiers.shift => {
+        match trackpad_input {
+            Some(TrackpadInput { delta, modifiers }) if modifiers.shift => {
                 self.ease = None;
                 let pivot = self.pivot_at(Some(at), response, editor);
                 let camera = editor.camera_mut();
                 let scale = camera.metres_per_pixel(pivot, height);
                 camera.pan(delta.x * scale, -delta.y * scale);
             }
-            Some(Fingers { delta, modifiers }) if !modifiers.ctrl && !modifiers.command => {
+            Some(TrackpadInput { delta, modifiers }) if !modifiers.ctrl && !modifiers.command => {
                 self.ease = None;
                 let pivot = self.pivot_at(Some(at), response, editor);
                 self.pivot = Some(pivot);
@@ -216,7 +216,7 @@ impl Viewport {
             _ => {
                 let by_fingers = ui.input(|i| is_trackpad(i.scroll_source()));
                 let wheel = if by_fingers { 0.0 } else { scroll };
-                // Ctrl and the wheel is the interface's own zoom.
+                // Ctrl+wheel is egui's interface zoom; ignore it there.
                 let pinch = if modifiers.ctrl && !by_fingers {
                     1.0
                 } else {
@@ -232,8 +232,8 @@ impl Viewport {
         }
     }
 
-    /// What the camera turns about: the surface under the pointer, else the selection, else the last pivot that is
-    /// still in view, else the middle of the view.
+    /// The orbit pivot: the surface under the pointer, else the selection, else the last pivot if it is visible, else
+    /// the centre of the view.
     fn pivot_at(&self, at: Option<egui::Pos2>, response: &Response, editor: &mut Editor) -> Vec3 {
         let rect = response.rect;
         if let Some(hit) = at.and_then(|at| editor.surface_at(ndc(at, rect), size(rect))) {
@@ -261,7 +261,7 @@ impl Viewport {
     }
 }
 
-/// What a drag that starts now does to the camera.
+/// The camera action of a drag that starts now.
 fn asked_drag(ui: &Ui, response: &Response) -> Option<Drag> {
     let modifiers = ui.input(|i| i.modifiers);
     let pressed = |button| response.drag_started_by(button);
@@ -284,10 +284,10 @@ fn asked_drag(ui: &Ui, response: &Response) -> Option<Drag> {
     (maya && modifiers.alt && pressed(PointerButton::Secondary)).then_some(Drag::Zoom)
 }
 
-/// What two fingers did since the last frame; `None` where no trackpad scrolled.
-fn fingers(ui: &Ui) -> Option<Fingers> {
+/// The trackpad input since the last frame; `None` without any.
+fn trackpad_input(ui: &Ui) -> Option<TrackpadInput> {
     ui.input(|i| {
-        let mut sum: Option<Fingers> = None;
+        let mut sum: Option<TrackpadInput> = None;
         for event in &i.events {
             if let Event::MouseWheel {
                 unit: MouseWheelUnit::Point,

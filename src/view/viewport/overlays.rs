@@ -1,4 +1,4 @@
-//! Text over the picture: the view's name, the legend of the weights, the names of bones.
+//! Text overlays: the name of the view, the weight legend, the bone names.
 
 use super::Viewport;
 use super::panes::{Pane, Shared};
@@ -14,29 +14,29 @@ use egui::{
 };
 use std::collections::BTreeMap;
 
-/// From the edges of the viewport, points.
+/// Distance from the edges of the viewport, points.
 pub(super) const MARGIN: f32 = 12.0;
-/// Names that are hidden behind another part keep this much.
+/// Opacity of names behind another part.
 const BEHIND: f32 = 0.45;
 
-/// Which bones are hidden from which camera: asking the surface is dear.
+/// The cached bone occlusion per camera: testing the surface is expensive.
 #[derive(Default)]
-pub(super) struct Sight {
+pub(super) struct OcclusionCache {
     key: Option<(u64, u64, Camera)>,
     hidden: Vec<JointId>,
 }
 
-/// A name that wants a place.
+/// A name to place.
 struct Name {
     joint: JointId,
     at: Pos2,
     depth: f32,
-    /// It is shown whatever else is there.
+    /// Placed even if it overlaps another name.
     always: bool,
 }
 
 impl Viewport {
-    /// Those of one pane.
+    /// Draws the overlays of one pane.
     pub(super) fn overlays_ui(
         &mut self,
         ui: &mut Ui,
@@ -59,8 +59,8 @@ impl Viewport {
         }
     }
 
-    /// Names beside the bones, the nearest first; one that would lie over another is left out. Those behind another part
-    /// of the model are dimmed.
+    /// Draws the bone names, nearest first; a name that would overlap another one is skipped. Names behind another
+    /// part of the model are dimmed.
     fn names(&mut self, painter: &Painter, rect: Rect, editor: &mut Editor, scenery: &Scenery) {
         if !self.options.show_names || !self.options.show_bones {
             return;
@@ -76,7 +76,7 @@ impl Viewport {
                 *longest = bone;
             }
         }
-        self.look_for_hidden(&camera, &bones, editor);
+        self.update_occlusion(&camera, &bones, editor);
         let active = editor.document().session().active_joint;
         let mut names: Vec<Name> = bones
             .values()
@@ -124,7 +124,7 @@ impl Viewport {
                 1.0
             };
             if name.always {
-                // On yellow heat the accent alone is not read.
+                // The accent alone is not readable on yellow weights.
                 let plate = color(scenery.text_halo).gamma_multiply(0.85);
                 painter.rect_filled(place.expand2(Vec2::new(4.0, 1.0)), 3.0, plate);
             }
@@ -148,8 +148,8 @@ impl Viewport {
         }
     }
 
-    /// Asks the surface which bones are behind another part of the model, when the view or the pose came to rest.
-    fn look_for_hidden(
+    /// Tests which bones are occluded, once the view and the pose are at rest.
+    fn update_occlusion(
         &mut self,
         camera: &Camera,
         bones: &BTreeMap<JointId, Bone>,
@@ -170,7 +170,7 @@ impl Viewport {
     }
 }
 
-/// "Perspective · Front" at the top left.
+/// Draws the name of the view, "Perspective · Front", at the top left.
 fn view_label_ui(ui: &Ui, painter: &Painter, rect: Rect, editor: &Editor, scenery: &Scenery) {
     let camera = &editor.document().session().camera;
     let projection = if camera.orthographic {
@@ -186,7 +186,7 @@ fn view_label_ui(ui: &Ui, painter: &Painter, rect: Rect, editor: &Editor, scener
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
 }
 
-/// Text with a halo; where it is.
+/// Draws text with a halo; returns its rectangle.
 pub(super) fn text(
     painter: &Painter,
     at: Pos2,
@@ -203,7 +203,7 @@ pub(super) fn text(
     painter.text(at, anchor, label, font, color(scenery.text))
 }
 
-/// Colours from the bottom of `bar` to its top.
+/// Draws a colour ramp from the bottom of `bar` to its top.
 pub(super) fn colour_bar(painter: &Painter, bar: Rect, stops: &Stops) {
     let mut mesh = Mesh::default();
     for (i, stop) in stops.iter().enumerate() {
@@ -220,7 +220,7 @@ pub(super) fn colour_bar(painter: &Painter, bar: Rect, stops: &Stops) {
     painter.add(Shape::mesh(mesh));
 }
 
-/// sRGB 0 - 1 for egui.
+/// Converts sRGB 0 to 1 for egui.
 pub(super) fn color(srgb: [f32; 3]) -> Color32 {
     let [r, g, b] = srgb.map(|x| (x * 255.0).round() as u8);
     Color32::from_rgb(r, g, b)

@@ -9,22 +9,21 @@ use crate::view::commands::Command;
 use crate::view::{keymap, theme};
 use egui::{Color32, CursorIcon, Event, Key, Modifiers, Pos2, Rect, Response, Shape, Stroke, Ui};
 
-/// A slider under the pointer: it moves with it until a click or Enter keeps the value, or Esc takes it back.
+/// A modal brush adjustment: the value follows the pointer until a click or Enter confirms or Esc cancels.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Adjust {
+pub(super) struct BrushAdjustment {
     what: Command,
     origin: Pos2,
     before: BrushOptions,
 }
 
-impl Adjust {
-    /// Takes back what the pointer set.
-    pub(super) fn take_back(&self, brush: &mut BrushOptions) {
+impl BrushAdjustment {
+    /// Restores the value from before the adjustment.
+    pub(super) fn revert(&self, brush: &mut BrushOptions) {
         Self::restore(brush, self.what, &self.before);
     }
 
-    /// Gives `brush` the value of `what` that it had `before`. All else may have been chosen meanwhile, what is painted
-    /// too.
+    /// Restores only the setting `what` from `before`; other settings may have changed meanwhile.
     fn restore(brush: &mut BrushOptions, what: Command, before: &BrushOptions) {
         match what {
             Command::BrushRadius => {
@@ -40,13 +39,13 @@ impl Adjust {
     }
 }
 
-/// The stroke under way: what was held when it began.
+/// The stroke in progress: the modifiers at its start.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Held {
+pub(super) struct StrokeState {
     from: Pos2,
     invert: bool,
     smooth: bool,
-    /// How hard the pen pressed last, where it tells.
+    /// The last pen pressure, if reported.
     pressure: Option<f32>,
 }
 
@@ -54,10 +53,10 @@ pub(super) struct Held {
 const ADJUST_PX: f32 = 200.0;
 
 impl Viewport {
-    /// Starts sizing the brush, or setting its strength or weight, at `origin`.
+    /// Starts the adjustment of brush radius, strength or weight at `origin`.
     pub(super) fn begin_adjust(&mut self, what: Command, origin: Pos2, editor: &mut Editor) {
         if self.drag == Drag::None && !self.is_selecting(editor) {
-            self.adjust = Some(Adjust {
+            self.adjust = Some(BrushAdjustment {
                 what,
                 origin,
                 before: *editor.brush_mut(),
@@ -65,9 +64,9 @@ impl Viewport {
         }
     }
 
-    /// Follows the pointer while the brush is being adjusted; whether it is.
+    /// Follows the pointer during an adjustment; returns whether one is running.
     fn adjust(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) -> bool {
-        let Some(Adjust {
+        let Some(BrushAdjustment {
             what,
             origin,
             before,
@@ -93,8 +92,8 @@ impl Viewport {
         let moved = at.x - origin.x;
         let metres_per_px = Self::metres_per_px(editor, response.rect);
         let brush = editor.brush_mut();
-        Adjust::restore(brush, what, &before);
-        // A click elsewhere, on a menu say, is about something else.
+        BrushAdjustment::restore(brush, what, &before);
+        // A click elsewhere, for example on a menu, ends the adjustment.
         let is_elsewhere = released && !response.rect.contains(at);
         if escape || secondary || is_elsewhere {
             self.adjust = None;
@@ -123,7 +122,7 @@ impl Viewport {
         true
     }
 
-    /// Keeps what was painted when the mode changes with the button down.
+    /// Commits the stroke when the mode changes while the button is down.
     pub(super) fn end_stroke(&mut self, response: &Response, editor: &mut Editor) {
         if self.drag == Drag::Stroke {
             self.drag = Drag::None;
@@ -138,7 +137,7 @@ impl Viewport {
         }
     }
 
-    /// A drag paints, a click dabs, Esc takes the stroke back.
+    /// Paints: a drag is a stroke, a click a dab, Esc cancels the stroke.
     pub(super) fn paint(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
         let rect = response.rect;
         self.hovered = None;
@@ -171,7 +170,7 @@ impl Viewport {
             pressure: held.pressure,
         };
         let event = |kind| event_at(kind, at);
-        // A quick click comes and goes within one frame; it is a dab all the same.
+        // A quick click is pressed and released within one frame; it still is a dab.
         if modifiers.alt
             && response.clicked()
             && keymap::of(ui.ctx()).preset == keymap::Preset::Blender
@@ -190,7 +189,7 @@ impl Viewport {
                 editor.select_joint(Some(bone));
                 return;
             }
-            self.stroke = Held {
+            self.stroke = StrokeState {
                 from: at,
                 invert: modifiers.ctrl,
                 smooth: modifiers.shift,
@@ -214,7 +213,7 @@ impl Viewport {
                 editor.cancel_tool();
                 self.drag = Drag::None;
             } else if down {
-                // A frame may hold many moves: a curve stays a curve.
+                // A frame may hold several pointer moves: use all of them.
                 let moves = ui.input(|i| -> Vec<Pos2> {
                     let moves = i.events.iter().filter_map(|event| match event {
                         Event::PointerMoved(at) => Some(*at),
@@ -226,7 +225,7 @@ impl Viewport {
                     editor.trace_stroke(&event_at(PointerKind::Drag, at));
                 }
                 editor.pointer(&event(PointerKind::Drag));
-                // A long way is painted over several frames.
+                // A long stroke is painted over several frames.
                 ui.ctx().request_repaint();
             } else {
                 editor.pointer(&event(PointerKind::Release));
@@ -235,7 +234,7 @@ impl Viewport {
         }
     }
 
-    /// Reads what is painted under the pointer.
+    /// Reads the value under the brush.
     fn probe(&mut self, ui: &Ui, response: &Response, at: Pos2, editor: &mut Editor) {
         let here = response.contains_pointer() || self.drag == Drag::Stroke;
         let value = if here && editor.is_surface_at_hand() {
@@ -245,24 +244,24 @@ impl Viewport {
         };
         if self.value != value {
             self.value = value;
-            // The status bar, which is drawn before, says it in the next frame.
+            // The status bar is drawn earlier and shows it in the next frame.
             ui.ctx().request_repaint();
         }
     }
 
-    /// World length of a pixel where the brush would lie: at what the camera turns about.
+    /// World length of a pixel at the orbit pivot.
     fn metres_per_px(editor: &Editor, rect: Rect) -> f32 {
         let camera = &editor.document().session().camera;
         camera.metres_per_pixel(camera.target, rect.height())
     }
 
-    /// The size of the brush on the screen.
+    /// The brush radius on the screen, pixels.
     pub(super) fn brush_radius_px(editor: &Editor, rect: Rect) -> f32 {
         let brush = &editor.document().session().brush;
         brush.radius_on_screen(Self::metres_per_px(editor, rect))
     }
 
-    /// The brush under the pointer: a ring that lies on the surface, its mirror image, and what a stroke would do.
+    /// Draws the brush: a ring on the surface, its mirror image, and the sign of the stroke.
     pub(super) fn brush_circle(&self, ui: &Ui, response: &Response, editor: &mut Editor) {
         let at = match (self.adjust, self.drag) {
             (Some(adjust), _) => Some(adjust.origin),
@@ -316,7 +315,7 @@ impl Viewport {
                     (circle(at, radius), inner, None)
                 }
             };
-            // A dark ring under a light one is seen on any surface; the inner one is the strength.
+            // A dark ring under a light one is visible on any surface; the inner ring is the strength.
             let halo = Stroke::new(3.0, Color32::from_black_alpha(110));
             painter.add(Shape::closed_line(outline.clone(), halo));
             painter.add(Shape::closed_line(outline, Stroke::new(1.5, accent)));
@@ -354,10 +353,10 @@ impl Viewport {
     }
 }
 
-/// What a stroke would do, in one sign.
+/// The effect of a stroke as one character.
 fn sign(kind: BrushKind, invert: bool, value: f32) -> &'static str {
     match kind {
-        // To add nothing takes away.
+        // Adding a negative amount subtracts.
         BrushKind::Add if invert == (value > 0.0) => "\u{2212}",
         BrushKind::Add => "+",
         BrushKind::Replace => "=",
@@ -382,7 +381,7 @@ fn circle(at: Pos2, radius: f32) -> Vec<Pos2> {
         .collect()
 }
 
-/// A circle that lies on the surface, as it is seen.
+/// A circle on the surface, projected to the screen.
 fn ring(screen: &Screen, rect: Rect, place: &SurfacePlace, radius: f32) -> Vec<Pos2> {
     let (a, b) = place.normal.any_orthonormal_pair();
     let points = (0..RING).filter_map(|i| {
@@ -393,7 +392,7 @@ fn ring(screen: &Screen, rect: Rect, place: &SurfacePlace, radius: f32) -> Vec<P
     points.collect()
 }
 
-/// The line or the circle of the gradient that is being drawn.
+/// Draws the line or circle of the current gradient.
 fn gradient_line(painter: &egui::Painter, kind: BrushKind, from: Pos2, to: Pos2, accent: Color32) {
     let halo = Stroke::new(3.0, Color32::from_black_alpha(110));
     for stroke in [halo, Stroke::new(1.5, accent)] {
@@ -405,7 +404,7 @@ fn gradient_line(painter: &egui::Painter, kind: BrushKind, from: Pos2, to: Pos2,
     }
 }
 
-/// A weight or strength moved by some pixels, in steps of a hundredth.
+/// A weight or strength after a pointer move, in steps of 0.01.
 fn adjusted(before: f32, moved_px: f32) -> f32 {
     ((before + moved_px / ADJUST_PX) * 100.0)
         .round()

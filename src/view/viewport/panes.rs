@@ -1,4 +1,4 @@
-//! The pictures side by side: where they are, which stack each shows, which one is pointed at.
+//! The panes: their rectangles, their deformer stacks, and which one is active.
 
 use super::{Drag, Viewport};
 use crate::deform::StackChoice;
@@ -13,60 +13,60 @@ use egui::{
     Response, Role, Sense, Stroke, StrokeKind, TextStyle, Ui, UiBuilder, Vec2, WidgetInfo,
 };
 
-/// Most pictures side by side.
+/// Maximum number of panes.
 const MOST: usize = 4;
-/// Between pictures, points.
+/// Gap between panes, points.
 const GAP: f32 = 2.0;
-/// Height of the row over each picture.
+/// Height of a pane's header, points.
 const HEAD: f32 = 28.0;
-/// Half the size of the cross that marks the pointer's place in other panes.
+/// Half the size of the cross that shows the pointer position in other panes, points.
 const ECHO: f32 = 5.0;
-/// What the name of the view takes at the top left.
+/// Width of the view name at the top left, points.
 const VIEW_NAME: f32 = 150.0;
-/// Below this width a head names stacks in short.
+/// Below this width headers use short stack names, points.
 const NARROW: f32 = 300.0;
 
-/// What the viewport remembers of its panes between frames.
+/// The state of the panes between frames.
 #[derive(Default)]
 #[allow(clippy::struct_excessive_bools)] // what is going on, each on its own
 pub(super) struct Panes {
-    /// Whether the layout is the Compare workspace's.
+    /// Whether the Compare workspace is open.
     pub(super) compares: bool,
-    /// The pane that the pointer was in last: what the mouse does is meant for it.
+    /// The active pane: the last one under the pointer.
     pub(super) active: usize,
-    /// Whether the keyboard chose it: until the pointer moves.
+    /// Whether the keyboard chose it; valid until the pointer moves.
     by_keys: bool,
-    /// What each showed last: it stays until what was chosen instead has come.
+    /// The views drawn last; each stays until its replacement is ready.
     shown: [ViewId; MOST],
-    /// Whether the key that shows what was before is held.
+    /// Whether the comparison key is held.
     is_held: bool,
-    /// Whether the menu's entry for it was chosen, until it is chosen again.
+    /// Whether the comparison was turned on in the menu.
     is_latched: bool,
-    /// The buffers that the GPU was told to keep.
+    /// The buffers that the GPU keeps.
     pub(super) kept: u64,
 }
 
-/// One picture of this frame.
+/// One pane in this frame.
 #[derive(Clone, Debug)]
 pub(super) struct Pane {
-    /// Which, from the left and the top.
+    /// Its index, from left to right and top to bottom.
     pub(super) index: usize,
-    /// The picture.
+    /// The rectangle of the picture.
     pub(super) picture: Rect,
-    /// What of the picture is drawn: less than all of it on either side of a wipe.
+    /// The visible part of the picture: less than all of it on either side of a wipe.
     pub(super) clip: Rect,
-    /// The row over it.
+    /// The rectangle of the header.
     pub(super) head: Option<Rect>,
-    /// What it shows, unless what was before is asked for.
+    /// The stack it shows unless the comparison is on.
     pub(super) choice: StackChoice,
     /// The view that is drawn.
     pub(super) view: ViewId,
-    /// Whether what was before is asked for.
+    /// Whether it shows the comparison stack.
     pub(super) is_before: bool,
 }
 
 impl Viewport {
-    /// How the viewport is divided in this workspace.
+    /// The pane layout of this workspace.
     pub fn layout(&self, editor: &Editor) -> PaneLayout {
         if let Some(layout) = editor.exporting().beside() {
             return layout;
@@ -79,7 +79,7 @@ impl Viewport {
         }
     }
 
-    /// Divides the viewport of this workspace; an exported file that is laid beside the model goes.
+    /// Sets the pane layout of this workspace; ends the comparison with an exported file.
     pub fn set_layout(&mut self, layout: PaneLayout, editor: &mut Editor) {
         editor.show_exported(None);
         let compares = self.panes.compares;
@@ -91,32 +91,32 @@ impl Viewport {
         }
     }
 
-    /// Says whether the Compare workspace is the open one: it has a layout of its own.
+    /// Sets whether the Compare workspace is open, which has its own layout.
     pub fn set_compares(&mut self, compares: bool) {
         self.panes.compares = compares;
     }
 
-    /// Says whether the key is held that shows what was before.
+    /// Sets whether the comparison key is held.
     pub fn hold_before(&mut self, is_held: bool) {
         self.panes.is_held = is_held;
     }
 
-    /// Shows what was before until this is asked for again.
+    /// Toggles the comparison from the menu.
     pub fn toggle_before(&mut self) {
         self.panes.is_latched = !self.panes.is_latched;
     }
 
-    /// Whether what was before is asked for.
+    /// Whether the comparison is on.
     pub fn shows_before(&self) -> bool {
         self.panes.is_held != self.panes.is_latched
     }
 
-    /// The pane that the mouse is meant for.
+    /// The active pane.
     pub fn active_pane(&self) -> usize {
         self.panes.active
     }
 
-    /// Makes the pane that the keyboard came to the one that is meant.
+    /// Activates the pane that received the keyboard focus.
     pub(super) fn focus_pane(&mut self, pane: usize) {
         if self.drag == Drag::None {
             self.panes.active = pane;
@@ -124,7 +124,7 @@ impl Viewport {
         }
     }
 
-    /// What each pane of the layout shows, unless what was before is asked for.
+    /// The stack of each pane, without the comparison.
     fn choices(&self, editor: &Editor) -> Vec<StackChoice> {
         if editor.exporting().beside().is_some() {
             return vec![StackChoice::Project, StackChoice::Exported];
@@ -134,13 +134,13 @@ impl Viewport {
             PaneLayout::One if self.panes.compares => {
                 vec![choices[self.panes.active.min(MOST - 1)].clone()]
             }
-            // A workspace with one picture shows what is worked on.
+            // A workspace with one pane shows the current stack.
             PaneLayout::One => vec![StackChoice::Project],
             layout => choices[..layout.n_panes()].to_vec(),
         }
     }
 
-    /// Where the pictures of this frame are; asks the editor for their views.
+    /// The panes of this frame; requests their views.
     pub(super) fn lay_out(&mut self, ui: &Ui, rect: Rect, editor: &mut Editor) -> Vec<Pane> {
         let layout = self.layout(editor);
         let choices = self.choices(editor);
@@ -180,7 +180,7 @@ impl Viewport {
             }
         }
         self.point_at(ui, layout, &panes, editor);
-        // The picture that is pointed at shows what was before; both sides of a wipe do.
+        // The active pane shows the comparison; in a wipe both sides do.
         let before = self.shows_before();
         let active = self.active_in(panes.len());
         for pane in &mut panes {
@@ -190,7 +190,7 @@ impl Viewport {
         panes
     }
 
-    /// The pane that the mouse is meant for, of `n`: the one picture there is stands for all.
+    /// The active pane of `n`; 0 if there is only one.
     pub(super) fn active_in(&self, n: usize) -> usize {
         if n == 1 {
             0
@@ -199,7 +199,7 @@ impl Viewport {
         }
     }
 
-    /// Follows the pointer from pane to pane, but not in the middle of a drag.
+    /// Activates the pane under the pointer, except during a drag.
     fn point_at(&mut self, ui: &Ui, layout: PaneLayout, panes: &[Pane], editor: &Editor) {
         if layout == PaneLayout::One {
             return;
@@ -218,7 +218,7 @@ impl Viewport {
             return;
         };
         if layout == PaneLayout::Wipe {
-            // A stroke goes on over the line: on either side it meets what is seen there.
+            // A stroke may cross the line: on either side it paints the visible surface.
             if panes[0].picture.contains(at) {
                 self.panes.active = usize::from(at.x >= panes[0].clip.right());
             }
@@ -241,7 +241,7 @@ impl Viewport {
         }
     }
 
-    /// Asks for the views of the panes and says of each which is drawn.
+    /// Requests the views of the panes and sets which ones are drawn.
     fn ask_for_views(&mut self, panes: &mut [Pane], editor: &mut Editor) {
         let before = editor.compare().before.clone();
         let mut wanted: Vec<StackChoice> = panes.iter().map(|p| p.choice.clone()).collect();
@@ -265,7 +265,7 @@ impl Viewport {
         }
     }
 
-    /// The row over a picture: what it shows, to choose. From where to where it is free.
+    /// Draws the header of a pane with the stack selector; returns its free range.
     pub(super) fn head_ui(
         &mut self,
         ui: &mut Ui,
@@ -317,7 +317,7 @@ impl Viewport {
         }
     }
 
-    /// Marks the place under the pointer in the other panes: what is compared is there.
+    /// Draws the pointer position in the other panes, to compare the same place.
     pub(super) fn echo_pointer(&self, ui: &Ui, panes: &[Pane], editor: &Editor) {
         let active = self.active_in(panes.len());
         let from = panes[active].picture;
@@ -345,12 +345,12 @@ impl Viewport {
         }
     }
 
-    /// Says over a picture, or at its top, that it shows what was before.
+    /// Draws the badge of the comparison stack, in the header or at the top of the picture.
     pub(super) fn before_badge_ui(ui: &Ui, pane: &Pane, room: Rangef, editor: &Editor) {
         if !pane.is_before {
             return;
         }
-        let label = format!("Before: {}", editor.compare().before.short_label());
+        let label = format!("Comparison: {}", editor.compare().before.short_label());
         let palette = theme::palette(ui);
         let font = FontId::proportional(14.0);
         let painter = ui.painter();
@@ -359,10 +359,10 @@ impl Viewport {
         let room = room.shrink(6.0 + 0.5 * size.x);
         let middle = pane.picture.center().x;
         let middle = match pane.head {
-            // Not over what is looked at, where the row has room.
+            // In the header, if there is space.
             Some(head) if room.min <= room.max => Pos2::new(room.clamp(middle), head.center().y),
             _ => {
-                // In a small picture below the name of the view.
+                // In a small picture below the view name.
                 let is_small = pane.picture.width() < 2.0 * VIEW_NAME + size.x;
                 let gap = if is_small { 30.0 } else { 10.0 };
                 Pos2::new(middle, pane.picture.top() + gap + 0.5 * size.y)
@@ -379,7 +379,7 @@ impl Viewport {
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
     }
 
-    /// Says at the top of a picture what it shows until centres of rotation are there.
+    /// Draws the badge shown until the centres of rotation are computed.
     pub(super) fn centres_badge_ui(ui: &Ui, pane: &Pane, editor: &Editor) {
         let Some(label) = editor.centres_badge(pane.view) else {
             return;
@@ -390,7 +390,7 @@ impl Viewport {
         let room = (pane.clip.width() - 44.0).max(40.0);
         let galley = painter.layout(label.to_owned(), font, palette.text, room);
         let size = galley.size() + Vec2::new(24.0, 8.0);
-        // What was before is said above it.
+        // The comparison badge stands above it.
         let above = if pane.is_before { 44.0 } else { 10.0 };
         let middle = pane.clip.center_top() + Vec2::new(0.0, above + 0.5 * size.y);
         let plate = Rect::from_center_size(middle, size);
@@ -404,7 +404,7 @@ impl Viewport {
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, label));
     }
 
-    /// What a screen reader calls a picture.
+    /// Sets the accessible name of a picture.
     pub(super) fn name_picture(response: &Response, pane: &Pane, layout: PaneLayout) {
         let name = match layout {
             PaneLayout::One => "Viewport".to_owned(),
@@ -413,7 +413,7 @@ impl Viewport {
         response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, &name));
     }
 
-    /// Tells the GPU when views have gone, so that it frees their buffers.
+    /// Tells the GPU which views ended, so that it frees their buffers.
     pub(super) fn free_gone_views(&mut self, editor: &Editor) {
         let serial = editor.views_serial();
         if self.panes.kept != serial {
@@ -424,7 +424,7 @@ impl Viewport {
     }
 }
 
-/// The combo of a pane; where it is, and what was chosen.
+/// The stack selector of a pane; returns its rectangle and the choice.
 fn choice_ui(
     ui: &mut Ui,
     pane: &Pane,
@@ -442,7 +442,7 @@ fn choice_ui(
         .painter()
         .layout_no_wrap(shown.to_owned(), font, theme::palette(ui).text);
     let spacing = ui.spacing();
-    // The combo's own: its padding, and the arrow with the gap before it.
+    // The padding and the arrow of the combo box.
     let around = 2.0 * spacing.button_padding.x + spacing.icon_width + spacing.icon_spacing;
     let width = (text.size().x + around + 4.0).clamp(100.0, room.max(100.0));
     let mut chosen = None;
@@ -463,8 +463,8 @@ fn choice_ui(
                 }
             }
             ui.separator();
-            let about = "Keep showing the project's stack as it is now, whatever becomes of it.";
-            let item = ui.selectable_label(false, "Keep the stack as it is now");
+            let about = "Keep a copy of the project's current stack in this pane.";
+            let item = ui.selectable_label(false, "Keep current stack");
             if item.on_hover_text(about).clicked() {
                 chosen = editor.stack_to_keep();
             }
@@ -472,7 +472,7 @@ fn choice_ui(
     let name = match (layout, pane.index) {
         (PaneLayout::Wipe, 0) => "Left of the line".to_owned(),
         (PaneLayout::Wipe, _) => "Right of the line".to_owned(),
-        (PaneLayout::One, _) => "Stack on screen".to_owned(),
+        (PaneLayout::One, _) => "Stack in view".to_owned(),
         (_, index) => format!("Stack of pane {}", index + 1),
     };
     combo
@@ -484,7 +484,7 @@ fn choice_ui(
     (rect, chosen)
 }
 
-/// What a pane shows, where that is not chosen in it; where it says so.
+/// Draws the fixed name of a pane's stack; returns its rectangle.
 fn fixed_ui(ui: &mut Ui, pane: &Pane) -> Rect {
     let text = if ui.available_width() < NARROW {
         pane.choice.short_label()
@@ -498,12 +498,12 @@ fn fixed_ui(ui: &mut Ui, pane: &Pane) -> Rect {
     rect
 }
 
-/// Where the line of a wipe is.
+/// The horizontal position of the wipe line.
 pub(super) fn wipe_line(picture: Rect, wipe: f32) -> f32 {
     picture.left() + (picture.width() * wipe.clamp(0.0, 1.0)).round()
 }
 
-/// The panes of a layout, from the left and the top.
+/// The rectangles of a layout, from left to right and top to bottom.
 fn split(layout: PaneLayout, rect: Rect, pixels_per_point: f32) -> Vec<Rect> {
     let beside = |rect: Rect| {
         let middle = rect.center().x;
@@ -529,11 +529,11 @@ fn split(layout: PaneLayout, rect: Rect, pixels_per_point: f32) -> Vec<Rect> {
     areas.into_iter().map(whole).collect()
 }
 
-/// Where the one sign of each kind stands that all panes share.
+/// The panes that hold the shared overlays.
 pub(super) struct Shared {
-    /// The name of the view, at the top left.
+    /// The view name, at the top left.
     pub(super) label: usize,
-    /// The axes, at the top right.
+    /// The axis gizmo, at the top right.
     pub(super) axes: usize,
     /// The legend, at the bottom left.
     pub(super) legend: usize,
@@ -576,7 +576,7 @@ mod tests {
                         .iter()
                         .all(|b| !a.intersect(*b).is_positive())
                 );
-                // Linked cameras show the same in panes of the same shape.
+                // Linked cameras show the same in panes of equal shape.
                 assert!((a.size() - areas[0].size()).length() < 2.0);
             }
         }

@@ -1,4 +1,4 @@
-//! Pose mode: the gizmo, the keys of a transform under way, pulling ends of chains.
+//! Pose mode: the gizmo, the keys of a transform, and IK on pinned chains.
 
 use super::{Drag, Viewport, ndc, size};
 use crate::document::session::TransformKind;
@@ -10,27 +10,27 @@ use crate::view::keymap;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Rect, Response, Ui};
 use glam::Vec2;
 
-/// How far from the head of a pinned bone the pointer still means it, logical pixels.
+/// Hit radius of a pinned bone's head, logical pixels.
 const PIN_REACH_PX: f32 = 12.0;
 
-/// What Pose mode remembers between frames.
+/// The state of Pose mode between frames.
 #[derive(Default)]
 pub(super) struct PoseDrag {
-    /// The part of the gizmo under the pointer, or the one that is dragged.
+    /// The gizmo handle under the pointer or being dragged.
     pub(super) handle: Option<Handle>,
     /// The pinned bone under the pointer.
     pub(super) pin: Option<JointId>,
-    /// Whether the transform under way ends with the release of the button; else with a click.
+    /// Whether releasing the button ends the transform; otherwise a click does.
     held: bool,
-    /// A button that ended a transform is still down: its release means nothing more.
+    /// A button that ended a transform is still down; its release is ignored.
     spent: bool,
 }
 
 impl Viewport {
-    /// Handles are dragged, a drag on a pinned end (or with a chain above it) bends the chain, a click picks a bone.
+    /// Handles the mouse: a handle transforms, a pinned end bends its chain, a click selects a bone.
     pub(super) fn pose(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
         if editor.transforming().is_some() {
-            self.go_on(ui, response, editor);
+            self.update_transform(ui, response, editor);
             return;
         }
         let any_down = ui.input(|i| i.pointer.any_down());
@@ -43,7 +43,7 @@ impl Viewport {
         let gizmo = gizmo(editor, &screen);
         let free = self.drag == Drag::None && is_plain(editor);
         let at = response.hover_pos().filter(|_| free && !any_down);
-        self.aim(editor, gizmo.as_ref(), &screen, at.map(|at| px(at, rect)));
+        self.find_handle(editor, gizmo.as_ref(), &screen, at.map(|at| px(at, rect)));
 
         let modifiers = ui.input(|i| i.modifiers);
         if free
@@ -52,21 +52,21 @@ impl Viewport {
             && let Some(origin) = ui.input(|i| i.pointer.press_origin())
         {
             let origin = px(origin, rect);
-            self.aim(editor, gizmo.as_ref(), &screen, Some(origin));
+            self.find_handle(editor, gizmo.as_ref(), &screen, Some(origin));
             if self.begin_drag(editor, origin, rect) {
                 response.request_focus();
-                self.go_on(ui, response, editor);
+                self.update_transform(ui, response, editor);
                 return;
             }
         }
         self.pick(response, editor, free);
         if self.pose.handle.is_some() {
-            // The handle is what the pointer means.
+            // The handle takes precedence.
             self.hovered = None;
         }
     }
 
-    /// A click picks a bone, also through the skin; Shift adds it, Ctrl takes it away.
+    /// A click selects a bone, also through the skin; Shift extends, Ctrl subtracts.
     fn pick(&mut self, response: &Response, editor: &mut Editor, free: bool) {
         if !free {
             self.hovered = None;
@@ -91,8 +91,8 @@ impl Viewport {
         }
     }
 
-    /// Starts what a command of posing asks for, with the pointer where it is.
-    pub(super) fn answer_pose(
+    /// Starts the transform of a pose command at the pointer.
+    pub(super) fn start_pose_command(
         &mut self,
         command: Command,
         ui: &Ui,
@@ -106,7 +106,7 @@ impl Viewport {
             _ => return,
         };
         let rect = response.rect;
-        // What counts is how far the pointer goes from here, wherever that is: on a button, too.
+        // Only the movement from here counts, even if the pointer is over a button.
         let at = ui.ctx().pointer_latest_pos().unwrap_or(rect.center());
         if editor.begin_transform(kind, None, px(at, rect), size(rect)) {
             response.request_focus();
@@ -114,7 +114,7 @@ impl Viewport {
         }
     }
 
-    /// Keeps what was posed when the mode changes meanwhile.
+    /// Confirms the transform when the mode changes meanwhile.
     pub(super) fn end_pose(&mut self, editor: &mut Editor) {
         self.pose.handle = None;
         self.pose.pin = None;
@@ -123,10 +123,16 @@ impl Viewport {
         }
     }
 
-    /// Finds the handle or the pinned bone at a place of the viewport.
-    fn aim(&mut self, editor: &Editor, gizmo: Option<&Gizmo>, screen: &Screen, at: Option<Vec2>) {
+    /// Finds the handle or the pinned bone at a viewport position.
+    fn find_handle(
+        &mut self,
+        editor: &Editor,
+        gizmo: Option<&Gizmo>,
+        screen: &Screen,
+        at: Option<Vec2>,
+    ) {
         let hit = at.and_then(|at| gizmo?.hit(at));
-        // A pinned end wins: a ring seen from its edge runs through the middle of the gizmo.
+        // A pinned end takes precedence: a ring seen edge-on crosses the centre of the gizmo.
         let session = editor.document().session();
         let heads = session
             .pins
@@ -143,7 +149,7 @@ impl Viewport {
         self.pose.handle = hit.filter(|_| self.pose.pin.is_none());
     }
 
-    /// Starts a drag at what was aimed at, else on the bone there. Whether there is something.
+    /// Starts a drag at the handle, pin or bone under the pointer; returns whether there is one.
     fn begin_drag(&mut self, editor: &mut Editor, origin: Vec2, rect: Rect) -> bool {
         let size = size(rect);
         let began = if let Some(pin) = self.pose.pin {
@@ -151,7 +157,7 @@ impl Viewport {
         } else if let Some(handle) = self.pose.handle {
             editor.begin_transform(handle.kind, Some(handle), origin, size)
         } else if self.options.show_bones {
-            // A bone under the pointer is taken and transformed as the gizmo says; only pinned ends bend their chain.
+            // A bone under the pointer is selected and transformed by the gizmo type; only pinned ends use IK.
             let at = ndc(rect.min + egui::vec2(origin.x, origin.y), rect);
             editor.pick_bone(at, size).is_some_and(|bone| {
                 if !editor.joints_to_pose().contains(&bone) {
@@ -168,9 +174,9 @@ impl Viewport {
         began
     }
 
-    /// The keys and the pointer of the transform under way.
-    fn go_on(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
-        // Focus elsewhere would take the keys.
+    /// Applies keys and pointer to the running transform.
+    fn update_transform(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
+        // Focus elsewhere would consume the keys.
         if !response.has_focus() {
             response.request_focus();
         }
@@ -211,22 +217,22 @@ impl Viewport {
     }
 }
 
-/// Whether no box, circle or lasso is asked for or being drawn.
+/// Whether no region selection is armed or running.
 fn is_plain(editor: &Editor) -> bool {
     let tool = editor.select_tool();
     tool.armed().is_none() && !tool.is_active()
 }
 
-/// What the status bar says while a transform is under way, in place of the mode's hints.
+/// The status bar hint during a transform; it replaces the hints of the mode.
 pub fn pose_hint(editor: &Editor) -> Option<String> {
     let readout = editor.transform_readout()?;
     Some(format!(
-        "{readout} · X Y Z holds an axis, Shift+ a plane · type a number · Ctrl snaps · Shift is finer · Enter keeps · \
-         Esc takes back"
+        "{readout} · X Y Z constrains to an axis, Shift+ to a plane · type a number · Ctrl snaps · Shift is precise · \
+         Enter confirms · Esc cancels"
     ))
 }
 
-/// The gizmo of the bones to pose, where they are on screen.
+/// The gizmo of the selected bones, in screen space.
 pub(super) fn gizmo(editor: &Editor, screen: &Screen) -> Option<Gizmo> {
     let options = editor.pose_options();
     let (centre, axes) = editor.gizmo_frame()?;
@@ -237,17 +243,17 @@ pub(super) fn screen(editor: &Editor, rect: Rect) -> Screen {
     Screen::new(editor.document().session().camera, size(rect))
 }
 
-/// A place of the window as one of the viewport.
+/// A window position in viewport pixels.
 pub(super) fn px(at: Pos2, rect: Rect) -> Vec2 {
     Vec2::new(at.x - rect.left(), at.y - rect.top())
 }
 
-/// A place of the viewport as one of the window.
+/// A viewport position in window coordinates.
 pub(super) fn pos(px: Vec2, rect: Rect) -> Pos2 {
     rect.min + egui::vec2(px.x, px.y)
 }
 
-/// Feeds the keys of this frame to the transform; whether one of them ended it. They are used up.
+/// Passes the keys of this frame to the transform and consumes them; returns whether one ended it.
 fn take_keys(ui: &Ui, editor: &mut Editor, size: Vec2, at: Option<Vec2>) -> bool {
     let map = keymap::of(ui.ctx());
     for (command, kind) in [
@@ -299,7 +305,7 @@ fn take_keys(ui: &Ui, editor: &mut Editor, size: Vec2, at: Option<Vec2>) -> bool
     false
 }
 
-/// What a key writes in a number.
+/// The character that a key types into a number.
 fn character(key: Key) -> Option<char> {
     Some(match key {
         Key::Num0 => '0',

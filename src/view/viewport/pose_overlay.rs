@@ -1,4 +1,4 @@
-//! What Pose mode draws over the picture: the gizmo, pins, and the numbers of a transform under way.
+//! The overlays of Pose mode: the gizmo, pins, and the readout of a transform.
 
 use super::Viewport;
 use super::pose::{gizmo, pos, px, screen};
@@ -14,13 +14,13 @@ use egui::{
 use egui_material_icons::icons;
 use glam::Vec2;
 
-/// Size of the letters at the handles.
+/// Size of the axis letters, points.
 const LETTER: f32 = 13.0;
-/// Side of the square that stands for a handle where it is read out or focused.
+/// Side of the accessible rectangle of a handle, points.
 const HANDLE_SIZE: f32 = 18.0;
 
 impl Viewport {
-    /// The gizmo, the pins and what a transform under way does.
+    /// Draws the gizmo, the pins and the running transform.
     pub(super) fn pose_overlay_ui(
         &mut self,
         ui: &mut Ui,
@@ -48,12 +48,12 @@ impl Viewport {
         draw(&painter, palette, rect, &gizmo, hot);
         Self::handles_ui(ui, response, editor, &gizmo);
         if self.pose.handle.is_some() {
-            // What it does stands in the status bar: a tooltip would lie over the bones.
+            // The status bar explains the handle: a tooltip would cover the bones.
             ui.ctx().set_cursor_icon(CursorIcon::Grab);
         }
     }
 
-    /// Each handle as something to read out, to reach with the keyboard and to press.
+    /// Makes each handle accessible to screen readers and the keyboard.
     fn handles_ui(ui: &Ui, viewport: &Response, editor: &mut Editor, gizmo: &Gizmo) {
         let rect = viewport.rect;
         for shape in gizmo.shapes() {
@@ -64,7 +64,7 @@ impl Viewport {
             let response = ui.interact(area, id, Sense::focusable_noninteractive());
             response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
             let focused = response.has_focus();
-            let asked = ui.input(|i| {
+            let clicked = ui.input(|i| {
                 let key = i.key_pressed(Key::Enter) || i.key_pressed(Key::Space);
                 (focused && key)
                     || i.has_accesskit_action_request(id, egui::accesskit::Action::Click)
@@ -78,9 +78,9 @@ impl Viewport {
                     egui::StrokeKind::Outside,
                 );
             }
-            if asked {
+            if clicked {
                 let size = super::size(rect);
-                // The pointer may be anywhere: what counts is how far it goes from there.
+                // Only the movement counts, wherever the pointer is.
                 let from = ui.ctx().pointer_latest_pos().unwrap_or(at);
                 editor.begin_transform(shape.handle.kind, None, px(from, rect), size);
                 if let Constraint::Axis(axis) = shape.handle.constraint {
@@ -92,7 +92,7 @@ impl Viewport {
         }
     }
 
-    /// A pin at each pinned bone.
+    /// Draws a pin at each pinned bone.
     fn pins(
         &self,
         painter: &Painter,
@@ -141,7 +141,7 @@ fn colour_of(axis: Option<Axis>, palette: &Palette) -> Color32 {
     }
 }
 
-/// The handles: a dark edge under each line, so that it is seen on any surface; the hot one bright and thick.
+/// Draws the handles with a dark edge under each line; the hot one is bright and thick.
 fn draw(painter: &Painter, palette: &Palette, rect: Rect, gizmo: &Gizmo, hot: Option<Handle>) {
     let is_hot = |shape: &Shape| hot == Some(shape.handle);
     if hot.is_some_and(|h| h.constraint == Constraint::Trackball) {
@@ -149,7 +149,7 @@ fn draw(painter: &Painter, palette: &Palette, rect: Rect, gizmo: &Gizmo, hot: Op
         let inner = crate::tools::gizmo::RADIUS_PX * 0.85;
         painter.circle_filled(centre, inner, palette.overlay.gamma_multiply(0.10));
     }
-    // The far halves first, then the near ones, the hot one last.
+    // Far halves first, then near ones, the hot one last.
     for shape in gizmo.shapes() {
         let colour = colour_of(shape.handle.axis(), palette);
         for line in shape.lines.iter().filter(|line| !line.front) {
@@ -196,7 +196,7 @@ fn draw(painter: &Painter, palette: &Palette, rect: Rect, gizmo: &Gizmo, hot: Op
             painter.add(egui::Shape::convex_polygon(points, fill, edge));
         }
     }
-    // Letters over all lines: colour is not the only sign.
+    // Letters above all lines, so that colour is not the only sign.
     for shape in gizmo.shapes() {
         if let Constraint::Axis(axis) = shape.handle.constraint {
             let colour = colour_of(Some(axis), palette);
@@ -210,14 +210,14 @@ fn draw(painter: &Painter, palette: &Palette, rect: Rect, gizmo: &Gizmo, hot: Op
     }
 }
 
-/// The letter of an axis on a dark disc.
+/// Draws an axis letter on a dark disc.
 fn letter(painter: &Painter, palette: &Palette, at: Pos2, axis: Axis, colour: Color32) {
     painter.circle_filled(at, LETTER * 0.62, palette.overlay_halo);
     let font = FontId::proportional(LETTER);
     painter.text(at, Align2::CENTER_CENTER, axis.letter(), font, colour);
 }
 
-/// The axes that a transform under way is held to, the line to the pointer, and its number.
+/// Draws the constraint axes, the line to the pointer, and the value of a transform.
 fn running(
     painter: &Painter,
     palette: &Palette,
@@ -295,7 +295,7 @@ fn running(
     readout(painter, palette, rect, pointer, &tool.readout());
 }
 
-/// The number beside the pointer, within the viewport.
+/// Draws the value beside the pointer, inside the viewport.
 fn readout(painter: &Painter, palette: &Palette, rect: Rect, pointer: Pos2, text: &str) {
     let galley = painter.layout_no_wrap(text.to_owned(), FontId::proportional(14.0), palette.text);
     let size = galley.size() + egui::vec2(16.0, 8.0);
@@ -318,7 +318,7 @@ fn polyline(painter: &Painter, rect: Rect, points: &[Vec2], stroke: Stroke) {
     painter.add(egui::Shape::line(points, stroke));
 }
 
-/// A colour on its way to that of the overlay's lines.
+/// The colour blended towards the overlay lines.
 fn bright(colour: Color32, palette: &Palette) -> Color32 {
     colour.lerp_to_gamma(palette.overlay, 0.45)
 }

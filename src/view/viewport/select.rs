@@ -1,8 +1,9 @@
-//! Select mode: clicks, boxes, circles and lassos, and how they are drawn.
+//! Select mode: clicks, boxes, circles and lassos, and their outlines.
 
 use super::{Drag, Viewport, ndc, size};
 use crate::document::session::SelectKind;
 use crate::editor::{BonesSeen, Editor};
+use crate::finding::counted;
 use crate::tools::{PointerKind, Region, SelectOp, SelectShape};
 use crate::view::chord::take_escape;
 use crate::view::theme;
@@ -11,17 +12,17 @@ use egui::{
 };
 use glam::Vec2;
 
-/// The circle grows by this factor for a notch of the wheel, 50 points.
+/// Factor of the circle radius per wheel notch of 50 points.
 const CIRCLE_STEP: f32 = 1.2;
 const WHEEL_NOTCH: f32 = 50.0;
-/// Length of a dash and of a gap, points.
+/// Length of dashes and gaps, points.
 const DASH: f32 = 4.0;
-/// From the pointer to the number beside it, points.
+/// Offset of the count from the pointer, points.
 const LABEL_OFFSET: egui::Vec2 = egui::Vec2::new(14.0, 14.0);
 
 impl Viewport {
-    /// A click picks, a drag from anywhere draws a box, or what a command asked for; Shift adds, Ctrl takes away, Esc
-    /// takes the drag back.
+    /// Selects: a click picks, a drag draws a box or the armed shape; Shift extends, Ctrl subtracts, Esc cancels the
+    /// drag.
     pub(super) fn select(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) {
         let rect = response.rect;
         let seen = self.bones_seen();
@@ -51,34 +52,34 @@ impl Viewport {
                 editor.trace_select(ndc(at, rect), size(rect));
             }
         }
-        let mut tell = |kind| {
+        let mut send = |kind| {
             editor.select_pointer(kind, ndc(at, rect), size(rect), op, seen);
         };
-        // A quick click comes and goes within one frame; it picks all the same.
+        // A quick click is pressed and released within one frame; it still picks.
         let here = response.is_pointer_button_down_on() || response.clicked();
         if here && pressed && self.drag == Drag::None && !modifiers.alt {
-            tell(PointerKind::Press);
+            send(PointerKind::Press);
             if down {
                 self.drag = Drag::Select;
             } else {
-                tell(PointerKind::Release);
+                send(PointerKind::Release);
             }
         } else if self.drag == Drag::Select {
             if down {
-                tell(PointerKind::Drag);
+                send(PointerKind::Drag);
             } else {
-                tell(PointerKind::Release);
+                send(PointerKind::Release);
                 self.drag = Drag::None;
             }
         }
     }
 
-    /// Whether the pointer selects although the mode has other uses for it: a box, a circle or a lasso was asked for.
+    /// Whether a box, circle or lasso is armed, which takes precedence over the mode.
     pub(super) fn is_selecting(&self, editor: &Editor) -> bool {
         self.drag == Drag::Select || editor.select_tool().armed().is_some()
     }
 
-    /// Sizes the circle with the wheel, which then does not zoom. Before anything else reads the wheel.
+    /// Sizes the circle with the wheel, before the wheel zooms.
     pub(super) fn size_select_circle(ui: &Ui, response: &Response, editor: &mut Editor) {
         if editor.select_tool().armed() != Some(SelectShape::Circle) || !response.contains_pointer()
         {
@@ -90,13 +91,13 @@ impl Viewport {
         }
     }
 
-    /// The box, the loop or the circle, and the number beside the pointer.
+    /// Draws the outline of the region and the count beside the pointer.
     pub(super) fn select_overlay(ui: &Ui, response: &Response, editor: &Editor) {
         let tool = editor.select_tool();
         let rect = response.rect;
         let painter = ui.painter().with_clip_rect(rect);
         let palette = theme::palette(ui);
-        // A light line over a dark one is seen on any surface.
+        // A light line over a dark one is visible on any surface.
         let dashed = |outline: &[Pos2]| {
             painter.add(Shape::line(
                 outline.to_vec(),
@@ -139,7 +140,7 @@ impl Viewport {
         }
     }
 
-    /// Which bones the artist sees.
+    /// Which bones are visible to the user.
     pub(super) fn bones_seen(&self) -> BonesSeen {
         match (self.options.show_bones, self.options.xray_bones) {
             (false, _) => BonesSeen::None,
@@ -148,7 +149,7 @@ impl Viewport {
         }
     }
 
-    /// The bone that a click would pick.
+    /// The bone that a click would select.
     pub(super) fn hovered_joint(
         &self,
         response: &Response,
@@ -162,7 +163,7 @@ impl Viewport {
         }
         let (at, size) = (ndc(at, response.rect), size(response.rect));
         if editor.is_playing() || !editor.is_surface_at_hand() {
-            // Looking the skin up in each frame would cost more than it is worth.
+            // Testing the skin in each frame would be too expensive.
             return editor
                 .pick_bone(at, size)
                 .filter(|_| seen != BonesSeen::None);
@@ -170,7 +171,7 @@ impl Viewport {
         editor.pick_for_selection(at, size, seen)
     }
 
-    /// Esc takes the drag back or puts the circle away; Enter and the right button end the circle. Whether one did.
+    /// Esc cancels the drag or ends the circle; Enter and the right button end the circle. Returns whether one did.
     fn escape_select(&mut self, ui: &Ui, response: &Response, editor: &mut Editor) -> bool {
         let tool = editor.select_tool();
         let is_below_dialog = ui.ctx().memory(|m| m.top_modal_layer().is_some());
@@ -200,16 +201,16 @@ impl Viewport {
     }
 }
 
-/// What the status bar says while something is being selected, in place of the mode's hints.
+/// The status bar hint during a region selection; it replaces the hints of the mode.
 pub fn select_hint(editor: &Editor) -> Option<String> {
     let tool = editor.select_tool();
     let keys = match tool.armed() {
         Some(SelectShape::Circle) => {
-            "Drag selects · Ctrl takes away · Wheel or [ ] sizes · Esc ends"
+            "Drag selects · Ctrl subtracts · Wheel or [ ] sets the radius · Esc ends"
         }
-        Some(SelectShape::Lasso) => "Draw a loop · Shift adds · Ctrl takes away · Esc cancels",
-        Some(SelectShape::Box) => "Drag a box · Shift adds · Ctrl takes away · Esc cancels",
-        None if tool.outline().is_some() => "Release selects · Esc takes it back",
+        Some(SelectShape::Lasso) => "Draw a loop · Shift extends · Ctrl subtracts · Esc cancels",
+        Some(SelectShape::Box) => "Drag a box · Shift extends · Ctrl subtracts · Esc cancels",
+        None if tool.outline().is_some() => "Release to select · Esc cancels",
         None => return None,
     };
     Some(if tool.is_active() {
@@ -226,9 +227,9 @@ fn place_of(event: &Event) -> Option<Pos2> {
     }
 }
 
-/// The closed line around a region, in the window.
+/// The closed outline of a region, in window coordinates.
 fn outline(region: &Region, rect: Rect) -> Vec<Pos2> {
-    // Regions count pixels from the lower left corner.
+    // Regions use pixels from the lower left corner.
     let place = |at: Vec2| Pos2::new(rect.left() + at.x, rect.bottom() - at.y);
     match region {
         &Region::Box { low, high } => {
@@ -247,19 +248,16 @@ fn outline(region: &Region, rect: Rect) -> Vec<Pos2> {
     }
 }
 
-/// "12 points", with a sign for what is added or taken away.
+/// The count of the region, "12 vertices", with a sign for extend or subtract.
 fn count_text(editor: &Editor) -> String {
-    let n = editor.n_in_region();
-    let kind = match (editor.select_kind(), n) {
-        (SelectKind::Bones, 1) => "bone",
-        (SelectKind::Bones, _) => "bones",
-        (SelectKind::Points, 1) => "point",
-        (SelectKind::Points, _) => "points",
+    let noun = match editor.select_kind() {
+        SelectKind::Bones => "bone",
+        SelectKind::Points => "vertex",
     };
     let sign = match editor.select_tool().op() {
         Some(SelectOp::Extend) => "+",
         Some(SelectOp::Subtract) => "-",
         _ => "",
     };
-    format!("{sign}{n} {kind}")
+    format!("{sign}{}", counted(editor.n_in_region(), noun))
 }

@@ -1,4 +1,4 @@
-//! What the colours of weights mean, in numbers and names; and a badge where weights do not add up to 1.
+//! The legend of the weight colours, and the badge of vertices that are not normalised.
 
 use super::Viewport;
 use super::heat_legend::menu_ui;
@@ -6,7 +6,7 @@ use super::overlays::{MARGIN, color, colour_bar, text};
 use super::panes::Pane;
 use crate::document::session::PaintTarget;
 use crate::editor::{Editor, WeightView};
-use crate::finding::counted;
+use crate::finding::{counted, thousands};
 use crate::skeleton::JointId;
 use crate::view::commands::Command;
 use crate::view::heat::{Ramp, count_color, hex, sum_color};
@@ -22,27 +22,27 @@ use egui::{
 };
 use egui_material_icons::icons;
 
-/// The legend's bar.
+/// Size of the colour bar, points.
 const BAR: Vec2 = Vec2::new(14.0, 132.0);
-/// Side of the squares below it.
+/// Side of the swatches, points.
 const SWATCH: f32 = 14.0;
-/// From one square to the next.
+/// Distance of the swatches, points.
 const STEP: f32 = 18.0;
-/// Bones that are named at most.
+/// Maximum number of bones listed.
 const MOST_BONES: usize = 12;
-/// Influences that have a colour of their own.
+/// Influence counts from 1 to this have their own colour.
 const MOST_COUNTED: u8 = 8;
-/// Where a point is locked: ground and stripes.
+/// Background and stripes of locked weights.
 const LOCKED: [[f32; 3]; 2] = [hex(0x9A9DA1), hex(0x404244)];
 
-/// What legends are drawn with.
+/// The parameters for drawing a legend.
 struct Pen<'a> {
     painter: &'a Painter,
     scenery: &'a Scenery,
 }
 
 impl Viewport {
-    /// The legend at the bottom left: what is shown, to choose, and what its colours mean.
+    /// Draws the legend at the bottom left: the selector and the colour scale.
     pub(super) fn weight_legend_ui(&mut self, ui: &mut Ui, rect: Rect, editor: &Editor) {
         let height = BAR.y + SWATCH + 34.0;
         if rect.height() < height + 120.0 || rect.width() < 200.0 {
@@ -126,12 +126,12 @@ impl Viewport {
         let label = format!("Weight colours: {title}");
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &label));
         response.on_hover_text(format!(
-            "{}\nClick to show something else.",
+            "{}\nClick to choose another display.",
             Command::UseWeightView(view).about()
         ));
     }
 
-    /// The colours from 0 to the largest value. The top, and what it means.
+    /// Draws the ramp from 0 to the maximum; returns its top and its description.
     fn painted_ui(&self, pen: &Pen<'_>, at: Pos2, editor: &Editor) -> (f32, String) {
         let ramp = self.options.ramp;
         let target = editor.paint_target();
@@ -153,7 +153,7 @@ impl Viewport {
             }
         }
         pen.edge(bar);
-        // A map has a colour for 0; of weights that is hatched.
+        // A map has a colour for 0; weights use the hatch.
         for quarter in u8::from(!target.is_map())..=4 {
             let part = f32::from(quarter) * 0.25;
             let y = bar.bottom() - bar.height() * part;
@@ -165,7 +165,7 @@ impl Viewport {
             format!("Weights of {}", painted_name(editor))
         };
         let lines = if self.options.isolines {
-            ", a line at each tenth"
+            ", a line at every 0.1"
         } else {
             ""
         };
@@ -173,16 +173,15 @@ impl Viewport {
         (bar.top(), about)
     }
 
-    /// Says at the top of the first picture how many points do not add up to 1, with ways out.
+    /// Draws the badge of vertices that are not normalised, with two buttons.
     pub(super) fn sum_badge_ui(&mut self, ui: &mut Ui, pane: &Pane, editor: &mut Editor) {
         let is_about_weights = self.mode == Mode::Paint || self.options.shading == Shading::Weights;
         let n_off = editor.n_off_sum();
         if !is_about_weights || n_off == 0 {
             return;
         }
-        let verb = if n_off == 1 { "does" } else { "do" };
-        let full = format!("{} {verb} not add up to 1", counted(n_off, "point"));
-        let short = format!("{} off 1", counted(n_off, "point"));
+        let full = format!("{} not normalised", counted(n_off, "vertex"));
+        let short = format!("{} not normalised", thousands(n_off));
         let font = FontId::proportional(13.0);
         let width = |label: &str| {
             let galley =
@@ -223,37 +222,35 @@ impl Viewport {
         row.add(egui::Label::new(&label).selectable(false));
         let select = row.add(Button::new("Select"));
         select.widget_info(|| {
-            WidgetInfo::labeled(Role::Button, true, "Select points with a sum off 1")
+            WidgetInfo::labeled(Role::Button, true, "Select vertices not normalised")
         });
-        let about = "Select these points and bring them into view.";
+        let about = "Select these vertices and frame them.";
         if select.on_hover_text(about).clicked() {
             self.chosen.push(Command::SelectOffSum);
         }
         let enabled = editor.job().is_none();
         let normalise = row.add_enabled(enabled, Button::new("Normalise"));
-        normalise.widget_info(|| {
-            WidgetInfo::labeled(Role::Button, enabled, "Normalise points with a sum off 1")
-        });
-        let about =
-            "Scale the weights of these points so that they add up to 1; locked bones keep theirs.";
+        normalise
+            .widget_info(|| WidgetInfo::labeled(Role::Button, enabled, "Normalise these vertices"));
+        let about = "Scale the weights of these vertices so that they add up to 1. Locked bones keep their weights.";
         if normalise.on_hover_text(about).clicked() {
             editor.normalise_off_sum();
         }
     }
 }
 
-/// The name of the bone or the map.
+/// The name of the painted bone or map.
 fn painted_name(editor: &Editor) -> String {
     let document = editor.document();
     match (editor.paint_target(), document.session().active_joint) {
         (PaintTarget::Mask(kind), _) => kind.label().to_owned(),
         (PaintTarget::LayerMask, _) => "Layer mask".to_owned(),
         (PaintTarget::Weights, Some(joint)) => document.skeleton().label(joint),
-        (PaintTarget::Weights, None) => "No bone chosen".to_owned(),
+        (PaintTarget::Weights, None) => "No active bone".to_owned(),
     }
 }
 
-/// Bones with their colours: the selected ones first, then as the skeleton has them.
+/// Draws the bones with their colours: selected bones first, then in skeleton order.
 fn bones_ui(pen: &Pen<'_>, at: Pos2, room: f32, editor: &Editor) -> (f32, String) {
     let document = editor.document();
     let session = document.session();
@@ -295,13 +292,13 @@ fn bones_ui(pen: &Pen<'_>, at: Pos2, room: f32, editor: &Editor) -> (f32, String
         row(Some(joint_colour(session, joint)), &label);
     }
     let about = format!(
-        "The colours of {}, mixed by their weights",
+        "The colours of {}, mixed by weight",
         counted(bones.len(), "bone")
     );
     (top, about)
 }
 
-/// One square a number of influences.
+/// Draws one swatch per number of influences.
 fn counts_ui(pen: &Pen<'_>, at: Pos2, ramp: Ramp, limit: usize) -> (f32, String) {
     let mut top = at.y;
     for count in 1..=MOST_COUNTED {
@@ -309,7 +306,7 @@ fn counts_ui(pen: &Pen<'_>, at: Pos2, ramp: Ramp, limit: usize) -> (f32, String)
         let place = Rect::from_min_size(Pos2::new(at.x, top), Vec2::splat(SWATCH));
         let fill = count_color(ramp, count);
         if usize::from(count) > limit {
-            pen.striped(place, [color(fill), color(apart(fill))]);
+            pen.striped(place, [color(fill), color(contrasting(fill))]);
         } else {
             pen.painter.rect_filled(place, 0.0, color(fill));
             pen.edge(place);
@@ -321,12 +318,11 @@ fn counts_ui(pen: &Pen<'_>, at: Pos2, ramp: Ramp, limit: usize) -> (f32, String)
         };
         pen.mark(place, place.center().y, &label);
     }
-    let about =
-        format!("Numbers of influences from 1 to 8 and more; more than {limit} are striped");
+    let about = format!("Number of influences, 1 to 8 and more; more than {limit} are striped");
     (top, about)
 }
 
-/// The colours from half the weight to half too much.
+/// Draws the colours of weight sums from 0.5 to 1.5.
 fn sums_ui(pen: &Pen<'_>, at: Pos2) -> (f32, String) {
     const STRIPS: u8 = 44;
     let bar = Rect::from_min_size(at - Vec2::new(0.0, BAR.y), BAR);
@@ -345,19 +341,18 @@ fn sums_ui(pen: &Pen<'_>, at: Pos2) -> (f32, String) {
     for (sum, label) in [
         (0.5, "0.50 or less"),
         (0.75, "0.75"),
-        (1.0, "1, in order"),
+        (1.0, "1 (normalised)"),
         (1.25, "1.25"),
         (1.5, "1.50 or more"),
     ] {
         pen.mark(bar, bar.bottom() - bar.height() * (sum - 0.5), label);
     }
-    let about =
-        "Sums of weights: light where they are 1, blue below, red above, both striped".to_owned();
+    let about = "Sums of weights: light at 1, blue below, red above, both striped".to_owned();
     (bar.top(), about)
 }
 
-/// What stands out from a colour, as `shaders/mesh.frag` has it.
-fn apart(c: [f32; 3]) -> [f32; 3] {
+/// A colour that contrasts with `c`, as in `shaders/mesh.frag`.
+fn contrasting(c: [f32; 3]) -> [f32; 3] {
     let light = 0.299 * c[0] + 0.587 * c[1] + 0.114 * c[2];
     c.map(|c| {
         if light > 0.42 {
@@ -369,21 +364,21 @@ fn apart(c: [f32; 3]) -> [f32; 3] {
 }
 
 impl Pen<'_> {
-    /// A square of "nothing here".
+    /// Draws a swatch with the hatch of missing values.
     fn hatched(&self, place: Rect, [ground, stripe]: [Color32; 2]) {
         self.painter.rect_filled(place, 0.0, ground);
         self.stripes(place, 1.0, stripe);
         self.edge(place);
     }
 
-    /// A square with stripes the other way.
+    /// Draws a swatch with stripes in the opposite direction.
     fn striped(&self, place: Rect, [ground, stripe]: [Color32; 2]) {
         self.painter.rect_filled(place, 0.0, ground);
         self.stripes(place, -1.0, stripe);
         self.edge(place);
     }
 
-    /// Diagonal lines that rise to the right, or fall where `way` is negative.
+    /// Draws diagonal stripes: rising to the right, or falling if `way` is negative.
     fn stripes(&self, place: Rect, way: f32, colour: Color32) {
         let clip = place.intersect(self.painter.clip_rect());
         let painter = self.painter.with_clip_rect(clip);
@@ -406,7 +401,7 @@ impl Pen<'_> {
             .rect_stroke(place, 0.0, line, StrokeKind::Outside);
     }
 
-    /// A tick and its number, right of `place`.
+    /// Draws a tick and its label, right of `place`.
     fn mark(&self, place: Rect, y: f32, label: &str) {
         let from = Pos2::new(place.right() + 1.0, y);
         self.painter.line_segment(

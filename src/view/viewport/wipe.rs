@@ -1,4 +1,4 @@
-//! The line of a wipe: dragged, or moved with the arrow keys.
+//! The wipe line: dragged, or moved with the arrow keys.
 
 use super::Viewport;
 use super::overlays::{color, text};
@@ -14,15 +14,15 @@ use egui::{
 };
 use egui_material_icons::icons;
 
-/// Width of what can be grabbed around the line, points.
+/// Width of the grab area around the line, points.
 const GRAB: f32 = 24.0;
-/// The grip on the line.
+/// Size of the handle on the line, points.
 const GRIP: Vec2 = Vec2::new(22.0, 34.0);
-/// What an arrow key moves the line by, as a share of the picture; ten times that with Shift.
+/// Step of an arrow key, as a fraction of the picture; ten times that with Shift.
 const STEP: f32 = 0.01;
-/// Width that the legend of weights takes at the bottom left.
+/// Width of the weight legend at the bottom left, points.
 const LEGEND: f32 = 130.0;
-/// From the line and from the bottom to the names of the sides.
+/// Distance of the stack names from the line and from the bottom, points.
 const NAME_GAP: Vec2 = Vec2::new(16.0, 14.0);
 
 impl Viewport {
@@ -69,7 +69,7 @@ impl Viewport {
         wipe = set.unwrap_or(wipe + steps * STEP).clamp(0.0, 1.0);
         if wipe.to_bits() != before.to_bits() {
             editor.compare_mut().wipe = wipe;
-            // The line itself follows in the next frame, with the pictures.
+            // The line itself follows in the next frame, together with the pictures.
             ui.ctx().request_repaint();
         }
         let label = format!(
@@ -91,7 +91,7 @@ impl Viewport {
         });
         let lit = response.hovered() || response.dragged() || response.has_focus();
         Self::paint_line(ui, picture, line, lit);
-        self.name_sides(ui, left, right, editor);
+        self.side_names_ui(ui, left, right, editor);
     }
 
     fn paint_line(ui: &Ui, picture: Rect, line: f32, lit: bool) {
@@ -103,7 +103,7 @@ impl Viewport {
             Stroke::new(4.0, palette.overlay_halo),
         );
         painter.vline(line, picture.y_range(), Stroke::new(1.5, palette.overlay));
-        // At the edge of the picture the grip stays whole.
+        // At the edge of the picture the handle stays whole.
         let reach = 0.5 * GRIP.x;
         let x = line.clamp(
             picture.left() + reach,
@@ -134,12 +134,12 @@ impl Viewport {
         );
     }
 
-    /// What is on either side, at the foot of the line; left out where there is no room.
-    fn name_sides(&self, ui: &Ui, left: &Pane, right: &Pane, editor: &Editor) {
+    /// Draws the stack names at the foot of the line, where they fit.
+    fn side_names_ui(&self, ui: &Ui, left: &Pane, right: &Pane, editor: &Editor) {
         let scenery = Scenery::of(self.options.theme);
         let has_legend = self.options.shading == Shading::Weights;
         let legend = if has_legend { LEGEND } else { 0.0 };
-        // What of the legend the right side begins with.
+        // The part of the legend on the right side.
         let rest = (legend - left.clip.width().max(0.0)).max(0.0);
         let sides = [
             (
@@ -178,7 +178,7 @@ impl Viewport {
     }
 }
 
-/// Where the arrow keys, Home and End move the line; they are used up.
+/// The line position after arrow keys, Home and End, which are consumed.
 fn moved_by_keys(ui: &Ui, wipe: f32) -> f32 {
     ui.input_mut(|i| {
         let held = i.modifiers;

@@ -1,10 +1,10 @@
-//! Bounded biharmonic weights (Jacobson et al. 2011): the smoothest weights between 0 and 1 that are 1 along a bone and 0
-//! along the others.
+//! Bounded biharmonic weights (Jacobson et al. 2011): the smoothest weights between 0 and 1 that are 1 along a bone
+//! and 0 along the others.
 //!
-//! As in the paper's faster variant each bone's weights are found by themselves and then scaled to the sum 1. The
-//! quadratic programme min w' K w, 0 <= w <= 1 (equation 2 with K = L M^-1 L) is split as by OSQP (Stellato et al. 2020,
-//! Boyd et al. 2011, section 5.2): a linear solve and a clamp in turn, so that one factorisation serves all bones and all
-//! rounds.
+//! As in the paper's faster variant each bone's weights are solved independently and then scaled to the sum 1. The
+//! quadratic programme min w' K w, 0 <= w <= 1 (equation 2 with K = L M^-1 L) is solved by ADMM as in OSQP (Stellato
+//! et al. 2020, Boyd et al. 2011, section 5.2): a linear solve alternates with a clamp, so that one factorisation
+//! serves all bones and all iterations.
 
 use super::super::operation::{OperationError, Subject};
 use super::bones::Deformers;
@@ -19,44 +19,44 @@ use crate::math::{Factor, FactorError, Symmetric};
 use crate::task::{Cancelled, Task};
 use rayon::prelude::*;
 
-/// What binds the two halves of a round together, where the mean node is so far from the nearest bone (in blocks): the
-/// stiffness of the widest waves that fit, which else come to rest last.
+/// The ADMM penalty for a mean distance of the nodes from the nearest bone, in blocks: the stiffness of the longest
+/// waves that fit, which would otherwise converge last.
 fn penalty(mean_distance: f64) -> f64 {
     (WAVE / mean_distance.max(0.5)).powi(4)
 }
 
-/// Chosen by trial: of the few values tried it took the fewest rounds on the samples.
+/// Found by experiment: it takes the fewest iterations on the samples.
 const WAVE: f64 = 4.2;
 
-/// Over-relaxation of the rounds.
+/// Over-relaxation factor of ADMM.
 const RELAXED: f64 = 1.6;
 
-/// Rounds end when no weight moves by more than this, nor is farther from its bounds.
+/// Tolerance: iteration ends when no weight changes by more than this or violates its bounds by more.
 const TOLERANCE: f64 = 2e-3;
 
-/// Or after so many.
+/// Maximum number of iterations.
 const MOST_ROUNDS: usize = 300;
 
 /// Bones solved together by one thread.
 const COLUMNS: usize = 8;
 
-/// More nodes than this are too many to factor in reasonable time.
+/// Maximum number of nodes: more take too long to factor.
 const MOST_NODES: usize = 8000;
 
-/// Falloff of the distances that stand in where nodes cannot.
+/// Falloff of the geodesic weights used as a fallback.
 const BEND: f32 = 0.3;
 
-/// Which nodes each bone holds.
+/// The nodes constrained by each bone.
 struct Handles {
     /// n_nodes: the deformer whose bone passes; `u16::MAX` for none.
     owner: Vec<u16>,
-    /// n_deformers: whose weight it shares: its own index where it has nodes.
+    /// n_deformers: the deformer whose weight it shares; its own index if it has nodes.
     group: Vec<u16>,
     /// Deformers without a node of their own.
     lost: Vec<usize>,
 }
 
-/// The weights of each place, and what was done where nodes cannot tell.
+/// The weights of each position, and the fallback where the solution has no value.
 pub(crate) fn weights(
     subject: &Subject<'_>,
     places: &Places,
@@ -73,22 +73,22 @@ pub(crate) fn weights(
         task.check()?;
         side += 1 + side / 4;
         proxy = Proxy::new(solid, side);
-        let message = "The grid was coarsened: finer ones would take too long to solve.";
+        let message = "The grid was coarsened: a finer one would take too long to solve.";
         if notes.is_empty() {
             notes.push(message.to_owned());
         }
     }
-    // Parts that do not hang together stay apart however large the blocks are.
+    // Disconnected parts stay separate nodes however large the blocks are.
     let too_many = proxy.n() > MOST_NODES;
     if proxy.n() == 0 || too_many {
         notes.clear();
         notes.push(if too_many {
             format!(
-                "The inside has {} parts, too many to solve for: took geodesic voxel weights.",
+                "The inside has {} parts, too many to solve for: used geodesic voxel weights.",
                 proxy.n()
             )
         } else {
-            "The mesh has no inside: took geodesic voxel weights over its surface.".to_owned()
+            "The mesh has no inside: used geodesic voxel weights over its surface.".to_owned()
         });
         let (rows, more) = voxel::weights(subject, places, deformers, solid, BEND, task)?;
         notes.extend(more);
@@ -101,7 +101,7 @@ pub(crate) fn weights(
             if let Some(most) = open.iter().map(|o| o.1).max_by(f64::total_cmp) {
                 let bones: Vec<usize> = open.iter().map(|o| o.0).collect();
                 notes.push(format!(
-                    "After {MOST_ROUNDS} rounds some weights still moved by up to {most:.3}: those of {}.",
+                    "Not converged after {MOST_ROUNDS} iterations, last change up to {most:.3}: {}.",
                     deformers.labels(subject, &bones)
                 ));
             }
@@ -110,7 +110,7 @@ pub(crate) fn weights(
         Err(FactorError::Cancelled(c)) => return Err(c.into()),
         Err(failed) => {
             notes.push(format!(
-                "{}: took geodesic voxel weights.",
+                "{}: used geodesic voxel weights.",
                 solved_sentence(&failed)
             ));
             let (rows, more) = voxel::weights(subject, places, deformers, solid, BEND, task)?;
@@ -120,7 +120,7 @@ pub(crate) fn weights(
     };
     if !handles.lost.is_empty() {
         notes.push(format!(
-            "Smaller than a block of the grid: {}. They share their neighbour's weight by distance.",
+            "Bones smaller than a block of the grid: {}. They share their neighbour's weight by distance.",
             deformers.labels(subject, &handles.lost)
         ));
     }
@@ -146,7 +146,7 @@ pub(crate) fn weights(
                 Some(&missing),
             );
             notes.push(format!(
-                "{} places are joined to no part of the inside that a bone passes: took geodesic distances.",
+                "{} positions are connected to no part of the inside that contains a bone: used geodesic distances.",
                 missing.len()
             ));
             notes.extend(voxel::unreached_note(places, &unreached));
@@ -202,7 +202,7 @@ impl Handles {
         let lost: Vec<usize> = (0..n).filter(|&d| group[d] == u16::MAX).collect();
         for &d in &lost {
             let passed = passes.iter().find(|p| usize::from(p.1) == d).map(|p| p.0);
-            // A bone outside of the mesh holds the node that is nearest to it.
+            // A bone outside of the mesh constrains its nearest node.
             let nearest = || {
                 let distance = |n: u32| deformers.list[d].distance(proxy.centres[n as usize]);
                 (0..proxy.n() as u32).min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
@@ -223,7 +223,7 @@ impl Handles {
     }
 }
 
-/// One value a node, for each deformer that holds nodes; and the deformers whose weights had not come to rest.
+/// One value for each node, for each deformer with nodes; and the deformers that did not converge.
 type Fields = Vec<Option<Vec<f32>>>;
 
 fn solve(
@@ -293,8 +293,8 @@ fn solve(
     Ok((fields, open))
 }
 
-/// Rounds of: w solves (K + r M) w = b + r M (z - u); z is w + u kept between 0 and 1; u gathers what is cut off.
-/// `penalty` is r M. Returns z, and for each column how much it moved in the last round.
+/// ADMM: w solves (K + r M) w = b + r M (z - u); z is w + u clamped to 0 - 1; u is the scaled dual variable.
+/// `penalty` is r M. Returns z, and for each column its change in the last iteration.
 fn split_rounds(
     factor: &Factor,
     penalty: &[f64],
@@ -334,8 +334,8 @@ fn split_rounds(
     Ok((z, last))
 }
 
-/// The fields at each place, and the places where they say nothing.
-#[allow(clippy::too_many_arguments)] // The parts of one computation, each by its own name.
+/// The fields at each position, and the positions where they have no value.
+#[allow(clippy::too_many_arguments)] // The inputs of one computation.
 fn read(
     places: &Places,
     deformers: &Deformers,
@@ -381,7 +381,7 @@ fn read(
             let mut sums: Vec<(u16, f32)> = Vec::new();
             let mut total = 0.0;
             for &other in &around {
-                // Its own node always has a say.
+                // Its own node always contributes.
                 let loudness = proxy.kernel(other, p) + if other == node { 1e-6 } else { 0.0 };
                 if loudness <= 0.0 {
                     continue;
@@ -416,7 +416,7 @@ fn read(
     Ok((rows, missing))
 }
 
-/// Shares the weight of bones that stand for others too among all of them, by distance.
+/// Splits the weight of a bone among the bones that share it, by distance.
 fn split_groups(
     places: &Places,
     deformers: &Deformers,

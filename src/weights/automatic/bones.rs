@@ -1,8 +1,8 @@
-//! Which joints take weight, and where their bones lie.
+//! Which joints receive weight, and the segments of their bones.
 //!
-//! A joint's bone is the segment from it to each child among the joints of the skin (Baran and Popovic's edges, Blender's
-//! head and tail); a leaf's goes on from its parent's to the surface. As Blender leaves bones without *Deform* out, so
-//! are joints that carry no weight now and look like helpers: roots, ends, controls.
+//! A joint's bone is the segment from it to each child among the joints of the skin (Baran and Popovic's edges,
+//! Blender's head and tail); a leaf's continues the parent's to the surface. As Blender ignores bones without
+//! *Deform*, joints that have no weight now and look like helpers (roots, chain ends, controls) are left out.
 
 use super::super::operation::Subject;
 use super::places::Places;
@@ -11,16 +11,16 @@ use crate::mesh::SurfaceIndex;
 use crate::skeleton::JointId;
 use glam::Vec3;
 
-/// A leaf's bone ends this far of the way to the surface.
+/// A leaf's bone ends at this fraction of the distance to the surface.
 const INSIDE: f32 = 0.9;
-/// And is at most this long, in lengths of its parent's bone.
+/// Maximum length of a leaf's bone, in lengths of its parent's bone.
 const LONGEST: f32 = 2.5;
-/// Surfaces passed on the way to that at most.
+/// Maximum number of surfaces that a leaf's bone passes through.
 const MOST_PASSED: usize = 8;
-/// A leaf with less room inside the mesh than this, in lengths of its parent's bone, ends the one before it.
+/// A leaf with less room inside the mesh than this, in lengths of its parent's bone, is the end of that bone.
 const NO_ROOM: f32 = 0.1;
 
-/// Names of roots: a node above the model to move it by.
+/// Names of root nodes, which move the whole model.
 const ROOTS: &[&str] = &[
     "root",
     "armature",
@@ -32,7 +32,7 @@ const ROOTS: &[&str] = &[
     "skeleton",
     "rig",
 ];
-/// What may stand beside those.
+/// Words that may accompany those.
 const FILLERS: &[&str] = &["joint", "bone", "node", "b", "jnt", "main"];
 
 /// A bone of a joint, mesh space.
@@ -44,7 +44,7 @@ pub(crate) struct Segment {
     pub(crate) tail: Vec3,
 }
 
-/// A joint that takes weight.
+/// A joint that receives weight.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Deformer {
     /// Index of the skin.
@@ -53,7 +53,7 @@ pub(crate) struct Deformer {
     pub(crate) segments: Vec<Segment>,
 }
 
-/// The joints that take weight.
+/// The joints that receive weight.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Deformers {
     /// By joint, ascending.
@@ -63,7 +63,7 @@ pub(crate) struct Deformers {
 }
 
 impl Segment {
-    /// The place of the bone that is nearest to `p`.
+    /// The position on the bone nearest to `p`.
     pub(crate) fn nearest(&self, p: Vec3) -> Vec3 {
         let along = self.tail - self.head;
         let t = (p - self.head).dot(along) / along.length_squared();
@@ -74,14 +74,14 @@ impl Segment {
         }
     }
 
-    /// How far `p` is from it.
+    /// The distance of `p` from it.
     pub(crate) fn distance(&self, p: Vec3) -> f32 {
         self.nearest(p).distance(p)
     }
 }
 
 impl Deformer {
-    /// The place of its bones that is nearest to `p`.
+    /// The position on its bones nearest to `p`.
     pub(crate) fn nearest(&self, p: Vec3) -> Vec3 {
         let places = self.segments.iter().map(|s| s.nearest(p));
         places
@@ -89,25 +89,25 @@ impl Deformer {
             .unwrap_or(p)
     }
 
-    /// How far `p` is from its nearest bone.
+    /// The distance of `p` from its nearest bone.
     pub(crate) fn distance(&self, p: Vec3) -> f32 {
         self.nearest(p).distance(p)
     }
 }
 
 impl Deformers {
-    /// The unlocked joints that take weight.
+    /// The unlocked joints that receive weight.
     pub(crate) fn new(subject: &Subject<'_>, places: &Places, index: &SurfaceIndex) -> Self {
         Tree::new(subject, places).deformers(subject, places, index)
     }
 
-    /// Takes those off the list (indices, ascending) and says so.
+    /// Removes deformers (indices, ascending) and notes it.
     pub(crate) fn leave_out(&mut self, subject: &Subject<'_>, away: &[usize]) {
         if away.is_empty() {
             return;
         }
         self.notes.push(format!(
-            "Away from this mesh, in which others lie: {}. They take no weight.",
+            "Bones outside of this mesh, while others lie inside: {}. They get no weight.",
             self.labels(subject, away)
         ));
         let mut at = 0;
@@ -117,13 +117,13 @@ impl Deformers {
         });
     }
 
-    /// What messages call a deformer.
+    /// The name of a deformer in messages.
     pub(crate) fn label(&self, subject: &Subject<'_>, deformer: usize) -> String {
         let joint = subject.joints[usize::from(self.list[deformer].joint)];
         format!("\"{}\"", subject.skeleton.label(joint))
     }
 
-    /// Some names, with commas.
+    /// Names, separated by commas.
     pub(crate) fn labels(&self, subject: &Subject<'_>, deformers: &[usize]) -> String {
         some(deformers.iter().map(|&d| self.label(subject, d)))
     }
@@ -151,7 +151,7 @@ struct Tree {
     same_place: f32,
 }
 
-/// Why a joint takes no weight.
+/// Why a joint receives no weight.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Helper {
     Root,
@@ -258,10 +258,10 @@ impl Tree {
             });
         }
         for (helper, what) in [
-            (Helper::Root, "a root above the model"),
+            (Helper::Root, "a root node"),
             (Helper::End, "the end of a chain"),
             (Helper::Control, "a control"),
-            (Helper::NoRoom, "an end, with no room inside the mesh"),
+            (Helper::NoRoom, "a chain end without room inside the mesh"),
         ] {
             let those =
                 (0..n).filter(|&k| helpers[k] == Some(helper) && !subject.is_locked(k as u16));
@@ -271,7 +271,7 @@ impl Tree {
             if !names.is_empty() {
                 let names = some(names.into_iter());
                 deformers.notes.push(format!(
-                    "No weight for {names}: it moves nothing now and looks like {what}."
+                    "No weight for {names}: it has no weight now and looks like {what}."
                 ));
             }
         }
@@ -320,7 +320,7 @@ impl Tree {
             && words
                 .iter()
                 .all(|w| ROOTS.contains(&w.as_str()) || FILLERS.contains(&w.as_str()))
-            // Exporters put a root above the root.
+            // Exporters add a root above the root.
             && self.above[k].is_none_or(|a| self.named_helper(subject, a) == Some(Helper::Root))
         {
             Some(Helper::Root)
@@ -329,7 +329,7 @@ impl Tree {
         }
     }
 
-    /// Where the bone of a leaf ends, and whether there is room for one.
+    /// The tail of a leaf's bone, and whether there is room for one.
     fn leaf_tail(
         &self,
         subject: &Subject<'_>,
@@ -339,7 +339,7 @@ impl Tree {
     ) -> (Vec3, bool) {
         let head = self.heads[k];
         let elsewhere = |p: &Vec3| p.distance(head) > self.same_place;
-        // A node that is no bone of the skin tells where the bone ends.
+        // A child node that is not in the skin marks the tail of the bone.
         let joint = subject.joints[k];
         if joint.get() < subject.skeleton.len()
             && let [child] = subject.skeleton.children(joint)
@@ -366,7 +366,7 @@ impl Tree {
             let ray = Ray { origin, direction };
             index.cast_ray(&ray, &places.triangles, &places.positions, |_| true)
         };
-        // Surfaces inside others - teeth, the pieces of a puppet - are passed through: the last way out counts.
+        // Surfaces inside others - teeth, the pieces of a puppet - are passed through: the last exit counts.
         let mut exit = None;
         let mut passed = 0.0;
         for _ in 0..MOST_PASSED {
@@ -391,15 +391,16 @@ impl Tree {
                 room > length * NO_ROOM,
             );
         }
-        // On or outside of the surface: one that the bone before it leaves there ends with it; an open one tells nothing.
+        // On or outside of the surface: if the parent's bone leaves the surface there, the leaf is its end; an open
+        // surface does not tell.
         let leaves =
             cast(from).is_some_and(|hit| !hit.front && hit.distance <= length * (1.0 + NO_ROOM));
-        // Some length in any case: at one place with the end of the bone before it, both would be equally near.
+        // Never of zero length: at the tail of the parent's bone both would be equally near.
         (head + direction * (length * 0.5), !leaves)
     }
 }
 
-/// The words of a name, lower case: split at signs, digits and capitals.
+/// The words of a name in lower case: split at punctuation, digits and capitals.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;

@@ -1,8 +1,9 @@
 //! Distances from bones through the inside of a mesh (Dionne and de Lasa 2013, section 3.2).
 //!
-//! The paper's distances go from cell to cell and carry the grid in them. Here each node remembers the place that its
-//! way was last straight from - of most the bone itself - and lengths are measured from there (Theta*, Daniel et al.
-//! 2010, looked up when a node is settled), so that they are exact for what a bone sees and smooth within a cell.
+//! The paper's distances run from cell to cell and show the grid. Here each node stores an anchor, the last corner of
+//! its path - for most nodes the bone itself - and the rest of the path is measured as a straight line from there
+//! (Theta*, Daniel et al. 2010, evaluated when a node is settled). Distances are exact where the bone is visible, and
+//! smooth within a cell.
 
 use super::bones::Deformers;
 use super::places::Places;
@@ -14,28 +15,28 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Bones that are farther than so many times the nearest one have no say.
+/// Bones farther than this multiple of the nearest distance get no weight.
 pub(crate) const REACH: f32 = 3.0;
 
-/// Bones that are farther from the mesh than this, of the diagonal of its bounds, are away from it.
+/// Bones farther from the mesh than this fraction of the bounding-box diagonal do not belong to it.
 const AWAY: f32 = 0.02;
 
-/// Bones searched from at a time: what is found waits until it is sorted in.
+/// Number of bones searched from at a time: bounds the memory of unsorted results.
 const AT_ONCE: usize = 16;
 
-/// Nodes settled between two questions whether to go on.
+/// Number of nodes settled between two checks for cancellation.
 const CHECK: usize = 8192;
 
-/// Where a way was last straight from.
+/// The start of the straight end of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Anchor {
-    /// The nearest place of a deformer's bones: index into the deformers.
+    /// The nearest position on a deformer's bones: index into the deformers.
     Bone(u16),
-    /// A place, so far from the bone.
+    /// A position, with its distance from the bone.
     Place(Vec3, f32),
 }
 
-/// How a deformer is reached from a patch.
+/// The path from a patch to a deformer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Label {
     /// Index into the deformers.
@@ -52,14 +53,14 @@ pub(crate) struct Distances {
 }
 
 impl Label {
-    /// The distance of `p`, a place of the patch.
+    /// The distance of `p`, a position of the patch.
     pub(crate) fn distance(&self, deformers: &Deformers, p: Vec3) -> f32 {
         length(self.anchor, deformers, p)
     }
 }
 
 impl Distances {
-    /// From all deformers to all patches.
+    /// The paths from all deformers to all patches.
     pub(crate) fn new(
         solid: &Solid,
         deformers: &Deformers,
@@ -118,7 +119,7 @@ impl Distances {
     }
 }
 
-/// Where a search begins.
+/// The start of a search.
 #[derive(Clone, Copy, Debug)]
 struct Seed {
     node: u32,
@@ -178,8 +179,8 @@ fn find_seeds(solid: &Solid, deformers: &Deformers, deformer: u16) -> (Vec<Seed>
     (seeds, true)
 }
 
-/// The deformers whose bones are farther from the mesh than a little, where those of others lie inside: a character in
-/// several meshes has bones for all of them, and a head takes nothing from the arms beside it.
+/// The deformers whose bones lie away from the mesh while bones of others lie inside. A character in several meshes has
+/// bones for all of them; a head gets no weight from the arms beside it.
 pub(crate) fn away(
     solid: &Solid,
     places: &Places,
@@ -215,8 +216,7 @@ fn length(anchor: Anchor, deformers: &Deformers, p: Vec3) -> f32 {
     }
 }
 
-/// A way to a node that is not yet known to be the shortest, or straight. Distances are compared as their bits: they are
-/// never negative.
+/// A tentative path to a node. Distances are compared as their bits: they are never negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     distance_bits: u32,
@@ -225,7 +225,8 @@ struct Candidate {
     is_straight: bool,
 }
 
-/// The nodes that are reached from `seeds` while they are `wanted`, with their distance and anchor, in order of distance.
+/// The nodes that are reached from `seeds` while they are `wanted`, with their distance and anchor, in order of
+/// distance.
 fn search(
     solid: &Solid,
     deformers: &Deformers,
@@ -235,7 +236,7 @@ fn search(
 ) -> Result<Vec<(u32, f32, Anchor)>, Cancelled> {
     const UNSETTLED: u32 = u32::MAX;
     let first_patch = solid.first_patch();
-    // Where each node is in `settled`.
+    // The index of each node in `settled`.
     let mut order = vec![UNSETTLED; solid.n_nodes()];
     let mut settled: Vec<(u32, f32, Anchor)> = Vec::new();
     let mut open = BinaryHeap::new();
@@ -281,7 +282,7 @@ fn search(
                         let at = order[n as usize];
                         at != UNSETTLED && settled[at as usize].2 == inherited
                     };
-                    // The cell before on the way is nearer: what is known of it need not be walked again.
+                    // The previous cell of the path is nearer: its result is reused.
                     match solid.grid.before(start, cell) {
                         Some((before, axis, forward)) if known(before) => {
                             let from = solid.grid.coordinates(solid.grid.cells[before as usize]);
@@ -311,7 +312,7 @@ fn search(
             if order[next as usize] != UNSETTLED {
                 return;
             }
-            // Over the surface there is no straight way but along edges.
+            // Over the surface, paths follow edges.
             let from_patch = node >= first_patch;
             let way = if from_patch {
                 Anchor::Place(position, distance)

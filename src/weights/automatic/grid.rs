@@ -1,20 +1,20 @@
-//! The inside of a mesh as cells, and which neighbouring cells hang together.
+//! The inside of a mesh as voxels, and which neighbouring voxels are connected.
 //!
-//! Along each line of cell centres the surface is met in order, as Dionne and de Lasa 2013 (section 3.1) do with slices
-//! drawn on a graphics card: a cell is inside if most of the three lines through its centre say so. Beyond the paper, two
-//! neighbouring cells hang together only if nothing of the outside lies between their centres: fingers that are closer
-//! than a cell stay apart.
+//! Along each line of cell centres the surface is met in order, as Dionne and de Lasa 2013 (section 3.1) do with
+//! slices drawn on a graphics card: a cell is inside if most of the three lines through its centre agree. Beyond the
+//! paper, two neighbouring cells are connected only if no outside lies between their centres: fingers closer than a
+//! cell stay apart.
 
 use super::places::Places;
 use crate::task::{Cancelled, Task};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-/// Most cells of the bounding box: finer grids would take more memory than they are worth.
+/// Maximum number of cells in the bounding box: finer grids cost more memory than they gain.
 const MOST_CELLS: f64 = 1.4e8;
 
 const INSIDE: u8 = 1;
-/// One bit an axis: the next cell along it hangs together with this one.
+/// One bit for each axis: the next cell along it is connected with this one.
 const OPEN: [u8; 3] = [2, 4, 8];
 
 /// Cells over the bounds of a mesh.
@@ -71,7 +71,7 @@ impl Grid {
         Ok(grid)
     }
 
-    /// How many cells are inside.
+    /// Number of inside cells.
     pub(crate) fn n_nodes(&self) -> usize {
         self.cells.len()
     }
@@ -133,7 +133,7 @@ impl Grid {
         (next[axis] < self.dims[axis]).then_some(next)
     }
 
-    /// Whether a cell and the next one that way are inside and hang together.
+    /// Whether a cell and the next one in that direction are inside and connected.
     pub(crate) fn is_open(&self, cell: [usize; 3], axis: usize, forward: bool) -> bool {
         let from = if forward {
             cell
@@ -146,10 +146,11 @@ impl Grid {
         self.flags[self.index(from)] & OPEN[axis] != 0
     }
 
-    /// The inside cell that the straight way from `p` passes last before `to`, and the axis and direction of that step.
+    /// The last inside cell that the straight line from `p` passes before `to`, and the axis and direction of that
+    /// step.
     pub(crate) fn before(&self, p: Vec3, to: [usize; 3]) -> Option<(u32, usize, bool)> {
         let way = self.centre(to) - p;
-        // All planes around a cell are half a cell from its middle: the steepest way out is met last.
+        // All planes around a cell are half a cell from its centre: the steepest one is met last.
         let length = way.abs();
         let axis = (0..3).fold(0, |best, a| if length[a] > length[best] { a } else { best });
         if length[axis] < 0.5 * self.cell {
@@ -159,9 +160,8 @@ impl Grid {
         let before = self.beside(to, axis, !forward)?;
         Some((self.node(before)?, axis, forward))
     }
-
-    /// Whether the straight way from `p` to the inside cell `to` stays in cells that hang together. The first cell may be
-    /// outside: a bone's end often is, by less than a cell.
+    /// Whether the straight line from `p` to the inside cell `to` stays in connected cells. The first cell may be outside:
+    /// a bone's end often is, by less than a cell.
     pub(crate) fn is_straight(&self, p: Vec3, to: [usize; 3]) -> bool {
         let Some(mut cell) = self.cell_of(p) else {
             return false;
@@ -169,7 +169,7 @@ impl Grid {
         let target = self.centre(to);
         let way = target - p;
         let size = self.cell;
-        // Where along the way each next plane between cells is met (Amanatides and Woo 1987).
+        // The parameter at which the line meets the next plane between cells, for each axis (Amanatides and Woo 1987).
         let mut next = [f32::INFINITY; 3];
         let mut step = [f32::INFINITY; 3];
         for axis in 0..3 {
@@ -204,7 +204,7 @@ impl Grid {
         cell == to && self.node(to).is_some()
     }
 
-    /// Finds the inside and what hangs together.
+    /// Finds the inside cells and their connections.
     fn fill(&mut self, places: &Places, task: &Task) -> Result<(), Cancelled> {
         task.step("Filling the mesh with cells", 0.1)?;
         let crossings: Vec<Vec<Crossing>> = (0..3)
@@ -212,7 +212,7 @@ impl Grid {
             .map(|axis| self.crossings(places, axis, task))
             .collect();
         task.check()?;
-        // Two bits of votes for inside, two of lines that know.
+        // Two bits count the votes for inside, two the valid lines.
         for (axis, crossings) in crossings.iter().enumerate() {
             self.vote(axis, crossings);
             task.check()?;
@@ -309,7 +309,8 @@ impl Grid {
         cell
     }
 
-    /// Each line says which centres on it are inside; one that does not leave as often as it enters says nothing.
+    /// Each line votes for the centres on it that are inside; a line that does not leave as often as it enters is
+    /// invalid.
     fn vote(&mut self, axis: usize, crossings: &[Crossing]) {
         let mut lines = crossings.chunk_by(|a, b| a.line == b.line).peekable();
         let n_lines = self.dims[(axis + 1) % 3] * self.dims[(axis + 2) % 3];
@@ -329,9 +330,8 @@ impl Grid {
             }
         }
     }
-
-    /// Notes which inside cells hang together along `axis`: no surface between their centres, or only such as leaves
-    /// what is between them inside (a shirt's inner side, a belt's).
+    /// Stores which inside cells are connected along `axis`: no surface lies between their centres, or only a surface with
+    /// inside on both sides (the inner side of a shirt or a belt).
     fn join(&mut self, axis: usize, crossings: &[Crossing]) {
         let mut lines = crossings.chunk_by(|a, b| a.line == b.line).peekable();
         let n_lines = self.dims[(axis + 1) % 3] * self.dims[(axis + 2) % 3];
@@ -363,10 +363,10 @@ impl Grid {
     }
 }
 
-/// Where the line at `at` of the coordinates (u, v) along axis w meets a triangle, and which way.
+/// Where the line at `at` of the coordinates (u, v) along axis w crosses a triangle, and in which direction.
 ///
-/// Neighbouring triangles decide about their common edge by the same numbers, a line exactly on an edge or corner counts
-/// as if moved by next to nothing: a closed surface has no gaps and no double walls.
+/// Neighbouring triangles test their common edge with the same numbers; a line exactly on an edge or corner is treated
+/// as if moved by an infinitesimal: a closed surface has no gaps and no double walls.
 fn cross(corners: [DVec3; 3], [u, v, w]: [usize; 3], at: [f64; 2]) -> Option<(f32, i8)> {
     let side = |p: DVec3, q: DVec3| {
         let swapped = (q[u], q[v]) < (p[u], p[v]);

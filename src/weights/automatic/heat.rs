@@ -1,5 +1,5 @@
-//! Bone heat (Baran and Popovic 2007, section 4): weights are the heat that flows over the surface from the points that
-//! see their nearest bone, (-Laplace + H) w = H p.
+//! Bone heat (Baran and Popovic 2007, section 4): weights are the heat that flows over the surface from the points from
+//! which their nearest bone is visible, (-Laplace + H) w = H p.
 
 use super::super::operation::{OperationError, Subject};
 use super::bones::{Deformers, Segment};
@@ -12,20 +12,20 @@ use crate::task::{Cancelled, Task};
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Heat of a bone at distance d: H = c / d^2. The paper takes c = 1; artists' weights change over less of a limb, and of
-/// 0.3, 1 and 3 the last came closest to them on every model tried.
+/// Heat of a bone at distance d: H = c / d^2. The paper takes c = 1; artists' weights change over less of a limb, and
+/// of 0.3, 1 and 3 the last came closest to them on every model tried.
 const CONDUCTION: f64 = 3.0;
 
-/// Bones whose distances differ by less than this share are equally near.
+/// Bones whose distances differ by less than this fraction are equally near.
 const EQUAL: f32 = 1e-3;
 
-/// As many equally near bones share a place.
+/// Maximum number of equally near bones of a position.
 const MOST_EQUAL: usize = 4;
 
-/// Nearer than this, of the diagonal of the bounds, a bone gets no hotter.
+/// Minimum distance of a bone, as a fraction of the bounding-box diagonal: bounds its heat.
 const NEAREST: f32 = 1e-4;
 
-/// How many of the nearest bones are looked for.
+/// Number of nearest bones tested for visibility.
 const TRIED: usize = 6;
 
 /// Right-hand sides solved together by one thread.
@@ -34,17 +34,17 @@ const COLUMNS: usize = 4;
 /// Places handed to a thread at a time.
 const RUN: usize = 512;
 
-/// Where the heat of a place comes from.
+/// The heat source of a position.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Source {
-    /// The nearest bones that it sees, equally near; the first `n` count.
+    /// The nearest visible bones, equally near; the first `n` are valid.
     deformers: [u16; MOST_EQUAL],
     n: u8,
-    /// To them.
+    /// The distance to them.
     distance: f32,
 }
 
-/// The weights of each place, and what was done where no bone is seen.
+/// The weights of each position, and the fallback where no bone is visible.
 pub(crate) fn weights(
     subject: &Subject<'_>,
     places: &Places,
@@ -52,7 +52,7 @@ pub(crate) fn weights(
     index: &SurfaceIndex,
     task: &Task,
 ) -> Result<(TopRows, Vec<String>), OperationError> {
-    task.step("Looking for the nearest bones", 0.05)?;
+    task.step("Finding the nearest bones", 0.05)?;
     let mut sources = seen(places, deformers, index, task)?;
     let notes = fall_back(places, deformers, &mut sources, task)?;
     task.step("Measuring the surface", 0.3)?;
@@ -63,7 +63,7 @@ pub(crate) fn weights(
     for island in 0..places.n_islands {
         let members = islands.members(island);
         task.step(
-            "Letting heat flow",
+            "Solving for heat",
             0.35 + 0.6 * done as f32 / places.n().max(1) as f32,
         )?;
         solve(
@@ -74,10 +74,10 @@ pub(crate) fn weights(
     Ok((rows, notes))
 }
 
-/// For each place the nearest bones that it sees.
+/// The nearest visible bones of each position.
 ///
-/// A bone is hidden by the place's own island only: a shirt is warmed by the bones of the body inside it. On islands
-/// whose normals point outwards the way to the bone has to begin inwards.
+/// Only the position's own island can occlude a bone: a shirt is heated by the bones of the body inside it. On islands
+/// whose normals point outwards the ray to the bone must start inwards.
 fn seen(
     places: &Places,
     deformers: &Deformers,
@@ -129,8 +129,8 @@ fn seen(
     Ok(sources)
 }
 
-/// Whether the way from `q`, a place of a bone or the inside, to `place` is free of the place's own island, and arrives
-/// from the inner side where the island has one.
+/// Whether the segment from `q`, a position on a bone or inside, to `place` does not cross the position's own island,
+/// and arrives from the inner side if the island has one.
 pub(crate) fn sees(places: &Places, index: &SurfaceIndex, place: usize, p: Vec3, q: Vec3) -> bool {
     let island = places.islands[place];
     let way = p - q;
@@ -150,13 +150,13 @@ pub(crate) fn sees(places: &Places, index: &SurfaceIndex, place: usize, p: Vec3,
     let own = |t: u32| places.islands[places.triangles[t as usize][0] as usize] == island;
     match index.cast_ray(&ray, &places.triangles, &places.positions, own) {
         Some(hit) if hit.distance < length * 0.999 - 1e-6 => false,
-        // At a corner the normals of its faces tell more than their mean.
+        // At a corner the normals of its faces are more reliable than their mean.
         Some(hit) if hit.distance < length * 1.001 => !(outward && hit.front),
         _ => !outward || against >= 0.0,
     }
 }
 
-/// Islands of which no point sees a bone take their nearest bones' heat as if they did.
+/// Islands from which no bone is visible are heated by their nearest bones.
 fn fall_back(
     places: &Places,
     deformers: &Deformers,
@@ -198,26 +198,26 @@ fn fall_back(
         });
     Ok(vec![islands_note(
         &blind.iter().map(|&i| sizes[i]).collect::<Vec<_>>(),
-        "saw no bone",
-        "took the heat of the nearest one",
+        "from which no bone is visible",
+        "used the nearest bone",
     )])
 }
 
-/// "Island of 132 points saw no bone: took the heat of the nearest one."
+/// "Island of 132 vertices from which no bone is visible: used the nearest bone."
 pub(crate) fn islands_note(sizes: &[usize], fault: &str, instead: &str) -> String {
     match sizes {
-        [one] => format!("Island of {one} points {fault}: {instead}."),
+        [one] => format!("Island of {one} vertices {fault}: {instead}."),
         many => {
             let total: usize = many.iter().sum();
             format!(
-                "{} islands ({total} points) {fault}: {instead}.",
+                "{} islands ({total} vertices) {fault}: {instead}.",
                 many.len()
             )
         }
     }
 }
 
-/// The places of each island, and the edges among them.
+/// The positions of each island, and the edges between them.
 struct Islands {
     starts: Vec<usize>,
     members: Vec<u32>,
@@ -279,7 +279,7 @@ fn sorted(n_buckets: usize, n: u32, bucket: impl Fn(u32) -> usize) -> (Vec<usize
     (starts, items)
 }
 
-/// The system of one island, `(C + A H) w = A H p` with cotangent weights C and areas A, for each bone that warms it.
+/// The system of one island, `(C + A H) w = A H p` with cotangent weights C and areas A, for each bone that heats it.
 fn solve(
     islands: &Islands,
     island: usize,
@@ -326,7 +326,7 @@ fn solve(
         .collect();
     let n = members.len();
     let factor = Factor::new(Symmetric::laplacian(&heat, &edges), task).map_err(solved)?;
-    // Two threads' worth at a time: what is solved but not yet sorted in stays small.
+    // Two threads' worth at a time bounds the memory of unsorted results.
     for some in warm.chunks(2 * COLUMNS) {
         task.check()?;
         let solve_columns = |bones: &[u16]| {
@@ -358,7 +358,7 @@ fn solve(
     Ok(())
 }
 
-/// The nearest deformers of a place by plain distance, with falloff: what unreachable points take.
+/// The nearest deformers of a position by Euclidean distance, with falloff: the fallback of unreachable points.
 pub(crate) fn by_distance(
     deformers: &Deformers,
     p: Vec3,

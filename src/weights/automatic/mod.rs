@@ -1,12 +1,12 @@
 //! Weights computed from the bones and the surface.
 //!
-//! The way of the data: a subject -> `places` (seams joined) and `bones` (who takes weight, and where) -> a method:
-//! `heat` over the surface, `voxel` through the inside (`grid` -> `solid` -> `geodesic`), or `biharmonic` on
-//! a coarse copy of the inside (`proxy`) -> `rows`: the largest few weights of each place -> an outcome that keeps
+//! Data flow: a subject -> `places` (seams joined) and `bones` (the joints that receive weight, and their segments) ->
+//! a method: `heat` over the surface, `voxel` through the inside (`grid` -> `solid` -> `geodesic`), or `biharmonic` on
+//! a coarse copy of the inside (`proxy`) -> `rows`: the largest few weights of each position -> an outcome that keeps
 //! locked weights.
 //!
 //! Invariant: memory grows with points x influences, never with points x joints.
-//! Invariant: what a method cannot do is done another way, and the report's notes name where and how.
+//! Invariant: where a method fails a fallback is used, and the notes of the report name it and the bones or vertices.
 
 mod biharmonic;
 mod bones;
@@ -43,7 +43,7 @@ pub enum Automatic {
     Voxel {
         /// Cells along the longest side of the bounds, 32 - 512.
         resolution: u32,
-        /// How fast weight falls with distance, 0 - 1: 0 far-reaching, 1 close to the nearest bone.
+        /// Falloff with distance, 0 - 1: 0 reaches far, 1 stays near the closest bone.
         falloff: f32,
     },
     /// Bounded biharmonic weights (Jacobson et al. 2011) on a voxel proxy.
@@ -54,10 +54,10 @@ pub enum Automatic {
 }
 
 impl Automatic {
-    /// The rows it makes of `subject`.
+    /// The new rows of `subject`.
     ///
-    /// Unlocked joints of the skin take weight, all but those that carry none now and look like helpers (see the report's
-    /// notes). Fails where no joint can.
+    /// Unlocked joints of the skin receive weight, except those that have none now and look like helpers (see the
+    /// notes of the report). Fails if no joint can.
     pub fn run(&self, subject: &Subject<'_>, task: &Task) -> Result<Outcome, OperationError> {
         task.step("Reading the mesh", 0.0)?;
         let places = Places::new(subject);
@@ -66,7 +66,7 @@ impl Automatic {
         let mut deformers = Deformers::new(subject, &places, &index);
         if deformers.list.is_empty() {
             return Err(OperationError::Refused(format!(
-                "No bone of \"{}\" may take weight: {}.",
+                "No bone of \"{}\" can receive weight: {}.",
                 subject.mesh.name,
                 if subject.joints.is_empty() {
                     "it has no skin"
@@ -101,7 +101,7 @@ impl Automatic {
     }
 }
 
-/// A system that could not be solved, as a sentence.
+/// The message for a system that could not be solved.
 pub(crate) fn solved(error: FactorError) -> OperationError {
     match error {
         FactorError::Cancelled(cancelled) => cancelled.into(),

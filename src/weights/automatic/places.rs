@@ -1,4 +1,4 @@
-//! The surface as automatic weights see it: one place for all points at one bind position, so that seams are joined.
+//! The surface for automatic weights: one position for all points that share a bind position, so that seams are joined.
 
 use super::super::operation::Subject;
 use crate::mesh::{SurfaceIndex, Topology};
@@ -17,7 +17,7 @@ pub(crate) struct Places {
     pub(crate) triangles: Vec<[u32; 3]>,
     /// n_places: islands by their lowest place.
     pub(crate) islands: Vec<u32>,
-    /// How many islands there are.
+    /// Number of islands.
     pub(crate) n_islands: usize,
     /// n_islands: whether normals point outwards, as the sign of the volume tells.
     pub(crate) outward: Vec<bool>,
@@ -26,7 +26,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Those of a mesh.
+    /// The positions of a mesh.
     pub(crate) fn new(subject: &Subject<'_>) -> Self {
         let topology = subject.mesh.topology();
         let n_points = subject.n_points();
@@ -86,7 +86,7 @@ impl Places {
         for normal in &mut self.normals {
             *normal = normal.normalize_or_zero();
         }
-        // A sheet has no inside, whichever way it curves.
+        // A sheet has no inside, however it curves.
         let is_outward = |&(volume, area): &(f64, f64)| volume > 0.01 * area.powf(1.5);
         self.outward = volumes.iter().map(is_outward).collect();
 
@@ -112,7 +112,7 @@ impl Places {
         self.neighbours = ends.into_iter().map(|e| e.1).collect();
     }
 
-    /// Moves the places to another space.
+    /// Transforms the positions to another space.
     pub(crate) fn transform(&mut self, matrix: DAffine3) {
         for p in &mut self.positions {
             *p = matrix.transform_point3(p.as_dvec3()).as_vec3();
@@ -130,12 +130,12 @@ impl Places {
         }
     }
 
-    /// How many there are.
+    /// Number of positions.
     pub(crate) fn n(&self) -> usize {
         self.positions.len()
     }
 
-    /// The places that share an edge with `place`, ascending.
+    /// The positions that share an edge with `place`, ascending.
     pub(crate) fn neighbours(&self, place: u32) -> &[u32] {
         let range = self.starts[place as usize] as usize..self.starts[place as usize + 1] as usize;
         &self.neighbours[range]
@@ -159,12 +159,12 @@ impl Places {
         low.distance(high)
     }
 
-    /// What rays are asked of.
+    /// The spatial index for ray queries.
     pub(crate) fn index(&self) -> SurfaceIndex {
         SurfaceIndex::new(&self.triangles, &self.positions)
     }
 
-    /// How many points of the mesh each island has.
+    /// Number of mesh points of each island.
     pub(crate) fn island_sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.n_islands];
         for &place in &self.of_point {

@@ -1,6 +1,6 @@
-//! A coarse copy of the inside of a mesh on which large systems are solved.
+//! A coarse copy of the inside of a mesh, on which large systems are solved.
 //!
-//! Blocks of cells become nodes, one for each part of the block that hangs together: a node never spans two fingers. A
+//! Blocks of cells become nodes, one for each connected part of the block: a node never spans two fingers. A
 //! node's volume and its faces with others are what its cells have of them (a finite volume discretisation).
 
 use super::places::Places;
@@ -10,10 +10,10 @@ use glam::Vec3;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How far a node has a say in what is read at a place, in blocks.
+/// Radius of a node's interpolation kernel, in blocks.
 const RADIUS: f32 = 2.2;
 
-/// Nodes of less than this share of a block count as that: slivers must not rule.
+/// Minimum volume of a node as a fraction of a block: keeps slivers from dominating.
 const LEAST_VOLUME: f64 = 0.1;
 
 /// The nodes.
@@ -23,9 +23,9 @@ pub(crate) struct Proxy {
     pub(crate) node_of_cell: Vec<u32>,
     /// n_nodes: middle.
     pub(crate) centres: Vec<Vec3>,
-    /// n_nodes: share of a full block.
+    /// n_nodes: volume as a fraction of a full block.
     pub(crate) volumes: Vec<f64>,
-    /// (a, b, share of a full face), a < b, ascending.
+    /// (a, b, area as a fraction of a full face), a < b, ascending.
     pub(crate) faces: Vec<(u32, u32, f64)>,
     /// n_nodes: the nodes joined to each, ascending.
     joined: Vec<Vec<u32>>,
@@ -105,7 +105,7 @@ impl Proxy {
             }
             same
         });
-        // What flows through a face meets less resistance where the middles are closer.
+        // The conductance of a face is inversely proportional to the distance of the centres.
         for face in &mut faces {
             let apart = self.centres[face.0 as usize].distance(self.centres[face.1 as usize]);
             face.2 *= f64::from(self.block / apart.max(0.3 * self.block));
@@ -133,7 +133,7 @@ impl Proxy {
         laplacian.squared(&inverse)
     }
 
-    /// How many steps the nodes are from the nearest that is `held`, on the mean; 1 where there are none.
+    /// Mean number of steps from a node to the nearest that is `held`; 1 if none is.
     pub(crate) fn mean_distance(&self, held: impl Fn(usize) -> bool) -> f64 {
         let mut seen: Vec<bool> = (0..self.n()).map(&held).collect();
         let mut front: Vec<u32> = (0..self.n() as u32).filter(|&n| seen[n as usize]).collect();
@@ -154,9 +154,8 @@ impl Proxy {
         }
         if n > 0.0 { sum / n } else { 1.0 }
     }
-
-    /// n_places: the node that each place reads at; `None` where its patch is joined to no inside cell, not even over
-    /// other patches.
+    /// n_places: the node at which each position is interpolated; `None` if its patch is connected to no inside cell, not
+    /// even over other patches.
     pub(crate) fn nodes_of_places(&self, places: &Places, solid: &Solid) -> Vec<Option<u32>> {
         let n = solid.middles.len();
         let mut node_of_patch: Vec<Option<u32>> = vec![None; n];
@@ -175,7 +174,7 @@ impl Proxy {
         }
         while let Some(Reverse((bits, patch, node))) = open.pop() {
             if node_of_patch[patch as usize].is_some() {
-                // It was settled before: nearer, or with the lower node.
+                // Already settled: nearer, or with the lower node.
                 continue;
             }
             node_of_patch[patch as usize] = Some(node);
@@ -195,7 +194,7 @@ impl Proxy {
             .collect()
     }
 
-    /// The nodes within two steps of `node`, itself first: those that a place reading there may hear.
+    /// The nodes within two steps of `node`, itself first: those that can contribute to a position there.
     pub(crate) fn around(&self, node: u32, around: &mut Vec<u32>) {
         around.clear();
         around.push(node);
@@ -211,7 +210,7 @@ impl Proxy {
         }
     }
 
-    /// How loud a node is at `p`: 1 in its middle, nothing beyond [`RADIUS`] blocks.
+    /// The kernel of a node at `p`: 1 at its centre, 0 beyond [`RADIUS`] blocks.
     pub(crate) fn kernel(&self, node: u32, p: Vec3) -> f32 {
         let r = self.centres[node as usize].distance(p) / (RADIUS * self.block);
         let near = (1.0 - r).max(0.0);

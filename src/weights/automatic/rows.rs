@@ -1,4 +1,4 @@
-//! The largest weights of each place, and the rows they make.
+//! The largest weights of each position, and the rows made from them.
 
 use super::super::operation::{Gathering, LeftOut, Outcome, Subject};
 use super::places::Places;
@@ -7,13 +7,13 @@ use crate::skinning::RowRef;
 use crate::task::{Cancelled, Task};
 use rayon::prelude::*;
 
-/// Shares of a row below this are dropped.
+/// Weights below this are dropped.
 const SMALLEST: f32 = 2e-3;
 
 /// Places handed to a thread at a time.
 const RUN: usize = 4096;
 
-/// For each place the joints of the largest weights: never more than a few, however many joints there are.
+/// The joints of the largest weights of each position: a fixed number, however many joints there are.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TopRows {
     width: usize,
@@ -22,7 +22,7 @@ pub(crate) struct TopRows {
 }
 
 impl TopRows {
-    /// No weight anywhere; room for what a row may hold and a little more, so that smoothing sees what comes next.
+    /// No weights; room for the influences of a row and a few more, which smoothing needs.
     pub(crate) fn new(n_places: usize, max_influences: usize) -> Self {
         let width = max_influences.clamp(1, 32) + 2;
         Self {
@@ -31,22 +31,21 @@ impl TopRows {
         }
     }
 
-    /// The entries of a place, the largest first.
+    /// The entries of a position, the largest first.
     pub(crate) fn row(&self, place: u32) -> &[(u16, f32)] {
         let start = place as usize * self.width;
         let row = &self.entries[start..start + self.width];
         let end = row.iter().position(|e| e.1 <= 0.0).unwrap_or(row.len());
         &row[..end]
     }
-
-    /// Adds a joint that the place does not have yet; of too many the smallest goes. The result does not depend on the
-    /// order: of equals the lower joint comes first.
+    /// Adds a joint that the position does not have yet; if there are too many the smallest is dropped. The result does not
+    /// depend on the order of the calls: of equal weights the lower joint comes first.
     pub(crate) fn offer(&mut self, place: u32, joint: u16, weight: f32) {
         let start = place as usize * self.width;
         insert(&mut self.entries[start..start + self.width], joint, weight);
     }
 
-    /// Averages each place with its neighbours, `strength` towards their mean, so often.
+    /// Averages each position with its neighbours, by `strength` towards their mean, the given number of iterations.
     pub(crate) fn smooth(
         &mut self,
         places: &Places,
@@ -113,10 +112,10 @@ fn insert(row: &mut [(u16, f32)], joint: u16, weight: f32) {
     }
 }
 
-/// The outcome of weights that were computed for each place.
+/// The outcome of the weights computed for each position.
 ///
-/// Locked weights keep every bit, the computed ones share the rest. Where the operation is about some joints only, those
-/// get what was computed and the others share what is left as they did before.
+/// Locked weights keep every bit, the computed ones share the rest. If the scope has some joints only, those get the
+/// computed weights and the others share the rest in their old proportion.
 pub(crate) fn finish(
     subject: &Subject<'_>,
     places: &Places,
@@ -153,19 +152,19 @@ pub(crate) fn finish(
     gathering.finish(considered, left_out, notes)
 }
 
-/// What became of a row.
+/// The result for a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Composed {
-    /// It is new.
+    /// Changed.
     Done,
-    /// Locked weights take all.
+    /// Locked weights leave nothing.
     Full,
-    /// There is nothing to make it of.
+    /// No weight was computed.
     Bare,
 }
 
-/// Writes to `row` the locked weights of `before` as they are and `computed` (unlocked joints, the largest first) scaled
-/// to what they leave, at most as many as a row may hold, the largest first.
+/// Writes to `row` the locked weights of `before` as they are and `computed` (unlocked joints, the largest first)
+/// scaled to what they leave, at most as many as a row may hold, the largest first.
 pub(crate) fn compose(
     subject: &Subject<'_>,
     before: RowRef<'_>,
@@ -192,7 +191,7 @@ pub(crate) fn compose(
         let is_other = |e: &(u16, f32)| !subject.is_locked(e.0) && !subject.acts_on(e.0);
         let others = || before.iter().filter(is_other);
         let had: f32 = others().map(|e| e.1).sum();
-        // Where the others have nothing now, what is left to them is shared as computed.
+        // If the others have no weight now, they share the rest as computed.
         if had > 0.0 {
             shares.retain(|e| subject.acts_on(e.0));
             let taken: f32 = shares.iter().map(|e| e.1).sum();

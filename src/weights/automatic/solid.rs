@@ -1,8 +1,8 @@
-//! The inside of a mesh and its surface as one graph: what distances from bones are measured in.
+//! The inside of a mesh and its surface as one graph, in which distances from bones are measured.
 //!
-//! Nodes are the inside cells of the grid, then the patches: the places of one cell that hang together by edges. Patches
-//! are joined along edges and with the inside cells around them that they can see, so that open sheets and parts thinner
-//! than a cell are reached over their surface.
+//! Nodes are the inside cells of the grid, then the patches: the connected positions of the surface within one cell.
+//! Patches are joined along edges, and with the surrounding inside cells that are visible from them, so that open
+//! sheets and parts thinner than a cell are reached over their surface.
 
 use super::grid::Grid;
 use super::heat::sees;
@@ -18,19 +18,19 @@ const RUN: usize = 256;
 /// The graph.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Solid {
-    /// Its cells.
+    /// The grid.
     pub(crate) grid: Grid,
     /// n_places: the patch of each.
     pub(crate) patch_of_place: Vec<u32>,
-    /// n_patches: a place in the middle of each.
+    /// n_patches: the position nearest to its centre.
     pub(crate) middles: Vec<u32>,
-    /// n_patches: where that is.
+    /// n_patches: the coordinates of that position.
     pub(crate) positions: Vec<Vec3>,
-    /// Inside cells that a patch sees, as nodes.
+    /// Inside cells visible from a patch, as nodes.
     cells: Links,
     /// Patches beside a patch.
     beside: Links,
-    /// Patches that see an inside cell: (cell's node, patch), ascending.
+    /// Patches from which an inside cell is visible: (cell's node, patch), ascending.
     patches_of_cell: Vec<(u32, u32)>,
 }
 
@@ -64,7 +64,7 @@ impl Links {
 }
 
 impl Solid {
-    /// Of a mesh, in cells of which the longest side of the bounds has `resolution`.
+    /// The graph of a mesh, with `resolution` cells along the longest side of its bounds.
     pub(crate) fn new(
         places: &Places,
         index: &SurfaceIndex,
@@ -101,7 +101,7 @@ impl Solid {
         Ok(solid)
     }
 
-    /// How many nodes there are: cells, then patches.
+    /// Number of nodes: cells, then patches.
     pub(crate) fn n_nodes(&self) -> usize {
         self.grid.n_nodes() + self.middles.len()
     }
@@ -111,7 +111,7 @@ impl Solid {
         self.grid.n_nodes() as u32
     }
 
-    /// Where a node is.
+    /// The position of a node.
     pub(crate) fn position(&self, node: u32) -> Vec3 {
         match node.checked_sub(self.first_patch()) {
             Some(patch) => self.positions[patch as usize],
@@ -119,7 +119,7 @@ impl Solid {
         }
     }
 
-    /// The inside cells that a patch sees, as nodes.
+    /// The inside cells visible from a patch, as nodes.
     pub(crate) fn cells_of_patch(&self, patch: u32) -> &[u32] {
         self.cells.row(patch)
     }
@@ -158,7 +158,7 @@ impl Solid {
             .for_each(|l| visit(first_patch + l.1));
     }
 
-    /// Joins the places of a cell that hang together.
+    /// Joins the connected positions of each cell to patches.
     fn gather_patches(&mut self, places: &Places) {
         let n = places.n();
         let cell_of: Vec<[u16; 3]> = places
@@ -220,7 +220,7 @@ impl Solid {
         self.beside = Links::new(self.middles.len(), &pairs);
     }
 
-    /// The inside cells in and around the cell of a patch that its middle sees.
+    /// The inside cells in and around the cell of a patch that are visible from its centre.
     fn link_cells(
         &self,
         places: &Places,

@@ -9,16 +9,16 @@ use super::rows::TopRows;
 use super::solid::Solid;
 use crate::task::Task;
 
-/// Most rounds of smoothing over the surface.
+/// Maximum number of smoothing iterations over the surface.
 const MOST_ROUNDS: f32 = 12.0;
 
-/// The weight of a bone `times` as far as the nearest one, which weighs 1: equation 1 of the paper,
+/// The weight of a bone that is `times` as far as the nearest one, whose weight is 1: equation 1 of the paper,
 /// (1 / ((1 - a) x + a x^2))^2.
 ///
-/// The paper's x is the distance in sizes of the whole model, so that a finger's falloff is not that of a thigh and all
-/// weights reach far. Here x is the cube of `times`: of the powers tried (1, 2, 3) it comes closest to artists' weights,
-/// with an elbow's transition about as wide as its limb; and the falloff fades to nothing at [`REACH`], where the search
-/// ends.
+/// The paper's x is the distance in sizes of the whole model, so that a finger's falloff is not that of a thigh and
+/// all weights reach far. Here x is the cube of `times`: of the powers tried (1, 2, 3) it comes closest to artists'
+/// weights, with an elbow's transition about as wide as its limb; and the falloff fades to nothing at [`REACH`], where
+/// the search ends.
 pub(crate) fn falloff(times: f32, falloff: f32) -> f32 {
     let times = times.max(1.0);
     let x = times * times * times;
@@ -27,7 +27,7 @@ pub(crate) fn falloff(times: f32, falloff: f32) -> f32 {
     share * share * fade * fade
 }
 
-/// The weights of each place, and what was done where no bone reaches.
+/// The weights of each position, and the fallback where no bone reaches.
 pub(crate) fn weights(
     subject: &Subject<'_>,
     places: &Places,
@@ -40,15 +40,15 @@ pub(crate) fn weights(
     let mut notes = Vec::new();
     if !distances.outside.is_empty() {
         notes.push(format!(
-            "Outside of the mesh: {}. Distances were measured from the nearest surface.",
+            "Bones outside of the mesh: {}. Their distances were measured from the nearest surface.",
             deformers.labels(subject, &distances.outside)
         ));
     }
-    task.step("Sharing weight", 0.92)?;
+    task.step("Computing weights", 0.92)?;
     let mut rows = TopRows::new(places.n(), subject.max_influences);
     let unreached = share(places, deformers, solid, &distances, bend, &mut rows, None);
     notes.extend(unreached_note(places, &unreached));
-    // A bend of the distances is as sharp as a cell is wide at most.
+    // Kinks of the distances are at most one cell wide.
     let rounds = (solid.grid.cell / mean_edge(places))
         .powi(2)
         .clamp(1.0, MOST_ROUNDS);
@@ -56,8 +56,8 @@ pub(crate) fn weights(
     Ok((rows, notes))
 }
 
-/// Shares weight at each place, or at those that `only` names; returns the places that no bone reaches, which take the
-/// plain distance.
+/// Computes the weights of each position, or of those in `only`; returns the positions that no bone reaches, which use
+/// the Euclidean distance.
 pub(crate) fn share(
     places: &Places,
     deformers: &Deformers,
@@ -101,7 +101,7 @@ pub(crate) fn share(
     unreached
 }
 
-/// Names the islands of places that no bone reaches.
+/// The messages about islands that no bone reaches.
 pub(crate) fn unreached_note(places: &Places, unreached: &[u32]) -> Option<String> {
     let mut counts = vec![0; places.n_islands];
     for &place in unreached {
@@ -111,8 +111,8 @@ pub(crate) fn unreached_note(places: &Places, unreached: &[u32]) -> Option<Strin
     (!counts.is_empty()).then(|| {
         islands_note(
             &counts,
-            "is not joined to the inside that bones lie in",
-            "took the plain distance to the nearest bones",
+            "is not connected to the inside that contains bones",
+            "used the Euclidean distance to the nearest bones",
         )
     })
 }

@@ -1,4 +1,4 @@
-//! Does the same to many points, on all threads, and adds up what became of them.
+//! Runs a function on many points, on all threads, and collects the results.
 
 use super::settle::{Rules, Verdict};
 use super::{LeftOut, Outcome, Report};
@@ -10,18 +10,18 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What an operation writes at one point.
+/// The output of an operation at one point.
 #[derive(Default)]
 pub(super) struct Pen {
     /// The new row.
     pub(super) row: Vec<(u16, f32)>,
     /// More buffers, so that nothing is allocated for each point.
     pub(super) other: Vec<(u16, f32)>,
-    /// What was not done at this point though its row may be new.
+    /// The reason why the point could not change as requested; its row may be new.
     pub(super) remarks: Vec<&'static str>,
 }
 
-/// What became of one chunk of points.
+/// The results of one chunk of points.
 #[derive(Default)]
 struct Part {
     considered: usize,
@@ -31,7 +31,7 @@ struct Part {
     n_lost: usize,
 }
 
-/// What became of all points.
+/// The results of all points.
 pub(super) struct Tally {
     considered: usize,
     points: Vec<u32>,
@@ -41,7 +41,7 @@ pub(super) struct Tally {
     most: usize,
 }
 
-/// Asks `change` about each point of the subject's scope.
+/// Runs `change` on each point in scope.
 pub(super) fn each_point(
     rules: &Rules<'_>,
     task: &Task,
@@ -52,7 +52,7 @@ pub(super) fn each_point(
     each_of(rules, task, label, |point| subject.includes(point), change)
 }
 
-/// Asks `change` about each point that is `included`.
+/// Runs `change` on each point that is `included`.
 pub(super) fn each_of(
     rules: &Rules<'_>,
     task: &Task,
@@ -118,12 +118,12 @@ pub(super) fn each_of(
 }
 
 impl Tally {
-    /// The outcome, with `notes` before what is to be told anyway.
+    /// The outcome, with `notes` before the notes of every operation.
     pub(super) fn outcome(self, mut notes: Vec<String>) -> Outcome {
         if self.n_lost > 0 {
             notes.push(format!(
-                "{} lost the smallest influences to the limit of {}.",
-                counted(self.n_lost, "point"),
+                "{} lost their smallest influences: the limit is {}.",
+                counted(self.n_lost, "vertex"),
                 self.most
             ));
         }

@@ -1,4 +1,4 @@
-//! Weights from one joint to another: moved, merged, swapped.
+//! Moves, merges and swaps the weights of joints.
 
 use super::each_point::each_point;
 use super::settle::{Rules, Sum, Verdict};
@@ -6,7 +6,7 @@ use super::{OperationError, Outcome, Subject, share};
 use crate::skeleton::JointId;
 use crate::task::Task;
 
-/// Gives a share of the weight of some joints to another.
+/// Moves a fraction of the weight of some joints to another.
 pub(super) fn give(
     from: &[JointId],
     to: JointId,
@@ -17,12 +17,12 @@ pub(super) fn give(
     share(part, "The share")?;
     if from.is_empty() {
         return Err(OperationError::Refused(
-            "Choose a bone to take weights from.".into(),
+            "Choose a bone to move weights from.".into(),
         ));
     }
     if from.contains(&to) {
         return Err(OperationError::Refused(format!(
-            "\"{}\" cannot give weights to itself.",
+            "\"{}\" is both the source and the target. Choose another bone.",
             subject.skeleton.label(to)
         )));
     }
@@ -41,7 +41,7 @@ pub(super) fn give(
         row.extend(before.iter());
         let mut given = 0.0;
         for (_, weight) in row.iter_mut().filter(|(joint, _)| givers.contains(joint)) {
-            // What stays and what goes are the whole again.
+            // The rest is computed by subtraction, so that both parts add up exactly.
             let goes = *weight * part;
             given += f64::from(goes);
             *weight -= goes;

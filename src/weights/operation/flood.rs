@@ -1,4 +1,4 @@
-//! One joint's weights, set everywhere at once: flooded or inverted.
+//! Sets or inverts the weights of one joint everywhere.
 
 use super::each_point::each_point;
 use super::settle::{Rules, Sum};
@@ -31,7 +31,7 @@ pub(super) fn run(
     })
 }
 
-/// Makes 1 - w of the weights of one joint.
+/// Replaces the weights w of one joint with 1 - w.
 pub(super) fn invert(
     joint: JointId,
     subject: &Subject<'_>,
@@ -40,7 +40,7 @@ pub(super) fn invert(
     each_weight(joint, subject, task, "Inverting", |weight| 1.0 - weight)
 }
 
-/// Gives one joint at each point the weight that `change` makes of its weight; the others give way.
+/// Applies `change` to the weight of one joint at each point; the other joints scale to keep the sum.
 fn each_weight(
     joint: JointId,
     subject: &Subject<'_>,

@@ -1,4 +1,4 @@
-//! Rows of another mesh or file, made rows of the skin by the names of the bones.
+//! Converts rows of another mesh or file to rows of the skin, by the names of the bones.
 
 use super::Subject;
 use crate::finding::counted;
@@ -7,20 +7,21 @@ use crate::skinning::{RowRef, Rows};
 use glam::Vec3;
 use std::collections::BTreeMap;
 
-/// How many names a note lists.
+/// Maximum number of names in a note.
 const FEW: usize = 8;
 
-/// Which bone of the skin each foreign joint is.
+/// The bone of the skin for each foreign joint.
 pub(in crate::weights) struct Names {
-    /// One a foreign joint; `None` where the skin has no bone of that name.
+    /// One for each foreign joint; `None` if the skin has no bone of that name.
     index: Vec<Option<u16>>,
     missing: Vec<String>,
-    /// Names that several bones share, here or there.
+    /// Names shared by several bones, in either skin.
     shared: Vec<String>,
 }
 
 impl Names {
-    /// Finds the bones of the skin by name; bones that share one by their order, and what comes beyond the last is that.
+    /// Finds the bones of the skin by name; bones that share a name by their order, with the last one for any beyond
+    /// it.
     pub(in crate::weights) fn new(subject: &Subject<'_>, joints: &[String]) -> Self {
         let mut known: BTreeMap<String, Vec<u16>> = BTreeMap::new();
         for (i, &joint) in subject.joints.iter().enumerate() {
@@ -80,12 +81,12 @@ impl Names {
         }
     }
 
-    /// What to tell of names that the skin lacks, and of those that do not tell bones apart.
+    /// The notes about names that the skin lacks, and about names shared by several bones.
     pub(in crate::weights) fn notes(&self, from: &str) -> Vec<String> {
         let mut notes: Vec<String> = self.note_missing(from).into_iter().collect();
         if !self.shared.is_empty() {
             notes.push(format!(
-                "Several bones share a name and were told apart by their order: {}.",
+                "Several bones share a name and were matched by their order: {}.",
                 listed(&self.shared)
             ));
         }
@@ -120,7 +121,7 @@ fn listed(names: &[String]) -> String {
     few.join(", ")
 }
 
-/// The rows of a foreign surface at any place.
+/// The rows of a foreign surface at any position.
 pub(in crate::weights) struct ForeignSurface<'a> {
     positions: &'a [Vec3],
     triangles: Vec<[u32; 3]>,
@@ -172,7 +173,7 @@ impl<'a> ForeignSurface<'a> {
         }
     }
 
-    /// Adds up the row at the place closest to `at`, its joints as `names` has them; `false` where there is none.
+    /// Adds up the row at the position closest to `at`, with joints mapped by `names`; `false` if there is none.
     pub(in crate::weights) fn row_at(
         &self,
         at: Vec3,

@@ -1,24 +1,23 @@
-//! What stands out, made like its surroundings.
+//! Replaces outliers by the average of their surroundings (Maya's Hammer Weights).
 
 use super::surroundings::Surroundings;
 use super::{OperationError, Outcome, Subject};
 use crate::mesh::PointSet;
 use crate::task::Task;
 
-/// A point whose weights differ by less from the mean around it does not stand out.
+/// A point whose weights differ from the mean around it by less is no outlier.
 const STANDS_OUT: f32 = 0.2;
 
-/// How many times the usual difference of its neighbours a point's must be.
+/// The factor by which an outlier's difference exceeds the median difference of its neighbours.
 const TIMES: f32 = 2.0;
 
-/// How often the filled rows are evened out.
+/// Number of smoothing iterations of the filled rows.
 const EVENED: u32 = 12;
 
-/// Nothing around it tells what its weights should be.
-const ALONE: &str = "with nothing around them that is left as it is";
+/// The point has no unchanged neighbours.
+const ALONE: &str = "without unchanged neighbours";
 
-/// Replaces the rows of the points that are asked about by those of their surroundings; of a whole mesh those of points
-/// that stand out.
+/// Replaces the rows of the points in scope by those of their surroundings; without a scope, those of outliers.
 pub(super) fn run(subject: &Subject<'_>, task: &Task) -> Result<Outcome, OperationError> {
     task.step("Hammering", 0.0)?;
     let all: Vec<u32> = subject.scope().collect();
@@ -27,7 +26,7 @@ pub(super) fn run(subject: &Subject<'_>, task: &Task) -> Result<Outcome, Operati
         let field = Surroundings::new(subject, all, task)?;
         let found = outliers(&field, task)?;
         if found.is_empty() {
-            notes.push("No point stands out from its surroundings.".into());
+            notes.push("No vertex differs much from its surroundings.".into());
         }
         found
     } else {
@@ -35,12 +34,12 @@ pub(super) fn run(subject: &Subject<'_>, task: &Task) -> Result<Outcome, Operati
     };
     let mut field = Surroundings::new(subject, points, task)?;
     let n = field.points().len();
-    // From the rim inwards: a layer takes the mean of what is known around it.
+    // From the rim inwards: each layer takes the mean of the known rows around it.
     let mut known = PointSet::full(subject.n_points());
     let asked: PointSet = field.points().iter().copied().collect();
     known.subtract(&asked);
     let mut n_open = n;
-    // Who may be next: all, then the neighbours of the last layer.
+    // Candidates: all, then the neighbours of the last layer.
     let mut near: Vec<usize> = (0..n).collect();
     while n_open > 0 {
         task.step("Hammering", 0.5 * (1.0 - n_open as f32 / n as f32))?;
@@ -56,7 +55,7 @@ pub(super) fn run(subject: &Subject<'_>, task: &Task) -> Result<Outcome, Operati
             if open.len() == near.len() {
                 break;
             }
-            // In crowds not all neighbours are told: look everywhere before giving up.
+            // Where many points share a position the candidates are incomplete: test all before giving up.
             near = open;
             continue;
         }
@@ -87,7 +86,7 @@ pub(super) fn run(subject: &Subject<'_>, task: &Task) -> Result<Outcome, Operati
 /// The slots of points around those of `layer` that are not `known`, ascending.
 fn beside(field: &Surroundings<'_>, layer: &[usize], known: &PointSet) -> Vec<usize> {
     let mut near = Vec::new();
-    // Who has a point around it stands around that, but for the sides of seams: all that share a place count as one.
+    // Neighbourhood is symmetric except at seams, where all points of a position count as one.
     for &slot in layer {
         for point in field.at_place(field.points()[slot]) {
             for &other in field.around(point) {
@@ -102,7 +101,7 @@ fn beside(field: &Surroundings<'_>, layer: &[usize], known: &PointSet) -> Vec<us
     near
 }
 
-/// Points that differ from the mean around them much more than their neighbours do.
+/// The outliers: points that differ from the mean around them much more than their neighbours do.
 fn outliers(field: &Surroundings<'_>, task: &Task) -> Result<Vec<u32>, OperationError> {
     let differences = field.differences(task)?;
     let mut around = Vec::new();

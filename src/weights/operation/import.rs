@@ -1,4 +1,4 @@
-//! Takes rows from a weights file.
+//! Imports rows from a weights file.
 
 use super::each_point::each_point;
 use super::foreign::Names;
@@ -10,26 +10,24 @@ use crate::weights::file::{WeightsFile, WeightsOfMesh};
 use glam::Vec3;
 use std::sync::Arc;
 
-/// A point of the file is the same as one of the mesh up to this fraction of the diagonal of the bounds: files of other
-/// programs round.
+/// Tolerance of equal positions, as a fraction of the bounding-box diagonal: other programs round.
 const SAME_PLACE: f32 = 1e-5;
-/// The nearest point of the file may be as far as this fraction of the diagonal.
+/// Maximum distance of the nearest point of the file, as a fraction of the diagonal.
 const REACH: f32 = 0.02;
 /// Points without one in the file.
-const FAR: &str = "without a point of the file nearby";
+const FAR: &str = "without a nearby vertex in the file";
 
-/// Taking rows from a weights file.
+/// The import of a weights file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
-    /// What was read.
+    /// The contents of the file.
     pub file: Arc<WeightsFile>,
-    /// Whether rows take the place of what is there, or only bones that the file names change.
+    /// Whether rows are replaced, or only bones that the file names change.
     pub replace: bool,
 }
 
 impl Import {
-    /// Gives each point the row of the file's point at its place: of the same number where all places agree, else the
-    /// nearest.
+    /// Gives each point the row of the file's point at its position: by number if all positions agree, else the nearest.
     pub(super) fn run(
         &self,
         subject: &Subject<'_>,
@@ -55,7 +53,7 @@ impl Import {
         let matching = Matching::new(source, subject);
         if matching.tree.is_some() {
             notes.push(
-                "The mesh is not the one of the file: each point took the row of the nearest one."
+                "The mesh differs from the one of the file: each vertex took the row of the nearest one."
                     .into(),
             );
         }

@@ -1,4 +1,4 @@
-//! Weights stretched and bent, as the levels of a picture.
+//! Levels of weights, like the levels of an image.
 
 use super::each_point::each_point;
 use super::settle::{Rules, Sum};
@@ -6,7 +6,7 @@ use super::{Levels, OperationError, Outcome, Subject, share};
 use crate::task::Task;
 
 impl Levels {
-    /// What becomes of a weight.
+    /// The new value of a weight.
     pub fn of(&self, weight: f32) -> f32 {
         let t = ((weight - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
         let bent = if self.gamma == 1.0 {
@@ -21,8 +21,8 @@ impl Levels {
         for (value, name) in [
             (self.low, "The lower level"),
             (self.high, "The upper level"),
-            (self.out_low, "What the lower level becomes"),
-            (self.out_high, "What the upper level becomes"),
+            (self.out_low, "The lower output level"),
+            (self.out_high, "The upper output level"),
         ] {
             share(value, name)?;
         }
@@ -53,7 +53,7 @@ pub(super) fn run(
         Some(joint) => Some(subject.unlocked_index_of(joint)?),
         None => None,
     };
-    // Levels that change no weight change no row either, however they round.
+    // Identity levels must not change rows by rounding.
     let is_plain = *levels
         == Levels {
             joint: levels.joint,
@@ -79,7 +79,7 @@ pub(super) fn run(
             if one == Some(joint) {
                 2
             } else {
-                // Of all joints the adjusted ones share what the others leave.
+                // All joints are adjusted: they share the rest.
                 u8::from(!subject.acts_on(joint))
             }
         })

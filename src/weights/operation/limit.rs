@@ -1,14 +1,14 @@
-//! Fewer influences.
+//! Limits the number of influences.
 
 use super::each_point::each_point;
 use super::settle::{Rules, Sum, Verdict, drop_smallest};
 use super::{OperationError, Outcome, Subject};
 use crate::task::Task;
 
-/// Too many influences cannot go.
-const KEPT: &str = "with more locked or unasked bones than that";
+/// Too many influences must stay.
+const KEPT: &str = "with more locked bones, or bones out of scope, than that";
 
-/// Drops the smallest influences of the joints that are asked about until `most` are left.
+/// Drops the smallest influences of the joints in scope until `most` are left.
 pub(super) fn run(
     most: usize,
     subject: &Subject<'_>,
@@ -16,10 +16,10 @@ pub(super) fn run(
 ) -> Result<Outcome, OperationError> {
     if most == 0 {
         return Err(OperationError::Refused(
-            "A point keeps at least 1 influence.".into(),
+            "A vertex keeps at least 1 influence.".into(),
         ));
     }
-    // What is asked for here is the limit.
+    // The operation's own limit replaces that of the subject.
     let rules = Rules {
         subject,
         most: usize::MAX,

@@ -1,4 +1,4 @@
-//! One side like the other, or both exchanged.
+//! Mirrors and flips weights.
 
 use super::each_point::{Pen, each_of};
 use super::plane;
@@ -11,27 +11,28 @@ use crate::task::Task;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// There is nothing on the other side.
-const NO_PARTNER: &str = "without a partner on the other side";
-/// Locks were in the way.
-const LOCKED: &str = "whose locked bones keep other weights than on the other side";
+/// The point has no counterpart.
+const NO_PARTNER: &str = "without a counterpart on the other side";
+/// Locks prevent the change.
+const LOCKED: &str = "whose locked bones keep weights that differ from the other side";
 
 /// Half of a pair would not be symmetric.
-const TOO_MANY: &str = "of the middle line that need more influences than they may have";
+const TOO_MANY: &str = "on the centre line that need more influences than the limit";
 
-/// Locked weights that differ by less are alike.
+/// Locked weights that differ by less are equal.
 const ALIKE: f32 = 1e-4;
 
-/// Which joint of the skin stands for which in the mirror.
+/// The mirror image of each joint of the skin.
 struct Sides {
     /// n_skin_joints: an involution; an unpaired joint is its own.
     other: Vec<u16>,
-    /// n_skin_joints: who takes the weight of an unpaired joint on the other side, its own image for all others.
+    /// n_skin_joints: the joint that receives the weight of an unpaired joint on the other side; the image for all
+    /// others.
     heir: Vec<u16>,
     unpaired: Vec<bool>,
-    /// n_skin_joints: whether the operation is about the joint or its image.
+    /// n_skin_joints: whether the joint or its image is in scope.
     asked: Vec<bool>,
-    /// n_skin_joints: unpaired joints whose weight was met.
+    /// n_skin_joints: unpaired joints with weight at a mirrored point.
     met: Vec<AtomicBool>,
 }
 
@@ -84,7 +85,7 @@ impl Sides {
         self.asked.get(usize::from(joint)).copied().unwrap_or(false)
     }
 
-    /// Writes a row as it is in the mirror. `hand_on`: unpaired joints hand their weight to the one above.
+    /// Writes the mirror image of a row. `hand_on`: unpaired joints pass their weight to their parent.
     fn image(&self, row: RowRef<'_>, hand_on: bool, out: &mut Vec<(u16, f32)>) {
         out.clear();
         for (joint, weight) in row.iter() {
@@ -112,10 +113,10 @@ impl Sides {
         if met.len() > few {
             let names: Vec<String> = met.iter().take(few).map(|&i| name(i)).collect();
             return vec![format!(
-                "{} bones have no bone on the other side; their weight {}: {} ...",
+                "{} bones have no matching bone on the other side; their weight {}: {} ...",
                 met.len(),
                 if handed_on {
-                    "goes to the one above there"
+                    "goes to the parent there"
                 } else {
                     "stays on them"
                 },
@@ -127,13 +128,13 @@ impl Sides {
                 let heir = usize::from(self.heir[i]);
                 if handed_on && heir != i {
                     format!(
-                        "{} has no bone on the other side: there its weight goes to {}.",
+                        "{} has no matching bone on the other side: there its weight goes to {}.",
                         name(i),
                         name(heir)
                     )
                 } else {
                     format!(
-                        "{} has no bone on the other side: its weight stays on it.",
+                        "{} has no matching bone on the other side: it keeps its weight.",
                         name(i)
                     )
                 }
@@ -142,8 +143,8 @@ impl Sides {
     }
 }
 
-/// n_skin_joints: the joint that takes a joint's weight on the other side, where one without a partner hands it to the
-/// one above; and the joints without a partner, ascending.
+/// n_skin_joints: the joint that receives a joint's weight on the other side, if unpaired joints pass it to their
+/// parent; and the unpaired joints, ascending.
 pub fn joints_in_mirror(subject: &Subject<'_>) -> (Vec<u16>, Vec<u16>) {
     let sides = Sides::new(subject);
     let unpaired = (0..).zip(&sides.unpaired);
@@ -163,7 +164,7 @@ fn check(mirroring: Mirroring) -> Result<(), OperationError> {
     }
 }
 
-/// Whether the operation is about a point or what it takes its weights from.
+/// Whether a point, or the point it copies, is in scope.
 fn is_included(subject: &Subject<'_>, symmetry: &Symmetry, point: u32) -> bool {
     subject.includes(point)
         || symmetry
@@ -171,7 +172,7 @@ fn is_included(subject: &Subject<'_>, symmetry: &Symmetry, point: u32) -> bool {
             .is_some_and(|source| subject.includes(source))
 }
 
-/// Copies one side to the other. Points of the middle line become symmetric.
+/// Copies one side to the other. Points on the centre line become symmetric.
 pub(super) fn mirror(
     mirroring: Mirroring,
     subject: &Subject<'_>,
@@ -183,7 +184,7 @@ pub(super) fn mirror(
     let rules = Rules::new(subject);
     let axis = mirroring.axis.index();
     let across = |point: u32| subject.mesh.positions[point as usize][axis] - symmetry.centre();
-    // Of a pair the one further to the positive side is of that side.
+    // Of a pair the point farther along the axis is on the positive side.
     let is_given = |point: u32, partner: Option<u32>| {
         let (here, there) = (across(point), partner.map_or(0.0, across));
         let positive = match here.total_cmp(&there) {
@@ -208,7 +209,7 @@ pub(super) fn mirror(
             if is_given(point, partner) {
                 return Verdict::Same;
             }
-            // What a point without a partner takes must not itself change.
+            // The point that an unmatched point copies must not change itself.
             let other = symmetry.partner(source);
             if partner.is_none() && (other == Some(source) || !is_given(source, other)) {
                 return Verdict::Left(NO_PARTNER);
@@ -275,12 +276,12 @@ fn take(
     rules.adopt(before, other, |joint| sides.is_asked(joint), row)
 }
 
-/// Gives a point of the middle line the same weight on both sides. Where one side is locked the other follows it.
+/// Makes the weights of a point on the centre line symmetric. If one side is locked the other follows it.
 fn centred(rules: &Rules<'_>, sides: &Sides, before: RowRef<'_>, pen: &mut Pen) -> Verdict {
     let row = &mut pen.row;
     row.clear();
     row.extend(before.iter());
-    // (joint, its image's weight) of what is not there yet
+    // (joint, weight of its image) of joints that the row does not have yet
     let image = |joint: u16| {
         let i = usize::from(joint);
         sides.other.get(i).copied().unwrap_or(joint)
@@ -303,7 +304,7 @@ fn centred(rules: &Rules<'_>, sides: &Sides, before: RowRef<'_>, pen: &mut Pen) 
         *weight = if follows(*joint) {
             there
         } else {
-            // Halves first: the sum of two equal halves is the whole, whatever the order.
+            // Halves first: the sum of two equal halves does not depend on the order.
             0.5 * *weight + 0.5 * there
         };
     }
@@ -328,8 +329,8 @@ fn centred(rules: &Rules<'_>, sides: &Sides, before: RowRef<'_>, pen: &mut Pen) 
     }
 }
 
-/// Of too many influences keeps the largest by pairs, so that what is left is symmetric; what follows a locked joint
-/// before all others. `false` where there is no room for that, or for any.
+/// Limits influences by pairs, so that the row stays symmetric; images of locked joints are kept first. `false` if they
+/// do not fit, or if none fits.
 fn keep_largest(
     rules: &Rules<'_>,
     sides: &Sides,

@@ -1,7 +1,8 @@
 //! Operations on many points at once: one closed set for the window, the command line and tests.
 //!
-//! The way of the data: an [`Operation`] and a [`Subject`] (one mesh with its rows, locks and scope) -> [`Operation::run`]
-//! -> an [`Outcome`]: new rows for the points that change, and a [`Report`] of what could not be done and why.
+//! Data flow: an [`Operation`] and a [`Subject`] (one mesh with its rows, locks and scope) -> [`Operation::run`]
+//! -> an [`Outcome`]: new rows for the points that change, and a [`Report`] of the points that could not change, with
+//! reasons.
 //!
 //! Invariant: an operation never changes the document; undo, preview and adjusting are the editor's.
 //! Invariant: a point that keeps its row bit for bit is not in the outcome.
@@ -40,32 +41,32 @@ use crate::skinning::{RowRef, Rows};
 use crate::task::{Cancelled, Task};
 use std::sync::Arc;
 
-/// What can be done to the weights of many points.
+/// An operation on the weights of many points.
 ///
-/// Joints are the skeleton's; an operation that names one the skin lacks fails with a sentence. Joints that are locked
-/// keep every bit whatever is asked.
+/// Joints are those of the skeleton; an operation with a joint that is not in the skin fails with a message. Locked
+/// joints keep every bit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operation {
-    /// Scales the unlocked weights of each point so that the sum is 1.
+    /// Scales the unlocked weights of each point to a sum of 1.
     Normalise,
     /// Drops the smallest influences beyond a number, the sum kept.
     Limit {
-        /// Most influences a point keeps, at least 1.
+        /// Maximum number of influences of a point, at least 1.
         most: usize,
     },
     /// Drops weights below a value, the sum kept; the largest stays.
     Prune {
-        /// Weights below this go, 0 - 1.
+        /// The threshold, 0 - 1.
         below: f32,
     },
-    /// Averages each point with its neighbours, nearer ones more.
+    /// Averages each point with its neighbours, weighted by inverse distance.
     Smooth {
-        /// How often, 1 - 500.
+        /// Number of iterations, 1 - 500.
         iterations: u32,
-        /// How far towards the average each time, 0 - 1.
+        /// Fraction of the distance to the average in each iteration, 0 - 1.
         strength: f32,
     },
-    /// Takes what stands out: replaces each point's row by that of its surroundings (Maya's hammer).
+    /// Replaces outliers by the average of their surroundings (Maya's Hammer Weights).
     Hammer,
     /// Sets, adds to or scales the weights of one joint.
     Flood {
@@ -73,31 +74,31 @@ pub enum Operation {
         joint: JointId,
         /// The value, 0 - 1 (scale: 0 - 10).
         value: f32,
-        /// What is done with it.
+        /// How the value is applied.
         how: Flood,
     },
-    /// Makes 1 - w of the weights of one joint.
+    /// Replaces the weights w of one joint with 1 - w.
     Invert {
         /// Which joint.
         joint: JointId,
     },
-    /// Stretches and bends the weights of one joint, or of all: as a picture's levels.
+    /// Levels of the weights of one joint, or of all, like the levels of an image.
     Levels(Levels),
     /// Rounds weights to steps, the sum kept.
     Quantise {
         /// Steps from 0 to 1, 2 - 65535.
         steps: u32,
     },
-    /// Gives a share of one joint's weight to another.
+    /// Moves a fraction of one joint's weight to another.
     Move {
         /// From which.
         from: JointId,
         /// To which.
         to: JointId,
-        /// How much of it, 0 - 1.
+        /// The fraction, 0 - 1.
         share: f32,
     },
-    /// Gives all weight of some joints to another.
+    /// Moves all weight of some joints to another.
     Merge {
         /// From which.
         from: Vec<JointId>,
@@ -115,22 +116,22 @@ pub enum Operation {
     Mirror(Mirroring),
     /// Exchanges the two sides.
     Flip(Mirroring),
-    /// Puts copied rows in.
+    /// Pastes copied rows.
     Paste {
-        /// What was copied.
+        /// The copied rows.
         copied: Arc<Copied>,
         /// Which copied row a point takes.
         by: PasteBy,
     },
-    /// Takes weights from another model.
+    /// Copies weights from another model.
     Transfer(Transfer),
-    /// Takes weights from a weights file.
+    /// Reads weights from a weights file.
     Import(Import),
     /// Computes weights from the bones and the surface.
     Automatic(Automatic),
 }
 
-/// What [`Operation::Flood`] does.
+/// How [`Operation::Flood`] applies its value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Flood {
     /// The value is the weight.
@@ -138,9 +139,9 @@ pub enum Flood {
     Replace,
     /// The value is added.
     Add,
-    /// The value is taken away.
+    /// The value is subtracted.
     Subtract,
-    /// The weight is multiplied.
+    /// The weight is multiplied by the value.
     Scale,
 }
 
@@ -155,9 +156,9 @@ pub struct Levels {
     pub high: f32,
     /// Exponent 1 / gamma, 0.1 - 10: above 1 lifts the middle.
     pub gamma: f32,
-    /// What 0 becomes, 0 - 1.
+    /// Output for 0, 0 - 1.
     pub out_low: f32,
-    /// What 1 becomes, 0 - 1.
+    /// Output for 1, 0 - 1.
     pub out_high: f32,
 }
 
@@ -174,15 +175,15 @@ impl Default for Levels {
     }
 }
 
-/// From which side to which.
+/// The direction of a mirror operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mirroring {
     /// Across the plane where this coordinate of the bind pose is 0.
     pub axis: Axis,
-    /// From the positive side to the negative one. [`Operation::Flip`] goes both ways.
+    /// From the positive side to the negative one. [`Operation::Flip`] ignores it.
     pub from_positive: bool,
-    /// How far a partner may be from the mirrored place when it is found by neither position nor topology, as a fraction
-    /// of the diagonal of the bounds.
+    /// Maximum distance of a counterpart from the mirrored position if neither position nor topology finds one, as a
+    /// fraction of the bounding-box diagonal.
     pub tolerance: f32,
 }
 
@@ -199,9 +200,9 @@ impl Default for Mirroring {
 /// Rows that were copied.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Copied {
-    /// The mesh they came from.
+    /// The name of their mesh.
     pub mesh_name: String,
-    /// Its number of points: rows may be put back point by point where it is the same.
+    /// Its number of points: if it is the same, rows can be pasted by point number.
     pub n_points: usize,
     /// The points, ascending.
     pub points: Vec<u32>,
@@ -213,7 +214,7 @@ pub struct Copied {
     pub surface: Arc<(Vec<glam::Vec3>, Vec<[u32; 3]>)>,
 }
 
-/// Its places are finite; so that an `Arc` of one equals itself without being read.
+/// Its numbers are finite. `Eq` lets an `Arc` compare by pointer first.
 impl Eq for Copied {}
 
 /// Which copied row a point takes.
@@ -222,56 +223,56 @@ pub enum PasteBy {
     /// That of the point of the same number. A single copied row goes to every point.
     #[default]
     Point,
-    /// The one at the closest place of the copied surface, both in bind pose.
+    /// The row at the closest position of the copied surface, both in bind pose.
     Surface,
 }
 
-/// Rows that an operation makes, and what it could not do.
+/// The new rows of an operation, and its report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Points whose row changes, ascending.
     pub points: Vec<u32>,
     /// Their rows; joints index the skin's list.
     pub rows: Rows,
-    /// What to tell.
+    /// The report.
     pub report: Report,
 }
 
-/// What an operation did, for people, the command line and tests.
+/// What an operation changed, for the window, the command line and tests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Points in its scope.
+    /// Number of points in scope.
     pub considered: usize,
-    /// Points whose row changed.
+    /// Number of points whose row changed.
     pub changed: usize,
-    /// What could not be done, each with the points it concerns.
+    /// The reasons for points that could not change, with these points.
     pub left_out: Vec<LeftOut>,
-    /// What else happened, in sentences: the fallback that was taken and for what, pairs that were not found ...
+    /// Other notes, in sentences: fallbacks and where they were used, pairs that were not found ...
     pub notes: Vec<String>,
 }
 
-/// Points that an operation could not do.
+/// Points that an operation could not change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeftOut {
-    /// Why, for a number of points before it: "without a partner on the other side".
+    /// The reason, as text after a number of vertices: "without a counterpart on the other side".
     pub why: String,
     /// Which points.
     pub points: PointSet,
 }
 
-/// Why an operation could not run at all.
+/// Why an operation could not run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OperationError {
-    /// It was stopped.
+    /// It was cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// A sentence that names the fault.
+    /// A message that names the fault.
     #[error("{0}")]
     Refused(String),
 }
 
 impl Operation {
-    /// What menus and undo steps call it.
+    /// Its name in menus and undo steps.
     pub fn label(&self) -> &'static str {
         match self {
             Self::Normalise => "Normalise weights",
@@ -295,13 +296,13 @@ impl Operation {
         }
     }
 
-    /// Whether it may take so long that it waits to be asked for, instead of following its settings.
+    /// Whether it is so slow that it runs on request instead of following its settings.
     pub fn is_slow(&self) -> bool {
         matches!(self, Self::Transfer(_) | Self::Automatic(_))
     }
 }
 
-/// Collects the rows of an outcome; a row that does not differ is left out.
+/// Collects the rows of an outcome; unchanged rows are left out.
 #[derive(Debug, Default)]
 pub struct Gathering {
     points: Vec<u32>,
@@ -341,7 +342,7 @@ impl Gathering {
 }
 
 impl Operation {
-    /// The rows it makes of `subject`. The same bits for any number of threads.
+    /// The new rows of `subject`. The same bits for any number of threads.
     pub fn run(&self, subject: &Subject<'_>, task: &Task) -> Result<Outcome, OperationError> {
         subject.check()?;
         match self {
@@ -370,7 +371,7 @@ impl Operation {
     }
 }
 
-/// Refuses what is no number from 0 to 1.
+/// Refuses a number that is not from 0 to 1.
 fn share(value: f32, name: &str) -> Result<(), OperationError> {
     if (0.0..=1.0).contains(&value) {
         Ok(())
@@ -381,7 +382,7 @@ fn share(value: f32, name: &str) -> Result<(), OperationError> {
     }
 }
 
-/// Gives `joint` its weight, in its place in the row or at the end.
+/// Sets the weight of `joint`, at its index in the row or at the end.
 fn set(row: &mut Vec<(u16, f32)>, joint: u16, weight: f32) {
     match row.iter_mut().find(|(j, _)| *j == joint) {
         Some(entry) => entry.1 = weight,

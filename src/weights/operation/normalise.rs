@@ -1,11 +1,11 @@
-//! Sums of 1.
+//! Normalises weights.
 
 use super::each_point::each_point;
 use super::settle::{Rules, Sum};
 use super::{OperationError, Outcome, Subject};
 use crate::task::Task;
 
-/// Scales the joints that are asked about, and where that is not enough the other unlocked ones.
+/// Scales the joints in scope to a sum of 1 and, if that is not enough, the other unlocked ones.
 pub(super) fn run(subject: &Subject<'_>, task: &Task) -> Result<Outcome, OperationError> {
     let rules = Rules::new(subject);
     let tally = each_point(&rules, task, "Normalising", |_, before, pen| {

@@ -1,4 +1,4 @@
-//! Which bone is the other one's on the other side.
+//! Symmetry pairs: each joint's counterpart on the other side.
 
 use crate::math::Axis;
 use crate::skeleton::mirror::Mirror;
@@ -6,9 +6,9 @@ use crate::skeleton::{JointId, Skeleton};
 use glam::DAffine3;
 use std::collections::BTreeMap;
 
-/// Left and right joints: by their names and places, with the artist's own pairs before those.
+/// Pairs of left and right joints: by name and position; the artist's own pairs take precedence.
 ///
-/// Invariant: the partner of a joint's partner is the joint.
+/// Invariant: the counterpart of a joint's counterpart is the joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointPairs {
     mirror: Mirror,
@@ -16,12 +16,12 @@ pub struct JointPairs {
     joints: Vec<JointId>,
 }
 
-/// Who paired a joint.
+/// The origin of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairedBy {
     /// The artist.
     Artist,
-    /// Names and places.
+    /// Names and positions.
     Name,
 }
 
@@ -30,15 +30,15 @@ pub enum PairedBy {
 pub struct PairRow {
     /// Which joint.
     pub joint: JointId,
-    /// The joint on the other side: itself for one of the middle, `None` for an unpaired one.
+    /// Its counterpart: itself for a joint in the middle, `None` for an unpaired one.
     pub partner: Option<JointId>,
-    /// Who said so.
+    /// The origin of the pair.
     pub by: PairedBy,
 }
 
 impl JointPairs {
-    /// The pairs of a skeleton. `own`: what the artist chose, in one direction at least; a joint paired with itself is one
-    /// of the middle. Of choices that contradict each other the one of the lowest joint counts.
+    /// The pairs of a skeleton. `own`: what the artist chose, in one direction at least; a joint paired with itself is
+    /// in the middle. Of contradicting choices that of the lowest joint wins.
     pub fn new(skeleton: &Skeleton, own: &BTreeMap<JointId, JointId>) -> Self {
         let mut both: BTreeMap<JointId, JointId> = BTreeMap::new();
         let is_live =
@@ -57,12 +57,12 @@ impl JointPairs {
         }
     }
 
-    /// The joint on the other side: itself for a joint of the middle, `None` for an unpaired one.
+    /// The counterpart of a joint: itself for a joint in the middle, `None` for an unpaired one.
     pub fn partner(&self, joint: JointId) -> Option<JointId> {
         if let Some(&own) = self.own.get(&joint) {
             return Some(own);
         }
-        // A partner by name that the artist gave to another joint is none.
+        // A counterpart by name that the artist paired with another joint does not count.
         let by_name = self.mirror.partner(joint);
         by_name.filter(|other| *other == joint || !self.own.contains_key(other))
     }
@@ -83,15 +83,14 @@ impl JointPairs {
         })
     }
 
-    /// Joints of one side without one on the other, ascending.
+    /// Joints without a counterpart, ascending.
     pub fn unmatched(&self) -> impl Iterator<Item = JointId> + '_ {
         self.rows()
             .filter(|row| row.partner.is_none())
             .map(|row| row.joint)
     }
-
-    /// Where the plane between left and right joints cuts `axis`, as most pairs of a skin have it; `None` without pairs
-    /// that lie across it. `bind`: n_skin_joints, joint space -> mesh space.
+    /// The coordinate on `axis` of the plane between left and right joints: the median over the pairs of a skin; `None`
+    /// without pairs on both sides of it. `bind`: n_skin_joints, joint space -> mesh space.
     pub fn centre(&self, axis: Axis, joints: &[JointId], bind: &[DAffine3]) -> Option<f64> {
         let of = axis.unit();
         let places: BTreeMap<JointId, glam::DVec3> = joints
@@ -106,7 +105,7 @@ impl JointPairs {
                 continue;
             };
             let between = *place - *other;
-            // Two eyes one above the other tell nothing of a plane across X.
+            // A pair that is not apart along the axis does not define the plane.
             if between.is_finite() && between.dot(of).abs() > 0.5 * between.length() {
                 middles.push((*place + *other).dot(of) * 0.5);
             }

@@ -1,4 +1,4 @@
-//! Rows that were copied, put in again.
+//! Pastes copied rows.
 
 use super::each_point::each_point;
 use super::foreign::{ForeignSurface, Names};
@@ -9,15 +9,15 @@ use crate::mesh::SurfaceIndex;
 use crate::task::Task;
 use glam::Vec3;
 
-/// A corner of a triangle with a smaller share has no say in what lies on it.
+/// Barycentric coordinates below this are ignored.
 const AT_CORNER: f32 = 1e-3;
 
 /// The point was not copied.
 const NOT_COPIED: &str = "that were not copied";
-/// What was copied says nothing of this skin's bones.
-const NO_BONES: &str = "whose copied weights are all of bones that are not in this skin";
+/// The copied weights have no bone of this skin.
+const NO_BONES: &str = "whose copied weights have no bone of this skin";
 
-/// Gives points the rows of the same number, or those of the closest places.
+/// Gives points the rows of the same number, or those at the closest positions.
 pub(super) fn run(
     copied: &Copied,
     by: PasteBy,
@@ -38,7 +38,7 @@ pub(super) fn run(
     let single = copied.points.len() == 1;
     if by == PasteBy::Point && !single && copied.n_points != subject.n_points() {
         return refused(format!(
-            "\"{}\" has {} points and \"{}\" {}: paste by the closest surface instead.",
+            "\"{}\" has {} vertices and \"{}\" {}: paste by the closest surface instead.",
             copied.mesh_name,
             thousands(copied.n_points),
             subject.mesh.name,
@@ -49,7 +49,7 @@ pub(super) fn run(
         let (positions, triangles) = &*copied.surface;
         ForeignSurface::new(positions, triangles, Some(&copied.points), &copied.rows)
     });
-    // Without a scope only what lies on the copied part is asked about.
+    // Without a scope only points on the copied part are in scope.
     let is_part = copied.points.len() < copied.n_points;
     let whole = (surface.is_some() && is_part && subject.points.is_none()).then(|| {
         let (positions, triangles) = &*copied.surface;
@@ -84,7 +84,7 @@ pub(super) fn run(
             let row = match found {
                 _ if single => 0,
                 Ok(row) => row,
-                // Without a scope only the copied points are asked about.
+                // Without a scope only the copied points are in scope.
                 Err(_) if subject.points.is_none() => return Verdict::Same,
                 Err(_) => return Verdict::Left(NOT_COPIED),
             };

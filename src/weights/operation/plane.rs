@@ -1,4 +1,4 @@
-//! The plane between left and right.
+//! The mirror plane between left and right.
 
 use super::Subject;
 use crate::finding::counted;
@@ -11,8 +11,8 @@ use glam::Vec3;
 const BESIDE: f32 = 0.02;
 
 impl Subject<'_> {
-    /// Where the mirror plane across an axis lies in bind pose, metres: at 0, unless the mesh and the pairs of joints both
-    /// lie around another place.
+    /// The coordinate of the mirror plane on an axis in bind pose, metres: 0, unless mesh and joint pairs are both centred
+    /// elsewhere.
     pub fn mirror_centre(&self, axis: Axis) -> f32 {
         let i = axis.index();
         let (low, high) = bounds(&self.mesh.positions);
@@ -46,7 +46,7 @@ fn bounds(positions: &[Vec3]) -> (Vec3, Vec3) {
         })
 }
 
-/// What to tell of how points were matched.
+/// The notes about how points were matched.
 pub(super) fn told(symmetry: &Symmetry) -> Vec<String> {
     let SymmetryCounts {
         centre,
@@ -59,26 +59,26 @@ pub(super) fn told(symmetry: &Symmetry) -> Vec<String> {
     let mut parts = Vec::new();
     let mut add = |n: usize, how: &str| {
         if n > 0 {
-            parts.push(format!("{} {how}", counted(n, "point")));
+            parts.push(format!("{} {how}", counted(n, "vertex")));
         }
     };
     add(position, "by position");
-    add(topology, "by the edges around");
+    add(topology, "by the surrounding edges");
     add(nearest, "by nearness");
-    add(centre, "on the middle line");
+    add(centre, "on the centre line");
     let mut notes = Vec::new();
     if !parts.is_empty() {
         notes.push(format!("Matched {}.", parts.join(", ")));
     }
     if stand_in > 0 {
         notes.push(format!(
-            "{} of the side with more points follow the nearest of the other side.",
-            counted(stand_in, "point")
+            "{} of the side with more vertices use the nearest of the other side.",
+            counted(stand_in, "vertex")
         ));
     }
     if symmetry.centre() != 0.0 {
         notes.push(format!(
-            "The plane lies at {} = {:.4} m, half way between left and right bones.",
+            "The mirror plane is at {} = {:.4} m, halfway between left and right bones.",
             symmetry.axis().letter(),
             symmetry.centre()
         ));

@@ -1,17 +1,17 @@
-//! No tiny weights.
+//! Removes small weights.
 
 use super::each_point::each_point;
 use super::settle::{Rules, Sum, Verdict};
 use super::{OperationError, Outcome, Subject, share};
 use crate::task::Task;
 
-/// Drops weights below a value of the joints that are asked about; the largest weight of a point stays.
+/// Drops weights below a threshold of the joints in scope; the largest weight of a point stays.
 pub(super) fn run(
     below: f32,
     subject: &Subject<'_>,
     task: &Task,
 ) -> Result<Outcome, OperationError> {
-    share(below, "The weight below which weights go")?;
+    share(below, "The threshold")?;
     let rules = Rules::new(subject);
     let tally = each_point(&rules, task, "Pruning", |_, before, pen| {
         let largest = (0..before.len()).rev().max_by(|&a, &b| {

@@ -1,15 +1,15 @@
-//! Weights in whole steps.
+//! Rounds weights to steps.
 
 use super::each_point::each_point;
 use super::settle::{Rules, Sum, Verdict, drop_smallest, total};
 use super::{OperationError, Outcome, Subject};
 use crate::task::Task;
 
-/// The rest of locked weights is no whole number of steps.
-const NO_WHOLE: &str = "whose locked weights leave no whole number of steps";
+/// The weight that locks leave is not a multiple of the step.
+const NO_WHOLE: &str = "whose locked weights leave no multiple of the step";
 
-/// Rounds the weights of the joints that are asked about to steps; those with the largest remainders are rounded up, so
-/// that the sum is kept.
+/// Rounds the weights of the joints in scope to steps; those with the largest remainders are rounded up, so that the
+/// sum is kept.
 pub(super) fn run(
     steps: u32,
     subject: &Subject<'_>,
@@ -26,7 +26,7 @@ pub(super) fn run(
         let row = &mut pen.row;
         row.clear();
         row.extend(before.iter());
-        // A row that is too long is shortened first, or it would lose steps afterwards.
+        // A row that is too long is shortened first: afterwards it would lose steps.
         drop_smallest(row, rules.most, |joint| subject.acts_on(joint));
         let target = if subject.keep_sum {
             1.0
@@ -42,7 +42,7 @@ pub(super) fn run(
         let whole = (room * n + 1e-4).floor();
         let rest = room - whole / n;
         let mut left = whole as u32;
-        // (remainder, place in the row)
+        // (remainder, index in the row)
         let mut remainders: Vec<(f64, usize)> = Vec::new();
         for (i, (joint, weight)) in row.iter_mut().enumerate() {
             if !subject.acts_on(*joint) {

@@ -1,4 +1,4 @@
-//! Makes a row out of what an operation wishes for: locks, the limit of influences and the sum are kept.
+//! Makes a valid row from the weights an operation requests: respects locks, the limit of influences and the sum.
 
 use super::Subject;
 use crate::skinning::RowRef;
@@ -8,37 +8,37 @@ const CLOSE: f64 = 1e-6;
 
 /// Locked weights leave nothing to share.
 pub(super) const FULL: &str = "whose locked weights leave nothing to share";
-/// Nobody but the joint in question is there.
-pub(super) const NO_TAKER: &str = "where no other unlocked bone could take the rest";
+/// No other joint can take the rest.
+pub(super) const NO_TAKER: &str = "where no other unlocked bone can take the rest";
 /// There is nothing to scale.
 pub(super) const BARE: &str = "without any weight";
 
-/// What the sum of a row should be.
+/// The target of the sum of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Sum {
-    /// 1, whatever it was.
+    /// 1.
     One,
-    /// As it was; 1 where the subject keeps sums at 1.
+    /// The old sum; 1 if the subject normalises.
     Kept,
-    /// What the operation makes of it; 1 where the subject keeps sums at 1.
+    /// The sum of the requested weights; 1 if the subject normalises.
     Free,
 }
 
-/// What became of a row.
+/// The result for a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It keeps every bit.
+    /// Unchanged to the bit.
     Same,
-    /// It is new.
+    /// Changed.
     New {
-        /// Whether influences went because there were too many.
+        /// Whether influences were dropped because of the limit.
         lost: bool,
     },
-    /// It could not be done, why.
+    /// Not possible, with the reason.
     Left(&'static str),
 }
 
-/// How rows are settled.
+/// The rules that a row must respect.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
     pub(super) subject: &'a Subject<'a>,
@@ -52,10 +52,10 @@ impl<'a> Rules<'a> {
         Self { subject, most }
     }
 
-    /// Makes a valid row of `row`, in which locked joints stand as they do in `before`.
+    /// Makes a valid row from `row`; locked joints keep their weights of `before`.
     ///
-    /// `tier`: unlocked joints of tier 0 give way to the sum before those of tier 1, and these before those of tier 2.
-    /// Where there are too many influences the smallest go, those of tier 2 last.
+    /// `tier`: unlocked joints of tier 0 are scaled first to reach the sum, then those of tier 1, then those of tier
+    /// 2. If there are too many influences the smallest are dropped, those of tier 2 last.
     pub(super) fn settle(
         &self,
         before: RowRef<'_>,
@@ -158,9 +158,8 @@ impl<'a> Rules<'a> {
             NO_TAKER
         })
     }
-
-    /// Gives a point what another one has: `wanted` (distinct joints) for the joints that are asked about, beside what
-    /// locked joints have. Others that are not asked about give way.
+    /// Gives a point the weights of another: `wanted` (distinct joints) for the joints in scope, beside the locked weights.
+    /// Joints out of scope are scaled to keep the sum.
     pub(super) fn adopt(
         &self,
         before: RowRef<'_>,
@@ -175,7 +174,7 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Drops the smallest weights of joints that `may_go` until `most` are left, or none of those is.
+/// Drops the smallest weights of joints that `may_go` until `most` are left or no such joint remains.
 pub(super) fn drop_smallest(row: &mut Vec<(u16, f32)>, most: usize, may_go: impl Fn(u16) -> bool) {
     while row.len() > most {
         let going = row.iter().enumerate().filter(|(_, e)| may_go(e.0));

@@ -1,11 +1,11 @@
-//! Each point more like those around it.
+//! Smooths weights over the surface.
 
 use super::surroundings::Surroundings;
 use super::{OperationError, Outcome, Subject, share};
 use crate::task::Task;
 
-/// Averages each point with its neighbours, nearer ones more, so often. Joints reach neighbours that did not have them:
-/// that is what smoothing is for.
+/// Averages each point with its neighbours, weighted by inverse distance, the given number of iterations. Joints spread
+/// to neighbours that did not have them.
 pub(super) fn run(
     iterations: u32,
     strength: f32,
@@ -15,7 +15,7 @@ pub(super) fn run(
     share(strength, "The strength")?;
     if !(1..=500).contains(&iterations) {
         return Err(OperationError::Refused(format!(
-            "Smooth 1 - 500 times, not {iterations}."
+            "The number of iterations must be 1 - 500, not {iterations}."
         )));
     }
     task.step("Smoothing", 0.0)?;

@@ -1,4 +1,4 @@
-//! What an operation works on.
+//! The input of an operation.
 
 use super::{JointPairs, OperationError};
 use crate::mesh::{Mesh, PointSet};
@@ -6,7 +6,7 @@ use crate::skeleton::{JointId, Skeleton};
 use crate::skinning::{PaintRows, RowRef};
 use glam::DAffine3;
 
-/// One mesh as an operation sees it, with what the operation may touch.
+/// One mesh, with the scope of the operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// Its geometry in bind pose.
@@ -23,21 +23,20 @@ pub struct Subject<'a> {
     pub to_world: DAffine3,
     /// n_skin_joints: weights that keep every bit.
     pub locked: &'a [bool],
-    /// n_skin_joints: the joints that are asked about; the other unlocked ones change only as the sum needs it. `None`:
-    /// all.
+    /// n_skin_joints: the joints in scope; other unlocked joints change only to keep the sum. `None`: all.
     pub acts_on: Option<&'a [bool]>,
-    /// The points that are asked about; `None`: all.
+    /// The points in scope; `None`: all.
     pub points: Option<&'a PointSet>,
     /// Left and right.
     pub pairs: &'a JointPairs,
-    /// Most influences a changed point may have.
+    /// Maximum number of influences of a changed point.
     pub max_influences: usize,
     /// Whether the sum of a changed point is 1.
     pub keep_sum: bool,
 }
 
 impl<'a> Subject<'a> {
-    /// How many points the mesh has.
+    /// Number of points of the mesh.
     pub fn n_points(&self) -> usize {
         self.mesh.n_points()
     }
@@ -55,28 +54,28 @@ impl<'a> Subject<'a> {
             .unwrap_or(false)
     }
 
-    /// Whether the operation is about `joint`, an index of the skin.
+    /// Whether `joint`, an index of the skin, is in scope.
     pub fn acts_on(&self, joint: u16) -> bool {
         let is_in = |joints: &[bool]| joints.get(usize::from(joint)).copied().unwrap_or(false);
         !self.is_locked(joint) && self.acts_on.is_none_or(is_in)
     }
 
-    /// Whether the operation is about `point`.
+    /// Whether `point` is in scope.
     pub fn includes(&self, point: u32) -> bool {
         self.points.is_none_or(|points| points.contains(point))
     }
 
-    /// The points the operation is about, ascending.
+    /// The points in scope, ascending.
     pub fn scope(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.n_points() as u32).filter(|&point| self.includes(point))
     }
 
-    /// Refuses a subject of which nothing can change, with a sentence.
+    /// Refuses a subject that cannot change, with a message.
     pub(super) fn check(&self) -> Result<(), OperationError> {
         let refused = |why: String| Err(OperationError::Refused(why));
         if self.rows.len() != self.n_points() {
             return refused(format!(
-                "\"{}\" has {} points but weights for {}.",
+                "\"{}\" has {} vertices but weights for {}.",
                 self.mesh.name,
                 self.n_points(),
                 self.rows.len()
@@ -110,12 +109,12 @@ impl<'a> Subject<'a> {
         Ok(index)
     }
 
-    /// Which index of the skin a joint has, or a sentence that it has none.
+    /// The index of a joint in the skin, or a message that it has none.
     pub fn index_of(&self, joint: JointId) -> Result<u16, OperationError> {
         let found = self.joints.iter().position(|&j| j == joint);
         found.map(|i| i as u16).ok_or_else(|| {
             OperationError::Refused(format!(
-                "\"{}\" is no bone of the skin that moves \"{}\".",
+                "\"{}\" is not a bone of the skin that moves \"{}\".",
                 self.skeleton.label(joint),
                 self.mesh.name
             ))

@@ -1,4 +1,4 @@
-//! Weights averaged with those around: what smoothing and hammering have in common.
+//! Weights averaged with those of the surroundings: shared by smoothing and hammering.
 
 use super::Subject;
 use super::each_point::each_of;
@@ -10,41 +10,40 @@ use crate::task::{Cancelled, Task};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Less than this is not worth an influence that was not there.
+/// Smallest weight of a new influence.
 const DUST: f64 = 1e-6;
 
-/// A row whose weights would change by less keeps every bit.
+/// Smallest change: a row that would change by less keeps every bit.
 const STILL: f64 = 1e-7;
 
-/// Influences of the joints in question that a row may have on the way.
+/// Maximum number of influences of a row during the iterations.
 const WIDEST: usize = 32;
 
-/// More points than this at one place are taken as they come.
+/// Where more points than this share a position, seams are not searched.
 const CROWD: usize = 64;
 
-/// Not among the points that change.
+/// Index of a point that does not change.
 const OUTSIDE: u32 = u32::MAX;
 
-/// The rows of some points on the way to their new ones, and who is around each.
+/// The rows of some points during the iterations, and their neighbours.
 pub(super) struct Surroundings<'a> {
     subject: &'a Subject<'a>,
     rings: &'a Rings,
     /// Ascending.
     points: Vec<u32>,
-    /// n_points: where a point stands in `points`.
+    /// n_points: the index of a point in `points`.
     slots: Vec<u32>,
     /// Rows of `points`, a chunk each.
     rows: Vec<Rows>,
-    /// Rows that some points have instead, until they are gathered.
+    /// Rows that replace those of some points until they are gathered.
     loose: Rows,
     /// n_points of `points`, or empty: the loose row of each.
     loose_at: Vec<u32>,
-    /// The neighbours of points that share their place and their row with others which no seam joins: what touches moves
-    /// alike.
+    /// The neighbours of points that share position and row with others that no seam joins: they change alike.
     shared: HashMap<u32, Vec<u32>>,
 }
 
-/// What one thread adds up.
+/// The sums of one thread.
 struct Scratch {
     /// n_skin_joints.
     sums: Vec<f64>,
@@ -92,12 +91,12 @@ impl<'a> Surroundings<'a> {
         &self.points
     }
 
-    /// Whether a point is among those that change.
+    /// Whether a point changes.
     pub(super) fn is_inside(&self, point: u32) -> bool {
         self.slots[point as usize] != OUTSIDE
     }
 
-    /// The row of a point as it is now.
+    /// The present row of a point.
     pub(super) fn row(&self, point: u32) -> RowRef<'_> {
         match self.slots[point as usize] {
             OUTSIDE => self.subject.row(point),
@@ -108,13 +107,13 @@ impl<'a> Surroundings<'a> {
         }
     }
 
-    /// Where a point stands among those that change.
+    /// The index of a point among those that change.
     pub(super) fn slot(&self, point: u32) -> Option<usize> {
         let slot = self.slots[point as usize];
         (slot != OUTSIDE).then_some(slot as usize)
     }
 
-    /// The points at the place of a point, itself among them; of a crowd only those that a seam joins.
+    /// The points at the position of a point, itself included; where many share it only those that a seam joins.
     pub(super) fn at_place(&self, point: u32) -> Vec<u32> {
         let topology = self.subject.mesh.topology();
         let mut all = vec![point];
@@ -133,7 +132,7 @@ impl<'a> Surroundings<'a> {
         all
     }
 
-    /// The points around a point; of a seam place one of its points.
+    /// The neighbours of a point; of a seam position one of its points.
     pub(super) fn around(&self, point: u32) -> &[u32] {
         let shared = if self.shared.is_empty() {
             None
@@ -143,14 +142,15 @@ impl<'a> Surroundings<'a> {
         shared.map_or_else(|| self.rings.neighbours(point), Vec::as_slice)
     }
 
-    /// The points of a neighbouring place.
+    /// The points of a neighbouring position.
     pub(super) fn place<'b>(&'b self, point: &'b u32) -> &'b [u32] {
         self.rings
             .seam(*point)
             .unwrap_or(std::slice::from_ref(point))
     }
 
-    /// Adds up the weights of the joints in question around a point, nearer ones more; the sum of what they count.
+    /// Adds the weights of the joints in scope around a point, weighted by inverse distance; returns the sum of
+    /// factors.
     fn add_up(
         &self,
         point: u32,
@@ -162,7 +162,7 @@ impl<'a> Surroundings<'a> {
         let ring = self.around(point);
         let distance = |q: &u32| f64::from(positions[*q as usize].distance(here));
         let mean = ring.iter().map(distance).sum::<f64>() / ring.len().max(1) as f64;
-        // What touches counts much, but not all.
+        // A coincident neighbour gets a large factor, but not all.
         let nearest = if mean > 0.0 { 0.1 * mean } else { 1.0 };
         let mut total = 0.0;
         for q in ring {
@@ -185,7 +185,7 @@ impl<'a> Surroundings<'a> {
         total
     }
 
-    /// Writes the row of a point, gone `strength` of the way to what is around it, to the scratch; `false` where it stays.
+    /// Writes the row of a point, moved by `strength` towards the mean around it, to the scratch; `false` if it stays.
     fn blend(
         &self,
         rules: &Rules<'_>,
@@ -210,7 +210,7 @@ impl<'a> Surroundings<'a> {
                 moved = moved.max(step.abs());
                 row.push((joint, (f64::from(weight) + step) as f32));
             }
-            // By number: the order in which joints were met must not matter to the sides of a seam.
+            // Sorted by joint: both sides of a seam must sum in the same order.
             scratch.touched.sort_unstable();
             for &joint in &scratch.touched {
                 let mean = std::mem::take(&mut scratch.sums[usize::from(joint)]) / total;
@@ -254,9 +254,8 @@ impl<'a> Surroundings<'a> {
             row: Vec::new(),
         }
     }
-
-    /// Moves each point that is `moving` (by its place among the points) `strength` of the way to the mean of those around
-    /// it that `count`, all at once.
+    /// Moves each point that is `moving` (by its index) by `strength` towards the mean of its neighbours that `count`, all
+    /// simultaneously.
     pub(super) fn pass(
         &mut self,
         strength: f32,
@@ -291,9 +290,8 @@ impl<'a> Surroundings<'a> {
         self.rows = next;
         Ok(())
     }
-
-    /// Moves the points of some slots to the mean of those around them that `count`, all at once: for the price of those
-    /// points. Each may move so once before [`Surroundings::gather`].
+    /// Moves the points of some slots to the mean of their neighbours that `count`, simultaneously; the cost grows with the
+    /// number of these points. Each may move once before [`Surroundings::gather`].
     pub(super) fn move_some(
         &mut self,
         slots: &[usize],
@@ -332,7 +330,7 @@ impl<'a> Surroundings<'a> {
         Ok(())
     }
 
-    /// Puts the rows of points that moved in their places.
+    /// Merges the rows of the points that moved.
     pub(super) fn gather(&mut self) {
         if self.loose_at.is_empty() {
             return;
@@ -350,9 +348,8 @@ impl<'a> Surroundings<'a> {
         self.loose = Rows::default();
         self.loose_at = Vec::new();
     }
-
-    /// How much each of `points` differs from the mean of what is around it, as the sum of the differences of the weights in
-    /// question: 0 - 2 where sums are 1.
+    /// The difference of each of `points` from the mean around it: the sum of the absolute differences of the weights in
+    /// scope, 0 - 2 for sums of 1.
     pub(super) fn differences(&self, task: &Task) -> Result<Vec<f32>, Cancelled> {
         let of_chunk = |scratch: &mut Scratch, points: &[u32]| {
             task.check()?;
@@ -389,7 +386,7 @@ impl<'a> Surroundings<'a> {
         Ok(parts.concat())
     }
 
-    /// The outcome: rows of valid length and sum. `left` says of points why they stay.
+    /// The outcome: rows of valid length and sum. `left` gives the reason for points that stay.
     pub(super) fn outcome(
         self,
         label: &str,

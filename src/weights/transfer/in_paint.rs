@@ -1,22 +1,22 @@
-//! Filling in rows over a surface from those that are known.
+//! Weight inpainting: fills in rows over a surface from known rows.
 //!
 //! Abdrashitov et al. 2023, "Robust skin weights transfer via weight inpainting", equation 2: the unknown weights
-//! minimise tr(W' Q W) with Q = -L + L M^-1 L, which is as smooth as the surface allows and keeps slopes at the rim.
+//! minimise tr(W' Q W) with Q = -L + L M^-1 L, which is smooth and keeps slopes at the rim.
 
 use crate::math::{Factor, FactorError, SurfaceLaplacian, Symmetric};
 use crate::task::Task;
 use crate::weights::automatic::{Places, TopRows};
 use rayon::prelude::*;
 
-/// More unknowns than this are filled in without the second part of Q, whose factor would take too much memory.
+/// Maximum number of unknowns with the second part of Q, whose factor needs much memory.
 const MOST_BENT: usize = 200_000;
 
 /// Right-hand sides solved together by one thread.
 const COLUMNS: usize = 4;
 
-/// Fills in the rows of places that are not `known` and on whose island one is; returns whether slopes were kept.
+/// Fills in the rows of positions that are not `known`, on islands with a known one; returns whether slopes were kept.
 ///
-/// `wanted`: n_places: what is filled in. `rows` hold the known ones.
+/// `wanted`: n_places: the positions to fill in. `rows` hold the known ones.
 pub(super) fn in_paint(
     places: &Places,
     known: &[bool],
@@ -41,7 +41,7 @@ pub(super) fn in_paint(
     let keeps_slopes = n <= MOST_BENT;
     let zeros = vec![0.0; places.n()];
     let stiffness = Symmetric::laplacian(&zeros, &laplacian.edges);
-    // Per area, so that both parts of Q weigh the same at any scale and density.
+    // Scaled by area, so that the ratio of both parts of Q does not depend on scale and density.
     let mean = laplacian.areas.iter().sum::<f64>() / places.n().max(1) as f64;
     let (mut matrix, mut to_known) = stiffness.split(&index, n);
     if keeps_slopes {

@@ -1,9 +1,9 @@
-//! Weights taken from another model.
+//! Transfers weights from another model.
 //!
-//! The way of the data: joints are matched by `names`, each place takes the row of the closest place of the source
-//! within the limits, and `in_paint` fills in the rest over the surface.
+//! Data flow: joints are matched by `names`, each position takes the row of the closest position of the source within
+//! the limits, and `in_paint` fills in the rest over the surface.
 //!
-//! Invariant: a point without a match never takes a row silently: the report says how many were filled in, and how.
+//! Invariant: points without a match are in the report, with their number and how they were filled in.
 
 mod in_paint;
 mod names;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// A surface with weights.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransferSource {
-    /// What reports call it.
+    /// Its name in reports.
     pub name: String,
     /// n_points bind positions in the world of the bind pose ([`Subject::to_world`]), metres.
     pub positions: Vec<Vec3>,
@@ -36,24 +36,24 @@ pub struct TransferSource {
     pub joints: Vec<String>,
 }
 
-/// Its numbers are finite; so that an `Arc` of one equals itself without being read.
+/// Its numbers are finite. `Eq` lets an `Arc` compare by pointer first.
 impl Eq for TransferSource {}
 
-/// Taking the weights of the closest places of another surface, the rest filled in over the surface.
+/// A transfer of weights from the closest positions of another surface; the rest is filled in over the surface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
-    /// From where.
+    /// The source.
     pub source: Arc<TransferSource>,
-    /// Farther than this is no match, as a fraction of the diagonal of the bounds.
+    /// Maximum distance of a match, as a fraction of the bounding-box diagonal.
     pub max_distance: f32,
-    /// Normals that differ by more than this are no match, degrees.
+    /// Maximum angle between the normals of a match, degrees.
     pub max_angle_degrees: f32,
     /// Whether points without a match are filled in over the surface (Laplace), or left as they are.
     pub in_paint: bool,
 }
 
 impl Transfer {
-    /// From `source`, with the usual limits.
+    /// From `source`, with the default limits.
     pub fn new(source: Arc<TransferSource>) -> Self {
         Self {
             source,
@@ -63,10 +63,10 @@ impl Transfer {
         }
     }
 
-    /// The rows it makes of `subject`.
+    /// The new rows of `subject`.
     ///
-    /// Both are compared in the world of their bind poses. Joints are the same by name ([`match_names`]); what the other
-    /// model gives joints that this one lacks is shared by the rest. Fails where no joint is the same.
+    /// Both are compared in the world space of their bind poses. Joints are matched by name ([`match_names`]); weights
+    /// of unmatched joints are shared by the others. Fails if no joint matches.
     pub fn run(&self, subject: &Subject<'_>, task: &Task) -> Result<Outcome, OperationError> {
         task.step("Reading the surfaces", 0.0)?;
         let source = &*self.source;
@@ -106,7 +106,7 @@ impl Transfer {
                 notes.push(islands_note(
                     &sizes,
                     &format!("had no match on \"{}\"", source.name),
-                    "took the closest place however far",
+                    "used the closest position at any distance",
                 ));
             }
             let n_filled = unmatched(&is_known).count();
@@ -115,10 +115,10 @@ impl Transfer {
                     let how = if keeps_slopes {
                         ""
                     } else {
-                        ", without keeping slopes: they are too many"
+                        ", without keeping slopes: there are too many"
                     };
                     notes.push(format!(
-                        "{n_filled} points without a match were filled in over the surface{how}."
+                        "{n_filled} vertices without a match were filled in over the surface{how}."
                     ));
                 }
                 Ok(_) => {}
@@ -129,14 +129,14 @@ impl Transfer {
                         .collect();
                     known.closest.take(&rest, &mut rows, &mut is_known);
                     notes.push(format!(
-                        "Filling in failed: {failed}. {n_filled} points took the closest place however far."
+                        "Filling in failed: {failed}. {n_filled} vertices used the closest position at any distance."
                     ));
                 }
             }
         }
         task.step("Writing rows", 0.97)?;
         let mut outcome = finish(subject, &places, &rows, notes);
-        // What has no match says so; that no row was made of it is the same fact.
+        // Points without a match are reported as such; that they got no row is the same fact.
         let untouched = left_out.first().map(|l: &LeftOut| l.points.clone());
         outcome
             .report
@@ -169,14 +169,14 @@ impl Transfer {
         let n_carrying = carries.iter().filter(|c| **c).count();
         if lacking.len() == n_carrying {
             return Err(OperationError::Refused(format!(
-                "No bone of \"{}\" that carries weight has the name of one here: it has {}.",
+                "No bone of \"{}\" that has weight matches a bone of this skin by name: it has {}.",
                 source.name,
                 some(lacking.into_iter())
             )));
         }
         if !lacking.is_empty() {
             notes.push(format!(
-                "Not found here: {}. Their weight is shared by the bones that were.",
+                "Bones without a match in this skin: {}. The other bones share their weight.",
                 some(lacking.into_iter())
             ));
         }
@@ -184,7 +184,7 @@ impl Transfer {
     }
 }
 
-/// What the closest places tell.
+/// The rows at the closest positions.
 struct Known {
     rows: TopRows,
     /// n_places: whether its row is.
@@ -192,7 +192,7 @@ struct Known {
     closest: Closest,
 }
 
-/// For each place the row at the closest place of the source, of joints of the subject.
+/// The row at the closest position of the source for each position, with joints of the subject.
 struct Closest {
     rows: Vec<Vec<(u16, f32)>>,
 }
@@ -207,7 +207,7 @@ impl Known {
     ) -> Result<Self, Cancelled> {
         let source = &*transfer.source;
         let index = SurfaceIndex::new(&source.triangles, &source.positions);
-        task.step("Looking for the closest places", 0.1)?;
+        task.step("Finding the closest positions", 0.1)?;
         let low_high = |positions: &[Vec3]| {
             let start = (Vec3::INFINITY, Vec3::NEG_INFINITY);
             positions
@@ -271,7 +271,7 @@ impl Known {
 }
 
 impl Closest {
-    /// The places of islands where something is wanted but nothing known.
+    /// The positions of islands that have wanted but no known positions.
     fn islands_without(&self, places: &Places, is_known: &[bool], wanted: &[bool]) -> Vec<u32> {
         let mut has = vec![false; places.n_islands];
         for (place, known) in is_known.iter().enumerate() {
@@ -281,7 +281,7 @@ impl Closest {
         (0..self.rows.len() as u32).filter(without).collect()
     }
 
-    /// Takes the closest row at `those`, however far.
+    /// Takes the closest row at `those`, at any distance.
     fn take(&self, those: &[u32], rows: &mut TopRows, is_known: &mut [bool]) {
         for &place in those {
             let row = &self.rows[place as usize];
@@ -293,7 +293,7 @@ impl Closest {
     }
 }
 
-/// How many of the places lie on each island that they touch.
+/// The number of positions on each island that they touch.
 fn island_sizes(places: &Places, those: &[u32]) -> Vec<usize> {
     let mut sizes = vec![0; places.n_islands];
     for &place in those {
@@ -308,7 +308,7 @@ fn normal_of(source: &TransferSource, triangle: u32) -> Vec3 {
     (b - a).cross(c - a).normalize_or_zero()
 }
 
-/// The rows of a triangle's corners, mixed, as joints of the subject.
+/// The interpolated rows of a triangle's corners, with joints of the subject.
 fn row_at(source: &TransferSource, same: &[Option<u16>], place: SurfacePlace) -> Vec<(u16, f32)> {
     let mut row: Vec<(u16, f32)> = Vec::new();
     let corners = source.triangles[place.triangle as usize];

@@ -1,8 +1,8 @@
-//! Which joint of one model is which of another, by name.
+//! Matches the joints of two models by name.
 
-/// For each of `theirs` the index of the joint of `ours` that it is: the same name, else the same but for case, signs and
-/// a prefix that names a rig or exporter ("mixamorig:LeftArm", "Armature|left_arm"). A joint of ours stands for one of
-/// theirs at most.
+/// The index in `ours` for each of `theirs`: the same name, else the same except for case, punctuation and a prefix
+/// that names a rig or exporter ("mixamorig:LeftArm", "Armature|left_arm"). A joint of `ours` matches at most one of
+/// `theirs`.
 pub fn match_names(theirs: &[String], ours: &[String]) -> Vec<Option<u16>> {
     let mut found: Vec<Option<u16>> = vec![None; theirs.len()];
     let mut taken = vec![false; ours.len()];

@@ -1,56 +1,57 @@
-//! The Export page: what goes into the file, what it came to, and the file beside the model before it is saved.
+//! The Export page: options, results, and the comparison of the file with the model before saving.
 //!
-//! It stands beside the viewport, not over it: what was computed is looked at there, and the timeline plays.
+//! It stands beside the viewport instead of over it, so that the computed file can be inspected and the timeline
+//! plays.
 
-mod ahead;
 mod options;
+mod preflight;
 mod report;
-mod still;
+mod static_mesh;
 
-use super::path_field::{Asker, PathField};
+use super::path_field::{PathField, PathUse};
 use super::take_enter;
 use crate::document::PaneLayout;
 use crate::editor::Editor;
 use crate::editor::exporting::{Correction, ExportKind, Standing};
-use crate::io::gltf_export::Container;
-use crate::io::still::is_obj;
+use crate::export::GltfFormat;
+use crate::export::is_obj;
 use crate::view::chord::take_escape;
 use crate::view::theme;
 use eframe::egui;
 use egui::{Button, Context, ProgressBar, Role, ScrollArea, Stroke, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
-/// What the page is wide, points; in a small window not more than this share of it.
+/// Width of the page, points, and its maximum fraction of the window.
 const WIDTH: f32 = 348.0;
 const SHARE: f32 = 0.45;
 
-/// The page, and what is typed in it.
+/// The Export page and its state.
 pub(in crate::app) struct ExportPage {
     model_field: PathField,
     still_field: PathField,
-    /// The model that the paths were proposed for.
+    /// The model for which the paths were proposed.
     model: u64,
     is_open: bool,
-    /// Whether no widget had the keyboard when the frame began: Enter that ends a field is used up by it.
+    /// Whether no widget had the keyboard focus at the start of the frame: Enter that ends a field is consumed by it.
     was_free: bool,
-    /// Whether something had Esc to itself when the last frame ended: a field that is typed in, a menu, a window.
+    /// Whether a text field, a menu or a window owned Esc at the end of the last frame.
     gives_escape: bool,
 }
 
-/// What the artist asked for in a frame.
+/// The requests of a frame.
 #[derive(Default)]
-pub(in crate::app) struct Asked {
+pub(in crate::app) struct Requests {
     pub(in crate::app) closes: bool,
-    /// Whether the difference between the file and the model is to be coloured.
+    /// Whether to colour the difference between the file and the model.
     pub(in crate::app) difference: Option<bool>,
 }
 
 impl ExportPage {
-    /// A page that is closed.
+    /// The closed page.
     pub(in crate::app) fn new(editor: &Editor) -> Self {
         Self {
-            model_field: PathField::new(Asker::Export, editor),
-            still_field: PathField::new(Asker::ExportStill, editor),
+            model_field: PathField::new(PathUse::Export, editor),
+            still_field: PathField::new(PathUse::ExportStill, editor),
             model: editor.model_serial(),
             is_open: false,
             was_free: false,
@@ -62,7 +63,7 @@ impl ExportPage {
         self.is_open
     }
 
-    /// Opens the page for one of both kinds, and else as it was left; the keyboard is in the path.
+    /// Opens the page for one kind of export, otherwise unchanged; the path gets the keyboard focus.
     pub(in crate::app) fn open(&mut self, kind: ExportKind, editor: &mut Editor) {
         self.follow_model(editor);
         self.is_open = true;
@@ -74,13 +75,13 @@ impl ExportPage {
         editor.export_settings_mut().kind = kind;
         self.field(kind).ask_focus();
         if kind == ExportKind::Still {
-            // A model is neither looked at nor advised on meanwhile.
+            // The comparison and the preflight of a model end.
             editor.show_exported(None);
             editor.stop_advising();
         }
     }
 
-    /// Where the file goes.
+    /// The path field of a kind of export.
     fn field(&mut self, kind: ExportKind) -> &mut PathField {
         match kind {
             ExportKind::Model => &mut self.model_field,
@@ -88,48 +89,48 @@ impl ExportPage {
         }
     }
 
-    /// Closes the page; what was computed stays until the model is closed, but is not shown any more.
+    /// Closes the page; the computed file is kept until the model is closed, but no longer shown.
     pub(in crate::app) fn close(&mut self, editor: &mut Editor) {
         self.is_open = false;
         editor.show_exported(None);
         editor.stop_advising();
     }
 
-    /// What the page takes of a window, points.
+    /// Width of the page in a window, points.
     pub(in crate::app) fn width(ctx: &Context) -> f32 {
         WIDTH.min((SHARE * ctx.content_rect().width()).floor())
     }
 
-    /// Another model has another place.
+    /// Proposes a new path for a new model.
     fn follow_model(&mut self, editor: &mut Editor) {
         if self.model != editor.model_serial() {
-            self.model_field = PathField::new(Asker::Export, editor);
-            self.still_field = PathField::new(Asker::ExportStill, editor);
+            self.model_field = PathField::new(PathUse::Export, editor);
+            self.still_field = PathField::new(PathUse::ExportStill, editor);
             self.model = editor.model_serial();
             editor.measure_diagonal();
         }
     }
 
-    /// The page over all of `ui`; `is_coloured`: whether the difference is shown as colours.
+    /// Draws the page over all of `ui`; `is_coloured`: whether the difference is coloured.
     pub(in crate::app) fn show_ui(
         &mut self,
         ui: &mut Ui,
         editor: &mut Editor,
         is_coloured: bool,
-    ) -> Asked {
+    ) -> Requests {
         self.follow_model(editor);
         self.was_free = ui.memory(|m| m.focused().is_none());
-        let mut asked = Asked::default();
+        let mut requests = Requests::default();
         ui.horizontal(|ui| {
             ui.heading(match editor.exporting().settings().kind {
                 ExportKind::Model => "Export glTF",
-                ExportKind::Still => "Export still",
+                ExportKind::Still => "Export static mesh",
             });
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 let button = Button::new(icons::ICON_CLOSE.rich_text().size(16.0)).frame(false);
-                let response = ui.add(button).on_hover_text("Leave this page  (Esc)");
-                response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Leave the page"));
-                asked.closes |= response.clicked();
+                let response = ui.add(button).on_hover_text("Close this page  (Esc)");
+                response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Close the page"));
+                requests.closes |= response.clicked();
             });
         });
         let mut act = false;
@@ -139,28 +140,28 @@ impl ExportPage {
             .max_height((ui.available_height() - footer).max(40.0))
             .auto_shrink([false, false])
             .show(ui, |ui| {
-                // Room for the bar that scrolls.
+                // Space for the scroll bar.
                 ui.set_max_width(ui.available_width() - 4.0);
                 self.kind_ui(ui, editor);
                 let kind = editor.exporting().settings().kind;
                 act |= self.file_ui(ui, kind);
                 ui.separator();
                 match kind {
-                    ExportKind::Model => self.model_ui(ui, editor, is_coloured, &mut asked),
+                    ExportKind::Model => self.model_ui(ui, editor, is_coloured, &mut requests),
                     ExportKind::Still => {
-                        still::still_ui(ui, editor, is_obj(&self.still_field.typed()));
+                        static_mesh::static_mesh_ui(ui, editor, is_obj(&self.still_field.typed()));
                         Self::progress_ui(ui, editor);
-                        still::saved_ui(ui, editor);
+                        static_mesh::saved_ui(ui, editor);
                     }
                 }
             });
         ui.add_space(4.0);
-        self.buttons_ui(ui, editor, act, &mut asked);
-        asked
+        self.buttons_ui(ui, editor, act, &mut requests);
+        requests
     }
 
-    /// Answers Enter and Esc where nothing else wants them: call after everything that does. `has_window`: whether
-    /// something floats that Esc closes first.
+    /// Handles Enter and Esc if nothing else uses them: call it last. `has_window`: whether a floating window exists
+    /// that Esc closes first.
     pub(in crate::app) fn keys(
         &mut self,
         ctx: &Context,
@@ -171,7 +172,7 @@ impl ExportPage {
         let own = self.field(editor.exporting().settings().kind).id();
         let is_typing = focused.is_some() && focused != own && ctx.text_edit_focused();
         let has_escape = is_typing || has_window || ctx.any_popup_open();
-        // Whatever ended with this very key was there when the last frame ended.
+        // Whatever closed with this key press was open at the end of the last frame.
         let gave_escape = std::mem::replace(&mut self.gives_escape, has_escape);
         let is_busy = editor.is_painting() || editor.transforming().is_some();
         if is_busy {
@@ -184,7 +185,7 @@ impl ExportPage {
         !gave_escape && !has_escape && ctx.input_mut(take_escape)
     }
 
-    /// What is exported.
+    /// Draws the kind of export.
     fn kind_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
         let chosen = editor.exporting().settings().kind;
         ui.horizontal_wrapped(|ui| {
@@ -197,30 +198,30 @@ impl ExportPage {
         });
     }
 
-    /// Where the file goes, and its format; whether Enter was pressed in the path.
+    /// Draws path and format; returns whether Enter was pressed in the path.
     fn file_ui(&mut self, ui: &mut Ui, kind: ExportKind) -> bool {
         let field = self.field(kind);
         let is_entered = field.field_ui(ui, ui.available_width());
-        field.said_ui(ui);
+        field.message_ui(ui);
         let path = field.typed();
-        let container = Container::of_path(&path);
+        let format = GltfFormat::of_path(&path);
         let mut formats = vec![
             (
                 "glb",
-                container == Some(Container::Glb),
+                format == Some(GltfFormat::Glb),
                 "Binary (.glb)",
-                "One glTF file with everything in it.",
+                "A single glTF file that contains everything.",
             ),
             (
                 "gltf",
-                container == Some(Container::Gltf),
+                format == Some(GltfFormat::Gltf),
                 "Text (.gltf)",
-                "A glTF text file, with data and pictures in files beside it.",
+                "A glTF text file; buffers and textures are separate files beside it.",
             ),
         ];
         if kind == ExportKind::Still {
             let about =
-                "A Wavefront OBJ text file, which every modeller and sculpting program reads.";
+                "A Wavefront OBJ text file, readable by every modelling and sculpting program.";
             formats.push(("obj", is_obj(&path), "OBJ (.obj)", about));
         }
         ui.horizontal_wrapped(|ui| {
@@ -233,19 +234,25 @@ impl ExportPage {
         is_entered
     }
 
-    /// What goes into a model, what that will come to and what it came to.
-    fn model_ui(&mut self, ui: &mut Ui, editor: &mut Editor, is_coloured: bool, asked: &mut Asked) {
+    /// Draws options, preflight and results of a model export.
+    fn model_ui(
+        &mut self,
+        ui: &mut Ui,
+        editor: &mut Editor,
+        is_coloured: bool,
+        requests: &mut Requests,
+    ) {
         options::options_ui(ui, editor);
         let path = self.model_field.typed();
         if editor.export_standing(&path) != Standing::Current {
             editor.advise_export(&path);
-            ahead::ahead_ui(ui, editor);
+            preflight::preflight_ui(ui, editor);
         }
         Self::progress_ui(ui, editor);
-        self.result_ui(ui, editor, is_coloured, asked);
+        self.result_ui(ui, editor, is_coloured, requests);
     }
 
-    /// What is being computed, and how far it is.
+    /// Draws the running computation and its progress.
     fn progress_ui(ui: &mut Ui, editor: &mut Editor) {
         let Some(task) = editor.computing_export().cloned() else {
             return;
@@ -261,20 +268,26 @@ impl ExportPage {
                 .show_percentage();
             ui.add(bar).widget_info(|| {
                 let mut info =
-                    WidgetInfo::labeled(Role::ProgressIndicator, true, "Progress of the export");
+                    WidgetInfo::labeled(Role::ProgressIndicator, true, "Export progress");
                 info.value = Some(f64::from((100.0 * task.fraction()).floor()));
                 info
             });
-            let about = "Stop computing; nothing is written.";
-            stop = ui.button("Stop").on_hover_text(about).clicked();
+            let about = "Cancel the computation. No file is written.";
+            stop = ui.button("Cancel").on_hover_text(about).clicked();
         });
         if stop {
             editor.stop_computing();
         }
     }
 
-    /// What was computed last, whether it is of use, and how it is looked at.
-    fn result_ui(&self, ui: &mut Ui, editor: &mut Editor, is_coloured: bool, asked: &mut Asked) {
+    /// Draws the result of the last computation and its comparison.
+    fn result_ui(
+        &self,
+        ui: &mut Ui,
+        editor: &mut Editor,
+        is_coloured: bool,
+        requests: &mut Requests,
+    ) {
         if editor.exporting().result().is_none() || editor.computing_export().is_some() {
             return;
         }
@@ -282,10 +295,10 @@ impl ExportPage {
         let standing = editor.export_standing(&self.model_field.typed());
         if let Some(stale) = standing.sentence() {
             let accent = theme::palette(ui).accent;
-            report::says_ui(ui, icons::ICON_SYNC_PROBLEM, accent, stale);
+            report::icon_text_ui(ui, icons::ICON_SYNC_PROBLEM, accent, stale);
         }
         report::verdict_ui(ui, editor);
-        report::beside_ui(ui, editor, is_coloured, asked);
+        report::beside_ui(ui, editor, is_coloured, requests);
         if report::report_ui(ui, editor) {
             editor.show_worst_of_export();
             if editor.exporting().beside().is_none() {
@@ -294,7 +307,13 @@ impl ExportPage {
         }
     }
 
-    fn buttons_ui(&mut self, ui: &mut Ui, editor: &mut Editor, mut act: bool, asked: &mut Asked) {
+    fn buttons_ui(
+        &mut self,
+        ui: &mut Ui,
+        editor: &mut Editor,
+        mut act: bool,
+        requests: &mut Requests,
+    ) {
         let kind = editor.exporting().settings().kind;
         let field = self.field(kind);
         let (is_empty, asks) = (field.is_empty(), field.asks());
@@ -305,7 +324,7 @@ impl ExportPage {
             let key = if is_default { "  (Enter)" } else { "" };
             format!("{text}{key}")
         };
-        // The one that Enter presses has an edge.
+        // The default button, for Enter, has an outline.
         let edge = Stroke::new(1.0, theme::palette(ui).text_dim);
         let button = |text: &'static str, is_default: bool| {
             let button = Button::new(text);
@@ -319,18 +338,18 @@ impl ExportPage {
         ui.horizontal(|ui| {
             if kind == ExportKind::Model {
                 let about =
-                    "Make the file in memory, to look at it beside the model before it is saved.";
+                    "Compute the file in memory and compare it with the model before you save it.";
                 let response = ui.add_enabled(ready, button("Compute", computes_first));
                 compute = response
                     .on_hover_text(enter(about, computes_first))
                     .clicked();
             }
             let (verb, about) = if asks {
-                ("Replace", "Write over the file that is there.")
+                ("Replace", "Overwrite the existing file.")
             } else if kind == ExportKind::Still {
-                ("Save", "Write the moment on screen.")
+                ("Save", "Write the frame on screen.")
             } else if editor.export_standing(&self.model_field.typed()) == Standing::Current {
-                ("Save", "Write the file that was computed.")
+                ("Save", "Write the computed file.")
             } else {
                 ("Save", "Compute the file and write it.")
             };
@@ -338,8 +357,8 @@ impl ExportPage {
             save = response
                 .on_hover_text(enter(about, !computes_first))
                 .clicked();
-            let close = ui.button("Close").on_hover_text("Leave this page  (Esc)");
-            asked.closes |= close.clicked();
+            let close = ui.button("Close").on_hover_text("Close this page  (Esc)");
+            requests.closes |= close.clicked();
         });
         act &= ready;
         if compute || (act && computes_first) {
@@ -349,7 +368,7 @@ impl ExportPage {
         }
     }
 
-    /// Whether the file should be looked at before it is saved: a corrected one that was not computed yet.
+    /// Whether Enter computes first: for a correction that is not computed yet.
     fn computes_first(&self, editor: &Editor) -> bool {
         editor.exporting().settings().kind == ExportKind::Model
             && editor.correction() != Correction::None
@@ -357,7 +376,7 @@ impl ExportPage {
             && editor.export_standing(&self.model_field.typed()) != Standing::Current
     }
 
-    /// Whether nothing that the buttons start is under way.
+    /// Whether no job blocks the buttons.
     fn is_free(editor: &Editor) -> bool {
         editor.job().is_none() && editor.computing_export().is_none()
     }

@@ -1,4 +1,4 @@
-//! What goes into the file.
+//! The options of a model export.
 
 use super::report::millimetres;
 use crate::document::ClipId;
@@ -9,12 +9,12 @@ use crate::view::theme;
 use eframe::egui;
 use egui::{Button, CollapsingHeader, DragValue, Grid, RichText, Role, Ui, WidgetInfo};
 
-/// Percent of the diagonal.
+/// Tolerance, in % of the bounding-box diagonal.
 const TOLERANCE: std::ops::RangeInclusive<f64> = 0.001..=10.0;
 const MORPHS: std::ops::RangeInclusive<usize> = 0..=64;
 const JOINTS: std::ops::RangeInclusive<usize> = 1..=1024;
 
-/// The correction, and what it needs to know; else what goes without one.
+/// Draws the correction and its options, or the options without a correction.
 pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
     let correction = editor.correction();
     ui.strong("Correction");
@@ -41,7 +41,7 @@ pub(super) fn options_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-/// Without a correction: influences, and the rest pose.
+/// Draws the options without a correction: influences and rest pose.
 fn plain_ui(ui: &mut Ui, editor: &mut Editor) {
     let settings = editor.export_settings_mut();
     ui.horizontal(|ui| {
@@ -52,15 +52,15 @@ fn plain_ui(ui: &mut Ui, editor: &mut Editor) {
             let label = format!("{n} influences");
             radio.widget_info(|| WidgetInfo::selected(Role::RadioButton, true, is_on, &label));
             let about =
-                "Most bones a vertex of a rewritten mesh follows. Many viewers read only 4.";
+                "Maximum number of bones per vertex of a rewritten mesh. Many viewers read only 4.";
             if radio.on_hover_text(about).clicked() {
                 settings.influences = n;
             }
         }
     });
-    ui.checkbox(&mut settings.write_pose_as_rest, "Write pose as rest")
+    ui.checkbox(&mut settings.write_pose_as_rest, "Write pose as rest pose")
         .on_hover_text(
-            "Make your own pose, as it is without a clip, the pose that other programs open the file in.",
+            "Export your own pose as the rest pose. Other programs open the file in this pose.",
         );
 }
 
@@ -85,8 +85,7 @@ fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
                     .speed(0.002)
                     .max_decimals(3)
                     .suffix(" %");
-                let about = "The farthest that a point may be off, in percent of the diagonal of the box around the \
-                             model at rest.";
+                let about = "Largest allowed error of any vertex, in % of the bounding-box diagonal in the rest pose.";
                 number(ui, value, "Tolerance", about);
                 if percent.to_bits() != before.to_bits() {
                     bake.tolerance = percent / 100.0;
@@ -94,7 +93,7 @@ fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
                 if let Some(diagonal) = diagonal {
                     ui.label(format!("= {}", millimetres(bake.tolerance * diagonal)))
                         .on_hover_text(format!(
-                            "The diagonal is {}.",
+                            "The bounding-box diagonal is {}.",
                             millimetres(diagonal)
                         ));
                 }
@@ -103,40 +102,40 @@ fn corrected_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
             if correction == Correction::Clips {
                 ui.label("Morph targets");
                 let value = DragValue::new(&mut bake.max_morphs).range(MORPHS).speed(0.05);
-                let about = "Most that a mesh gets. Many engines play no more than 8.";
-                number(ui, value, "Most morph targets", about);
+                let about = "Maximum number of morph targets per mesh. Many engines support only 8.";
+                number(ui, value, "Max morph targets", about);
                 ui.end_row();
             }
             if correction != Correction::Frames {
                 ui.label("Joints");
                 let value = DragValue::new(&mut bake.max_joints).range(JOINTS).speed(0.5);
-                let about = "Most joints that a skin may have, those of the model included.";
-                number(ui, value, "Most joints", about);
+                let about = "Maximum number of joints per skin, including the model's own.";
+                number(ui, value, "Max joints", about);
                 ui.end_row();
             }
         });
     if correction != Correction::Retarget {
         ui.horizontal_wrapped(|ui| {
             ui.checkbox(&mut bake.normals, "Normals").on_hover_text(
-                "Morph targets turn normals too, so that light falls as it does here; the file grows.",
+                "Store normals in morph targets for correct shading. The file gets larger.",
             );
             ui.checkbox(&mut bake.sparse, "Sparse")
-                .on_hover_text("Write of a morph target only the vertices that it moves, where that is smaller.");
+                .on_hover_text("Store only the vertices that a morph target moves, where that is smaller.");
             if correction == Correction::Clips {
-                ui.checkbox(&mut bake.unipolar, "Weights 0 - 1").on_hover_text(
-                    "Keep the weights of morph targets within 0 and 1, as some engines need; it costs one target more.",
+                ui.checkbox(&mut bake.unipolar, "Weights 0–1").on_hover_text(
+                    "Keep morph target weights between 0 and 1, as some engines require. Costs one more target.",
                 );
             }
         });
     }
     if correction != Correction::Frames {
         let dim = theme::palette(ui).text_dim;
-        ui.label(RichText::new("At most 4 influences a vertex.").color(dim));
+        ui.label(RichText::new("Writes up to 4 influences per vertex.").color(dim));
     }
     clips_ui(ui, editor, correction);
 }
 
-/// The clips that are corrected, or that there are frames of.
+/// Draws the clips to correct or to bake into frames.
 fn clips_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
     let clips = editor.document().clips().iter();
     let clips: Vec<(ClipId, String)> = clips
@@ -145,17 +144,17 @@ fn clips_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
         .collect();
     if clips.is_empty() {
         ui.label(match correction {
-            Correction::Frames => "There is no clip to make frames of.",
-            _ => "There is no clip to correct.",
+            Correction::Frames => "The project has no clip to bake.",
+            _ => "The project has no clip to correct.",
         });
         return;
     }
     let (verb, about) = if correction == Correction::Frames {
-        ("In the file", "Whether the clip is in the file.")
+        ("In the file", "Include this clip in the file.")
     } else {
         (
             "Corrected",
-            "Whether the tolerance holds in this clip. The others stay in the file as they come out.",
+            "Keep this clip within the tolerance. Clips that are off stay in the file uncorrected.",
         )
     };
     let mut chosen: Vec<ClipId> = editor.exporting().settings().bake.clips.clone();
@@ -175,7 +174,7 @@ fn clips_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
     };
     let shown = editor.shown_clip().map(|(id, _)| id);
     let shown = shown.filter(|id| clips.iter().any(|(known, _)| known == id));
-    // None means all.
+    // `None` means all clips.
     let mut next: Option<Vec<ClipId>> = None;
     CollapsingHeader::new(title)
         .id_salt("corrected clips")
@@ -187,9 +186,9 @@ fn clips_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
                         next = Some(Vec::new());
                     }
                     let is_only = shown.is_some_and(|id| chosen == [id]);
-                    let only = Button::new("Only the one on screen").small();
+                    let only = Button::new("Current clip only").small();
                     let button = ui.add_enabled(shown.is_some() && !is_only, only);
-                    let about = "Only the clip that the timeline shows.";
+                    let about = "Only the clip on the timeline.";
                     let button = button.on_hover_text(about).on_disabled_hover_text(about);
                     if button.clicked() {
                         next = Some(shown.into_iter().collect());
@@ -198,7 +197,7 @@ fn clips_ui(ui: &mut Ui, editor: &mut Editor, correction: Correction) {
             }
             for (id, name) in &clips {
                 let is_on = chosen.contains(id);
-                // One stays.
+                // At least one clip stays on.
                 let is_last = is_on && chosen.len() == 1;
                 let mut on = is_on;
                 let name = if name.is_empty() { "(no name)" } else { name };

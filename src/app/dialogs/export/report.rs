@@ -1,17 +1,17 @@
-//! What a computed export came to, and how it lies beside the model.
+//! The results of a computed export, and its comparison with the model.
 
-use super::Asked;
+use super::Requests;
 use crate::bake::BakeMode;
 use crate::document::PaneLayout;
 use crate::editor::Editor;
+use crate::export::CorrectionReport;
 use crate::finding::{Finding, Severity, counted, trimmed};
-use crate::io::gltf_export::CorrectionReport;
 use crate::view::theme;
 use eframe::egui;
 use egui::{Color32, Grid, Label, RichText, Ui};
 use egui_material_icons::{MaterialIcon, icons};
 
-/// A length in millimetres.
+/// A length in millimetres, or in metres from 1 m on.
 pub(super) fn millimetres(metres: f64) -> String {
     let mm = metres * 1e3;
     match mm.abs() {
@@ -22,7 +22,7 @@ pub(super) fn millimetres(metres: f64) -> String {
     }
 }
 
-/// Kilobytes, or megabytes.
+/// A file size in kilobytes or megabytes.
 pub(super) fn size(bytes: usize) -> String {
     match bytes as f64 / 1024.0 {
         kb if kb >= 1024.0 => format!("{:.2} MB", kb / 1024.0),
@@ -30,7 +30,7 @@ pub(super) fn size(bytes: usize) -> String {
     }
 }
 
-/// Whether what was computed last is within the tolerance, in a sentence.
+/// Draws whether the last result is within the tolerance.
 pub(super) fn verdict_ui(ui: &mut Ui, editor: &Editor) {
     let Some(result) = editor.exporting().result() else {
         return;
@@ -40,11 +40,11 @@ pub(super) fn verdict_ui(ui: &mut Ui, editor: &Editor) {
         let report = result.report();
         ui.strong("Computed");
         ui.label(if report.verbatim {
-            "The model's own bytes: nothing was edited.".to_owned()
+            "Nothing was edited. The file is identical to the source.".to_owned()
         } else {
             format!(
-                "{} of meshes with new weights, {} written.",
-                counted(report.n_primitives_rewritten, "part"),
+                "{} with new weights, {} written.",
+                counted(report.n_primitives_rewritten, "primitive"),
                 counted(report.n_clips_written, "clip")
             )
         });
@@ -58,71 +58,70 @@ pub(super) fn verdict_ui(ui: &mut Ui, editor: &Editor) {
         } else {
             (icons::ICON_WARNING, palette.error)
         };
-        says_ui(ui, icon, colour, &sentence);
+        icon_text_ui(ui, icon, colour, &sentence);
     }
 }
 
-/// How good a corrected file is, in sentences, and whether each is good news.
+/// The verdicts on a correction: whether each is good, and the sentence.
 fn verdicts(report: &CorrectionReport) -> Vec<(bool, String)> {
     let tolerance = report.tolerance_percent;
     let off = |percent: f64| {
         let length = millimetres(percent / 100.0 * report.diagonal);
         format!("{percent:.4} % ({length})")
     };
-    let asked = format!("where {} % was asked for", trimmed(tolerance));
-    let mut said = Vec::new();
+    let limit = format!("tolerance {} %", trimmed(tolerance));
+    let mut verdicts = Vec::new();
     if report.moments > 0 {
         let most = off(report.max_percent);
-        said.push(if report.max_percent > tolerance {
-            let text = format!("The tolerance is missed: up to {most} off, {asked}.");
+        verdicts.push(if report.max_percent > tolerance {
+            let text = format!("Tolerance missed: largest error {most}, {limit}.");
             (false, text)
         } else if report.nothing_to_do {
-            let text = "No correction is needed: every program shows this as it is here.";
+            let text = "No correction needed. Every program shows the model as Sinew does.";
             (true, text.to_owned())
         } else {
-            let text = format!("Within the tolerance: nowhere more than {most} off.");
+            let text = format!("Within tolerance: largest error {most}.");
             (true, text)
         });
     } else if report.lacks_clip {
-        said.push((false, report.summary()));
+        verdicts.push((false, report.summary()));
     } else {
-        let text = "No clip could be checked: how far the file is off in clips is not known.";
-        said.push((false, text.to_owned()));
+        let text = "No clip was checked. The error in clips is unknown.";
+        verdicts.push((false, text.to_owned()));
     }
     if let Some(driven) = &report.driven {
         let most = off(driven.max_percent);
         if driven.max_percent > tolerance {
             let text = format!(
-                "The tolerance is missed in poses that no clip has, each bone turned up to 110 degrees: up to {most} off, \
-                 {asked}."
+                "Tolerance missed in poses outside the clips, with each bone rotated by up to 110°: largest error \
+                 {most}, {limit}."
             );
-            said.push((false, text));
+            verdicts.push((false, text));
         } else if report.moments == 0 {
-            let text = format!(
-                "Within the tolerance in poses that no clip has: nowhere more than {most} off."
-            );
-            said.push((true, text));
+            let text =
+                format!("Within tolerance in poses outside the clips: largest error {most}.");
+            verdicts.push((true, text));
         }
     }
     if let Some(whole) = &report.whole_stack {
         let text = format!(
-            "Helper joints follow the skinning alone: against all that the stack does, up to {} off.",
+            "Helper joints reproduce only the skinning. Largest error against the full deformer stack: {}.",
             off(whole.max_percent)
         );
-        said.push((whole.max_percent <= tolerance, text));
+        verdicts.push((whole.max_percent <= tolerance, text));
     }
-    said
+    verdicts
 }
 
-/// A sign and a sentence that wraps beside it.
-pub(super) fn says_ui(ui: &mut Ui, icon: MaterialIcon, colour: Color32, text: &str) {
+/// Draws an icon and a sentence that wraps beside it.
+pub(super) fn icon_text_ui(ui: &mut Ui, icon: MaterialIcon, colour: Color32, text: &str) {
     ui.horizontal_top(|ui| {
         ui.label(icon.rich_text().size(16.0).color(colour));
         ui.add(Label::new(RichText::new(text).color(colour)).wrap());
     });
 }
 
-/// A finding: what it is in a word, where, and what it says.
+/// Draws a finding: severity, location, message.
 pub(super) fn finding_ui(ui: &mut Ui, finding: &Finding) {
     let palette = theme::palette(ui);
     let (icon, colour, word) = match finding.severity {
@@ -131,10 +130,10 @@ pub(super) fn finding_ui(ui: &mut Ui, finding: &Finding) {
         Severity::Info => (icons::ICON_INFO, palette.text_dim, "Info"),
     };
     let text = format!("{word}, {}: {}", finding.place, finding.message);
-    says_ui(ui, icon, colour, &text);
+    icon_text_ui(ui, icon, colour, &text);
 }
 
-/// The numbers of what was computed last, and what it found; whether its worst place is asked for.
+/// Draws the statistics and findings of the last result; returns whether to show the worst vertex.
 pub(super) fn report_ui(ui: &mut Ui, editor: &Editor) -> bool {
     let Some(result) = editor.exporting().result() else {
         return false;
@@ -142,16 +141,16 @@ pub(super) fn report_ui(ui: &mut Ui, editor: &Editor) -> bool {
     let mut shows = false;
     if let Some(correction) = result.correction() {
         ui.add_space(4.0);
-        ui.strong("What it came to");
+        ui.strong("Results");
         shows = correction_ui(ui, correction);
     }
-    // Misses of the tolerance are said above; of the findings they come first, with what is beyond skinning after them.
+    // Tolerance misses are reported above; then findings, then deformations beyond skinning.
     let n_said = result.correction().map_or(0, |c| {
         let is_off = c.max_percent > c.tolerance_percent;
         let driven = c.driven.as_ref();
         let is_driven_off = driven.is_some_and(|d| d.max_percent > c.tolerance_percent);
-        let said = [is_off, is_driven_off, c.lacks_clip, c.whole_stack.is_some()];
-        said.into_iter().filter(|said| *said).count()
+        let missed = [is_off, is_driven_off, c.lacks_clip, c.whole_stack.is_some()];
+        missed.into_iter().filter(|is_missed| *is_missed).count()
     });
     for finding in result.report().findings.iter().skip(n_said) {
         finding_ui(ui, finding);
@@ -159,7 +158,7 @@ pub(super) fn report_ui(ui: &mut Ui, editor: &Editor) -> bool {
     shows
 }
 
-/// The numbers of a correction; whether the worst place is asked for.
+/// Draws the statistics of a correction; returns whether to show the worst vertex.
 fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
     let dim = theme::palette(ui).text_dim;
     let mut shows = false;
@@ -181,83 +180,84 @@ fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
                 row(
                     "Helper joints",
                     report.helper_joints.to_string(),
-                    "Joints added between those of the model.",
+                    "Joints added to the skeleton of the model.",
                 );
             }
             row(
                 "Morph targets",
                 report.morph_targets.to_string(),
-                "The most that were added to a mesh.",
+                "Largest number of morph targets added to a mesh.",
             );
             row(
                 "Largest error",
                 error(report.max_percent),
-                "The farthest that any point is off, at any moment that was looked at, in percent of the model's diagonal.",
+                "Largest error of any vertex at any sampled time, in % of the bounding-box diagonal.",
             );
             row(
-                "99.9 % below",
+                "99.9th percentile",
                 error(report.p999_percent),
-                "What all but one of a thousand points and moments stay below.",
+                "99.9 % of all samples have a smaller error, in % of the bounding-box diagonal.",
             );
             row(
-                "Rms",
+                "RMS error",
                 error(report.rms_percent),
-                "The root of the mean square over all points and moments.",
+                "Root mean square of the error over all vertices and sampled times, in % of the bounding-box \
+                 diagonal.",
             );
             row(
-                "Uncorrected",
+                "Without correction",
                 error(report.before_max_percent),
-                "The largest error of the model as linear blend skinning moves it, without the correction.",
+                "Largest error with plain linear blend skinning, in % of the bounding-box diagonal.",
             );
             if !report.normals_before.is_empty() {
                 row(
-                    "Normals",
+                    "Normal error",
                     format!(
-                        "{:.2}° (uncorrected {:.2}°)",
+                        "{:.2}° (without correction {:.2}°)",
                         report.normals.p99_degrees, report.normals_before.p99_degrees
                     ),
-                    "What 99 % of the normals of blended points are off by less than.",
+                    "Normal error of blended vertices, 99th percentile.",
                 );
             }
             if let Some(driven) = &report.driven {
                 row(
-                    "Other poses",
+                    "Outside clips",
                     error(driven.max_percent),
-                    "The largest error in poses that no clip has, the helper joints driven by what the file says of them.",
+                    "Largest error in poses outside the clips, with the helper joints driven as the file describes.",
                 );
             }
             if let Some(whole) = &report.whole_stack {
                 row(
-                    "Whole stack",
+                    "Full stack",
                     error(whole.max_percent),
-                    "The largest distance from all that the stack does; helper joints alone follow its skinning.",
+                    "Largest error against the full deformer stack. Helper joints reproduce only its skinning.",
                 );
             }
             row(
                 "Size",
-                format!("{} (x {:.2})", size(report.bytes), report.size_ratio),
-                "Of all files, and how much that is of the source.",
+                format!("{} ({:.2}× source)", size(report.bytes), report.size_ratio),
+                "Size of all files, and its ratio to the source.",
             );
             row(
-                "Checked",
-                format!("{} moments", report.moments),
-                "Keys, the middles between them and moments besides, read back from the written bytes and played as any \
-                 program plays them.",
+                "Verified",
+                counted(report.moments, "sampled time"),
+                "Sampled times at keyframes and between them. The written file is read back and played as any program \
+                 plays it.",
             );
             row(
-                "Took",
+                "Duration",
                 format!("{:.1} s + {:.1} s", report.bake_seconds, report.check_seconds),
-                "To compute, and to check.",
+                "Time to compute and to verify.",
             );
             if let Some(worst) = &report.worst {
-                ui.label(RichText::new("Worst").color(dim));
+                ui.label(RichText::new("Worst vertex").color(dim));
                 ui.vertical(|ui| {
                     let place = format!(
                         "\"{}\" at {:.3} s, vertex {}",
                         worst.clip, worst.time, worst.vertex
                     );
                     ui.add(Label::new(place).wrap());
-                    let about = "Go to that moment, select that point and look at it, with the file beside the model.";
+                    let about = "Jump to that time, select the vertex and show the file beside the model.";
                     shows = ui.small_button("Show").on_hover_text(about).clicked();
                 });
                 ui.end_row();
@@ -266,18 +266,23 @@ fn correction_ui(ui: &mut Ui, report: &CorrectionReport) -> bool {
     shows
 }
 
-/// How the file lies beside the model.
-pub(super) fn beside_ui(ui: &mut Ui, editor: &mut Editor, is_coloured: bool, asked: &mut Asked) {
+/// Draws the comparison of the file with the model.
+pub(super) fn beside_ui(
+    ui: &mut Ui,
+    editor: &mut Editor,
+    is_coloured: bool,
+    requests: &mut Requests,
+) {
     ui.add_space(4.0);
-    ui.strong("Before and after");
+    ui.strong("Compare with file");
     let beside = editor.exporting().beside();
     ui.horizontal_wrapped(|ui| {
         for (layout, label, about) in [
-            (None, "Off", "Show the model alone."),
+            (None, "Off", "Show only the model."),
             (
                 Some(PaneLayout::Two),
                 "Side by side",
-                "Show the project at the left and the file, as every program plays it, at the right.",
+                "Show the project on the left and the file, as other programs play it, on the right.",
             ),
             (
                 Some(PaneLayout::Wipe),
@@ -295,13 +300,14 @@ pub(super) fn beside_ui(ui: &mut Ui, editor: &mut Editor, is_coloured: bool, ask
         return;
     }
     let mut coloured = is_coloured;
-    let about = "Colour both by how far they are from the project, with the largest distance in millimetres.";
+    let about = "Colour both by their distance from the project. The legend gives the largest distance in \
+                 millimetres.";
     if ui
-        .checkbox(&mut coloured, "Colour the difference")
+        .checkbox(&mut coloured, "Colour difference")
         .on_hover_text(about)
         .changed()
     {
-        asked.difference = Some(coloured);
+        requests.difference = Some(coloured);
     }
     let result = editor.exporting().result();
     let is_corrected = result.is_some_and(|r| r.correction().is_some_and(|c| !c.nothing_to_do));
@@ -313,20 +319,20 @@ pub(super) fn beside_ui(ui: &mut Ui, editor: &mut Editor, is_coloured: bool, ask
     {
         _ if !is_corrected => None,
         None if result.is_some_and(|r| !r.model().keeps_nodes()) => {
-            Some("No clip is shown: the file has no bones to pose, and shows its rest.")
+            Some("No clip is playing. The file has no bones to pose and shows its rest pose.")
         }
-        None => {
-            Some("No clip is shown: in a pose of your own, helper joints and morph targets rest.")
-        }
+        None => Some(
+            "No clip is playing. Helper joints and morph targets stay at rest in your own pose.",
+        ),
         Some(_) if result.is_some_and(|r| !r.model().matches_clips()) => Some(
-            "The file holds another number of clips than the project, so they cannot be matched: helper joints and morph \
-             targets rest.",
+            "The file and the project have different numbers of clips and cannot be matched. Helper joints and morph \
+             targets stay at rest.",
         ),
         Some(clip) if !has_clip(clip) && result.is_some_and(|r| !r.model().keeps_nodes()) => {
-            Some("This clip is not in the file, which shows its rest.")
+            Some("This clip is not in the file. The file shows its rest pose.")
         }
         Some(clip) if !has_clip(clip) => {
-            Some("This clip is not in the file: helper joints and morph targets rest.")
+            Some("This clip is not in the file. Helper joints and morph targets stay at rest.")
         }
         Some(_) => None,
     };
@@ -338,7 +344,7 @@ pub(super) fn beside_ui(ui: &mut Ui, editor: &mut Editor, is_coloured: bool, ask
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::gltf_export::MeasuredErrors;
+    use crate::export::MeasuredErrors;
 
     #[test]
     fn lengths_and_sizes_have_units_that_fit() {
@@ -362,23 +368,19 @@ mod tests {
             met: true,
             ..CorrectionReport::default()
         };
-        let said = verdicts(&report);
-        assert!(said.len() == 1 && !said[0].0 && said[0].1.contains("No clip could be checked"));
+        let found = verdicts(&report);
+        assert!(found.len() == 1 && !found[0].0 && found[0].1.contains("No clip was checked"));
         report.moments = 9;
-        assert!(
-            verdicts(&report)[0]
-                .1
-                .starts_with("No correction is needed")
-        );
-        // Within it in the clips, but not when driven, and the stack does more than skinning.
+        assert!(verdicts(&report)[0].1.starts_with("No correction needed"));
+        // Within tolerance in the clips, but not when driven, and the stack does more than skinning.
         report.nothing_to_do = false;
         report.max_percent = 0.005;
         report.driven = Some(errors(0.2));
         report.whole_stack = Some(errors(0.3));
-        let said = verdicts(&report);
-        assert!(said[0].0 && said[0].1.contains("0.0050 %"));
-        assert!(!said[1].0 && said[1].1.contains("0.2000 %"));
-        assert!(said[1].1.contains("where 0.007 % was asked for"));
-        assert!(!said[2].0 && said[2].1.contains("0.3000 %"));
+        let found = verdicts(&report);
+        assert!(found[0].0 && found[0].1.contains("0.0050 %"));
+        assert!(!found[1].0 && found[1].1.contains("0.2000 %"));
+        assert!(found[1].1.contains("tolerance 0.007 %"));
+        assert!(!found[2].0 && found[2].1.contains("0.3000 %"));
     }
 }

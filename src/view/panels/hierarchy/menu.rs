@@ -1,12 +1,18 @@
-//! The menu of a row.
+//! The context menu of a row.
 
-use super::Act;
+use super::Action;
 use super::tree::Item;
 use crate::editor::Editor;
 use egui::{Button, Role, Ui, WidgetInfo};
 
-/// The menu of a row; what was chosen.
-pub(super) fn menu_ui(ui: &mut Ui, editor: &Editor, item: Item, label: &str, acts: &mut Vec<Act>) {
+/// Draws the context menu of a row and collects the chosen actions.
+pub(super) fn menu_ui(
+    ui: &mut Ui,
+    editor: &Editor,
+    item: Item,
+    label: &str,
+    actions: &mut Vec<Action>,
+) {
     let entry = |ui: &mut Ui, text: &str, keys: &str, about: &str| {
         let response = ui
             .add(Button::new(text).shortcut_text(keys))
@@ -21,8 +27,8 @@ pub(super) fn menu_ui(ui: &mut Ui, editor: &Editor, item: Item, label: &str, act
     let session = editor.document().session();
     match item {
         Item::Joint(joint) => {
-            if entry(ui, "Rename…", "F2", "Give the bone another name.") {
-                acts.push(Act::Rename(joint));
+            if entry(ui, "Rename…", "F2", "Rename the bone.") {
+                actions.push(Action::Rename(joint));
             }
             ui.separator();
             let is_locked = editor.document().locked().contains(&joint);
@@ -35,17 +41,17 @@ pub(super) fn menu_ui(ui: &mut Ui, editor: &Editor, item: Item, label: &str, act
                 ui,
                 text,
                 "",
-                "Locked weights stay as they are, whatever is painted.",
+                "Lock or unlock the weights of this bone. Locked weights never change.",
             ) {
-                acts.push(Act::Lock(joint, !is_locked));
+                actions.push(Action::Lock(joint, !is_locked));
             }
             if entry(
                 ui,
                 "Lock others",
                 "Alt+click",
-                "Keep the weights of all other bones.",
+                "Lock the weights of all other bones.",
             ) {
-                acts.push(Act::LockOthers(joint));
+                actions.push(Action::LockOthers(joint));
             }
             ui.separator();
             let is_hidden = session.hidden_joints.contains(&joint);
@@ -54,28 +60,33 @@ pub(super) fn menu_ui(ui: &mut Ui, editor: &Editor, item: Item, label: &str, act
                 ui,
                 text,
                 "H",
-                "Hidden bones are neither drawn nor picked; they move the model all the same.",
+                "Show or hide the bone. Hidden bones still deform the model.",
             ) {
-                acts.push(Act::HideJoint(joint, !is_hidden));
+                actions.push(Action::HideJoint(joint, !is_hidden));
             }
-            if entry(ui, "Isolate", "", "Show only this bone and those below it.") {
-                acts.push(Act::Isolate(joint));
+            if entry(
+                ui,
+                "Isolate",
+                "",
+                "Show only this bone and its descendants.",
+            ) {
+                actions.push(Action::Isolate(joint));
             }
             ui.separator();
             if entry(
                 ui,
                 "Select children",
                 "",
-                "Select this bone and all below it.",
+                "Select this bone and all its descendants.",
             ) {
-                acts.push(Act::SelectChildren(joint));
+                actions.push(Action::SelectChildren(joint));
             }
         }
         Item::Object(id) => {
             let is_hidden = session.hidden_instances.contains(&id);
             let text = if is_hidden { "Show" } else { "Hide" };
-            if entry(ui, text, "", "Hidden objects are not drawn.") {
-                acts.push(Act::HideObject(id, !is_hidden));
+            if entry(ui, text, "", "Show or hide the object.") {
+                actions.push(Action::HideObject(id, !is_hidden));
             }
         }
     }
@@ -83,11 +94,11 @@ pub(super) fn menu_ui(ui: &mut Ui, editor: &Editor, item: Item, label: &str, act
         ui,
         "Frame",
         "",
-        "Move the camera to it. A double click does the same.",
+        "Fit it into the view. Double-click does the same.",
     ) {
-        acts.push(Act::Frame(item));
+        actions.push(Action::Frame(item));
     }
-    if entry(ui, "Copy name", "", "Put the name on the clipboard.") {
+    if entry(ui, "Copy name", "", "Copy the name to the clipboard.") {
         ui.ctx().copy_text(label.to_owned());
     }
 }

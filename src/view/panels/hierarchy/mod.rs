@@ -1,9 +1,9 @@
-//! The tree of objects and bones.
+//! The hierarchy of objects and bones.
 //!
-//! Our own list instead of a tree crate's: columns, names for screen readers, and rows that cost nothing while they are
-//! out of sight.
+//! A list of our own instead of a tree crate: it has columns, names for screen readers, and rows outside the view cost
+//! nothing.
 //!
-//! Invariant: only rows in sight are laid out; what they say is worked out when the document changes, not in a frame.
+//! Invariant: only visible rows are laid out; row data is rebuilt when the document changes, not every frame.
 
 mod keys;
 mod menu;
@@ -12,7 +12,7 @@ mod tree;
 
 use super::super::commands::Command;
 use super::super::{keymap, theme};
-use super::rename::{Left, NameField};
+use super::rename::{NameField, RenameEnd};
 use crate::document::InstanceId;
 use crate::document::session::SelectKind;
 use crate::editor::Editor;
@@ -24,17 +24,17 @@ use egui_material_icons::icons;
 use std::collections::BTreeSet;
 use tree::{Item, Tree};
 
-/// The tree of objects and bones, and what it remembers between frames.
+/// The hierarchy panel and its state between frames.
 #[derive(Default)]
 pub struct Hierarchy {
     filter: String,
     all_nodes: bool,
     tree: Tree,
-    /// The row that the arrow keys walk from.
+    /// The row from which the arrow keys move.
     cursor: Option<Item>,
-    /// Where a range begins.
+    /// The row where a range selection starts.
     anchor: Option<Item>,
-    /// The active bone when the list last looked: another one was picked elsewhere.
+    /// The active bone at the last update, to notice a change made elsewhere.
     shown: Option<JointId>,
     scroll_to: Option<Item>,
     rename: Option<Rename>,
@@ -42,19 +42,19 @@ pub struct Hierarchy {
     model: u64,
 }
 
-/// A name that is being typed.
+/// A name being edited.
 struct Rename {
     joint: JointId,
     field: NameField,
 }
 
-/// What a row was asked for.
-enum Act {
+/// An action on a row.
+enum Action {
     /// Pressed with these modifiers.
     Select(Item, Modifiers),
     Fold(Item, bool),
     Rename(JointId),
-    EndRename(Left),
+    EndRename(RenameEnd),
     Frame(Item),
     Lock(JointId, bool),
     LockOthers(JointId),
@@ -66,11 +66,11 @@ enum Act {
 }
 
 impl Hierarchy {
-    /// The tree: a click selects, the eye hides, the lock keeps weights. What else was asked for.
+    /// Draws the tree: click selects, the eye hides, the lock locks weights. Returns the requested commands.
     pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) -> Vec<Command> {
-        let mut asked = Vec::new();
+        let mut commands = Vec::new();
         if std::mem::replace(&mut self.model, editor.model_serial()) != editor.model_serial() {
-            // What was begun belongs to the model before.
+            // Pending input belongs to the previous model.
             self.rename = None;
             self.cursor = None;
             self.anchor = None;
@@ -78,9 +78,9 @@ impl Hierarchy {
         let document = editor.document();
         if document.skeleton().is_empty() {
             if editor.job().is_none() {
-                empty_ui(ui, "Nothing is open.", &mut asked);
+                empty_ui(ui, "Nothing is open.", &mut commands);
             }
-            return asked;
+            return commands;
         }
         self.tree.update(
             document,
@@ -96,22 +96,22 @@ impl Hierarchy {
                 self.reveal(Item::Joint(joint));
             }
         }
-        let acts = self.rows_ui(ui, editor);
-        for act in acts {
-            self.perform(act, editor, ui.ctx());
+        let actions = self.rows_ui(ui, editor);
+        for action in actions {
+            self.perform(action, editor, ui.ctx());
         }
         if self.tree.n_bones() == 0 {
-            empty_ui(ui, "No skeleton in this file.", &mut asked);
-        } else if self.tree.seen().is_empty() {
+            empty_ui(ui, "This file has no skeleton.", &mut commands);
+        } else if self.tree.visible().is_empty() {
             ui.label(
-                RichText::new(format!("No bone is called \"{}\".", self.filter.trim()))
+                RichText::new(format!("No bone name contains \"{}\".", self.filter.trim()))
                     .color(theme::palette(ui).text_dim),
             );
         }
-        asked
+        commands
     }
 
-    /// Lets the artist type another name for `joint`.
+    /// Starts renaming `joint`.
     pub fn start_rename(&mut self, joint: JointId, editor: &Editor) {
         let skeleton = editor.document().skeleton();
         if skeleton.is_live(joint) {
@@ -123,14 +123,14 @@ impl Hierarchy {
         }
     }
 
-    /// Unfolds the branch of `item` and scrolls to it.
+    /// Unfolds the ancestors of `item` and scrolls to it.
     fn reveal(&mut self, item: Item) {
         self.tree.reveal(item);
         self.cursor = Some(item);
         self.scroll_to = Some(item);
     }
 
-    /// The row above the tree: filter, all nodes, locks.
+    /// Draws the row above the tree: filter, all nodes, locks.
     fn head_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 4.0;
@@ -144,10 +144,10 @@ impl Hierarchy {
                 self.filter.clear();
             }
             let response = if self.filter.is_empty() {
-                response.on_hover_text("Show only rows whose name holds this text.")
+                response.on_hover_text("Show only rows whose name contains this text.")
             } else {
                 response.on_hover_text(format!(
-                    "{} found. Esc shows all again.",
+                    "{} found. Esc shows all rows.",
                     crate::finding::counted(self.tree.n_matches(), "row")
                 ))
             };
@@ -157,7 +157,7 @@ impl Hierarchy {
                 ui,
                 icons::ICON_ACCOUNT_TREE,
                 "All nodes",
-                "Also list nodes that are no bones of a skin.",
+                "Also list nodes that are not joints of a skin.",
                 Some(self.all_nodes),
                 n_nodes > self.tree.n_bones(),
             );
@@ -172,7 +172,7 @@ impl Hierarchy {
                 ui,
                 icons::ICON_LOCK,
                 "Lock all others",
-                "Keep the weights of all bones but the selected ones. Alt+click on a lock does it for one bone.",
+                "Lock the weights of all bones except the selected ones. Alt+click a lock to do this for one bone.",
                 None,
                 !kept.is_empty(),
             ) {
@@ -182,7 +182,7 @@ impl Hierarchy {
                 ui,
                 icons::ICON_LOCK_OPEN_RIGHT,
                 "Unlock all",
-                "Let all weights change again.",
+                "Unlock the weights of all bones.",
                 None,
                 n_locked > 0,
             ) {
@@ -191,13 +191,13 @@ impl Hierarchy {
         });
     }
 
-    /// The rows in sight.
-    fn rows_ui(&mut self, ui: &mut Ui, editor: &Editor) -> Vec<Act> {
-        let mut acts = Vec::new();
+    /// Draws the visible rows.
+    fn rows_ui(&mut self, ui: &mut Ui, editor: &Editor) -> Vec<Action> {
+        let mut actions = Vec::new();
         let id = ui.scope_id().with("bones");
-        let n_rows = self.tree.seen().len();
+        let n_rows = self.tree.visible().len();
         if self.tree.n_bones() == 0 && n_rows == 0 {
-            return acts;
+            return actions;
         }
         let focus = ui.interact(
             ui.available_rect_before_wrap(),
@@ -209,7 +209,7 @@ impl Hierarchy {
         if has_focus {
             keymap::give_keys_to_list(ui.ctx(), id);
             if self.rename.is_none() {
-                acts.extend(keys::pressed(self, ui, editor));
+                actions.extend(keys::pressed(self, ui, editor));
             }
         }
         let height = n_rows as f32 * theme::ROW;
@@ -234,8 +234,16 @@ impl Hierarchy {
                 let first = ((viewport.min.y / theme::ROW).floor().max(0.0) as usize).min(n_rows);
                 let last = ((viewport.max.y / theme::ROW).ceil().max(0.0) as usize).min(n_rows);
                 for place in first..last {
-                    let seen = self.tree.seen()[place];
-                    row::row_ui(self, ui, editor, seen, rect_of(place), has_focus, &mut acts);
+                    let visible = self.tree.visible()[place];
+                    row::row_ui(
+                        self,
+                        ui,
+                        editor,
+                        visible,
+                        rect_of(place),
+                        has_focus,
+                        &mut actions,
+                    );
                 }
                 if let Some(place) = self.scroll_to.take().and_then(|item| self.tree.place(item)) {
                     let rect = rect_of(place);
@@ -246,37 +254,40 @@ impl Hierarchy {
                     }
                 }
             });
-        if acts.iter().any(|act| matches!(act, Act::Select(..))) {
+        if actions
+            .iter()
+            .any(|action| matches!(action, Action::Select(..)))
+        {
             ui.memory_mut(|memory| memory.request_focus(id));
         }
-        acts
+        actions
     }
 
-    fn perform(&mut self, act: Act, editor: &mut Editor, ctx: &egui::Context) {
-        match act {
-            Act::Select(item, modifiers) => self.select(item, modifiers, editor),
-            Act::Fold(item, fold) => self.tree.collapse(item, fold),
-            Act::Rename(joint) => self.start_rename(joint, editor),
-            Act::EndRename(left) => {
-                if let (Some(rename), Left::Named(name)) = (self.rename.take(), left) {
+    fn perform(&mut self, action: Action, editor: &mut Editor, ctx: &egui::Context) {
+        match action {
+            Action::Select(item, modifiers) => self.select(item, modifiers, editor),
+            Action::Fold(item, fold) => self.tree.collapse(item, fold),
+            Action::Rename(joint) => self.start_rename(joint, editor),
+            Action::EndRename(left) => {
+                if let (Some(rename), RenameEnd::Named(name)) = (self.rename.take(), left) {
                     editor.rename_joint(rename.joint, &name);
                 }
                 ctx.request_repaint();
             }
-            Act::Frame(Item::Joint(joint)) => {
+            Action::Frame(Item::Joint(joint)) => {
                 if !editor.document().session().selected_joints.contains(&joint) {
                     self.select(Item::Joint(joint), Modifiers::NONE, editor);
                 }
                 editor.frame_selected();
             }
-            Act::Frame(Item::Object(id)) => editor.frame_instance(id),
-            Act::Lock(joint, lock) => editor.lock_joints(&meant(editor, joint), lock),
-            Act::LockOthers(joint) => editor.lock_others(&meant(editor, joint)),
-            Act::HideJoint(joint, hide) => {
-                editor.set_joints_hidden(&meant(editor, joint), hide);
+            Action::Frame(Item::Object(id)) => editor.frame_instance(id),
+            Action::Lock(joint, lock) => editor.lock_joints(&target_joints(editor, joint), lock),
+            Action::LockOthers(joint) => editor.lock_others(&target_joints(editor, joint)),
+            Action::HideJoint(joint, hide) => {
+                editor.set_joints_hidden(&target_joints(editor, joint), hide);
             }
-            Act::HideObject(id, hide) => editor.set_instance_hidden(id, hide),
-            Act::Isolate(joint) => {
+            Action::HideObject(id, hide) => editor.set_instance_hidden(id, hide),
+            Action::Isolate(joint) => {
                 if editor.is_isolated() {
                     editor.toggle_isolate();
                 }
@@ -285,16 +296,15 @@ impl Hierarchy {
                 self.shown = Some(joint);
                 editor.toggle_isolate();
             }
-            Act::SelectChildren(joint) => {
+            Action::SelectChildren(joint) => {
                 editor.select_joints(editor.with_children(joint), Some(joint));
                 self.shown = Some(joint);
             }
-            Act::Colour(joint, colour) => editor.set_joint_colour(joint, colour),
+            Action::Colour(joint, colour) => editor.set_joint_colour(joint, colour),
         }
     }
 
-    /// A press on a row: alone it replaces the selection, with Shift it extends it to the row, with Ctrl it adds the row
-    /// or takes it out.
+    /// Selects the row of a press: alone it replaces the selection, Shift extends to the row, Ctrl toggles the row.
     fn select(&mut self, item: Item, modifiers: Modifiers, editor: &mut Editor) {
         self.cursor = Some(item);
         let joint = match item {
@@ -337,8 +347,8 @@ impl Hierarchy {
     }
 }
 
-/// The bones that a press on `joint` is about: all selected ones, if it is one of them.
-fn meant(editor: &Editor, joint: JointId) -> BTreeSet<JointId> {
+/// The bones that an action on `joint` affects: the whole selection if `joint` is part of it.
+fn target_joints(editor: &Editor, joint: JointId) -> BTreeSet<JointId> {
     let selected = &editor.document().session().selected_joints;
     if selected.contains(&joint) {
         selected.clone()
@@ -347,7 +357,7 @@ fn meant(editor: &Editor, joint: JointId) -> BTreeSet<JointId> {
     }
 }
 
-/// A small button with an icon; `on`: whether it is a switch, and switched on.
+/// A small icon button; `on` is the state of a toggle.
 fn tool_ui(
     ui: &mut Ui,
     icon: egui_material_icons::MaterialIcon,
@@ -373,15 +383,13 @@ fn tool_ui(
     response.on_disabled_hover_text(about).clicked()
 }
 
-/// What to do where there are no bones.
-fn empty_ui(ui: &mut Ui, what: &str, asked: &mut Vec<Command>) {
+/// Draws the empty state and its commands.
+fn empty_ui(ui: &mut Ui, what: &str, commands: &mut Vec<Command>) {
     ui.add_space(8.0);
     ui.label(what);
     ui.label(
-        RichText::new(
-            "Weights, poses and clips need bones. Open a rigged glTF model, or a sample:",
-        )
-        .color(theme::palette(ui).text_dim),
+        RichText::new("Weights, poses and clips need bones. Open a rigged glTF model or a sample:")
+            .color(theme::palette(ui).text_dim),
     );
     ui.add_space(4.0);
     ui.horizontal_wrapped(|ui| {
@@ -389,7 +397,7 @@ fn empty_ui(ui: &mut Ui, what: &str, asked: &mut Vec<Command>) {
         for command in std::iter::once(Command::Open).chain(samples.map(Command::Sample)) {
             let tooltip = command.tooltip(ui.ctx());
             if ui.button(command.label()).on_hover_text(tooltip).clicked() {
-                asked.push(command);
+                commands.push(command);
             }
         }
     });

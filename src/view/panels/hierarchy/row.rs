@@ -1,7 +1,7 @@
-//! One row of the tree.
+//! One row of the hierarchy.
 
-use super::tree::{Item, Row, Seen};
-use super::{Act, Hierarchy, menu};
+use super::tree::{Item, Row, VisibleRow};
+use super::{Action, Hierarchy, menu};
 use crate::document::checks::Badges;
 use crate::editor::Editor;
 use crate::finding::{counted, thousands};
@@ -15,27 +15,27 @@ use egui::{
 };
 use egui_material_icons::{MaterialIcon, icons};
 
-/// Space that a level of the tree moves its rows in.
+/// Indentation per level, points.
 const INDENT: f32 = 10.0;
-/// Levels beyond this many move in no further.
+/// Deeper levels are not indented further.
 const MOST_LEVELS: usize = 14;
-/// Width of a column with an icon.
+/// Width of an icon column, points.
 const ICON: f32 = 20.0;
-/// Width of the column with the colour.
+/// Width of the colour column, points.
 const SWATCH: f32 = 18.0;
 
-/// Draws a row and collects what it is asked for.
+/// Draws a row and collects its actions.
 pub(super) fn row_ui(
     list: &mut Hierarchy,
     ui: &mut Ui,
     editor: &Editor,
-    seen: Seen,
+    visible: VisibleRow,
     rect: Rect,
     has_focus: bool,
-    acts: &mut Vec<Act>,
+    actions: &mut Vec<Action>,
 ) {
     let palette = theme::palette(ui);
-    let row = list.tree.row(seen.row);
+    let row = list.tree.row(visible.row);
     let item = row.item;
     let id = ui.scope_id().with(item);
     let response = ui.interact(rect, id, Sense::CLICK);
@@ -78,19 +78,19 @@ pub(super) fn row_ui(
     if n_below > 0 {
         let fold = Rect::from_min_size(pos2(left, rect.top()), vec2(16.0, rect.height()));
         if fold_ui(ui, id, fold, &row.label, is_folded, palette) {
-            acts.push(Act::Fold(item, !is_folded));
+            actions.push(Action::Fold(item, !is_folded));
         }
     }
     left += 16.0;
     let label = row.label.clone();
     let right = match item {
-        Item::Joint(joint) => bone_columns_ui(ui, editor, row, joint, rect, &response, acts),
+        Item::Joint(joint) => bone_columns_ui(ui, editor, row, joint, rect, &response, actions),
         Item::Object(object) => {
             let is_hidden = session.hidden_instances.contains(&object);
             let eye = column(rect, ICON, ICON + 4.0);
             let response = eye_ui(ui, id, eye, &label, is_hidden, palette);
             if response.clicked() {
-                acts.push(Act::HideObject(object, !is_hidden));
+                actions.push(Action::HideObject(object, !is_hidden));
             }
             let icon = Rect::from_min_size(pos2(left, rect.top()), vec2(16.0, rect.height()));
             paint_icon(ui, icon, icons::ICON_DEPLOYED_CODE, palette.text_dim);
@@ -112,11 +112,11 @@ pub(super) fn row_ui(
         .as_ref()
         .is_some_and(|rename| Item::Joint(rename.joint) == item);
     if is_renamed {
-        rename_ui(list, ui, name, id, acts);
+        rename_ui(list, ui, name, id, actions);
     } else {
         let colour = if is_active {
             palette.accent
-        } else if seen.is_dim || matches!(item, Item::Joint(_)) && !is_bone(list, seen) {
+        } else if visible.is_dim || matches!(item, Item::Joint(_)) && !is_bone(list, visible) {
             palette.text_dim
         } else {
             palette.text
@@ -132,21 +132,21 @@ pub(super) fn row_ui(
             .galley_with_override_text_color(at, text, colour);
     }
     if response.double_clicked() {
-        acts.push(Act::Frame(item));
+        actions.push(Action::Frame(item));
     } else if response.clicked() {
-        acts.push(Act::Select(item, ui.input(|i| i.modifiers)));
+        actions.push(Action::Select(item, ui.input(|i| i.modifiers)));
     }
-    response.context_menu(|ui| menu::menu_ui(ui, editor, item, &label, acts));
+    response.context_menu(|ui| menu::menu_ui(ui, editor, item, &label, actions));
     response.on_hover_ui(|ui| {
         ui.label(about(editor, item, &label));
     });
 }
 
-fn is_bone(list: &Hierarchy, seen: Seen) -> bool {
-    list.tree.row(seen.row).is_bone
+fn is_bone(list: &Hierarchy, visible: VisibleRow) -> bool {
+    list.tree.row(visible.row).is_bone
 }
 
-/// What lies behind a row: the selection, the pointer, the keyboard.
+/// Draws the background of a row: selection, hover, focus.
 fn backdrop(
     ui: &Ui,
     rect: Rect,
@@ -174,7 +174,7 @@ fn backdrop(
     }
 }
 
-/// The columns of a bone, from the right; where the name must end.
+/// Draws the columns of a bone from the right; returns the right end of the name.
 fn bone_columns_ui(
     ui: &mut Ui,
     editor: &Editor,
@@ -182,7 +182,7 @@ fn bone_columns_ui(
     joint: JointId,
     rect: Rect,
     response: &Response,
-    acts: &mut Vec<Act>,
+    actions: &mut Vec<Action>,
 ) -> f32 {
     let palette = theme::palette(ui);
     let document = editor.document();
@@ -194,22 +194,22 @@ fn bone_columns_ui(
     let is_locked = document.locked().contains(&joint);
     let pressed = lock_ui(ui, id, lock, &row.label, is_locked, palette);
     if pressed.clicked() {
-        acts.push(if ui.input(|i| i.modifiers.alt) {
-            Act::LockOthers(joint)
+        actions.push(if ui.input(|i| i.modifiers.alt) {
+            Action::LockOthers(joint)
         } else {
-            Act::Lock(joint, !is_locked)
+            Action::Lock(joint, !is_locked)
         });
     }
     let eye = lock.translate(vec2(-ICON, 0.0));
     let is_hidden = document.session().hidden_joints.contains(&joint);
     if eye_ui(ui, id, eye, &row.label, is_hidden, palette).clicked() {
-        acts.push(Act::HideJoint(joint, !is_hidden));
+        actions.push(Action::HideJoint(joint, !is_hidden));
     }
     let swatch = Rect::from_min_max(
         pos2(eye.left() - SWATCH, rect.top()),
         pos2(eye.left(), rect.bottom()),
     );
-    swatch_ui(ui, editor, id, swatch, joint, &row.label, acts);
+    swatch_ui(ui, editor, id, swatch, joint, &row.label, actions);
     let report = editor.report();
     let mut right = swatch.left() - 4.0;
     let n_moved = report.n_moved.get(joint.get()).copied().unwrap_or(0) as usize;
@@ -228,7 +228,7 @@ fn bone_columns_ui(
     right - 2.0
 }
 
-/// The badges that a bone wears, and what they mean.
+/// The badges of a bone, with their explanations.
 fn shown_badges(
     badges: Badges,
 ) -> impl Iterator<Item = (MaterialIcon, &'static str, &'static str)> {
@@ -238,7 +238,7 @@ fn shown_badges(
             (
                 icons::ICON_ASPECT_RATIO,
                 "Scaled",
-                "its scale is not 1, at rest or in your pose.",
+                "its scale is not 1 in the rest pose or in your pose.",
             ),
         ),
         (
@@ -246,12 +246,16 @@ fn shown_badges(
             (
                 icons::ICON_LINK_OFF,
                 "Unpaired",
-                "its name has a side, but no bone has the name of the other side.",
+                "no matching bone on the other side.",
             ),
         ),
         (
             badges.unweighted,
-            (icons::ICON_HIDE_SOURCE, "Unweighted", "it moves no points."),
+            (
+                icons::ICON_HIDE_SOURCE,
+                "Unweighted",
+                "it influences no vertices.",
+            ),
         ),
     ]
     .into_iter()
@@ -259,13 +263,13 @@ fn shown_badges(
     .map(|(_, badge)| badge)
 }
 
-/// A column that ends `from_right` minus its width before the row does.
+/// The column that ends `from_right` minus its width before the row does.
 fn column(rect: Rect, width: f32, from_right: f32) -> Rect {
     let left = rect.right() - from_right;
     Rect::from_min_size(pos2(left, rect.top()), vec2(width, rect.height()))
 }
 
-/// Draws a number that ends at `right`; where it begins.
+/// Draws a number that ends at `right`; returns its left edge.
 fn paint_count(ui: &Ui, rect: Rect, right: f32, n: usize, colour: Color32) -> f32 {
     let at = pos2(right, rect.center().y);
     let font = FontId::proportional(11.0);
@@ -312,7 +316,7 @@ fn lock_ui(
     });
     let what = if is_locked { "Unlock" } else { "Lock" };
     response.on_hover_text(format!(
-        "{what} the weights of {label}.\nAlt+click locks all others."
+        "{what} the weights of {label}.\nAlt+click locks all other bones."
     ))
 }
 
@@ -344,7 +348,7 @@ fn swatch_ui(
     rect: Rect,
     joint: JointId,
     label: &str,
-    acts: &mut Vec<Act>,
+    actions: &mut Vec<Action>,
 ) {
     let session = editor.document().session();
     let colour = joint_colour(session, joint);
@@ -372,32 +376,32 @@ fn swatch_ui(
                 egui::color_picker::Alpha::Opaque,
             );
             if new != colour {
-                acts.push(Act::Colour(joint, Some([new.r(), new.g(), new.b()])));
+                actions.push(Action::Colour(joint, Some([new.r(), new.g(), new.b()])));
             }
             let is_set = session.joint_colours.contains_key(&joint);
             let button = ui
-                .add_enabled(is_set, egui::Button::new("As it came"))
-                .on_hover_text("Give the bone the colour that Sinew chose.");
+                .add_enabled(is_set, egui::Button::new("Reset to default"))
+                .on_hover_text("Remove the custom colour.");
             if button.clicked() {
-                acts.push(Act::Colour(joint, None));
+                actions.push(Action::Colour(joint, None));
                 ui.close();
             }
         });
-    response.on_hover_text(format!("The colour of {label}. Click to choose another."));
+    response.on_hover_text(format!("Colour of {label}. Click to change it."));
 }
 
-/// The field in which a name is typed.
-fn rename_ui(list: &mut Hierarchy, ui: &mut Ui, rect: Rect, id: Id, acts: &mut Vec<Act>) {
+/// The text field of a rename.
+fn rename_ui(list: &mut Hierarchy, ui: &mut Ui, rect: Rect, id: Id, actions: &mut Vec<Action>) {
     let Some(rename) = &mut list.rename else {
         return;
     };
     let field = &mut rename.field;
     if let Some(left) = field.show_ui(ui, rect, id.with("name"), "Name of the bone") {
-        acts.push(Act::EndRename(left));
+        actions.push(Action::EndRename(left));
     }
 }
 
-/// What a row says under the pointer: its path and its numbers.
+/// The tooltip of a row: path and counts.
 fn about(editor: &Editor, item: Item, label: &str) -> String {
     let document = editor.document();
     match item {
@@ -416,14 +420,13 @@ fn about(editor: &Editor, item: Item, label: &str) -> String {
                 .map(|m| m.geometry.n_points())
                 .sum();
             format!(
-                "{}\nMoves {} of {}. {}.",
+                "{}\nInfluences {} of {}. {}.",
                 path.join(" / "),
                 thousands(n_moved.unwrap_or(0) as usize),
-                counted(n_all, "point"),
+                counted(n_all, "vertex"),
                 match skeleton.children(joint).len() {
                     0 => "No children".to_owned(),
-                    1 => "1 child".to_owned(),
-                    n => format!("{n} children"),
+                    n => counted(n, "child"),
                 }
             )
         }
@@ -435,14 +438,14 @@ fn about(editor: &Editor, item: Item, label: &str) -> String {
                 return label.to_owned();
             };
             let skin = if instance.skin.is_some() {
-                "moved by a skin"
+                "skinned"
             } else {
                 "follows one node"
             };
             format!(
                 "{label} (mesh \"{}\")\n{}, {}, {skin}.",
                 item.geometry.name,
-                counted(item.geometry.n_points(), "point"),
+                counted(item.geometry.n_points(), "vertex"),
                 counted(item.geometry.triangles.len(), "triangle")
             )
         }

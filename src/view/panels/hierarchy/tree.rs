@@ -1,62 +1,62 @@
-//! The rows of the tree: what there is, and what of it is seen.
+//! The rows of the hierarchy, and which of them are visible.
 
 use crate::document::{Document, InstanceId};
 use crate::skeleton::{JointId, Skeleton};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// More objects than these stand below the bones.
+/// With more objects than this, the objects follow the bones.
 const MANY_OBJECTS: usize = 4;
 
-/// What a row stands for.
+/// What a row represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Item {
-    /// A drawn mesh.
+    /// An object: a node that draws a mesh.
     Object(InstanceId),
-    /// A bone, or a node that is none.
+    /// A joint, or a node that is not a joint.
     Joint(JointId),
 }
 
-/// One row, seen or not.
+/// One row, visible or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) item: Item,
     pub(super) label: String,
-    /// For the filter.
+    /// The name in lower case, for the filter.
     lower: String,
     pub(super) depth: usize,
-    /// Rows below it that belong to it.
+    /// The number of descendants in the list.
     pub(super) n_below: usize,
-    /// Whether some skin lists it; objects are none.
+    /// Whether a skin lists it; `false` for objects.
     pub(super) is_bone: bool,
 }
 
-/// A row that is seen.
+/// A visible row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct VisibleRow {
     /// Index of the row.
     pub(super) row: usize,
-    /// It is there only because something below it matches the filter.
+    /// Listed only because a descendant matches the filter.
     pub(super) is_dim: bool,
 }
 
-/// All rows, and those that are seen; worked out again only when something they depend on has changed.
+/// All rows and the visible ones; rebuilt only when their source changes.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     rows: Vec<Row>,
-    seen: Vec<Seen>,
+    visible: Vec<VisibleRow>,
     row_of: BTreeMap<Item, usize>,
     collapsed: BTreeSet<Item>,
     filter: String,
     all_nodes: bool,
-    /// What the rows were made of.
+    /// What the rows were built from.
     skeleton: Option<Arc<Skeleton>>,
     model_serial: u64,
     n_bones: usize,
 }
 
 impl Tree {
-    /// Brings the rows up to date with the document.
+    /// Rebuilds the rows if the document, the filter or the mode changed.
     pub(super) fn update(
         &mut self,
         document: &Document,
@@ -83,7 +83,7 @@ impl Tree {
         let filter = filter.trim().to_lowercase();
         if !is_same || self.filter != filter {
             self.filter = filter;
-            self.look();
+            self.update_visible();
         }
     }
 
@@ -97,7 +97,7 @@ impl Tree {
             let mesh = document.meshes().get(&instance.mesh);
             let name = mesh.map_or("", |m| m.geometry.name.as_str());
             let node = skeleton.joints().get(instance.joint.get());
-            // The node is what other programs list; the mesh's name stands in for it.
+            // The node's name is what other programs list. The mesh's name replaces a missing one.
             let label = match node.map(|n| n.name.as_str()) {
                 Some(node) if !node.is_empty() => node.to_owned(),
                 _ if name.is_empty() => format!("Object {}", id.0),
@@ -105,7 +105,7 @@ impl Tree {
             };
             objects.push(Row::new(Item::Object(id), label, 0, false));
         }
-        // Of a model in many parts the bones come first: there they are what one looks for.
+        // In a model of many parts the bones come first: they are the usual target.
         let are_many = objects.len() > MANY_OBJECTS;
         if !are_many {
             self.rows.append(&mut objects);
@@ -114,7 +114,7 @@ impl Tree {
         // (joint, how many of its ancestors are shown)
         let mut open: Vec<(JointId, usize)> = skeleton.roots().map(|j| (j, 0)).collect();
         open.reverse();
-        // Rows whose ends are not known yet.
+        // Rows whose descendants are not complete yet.
         let mut above: Vec<usize> = Vec::new();
         while let Some((joint, depth)) = open.pop() {
             let mut below = depth;
@@ -141,13 +141,13 @@ impl Tree {
             .collect();
     }
 
-    /// Works out what is seen.
-    fn look(&mut self) {
-        self.seen.clear();
+    /// Determines the visible rows.
+    fn update_visible(&mut self) {
+        self.visible.clear();
         if self.filter.is_empty() {
             let mut i = 0;
             while let Some(row) = self.rows.get(i) {
-                self.seen.push(Seen {
+                self.visible.push(VisibleRow {
                     row: i,
                     is_dim: false,
                 });
@@ -160,7 +160,7 @@ impl Tree {
             }
             return;
         }
-        // What matches, and what it hangs on.
+        // The matches and their ancestors.
         let mut above: Vec<(usize, bool)> = Vec::new();
         for (i, row) in self.rows.iter().enumerate() {
             above.truncate(row.depth);
@@ -168,7 +168,7 @@ impl Tree {
             if row.lower.contains(&self.filter) {
                 for (ancestor, is_seen) in &mut above {
                     if !std::mem::replace(is_seen, true) {
-                        self.seen.push(Seen {
+                        self.visible.push(VisibleRow {
                             row: *ancestor,
                             is_dim: !self.rows[*ancestor].lower.contains(&self.filter),
                         });
@@ -178,9 +178,9 @@ impl Tree {
         }
     }
 
-    /// The rows that are seen, from the top.
-    pub(super) fn seen(&self) -> &[Seen] {
-        &self.seen
+    /// The visible rows, from the top.
+    pub(super) fn visible(&self) -> &[VisibleRow] {
+        &self.visible
     }
 
     /// A row by its index.
@@ -188,28 +188,28 @@ impl Tree {
         &self.rows[index]
     }
 
-    /// How many bones the model has.
+    /// The number of bones in the model.
     pub(super) fn n_bones(&self) -> usize {
         self.n_bones
     }
 
-    /// How many rows match the filter.
+    /// The number of rows that match the filter.
     pub(super) fn n_matches(&self) -> usize {
-        self.seen.iter().filter(|s| !s.is_dim).count()
+        self.visible.iter().filter(|s| !s.is_dim).count()
     }
 
-    /// The place of `item` among the rows that are seen.
+    /// The position of `item` among the visible rows.
     pub(super) fn place(&self, item: Item) -> Option<usize> {
         let row = *self.row_of.get(&item)?;
-        self.seen.binary_search_by_key(&row, |s| s.row).ok()
+        self.visible.binary_search_by_key(&row, |s| s.row).ok()
     }
 
-    /// Whether the rows below `item` are folded away.
+    /// Whether the descendants of `item` are folded.
     pub(super) fn is_collapsed(&self, item: Item) -> bool {
         self.filter.is_empty() && self.collapsed.contains(&item)
     }
 
-    /// Folds the rows below `item` away, or unfolds them.
+    /// Folds or unfolds the descendants of `item`.
     pub(super) fn collapse(&mut self, item: Item, collapse: bool) {
         let changed = if collapse {
             self.collapsed.insert(item)
@@ -217,11 +217,11 @@ impl Tree {
             self.collapsed.remove(&item)
         };
         if changed {
-            self.look();
+            self.update_visible();
         }
     }
 
-    /// The row that `item` hangs on.
+    /// The parent of `item`.
     pub(super) fn parent(&self, item: Item) -> Option<Item> {
         let row = *self.row_of.get(&item)?;
         let depth = self.rows[row].depth.checked_sub(1)?;
@@ -231,7 +231,7 @@ impl Tree {
             .map(|r| r.item)
     }
 
-    /// Unfolds everything that `item` hangs on.
+    /// Unfolds all ancestors of `item`.
     pub(super) fn reveal(&mut self, item: Item) {
         let mut changed = false;
         let mut above = self.parent(item);
@@ -240,16 +240,16 @@ impl Tree {
             above = self.parent(item);
         }
         if changed {
-            self.look();
+            self.update_visible();
         }
     }
 
-    /// The bones of the rows between two places, both included.
+    /// The bones of the rows between two positions, both included.
     pub(super) fn range(&self, a: usize, b: usize) -> impl Iterator<Item = JointId> {
-        let range = a.min(b)..(a.max(b) + 1).min(self.seen.len());
-        self.seen[range]
+        let range = a.min(b)..(a.max(b) + 1).min(self.visible.len());
+        self.visible[range]
             .iter()
-            .filter_map(|seen| match self.rows[seen.row].item {
+            .filter_map(|visible| match self.rows[visible.row].item {
                 Item::Joint(joint) => Some(joint),
                 Item::Object(_) => None,
             })
@@ -269,7 +269,7 @@ impl Row {
     }
 }
 
-/// Gives a row the number of rows below it: all that came since.
+/// Sets the number of descendants of `row`: all rows added since.
 fn close(rows: &mut [Row], row: Option<usize>) {
     if let Some(row) = row {
         rows[row].n_below = rows.len() - row - 1;
@@ -283,7 +283,7 @@ mod tests {
     use crate::task::Task;
 
     fn labels(tree: &Tree) -> Vec<(String, bool)> {
-        tree.seen()
+        tree.visible()
             .iter()
             .map(|s| (tree.row(s.row).label.clone(), s.is_dim))
             .collect()
@@ -295,11 +295,11 @@ mod tests {
         let mut tree = Tree::default();
         tree.update(&document, 1, "", false);
         let n_objects = document.instances().len();
-        assert_eq!(tree.seen().len(), n_objects + tree.n_bones());
+        assert_eq!(tree.visible().len(), n_objects + tree.n_bones());
         let root = tree.row(n_objects).item;
         assert_eq!(tree.row(n_objects).n_below, tree.n_bones() - 1);
         tree.collapse(root, true);
-        assert_eq!(tree.seen().len(), n_objects + 1);
+        assert_eq!(tree.visible().len(), n_objects + 1);
         let last = tree.rows.last().unwrap().item;
         assert_eq!(tree.place(last), None);
         tree.reveal(last);
@@ -309,10 +309,10 @@ mod tests {
         tree.update(&document, 1, &leaf.to_uppercase(), false);
         let found = labels(&tree);
         assert_eq!(found.last(), Some(&(leaf, false)));
-        assert!(found[0].1, "what it hangs on is dim: {found:?}");
+        assert!(found[0].1, "the ancestor is dim: {found:?}");
         tree.update(&document, 1, "no such bone", false);
-        assert!(tree.seen().is_empty());
+        assert!(tree.visible().is_empty());
         tree.update(&document, 1, "", true);
-        assert!(tree.seen().len() >= n_objects + document.skeleton().n_live());
+        assert!(tree.visible().len() >= n_objects + document.skeleton().n_live());
     }
 }

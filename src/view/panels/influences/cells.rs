@@ -1,7 +1,7 @@
-//! The table as it is drawn: bones over their columns, the point and the sum in front of each row.
+//! The cells of the influence table: bones over their columns, vertex and sum before each row.
 
 use super::keys::number;
-use super::{Done, InfluencesPanel, point_text};
+use super::{InfluencesPanel, TableActions, point_text};
 use crate::editor::Editor;
 use crate::editor::influence_table::{InfluenceTable, SortBy};
 use crate::view::joint_colour::joint_colour;
@@ -14,15 +14,15 @@ use egui::{
 use egui_extras::{Column, TableBuilder};
 use egui_material_icons::{MaterialIcon, icons};
 
-/// Widths of the columns.
+/// Widths of the columns, points.
 pub(super) const POINT: f32 = 76.0;
 pub(super) const SUM: f32 = 64.0;
 pub(super) const WEIGHT: f32 = 92.0;
-/// Height of a row: whole and even, so that places far down are exact.
+/// Height of a row. Whole and even, so that the positions of distant rows are exact.
 const ROW: f32 = 20.0;
 
 impl InfluencesPanel {
-    /// The rows and columns in sight.
+    /// Draws the visible rows and columns.
     pub(super) fn cells_ui(
         &mut self,
         ui: &mut Ui,
@@ -30,7 +30,7 @@ impl InfluencesPanel {
         n_fit: usize,
         has_focus: bool,
         editor: &Editor,
-        done: &mut Done,
+        done: &mut TableActions,
     ) {
         let shown = self.first_column..(self.first_column + n_fit).min(table.columns.len());
         let room = ui.available_height() - ROW;
@@ -58,7 +58,7 @@ impl InfluencesPanel {
             .header(ROW, |mut header| {
                 header.col(|ui| {
                     let by = SortBy::Point;
-                    if title_ui(ui, "Point", sorted(by), None, false, "Point").clicked() {
+                    if title_ui(ui, "Vertex", sorted(by), None, false, "Vertex").clicked() {
                         done.sort = Some(by);
                     }
                 });
@@ -136,7 +136,7 @@ impl InfluencesPanel {
                     }
                 });
             });
-        // A write that scrolled out of sight, or lost its field, is over.
+        // An edit ends when its cell scrolls out of view or loses its field.
         if self.writing.as_ref().is_some_and(|writing| writing.is_open)
             && done.ended.is_none()
             && !ui.ctx().text_edit_focused()
@@ -145,8 +145,8 @@ impl InfluencesPanel {
         }
     }
 
-    /// The field that a weight is written into.
-    fn field_ui(&mut self, ui: &mut Ui, point: u32, done: &mut Done) {
+    /// The text field of the edited cell.
+    fn field_ui(&mut self, ui: &mut Ui, point: u32, done: &mut TableActions) {
         let Some(writing) = &mut self.writing else {
             return;
         };
@@ -159,7 +159,7 @@ impl InfluencesPanel {
             .align(Align2::RIGHT_CENTER)
             .desired_width(rect.width() - 8.0);
         let response = ui.put(rect, field);
-        let label = format!("Weight of point {point}");
+        let label = format!("Weight of vertex {point}");
         response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, &label));
         if !writing.is_open {
             writing.is_open = true;
@@ -167,7 +167,7 @@ impl InfluencesPanel {
             let end = egui::text::CCursor::new(writing.text.chars().count());
             if let Some(mut state) = egui::TextEdit::load_state(ui.ctx(), response.id) {
                 let all = egui::text::CCursorRange::two(egui::text::CCursor::new(0), end);
-                // What was typed goes on; a weight that was opened is written over.
+                // Typed text is continued; an opened weight is overwritten.
                 let range = if writing.is_typed {
                     egui::text::CCursorRange::one(end)
                 } else {
@@ -196,13 +196,13 @@ impl InfluencesPanel {
     }
 }
 
-/// How a bone's title looks.
+/// The appearance of a bone's column title.
 struct Bone {
     colour: Color32,
     is_active: bool,
 }
 
-/// The title of a column, which sorts.
+/// The title of a column; a click sorts.
 fn title_ui(
     ui: &mut Ui,
     title: &str,
@@ -276,14 +276,14 @@ fn title_ui(
     response.on_hover_text(format!("{label}\nClick to sort."))
 }
 
-/// The number of a point; a click selects it.
+/// The vertex number; a click selects the vertex.
 fn point_ui(
     ui: &mut Ui,
     row: usize,
     point: u32,
     table: &InfluenceTable,
     editor: &Editor,
-    done: &mut Done,
+    done: &mut TableActions,
 ) {
     let palette = theme::palette(ui);
     let rect = ui.max_rect();
@@ -292,7 +292,7 @@ fn point_ui(
     let is_selected = selected
         .get(&table.mesh)
         .is_some_and(|set| set.contains(point));
-    // Where all rows are of the selection, that all are selected says nothing.
+    // If all rows are selected, the highlight carries no information.
     let is_marked = is_selected
         && (!table.is_selection || selected.values().map(|s| s.count()).sum::<usize>() == 1);
     if is_marked {
@@ -302,16 +302,16 @@ fn point_ui(
     }
     let text = point_text(point);
     right_ui(ui, rect, &text, palette.text_dim);
-    let label = format!("Point {point}");
+    let label = format!("Vertex {point}");
     response.widget_info(|| WidgetInfo::selected(Role::RowHeader, true, is_selected, &label));
     if response.clicked() {
         done.row = Some(row);
         done.frame = response.double_clicked();
     }
-    response.on_hover_text("Click to select the point, again to frame it.");
+    response.on_hover_text("Click to select the vertex, click again to frame it.");
 }
 
-/// What the weights of a point add up to.
+/// The sum of a vertex's weights.
 fn sum_ui(ui: &mut Ui, row: usize, point: u32, sum: f32) {
     let palette = theme::palette(ui);
     let rect = ui.max_rect();
@@ -331,11 +331,11 @@ fn sum_ui(ui: &mut Ui, row: usize, point: u32, sum: f32) {
             .text(at, Align2::LEFT_CENTER, icon.codepoint, font, colour);
     }
     let note = if is_off { ", not 1" } else { "" };
-    let label = format!("Point {point}, sum {}{note}", number(sum));
+    let label = format!("Vertex {point}, sum {}{note}", number(sum));
     response.widget_info(|| WidgetInfo::labeled(Role::Cell, true, &label));
 }
 
-/// A cell as it is drawn.
+/// The appearance of a cell.
 struct Drawn {
     weight: f32,
     colour: Color32,
@@ -355,7 +355,7 @@ fn cell_ui(ui: &mut Ui, at: (usize, usize), cell: &Drawn, point: u32, bone: &str
         painter.rect_filled(rect, 0.0, palette.stripe);
     }
     if cell.weight > 0.0 {
-        // As long as the weight: columns are read at a glance.
+        // The bar is as long as the weight, so that columns read at a glance.
         let room = rect.shrink2(Vec2::new(2.0, 3.0));
         let width = room.width() * cell.weight.min(1.0);
         let bar = Rect::from_min_size(room.min, Vec2::new(width, room.height()));
@@ -372,12 +372,12 @@ fn cell_ui(ui: &mut Ui, at: (usize, usize), cell: &Drawn, point: u32, bone: &str
     };
     right_ui(ui, rect, &text, colour);
     let lock = if cell.is_locked { ", locked" } else { "" };
-    let label = format!("Point {point}, {bone} {}{lock}", number(cell.weight));
+    let label = format!("Vertex {point}, {bone} {}{lock}", number(cell.weight));
     response.widget_info(|| WidgetInfo::selected(Role::Cell, true, cell.is_cursor, &label));
     response
 }
 
-/// A number at the right of its cell.
+/// Draws a number right-aligned in its cell.
 fn right_ui(ui: &Ui, rect: Rect, text: &str, colour: Color32) {
     let font = TextStyle::Body.resolve(ui.style());
     let at = pos2(rect.right() - 8.0, rect.center().y);

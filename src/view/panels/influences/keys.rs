@@ -1,19 +1,19 @@
-//! What keys and the clipboard do in the table.
+//! Keyboard and clipboard of the influence table.
 
-use super::{Cell, InfluencesPanel, Writing};
+use super::{Cell, CellEdit, InfluencesPanel};
 use crate::editor::Editor;
 use crate::editor::influence_table::{InfluenceTable, parse_cells, parse_weight};
 use crate::finding::counted;
 use egui::{Event, Key, Ui};
 use std::fmt::Write as _;
 
-/// Cells that are copied at most.
+/// Maximum number of cells that are copied.
 const MOST_COPIED: usize = 500_000;
 /// Rows of a page.
 const PAGE: isize = 8;
 
 impl InfluencesPanel {
-    /// Reads the keys of this frame: the table has the focus and nothing is being written.
+    /// Reads the keys of this frame: the table has the focus and no cell is being edited.
     pub(super) fn keys(
         &mut self,
         ui: &Ui,
@@ -25,8 +25,8 @@ impl InfluencesPanel {
         let (events, shift) = ui.input(|i| (i.events.clone(), i.modifiers.shift));
         for event in &events {
             if self.writing.is_some() {
-                // Fast typing: what comes in the same frame is meant for the field that is about to open.
-                self.go_on_writing(event, table, n_fit, editor);
+                // With fast typing, text of the same frame belongs to the field about to open.
+                self.continue_edit(event, table, n_fit, editor);
                 continue;
             }
             match event {
@@ -46,7 +46,7 @@ impl InfluencesPanel {
                         Key::Home => [-n_rows, 0],
                         Key::End => [n_rows, 0],
                         Key::Enter | Key::F2 => {
-                            self.begin_writing(None, table, editor);
+                            self.begin_edit(None, table, editor);
                             continue;
                         }
                         Key::Delete | Key::Backspace => {
@@ -60,7 +60,7 @@ impl InfluencesPanel {
                 Event::Text(text) => {
                     let begins = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
                     if text.starts_with(begins) {
-                        self.begin_writing(Some(text), table, editor);
+                        self.begin_edit(Some(text), table, editor);
                     }
                 }
                 Event::Copy => self.copy(ui, table, editor),
@@ -70,7 +70,7 @@ impl InfluencesPanel {
         }
     }
 
-    /// Moves the cursor; with `extends` what is chosen grows.
+    /// Moves the cursor; `extends` extends the cell selection.
     pub(super) fn step(
         &mut self,
         [down, right]: [isize; 2],
@@ -101,8 +101,8 @@ impl InfluencesPanel {
         }
     }
 
-    /// Opens the cell under the cursor, with what was typed, else with its weight.
-    pub(super) fn begin_writing(
+    /// Starts editing the cell at the cursor, with the typed text or else with its weight.
+    pub(super) fn begin_edit(
         &mut self,
         typed: Option<&str>,
         table: &InfluenceTable,
@@ -116,7 +116,7 @@ impl InfluencesPanel {
             None => number(weight_at(cell, table, editor)),
         };
         self.anchor = None;
-        self.writing = Some(Writing {
+        self.writing = Some(CellEdit {
             text,
             is_typed: typed.is_some(),
             is_open: false,
@@ -124,8 +124,8 @@ impl InfluencesPanel {
         self.scroll_to = Some(cell.0);
     }
 
-    /// What a key does to the cell that is written into, before its field has the focus.
-    fn go_on_writing(
+    /// Passes a key to the edited cell before its field has the focus.
+    fn continue_edit(
         &mut self,
         event: &Event,
         table: &InfluenceTable,
@@ -147,31 +147,26 @@ impl InfluencesPanel {
                 pressed: true,
                 ..
             } => {
-                self.end_writing(true, table, editor);
+                self.end_edit(true, table, editor);
                 self.step([1, 0], false, table, n_fit);
             }
             Event::Key {
                 key: Key::Escape,
                 pressed: true,
                 ..
-            } => self.end_writing(false, table, editor),
+            } => self.end_edit(false, table, editor),
             _ => {}
         }
     }
 
-    /// Keeps what was written, or forgets it.
-    pub(super) fn end_writing(
-        &mut self,
-        counts: bool,
-        table: &InfluenceTable,
-        editor: &mut Editor,
-    ) {
+    /// Ends the edit; `keep` applies it.
+    pub(super) fn end_edit(&mut self, counts: bool, table: &InfluenceTable, editor: &mut Editor) {
         if let (Some(writing), true) = (self.writing.take(), counts) {
             self.write(&writing.text, table, editor);
         }
     }
 
-    /// Gives the cell under the cursor what was written.
+    /// Sets the cell at the cursor to the typed weight.
     fn write(&mut self, text: &str, table: &InfluenceTable, editor: &mut Editor) {
         let Some((row, column)) = self.cursor else {
             return;
@@ -179,18 +174,18 @@ impl InfluencesPanel {
         match parse_weight(text) {
             Ok(Some(weight)) => {
                 let before = weight_at((row, column), table, editor);
-                // Opened and left again: a number that is shown shorter than it is stays.
+                // The text is shorter than the number: unchanged text leaves the weight unchanged.
                 if text.trim() != number(before) {
                     let cell = (table.points[row], table.columns[column].index, weight);
                     editor.set_weights(table.mesh, &[cell], "Edit weight");
                 }
             }
             Ok(None) => {}
-            Err(why) => editor.tell(format!("What was written {why}. Weights are from 0 to 1.")),
+            Err(why) => editor.tell(format!("The entry {why}. Enter a weight from 0 to 1.")),
         }
     }
 
-    /// Makes the chosen weights 0.
+    /// Sets the selected weights to 0.
     fn clear(&mut self, table: &InfluenceTable, editor: &mut Editor) {
         let Some([rows, columns]) = self.chosen() else {
             return;
@@ -208,7 +203,7 @@ impl InfluencesPanel {
         }
     }
 
-    /// Puts what is chosen on the clipboard, as a spreadsheet reads it.
+    /// Copies the selected cells to the clipboard as tab-separated text.
     fn copy(&self, ui: &Ui, table: &InfluenceTable, editor: &mut Editor) {
         let Some([rows, columns]) = self.chosen() else {
             return;
@@ -217,7 +212,7 @@ impl InfluencesPanel {
         let n_cells = rows.clone().count() * n_columns;
         if n_cells > MOST_COPIED {
             let most = counted(MOST_COPIED, "weight");
-            editor.tell(format!("These are too many: at most {most} are copied."));
+            editor.tell(format!("Too many cells. At most {most} are copied."));
             return;
         }
         let mut text = String::new();
@@ -226,7 +221,7 @@ impl InfluencesPanel {
                 if column > *columns.start() {
                     text.push('\t');
                 }
-                // Writing to a string cannot fail.
+                // CellEdit to a string cannot fail.
                 let _ = write!(text, "{}", weight_at((row, column), table, editor));
             }
             text.push('\n');
@@ -235,7 +230,7 @@ impl InfluencesPanel {
         editor.tell(format!("{} copied.", counted(n_cells, "weight")));
     }
 
-    /// Writes what a spreadsheet copied, from the cell under the cursor to the right and down.
+    /// Pastes tab-separated text from the cell at the cursor to the right and down.
     fn paste(&mut self, text: &str, table: &InfluenceTable, editor: &mut Editor) {
         let Some([rows, columns]) = self.chosen() else {
             return;
@@ -258,7 +253,7 @@ impl InfluencesPanel {
             _ => n_outside += 1,
         };
         if let ([only], true) = (&pasted[..], pasted[0].len() == 1) {
-            // One number fills all that is chosen.
+            // One number fills the whole cell selection.
             for (row, weight) in rows.zip(std::iter::repeat(only[0])) {
                 for column in columns.clone() {
                     if let Some(weight) = weight {
@@ -279,11 +274,9 @@ impl InfluencesPanel {
             editor.set_weights(table.mesh, &cells, "Paste weights");
         }
         if n_outside > 0 {
-            let verb = if n_outside == 1 { "lies" } else { "lie" };
+            let verb = if n_outside == 1 { "was" } else { "were" };
             let weights = counted(n_outside, "pasted weight");
-            editor.tell(format!(
-                "{weights} {verb} beyond the table and did nothing."
-            ));
+            editor.tell(format!("{weights} {verb} outside the table and ignored."));
         }
     }
 }
@@ -301,7 +294,7 @@ pub(super) fn weight_at((row, column): Cell, table: &InfluenceTable, editor: &Ed
     }
 }
 
-/// A weight as it is shown.
+/// A weight with three decimals.
 pub(super) fn number(weight: f32) -> String {
     format!("{weight:.3}")
 }

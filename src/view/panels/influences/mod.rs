@@ -1,7 +1,7 @@
-//! Influences: weights as numbers, points by bones, to sort, write, copy and paste.
+//! The Influences panel: weights as numbers, vertices by bones, to sort, edit, copy and paste.
 //!
-//! The way of the data: the editor says which points and bones there are -> `cells` draws those in sight -> `keys` turns
-//! what is typed into cells that change -> [`Editor::set_weights`], one undo step.
+//! Data flow: the editor lists vertices and bones -> `cells` draws the visible ones -> `keys` turns input into changed
+//! cells -> [`Editor::set_weights`], one undo step.
 
 mod cells;
 mod keys;
@@ -15,57 +15,57 @@ use cells::{POINT, SUM, WEIGHT};
 use egui::{Align, Button, Id, Label, Layout, RichText, Role, Sense, Ui, Vec2, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
 
-/// A cell: row and column of the table, not of what is in sight.
+/// A cell: row and column of the whole table.
 type Cell = (usize, usize);
 
-/// What the panel remembers.
+/// The state of the panel.
 #[derive(Default)]
 pub struct InfluencesPanel {
     order: SortOrder,
-    /// The cell that keys are about.
+    /// The cell at the cursor.
     cursor: Option<Cell>,
-    /// The other corner of what is chosen.
+    /// The opposite corner of the cell selection.
     anchor: Option<Cell>,
-    /// What is being written into the cell.
-    writing: Option<Writing>,
-    /// The first bone in sight.
+    /// The cell edit in progress.
+    writing: Option<CellEdit>,
+    /// The first visible bone.
     first_column: usize,
     scroll_to: Option<usize>,
-    /// Which table the cursor is in.
+    /// The table that the cursor belongs to.
     model: u64,
     mesh: Option<MeshId>,
 }
 
-/// A weight that is being written.
-struct Writing {
+/// A weight being edited.
+struct CellEdit {
     text: String,
-    /// It was begun by typing, and goes on; else the first key writes over it.
+    /// Whether typing started the edit; else the first key overwrites the weight.
     is_typed: bool,
     /// Whether the field has the focus.
     is_open: bool,
 }
 
-/// What was done to the table in a frame.
+/// The actions on the table in a frame.
 #[derive(Default)]
-struct Done {
-    /// A cell that was clicked, and whether that extends what is chosen.
+struct TableActions {
+    /// A clicked cell, and whether it extends the cell selection.
     clicked: Option<(Cell, bool)>,
-    /// A cell to write into.
+    /// A cell to edit.
     write: bool,
-    /// The end of writing: whether it counts, and where the cursor goes.
+    /// The end of an edit: whether to keep it, and the cursor's next cell.
     ended: Option<(bool, [isize; 2])>,
-    /// A row whose point was clicked.
+    /// A row whose vertex was clicked.
     row: Option<usize>,
     frame: bool,
     sort: Option<SortBy>,
 }
 
 impl InfluencesPanel {
-    /// The panel.
+    /// Draws the panel.
     pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
         if !editor.ask_for_influences(self.order) {
-            let text = "No mesh here has a skin. With one, this shows how much each bone moves each point, as numbers to \
-                        sort, write and paste.";
+            let text = "This model has no skinned mesh. With one, this table lists the weight of each bone for each \
+                        vertex.";
             let dim = theme::palette(ui).text_dim;
             ui.add(Label::new(RichText::new(text).color(dim)).wrap());
             return;
@@ -74,7 +74,7 @@ impl InfluencesPanel {
             ui.horizontal(|ui| {
                 ui.add(egui::Spinner::new().size(14.0))
                     .widget_info(|| WidgetInfo::labeled(Role::ProgressIndicator, true, "Sorting"));
-                ui.label("Gathering the points…");
+                ui.label("Collecting vertices…");
             });
             return;
         };
@@ -87,14 +87,14 @@ impl InfluencesPanel {
         self.head_ui(ui, &table, n_fit, editor);
         if table.points.is_empty() {
             let dim = theme::palette(ui).text_dim;
-            ui.label(RichText::new("All of its points are hidden.").color(dim));
+            ui.label(RichText::new("All vertices are hidden.").color(dim));
             return;
         }
         let id = ui.scope_id().with("cells");
         let area = ui.available_rect_before_wrap();
         let focus = ui.interact(area, id, Sense::focusable_noninteractive());
         focus.widget_info(|| WidgetInfo::labeled(Role::Table, true, "Weights"));
-        let mut done = Done::default();
+        let mut done = TableActions::default();
         if focus.has_focus() && self.writing.is_none() {
             keymap::give_keys_to_cells(ui.ctx(), id);
             if self.cursor.is_none() && !table.columns.is_empty() {
@@ -107,7 +107,7 @@ impl InfluencesPanel {
         self.finish(ui, &done, &table, n_fit, id, editor);
     }
 
-    /// Keeps the cursor inside of the table.
+    /// Keeps the cursor inside the table.
     fn follow(&mut self, table: &InfluenceTable, editor: &Editor) {
         if self.model != editor.model_serial() || self.mesh != Some(table.mesh) {
             let order = self.order;
@@ -129,16 +129,16 @@ impl InfluencesPanel {
         }
     }
 
-    /// What is shown, and which bones are in sight.
+    /// Draws the row above the table: what it lists, and which bones are visible.
     fn head_ui(&mut self, ui: &mut Ui, table: &InfluenceTable, n_fit: usize, editor: &Editor) {
         let palette = theme::palette(ui);
         let item = editor.document().meshes().get(&table.mesh);
         let name = item.map_or("", |item| item.geometry.name.as_str());
         let n_points = table.points.len();
         let what = if table.is_selection {
-            counted(n_points, "selected point")
+            counted(n_points, "selected vertex")
         } else {
-            format!("all {}", counted(n_points, "point"))
+            format!("all {}", counted(n_points, "vertex"))
         };
         let name = if name.is_empty() {
             String::new()
@@ -167,7 +167,7 @@ impl InfluencesPanel {
                     let text = format!("bones {} – {} of {}", first + 1, last, n_columns);
                     ui.label(RichText::new(text).color(palette.text_dim));
                     let before = first.saturating_sub(n_fit);
-                    step(ui, icons::ICON_CHEVRON_LEFT, "Bones before", first > 0, before);
+                    step(ui, icons::ICON_CHEVRON_LEFT, "Previous bones", first > 0, before);
                 } else {
                     let text = counted(n_columns, "bone");
                     ui.label(RichText::new(text).color(palette.text_dim));
@@ -181,25 +181,25 @@ impl InfluencesPanel {
                     let hint = if table.is_selection {
                         ""
                     } else {
-                        "   Select points to see only theirs."
+                        "   Select vertices to list only those."
                     };
                     let text = RichText::new(format!("{name}{what}.{hint}"));
                     ui.add(Label::new(text.color(palette.text_dim)).truncate().selectable(false))
                         .on_hover_text(
-                            "Click a cell and type a weight; Enter goes on below. Shift+arrows choose several, Ctrl+C and \
-                             Ctrl+V copy and paste as a spreadsheet does. A click on a point selects it, a second one \
-                             frames it.",
+                            "Click a cell and type a weight. Enter moves down, Shift+arrows select cells, Ctrl+C and \
+                             Ctrl+V copy and paste for spreadsheets. Click a vertex number to select it, click again \
+                             to frame it.",
                         );
                 });
             },
         );
     }
 
-    /// Does what was asked for while drawing.
+    /// Applies the actions collected while drawing.
     fn finish(
         &mut self,
         ui: &Ui,
-        done: &Done,
+        done: &TableActions,
         table: &InfluenceTable,
         n_fit: usize,
         id: Id,
@@ -207,7 +207,7 @@ impl InfluencesPanel {
     ) {
         let take_focus = || ui.memory_mut(|memory| memory.request_focus(id));
         if let Some((counts, step)) = done.ended {
-            self.end_writing(counts, table, editor);
+            self.end_edit(counts, table, editor);
             self.step(step, false, table, n_fit);
             take_focus();
         }
@@ -221,10 +221,10 @@ impl InfluencesPanel {
             take_focus();
         }
         if done.write {
-            self.begin_writing(None, table, editor);
+            self.begin_edit(None, table, editor);
         }
         if let Some(by) = done.sort {
-            // The largest first, then the smallest, then as the mesh has them.
+            // Descending, then ascending, then mesh order.
             let order = self.order;
             self.order = match (order.by == by, order.descending, by) {
                 (true, descending, SortBy::Point) => SortOrder {
@@ -253,7 +253,7 @@ impl InfluencesPanel {
         }
     }
 
-    /// The chosen cells: rows and columns, both ends included.
+    /// The selected cells: rows and columns, both ends included.
     fn chosen(&self) -> Option<[std::ops::RangeInclusive<usize>; 2]> {
         let cursor = self.cursor?;
         let anchor = self.anchor.unwrap_or(cursor);
@@ -264,7 +264,7 @@ impl InfluencesPanel {
     }
 }
 
-/// "1,204": a point as it is called.
+/// The displayed vertex number: "1,204".
 fn point_text(point: u32) -> String {
     thousands(point as usize)
 }

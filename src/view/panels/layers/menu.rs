@@ -1,6 +1,6 @@
-//! What can be done to a layer: the menu of its row.
+//! The context menu of a layer.
 
-use super::Act;
+use super::Action;
 use crate::document::LayerStack;
 use crate::document::layers::change::mirror_label;
 use crate::editor::Editor;
@@ -8,22 +8,22 @@ use crate::math::Axis;
 use crate::view::commands::Command;
 use egui::{Button, Role, Ui, WidgetInfo};
 
-/// The menu of the layer at `index`, counted from the bottom.
+/// Draws the menu of the layer at `index`, counted from the bottom.
 pub(super) fn menu_ui(
     ui: &mut Ui,
     editor: &Editor,
     stack: &LayerStack,
     index: usize,
-    acts: &mut Vec<Act>,
+    actions: &mut Vec<Action>,
 ) {
     let layer = &stack.layers()[index];
-    let mut item = |ui: &mut Ui, enabled: bool, label: &str, about: &str, act: Act| {
+    let mut item = |ui: &mut Ui, enabled: bool, label: &str, about: &str, action: Action| {
         let response = ui
             .add_enabled(enabled, Button::new(label))
             .on_hover_text(about);
         response.widget_info(|| WidgetInfo::labeled(Role::MenuItem, enabled, label));
         if response.clicked() {
-            acts.push(act);
+            actions.push(action);
             ui.close();
         }
     };
@@ -31,10 +31,10 @@ pub(super) fn menu_ui(
         ui,
         true,
         "Rename layer",
-        "Give the layer another name.",
-        Act::Rename(layer.id),
+        "Rename the layer.",
+        Action::Rename(layer.id),
     );
-    let ask = |command| Act::Ask(layer.id, command);
+    let ask = |command| Action::Ask(layer.id, command);
     if index > 0 {
         for command in [
             Command::DuplicateLayer,
@@ -56,8 +56,8 @@ pub(super) fn menu_ui(
                     ui,
                     !is_on && !is_sought,
                     &format!("Mirror {way}"),
-                    "Show what the layer says on this side on the other one too, with left and right bones exchanged.",
-                    Act::Mirror(layer.id, Some((axis, from_positive))),
+                    "Mirror the layer to the other side, with left and right bones swapped.",
+                    Action::Mirror(layer.id, Some((axis, from_positive))),
                 );
             }
         }
@@ -65,8 +65,8 @@ pub(super) fn menu_ui(
             ui,
             layer.mirror.is_some() || is_sought,
             "No mirror",
-            "Show on each side what the layer says there.",
-            Act::Mirror(layer.id, None),
+            "Show both sides of the layer as painted.",
+            Action::Mirror(layer.id, None),
         );
         ui.separator();
     }

@@ -1,11 +1,11 @@
-//! The layers of weights of the active object, from the top to the bottom.
+//! The weight layers of the active object, from top to bottom.
 //!
-//! The way of the data: the stack of the document -> a row for each layer -> acts, which the editor does.
+//! Data flow: the layer stack of the document -> a row for each layer -> actions, which the editor applies.
 
 mod menu;
 mod row;
 
-use super::rename::{Left, NameField};
+use super::rename::{NameField, RenameEnd};
 use crate::document::{Layer, LayerId, LayerStack};
 use crate::editor::Editor;
 use crate::finding::{counted, thousands};
@@ -17,7 +17,7 @@ use egui::{
 };
 use egui_material_icons::{MaterialIcon, icons};
 
-/// The panel, and what it remembers between frames.
+/// The Layers panel and its state between frames.
 #[derive(Default)]
 pub struct LayersPanel {
     rename: Option<Rename>,
@@ -25,21 +25,21 @@ pub struct LayersPanel {
     is_dragging: bool,
     /// The model it shows.
     model: u64,
-    /// The layer that the pointer rests on, at a revision of the model, and how many points it says something at.
+    /// The hovered layer, the model revision, and how many vertices the layer affects.
     n_rows: Option<((LayerId, u64), usize)>,
 }
 
-/// A name that is being typed.
+/// A name being edited.
 struct Rename {
     layer: LayerId,
     field: NameField,
 }
 
-/// What a row was asked for.
-enum Act {
+/// An action on a row.
+enum Action {
     Select(LayerId),
     Rename(LayerId),
-    EndRename(Left),
+    EndRename(RenameEnd),
     Mute(LayerId, bool),
     Alone(Option<LayerId>),
     BeginOpacity,
@@ -51,13 +51,13 @@ enum Act {
 }
 
 impl LayersPanel {
-    /// The layers: a click chooses the one that is painted. What else was asked for.
+    /// Draws the layers; a click selects the layer to paint. Returns the requested commands.
     pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) -> Vec<Command> {
         if std::mem::replace(&mut self.model, editor.model_serial()) != editor.model_serial() {
             self.rename = None;
             self.n_rows = None;
         }
-        // A drag that ended where no field saw it.
+        // End a drag whose release no field received.
         if self.is_dragging && !ui.input(|i| i.pointer.any_down()) {
             self.is_dragging = false;
             editor.end_step();
@@ -67,29 +67,29 @@ impl LayersPanel {
         if !self.rename.as_ref().is_none_or(is_there) {
             self.rename = None;
         }
-        let mut asked = Vec::new();
+        let mut commands = Vec::new();
         let Some(stack) = stack else {
-            let text = "Choose an object with a skin: its weights can have layers.";
+            let text = "Select an object with a skin to add weight layers.";
             ui.label(RichText::new(text).color(theme::palette(ui).text_dim));
-            return asked;
+            return commands;
         };
         if stack.is_plain() {
-            empty_ui(ui, editor, &mut asked);
-            return asked;
+            empty_ui(ui, editor, &mut commands);
+            return commands;
         }
-        head_ui(ui, editor, &mut asked);
+        head_ui(ui, editor, &mut commands);
         over_limit_ui(ui, editor);
-        let mut acts = Vec::new();
+        let mut actions = Vec::new();
         if let Some(stack) = editor.layers() {
-            self.rows_ui(ui, editor, stack, &mut acts);
+            self.rows_ui(ui, editor, stack, &mut actions);
         }
-        for act in acts {
-            self.perform(act, editor, &mut asked);
+        for action in actions {
+            self.perform(action, editor, &mut commands);
         }
-        asked
+        commands
     }
 
-    /// Lets the artist type another name for the active layer.
+    /// Starts renaming the active layer.
     pub fn start_renaming(&mut self, editor: &Editor) {
         let layer = editor.active_layer();
         let layer = layer.and_then(|id| editor.layers()?.get(id).cloned());
@@ -101,7 +101,13 @@ impl LayersPanel {
         }
     }
 
-    fn rows_ui(&mut self, ui: &mut Ui, editor: &Editor, stack: &LayerStack, acts: &mut Vec<Act>) {
+    fn rows_ui(
+        &mut self,
+        ui: &mut Ui,
+        editor: &Editor,
+        stack: &LayerStack,
+        actions: &mut Vec<Action>,
+    ) {
         let id = ui.scope_id().with("layers");
         let focus = ui.interact(
             ui.available_rect_before_wrap(),
@@ -124,9 +130,9 @@ impl LayersPanel {
                 let hit = to.into_iter().find(|(key, _)| i.key_pressed(*key));
                 hit.map(|(_, to)| to)
             });
-            acts.extend(to.map(|to| Act::Select(stack.layers()[to].id)));
+            actions.extend(to.map(|to| Action::Select(stack.layers()[to].id)));
             if ui.input(|i| i.key_pressed(Key::Enter)) {
-                acts.extend(editor.active_layer().map(Act::Rename));
+                actions.extend(editor.active_layer().map(Action::Rename));
             }
         }
         ScrollArea::vertical()
@@ -139,15 +145,18 @@ impl LayersPanel {
                 for (place, index) in (0..n_rows).rev().enumerate() {
                     let at = pos2(corner.x, corner.y + place as f32 * theme::ROW);
                     let rect = Rect::from_min_size(at, Vec2::new(width, theme::ROW));
-                    row::row_ui(self, ui, editor, stack, index, rect, acts);
+                    row::row_ui(self, ui, editor, stack, index, rect, actions);
                 }
             });
-        if acts.iter().any(|act| matches!(act, Act::Select(_))) {
+        if actions
+            .iter()
+            .any(|action| matches!(action, Action::Select(_)))
+        {
             ui.memory_mut(|memory| memory.request_focus(id));
         }
     }
 
-    /// How many points a layer says something at: counted once for each state of the model.
+    /// How many vertices a layer affects; counted once for each revision of the model.
     fn n_rows(&mut self, editor: &Editor, layer: &Layer) -> usize {
         let key = (layer.id, editor.history().revision());
         match self.n_rows {
@@ -160,67 +169,67 @@ impl LayersPanel {
         }
     }
 
-    fn perform(&mut self, act: Act, editor: &mut Editor, asked: &mut Vec<Command>) {
-        match act {
-            Act::Select(layer) => editor.set_active_layer(layer),
-            Act::Rename(layer) => {
+    fn perform(&mut self, action: Action, editor: &mut Editor, commands: &mut Vec<Command>) {
+        match action {
+            Action::Select(layer) => editor.set_active_layer(layer),
+            Action::Rename(layer) => {
                 editor.set_active_layer(layer);
                 self.start_renaming(editor);
             }
-            Act::EndRename(left) => {
-                if let (Some(rename), Left::Named(name)) = (self.rename.take(), left) {
+            Action::EndRename(left) => {
+                if let (Some(rename), RenameEnd::Named(name)) = (self.rename.take(), left) {
                     editor.rename_layer(rename.layer, &name);
                 }
             }
-            Act::Mute(layer, muted) => editor.mute_layer(layer, muted),
-            Act::Alone(layer) => editor.solo_layer(layer),
-            Act::BeginOpacity => {
+            Action::Mute(layer, muted) => editor.mute_layer(layer, muted),
+            Action::Alone(layer) => editor.solo_layer(layer),
+            Action::BeginOpacity => {
                 self.is_dragging = true;
                 editor.begin_step("Layer opacity");
             }
-            Act::Opacity(layer, opacity) => {
-                // Something in between may have ended the step of this drag.
+            Action::Opacity(layer, opacity) => {
+                // Another edit may have ended this drag's undo step.
                 if self.is_dragging && !editor.history().is_open() {
                     editor.begin_step("Layer opacity");
                 }
                 editor.set_layer_opacity(layer, opacity);
             }
-            Act::EndOpacity => {
+            Action::EndOpacity => {
                 self.is_dragging = false;
                 editor.end_step();
             }
-            Act::PaintMask(layer) => {
+            Action::PaintMask(layer) => {
                 editor.set_active_layer(layer);
-                asked.push(Command::Paint(
+                commands.push(Command::Paint(
                     crate::document::session::PaintTarget::LayerMask,
                 ));
             }
-            Act::Mirror(layer, mirror) => editor.mirror_layer(layer, mirror),
-            Act::Ask(layer, command) => {
+            Action::Mirror(layer, mirror) => editor.mirror_layer(layer, mirror),
+            Action::Ask(layer, command) => {
                 editor.set_active_layer(layer);
-                asked.push(command);
+                commands.push(command);
             }
         }
     }
 }
 
-/// What layers are for.
-fn empty_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Command>) {
+/// Draws the empty state.
+fn empty_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
     let dim = theme::palette(ui).text_dim;
-    let text = "One layer: what you paint is the result.";
+    let text = "No layers. You paint the weights directly.";
     ui.label(text);
     let command = Command::AddLayer;
     let tooltip = command.tooltip(ui.ctx());
     let button = ui.add_enabled(command.is_enabled(editor), Button::new(command.label()));
     if button.on_hover_text(tooltip).clicked() {
-        asked.push(command);
+        commands.push(command);
     }
-    let text = "to try changes that you can fade, mute or throw away.";
+    let text = "to try changes that you can fade, mute or delete.";
     ui.label(RichText::new(text).color(dim));
 }
 
-/// What can be done to the active layer.
-fn head_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Command>) {
+/// Draws the buttons for the active layer.
+fn head_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
         for (command, icon) in [
@@ -233,7 +242,7 @@ fn head_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Command>) {
             (Command::FlattenLayers, icons::ICON_LAYERS_CLEAR),
         ] {
             if tool_ui(ui, icon, command, command.is_enabled(editor)) {
-                asked.push(command);
+                commands.push(command);
             }
         }
     });
@@ -253,7 +262,7 @@ fn tool_ui(ui: &mut Ui, icon: MaterialIcon, command: Command, enabled: bool) -> 
     response.on_disabled_hover_text(command.about()).clicked()
 }
 
-/// That the layers together give points more bones than the brush would.
+/// Warns when the layers together give vertices more influences than the brush allows.
 fn over_limit_ui(ui: &mut Ui, editor: &mut Editor) {
     let limit = editor.document().session().brush.max_influences;
     let n = editor.n_over_limit(limit);
@@ -263,10 +272,10 @@ fn over_limit_ui(ui: &mut Ui, editor: &mut Editor) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         ui.add(Label::new(icons::ICON_WARNING.rich_text().size(14.0)).selectable(false));
-        let text = format!("{} over {}", counted(n, "point"), counted(limit, "bone"));
+        let text = format!("{} over {}", counted(n, "vertex"), counted(limit, "influence"));
         ui.add(Label::new(text).truncate()).on_hover_text(format!(
-            "The layers together give {} points more than {limit} bones, all of which count here. Limit influences, or an \
-             export with a limit, keeps the strongest.",
+            "With all layers, {} vertices have more than {limit} influences. They all count here. Run Limit \
+             influences, or set a limit for the export, to keep the largest.",
             thousands(n)
         ));
     });

@@ -1,6 +1,6 @@
-//! A row of the list of layers.
+//! A row of the Layers panel.
 
-use super::{Act, LayersPanel, menu};
+use super::{Action, LayersPanel, menu};
 use crate::document::layers::change::mirror_label;
 use crate::document::session::PaintTarget;
 use crate::document::{Layer, LayerStack};
@@ -14,12 +14,12 @@ use egui::{
 };
 use egui_material_icons::icons;
 
-/// Width of a column with an icon.
+/// Width of an icon column, points.
 const ICON: f32 = 20.0;
-/// Width of the opacity.
+/// Width of the opacity column, points.
 const OPACITY: f32 = 48.0;
 
-/// The layer at `index`, counted from the bottom.
+/// Draws the layer at `index`, counted from the bottom.
 pub(super) fn row_ui(
     panel: &mut LayersPanel,
     ui: &mut Ui,
@@ -27,7 +27,7 @@ pub(super) fn row_ui(
     stack: &LayerStack,
     index: usize,
     rect: Rect,
-    acts: &mut Vec<Act>,
+    actions: &mut Vec<Action>,
 ) {
     let palette = theme::palette(ui);
     let layer = &stack.layers()[index];
@@ -59,24 +59,24 @@ pub(super) fn row_ui(
         true,
         palette,
     );
-    more.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("More of {name}")));
-    egui::Popup::menu(&more).show(|ui| menu::menu_ui(ui, editor, stack, index, acts));
-    more.on_hover_text(format!("What else can be done to {name}."));
-    alone_ui(ui, id, column(ICON), stack, layer, palette, acts);
+    more.widget_info(|| WidgetInfo::labeled(Role::Button, true, format!("Menu of {name}")));
+    egui::Popup::menu(&more).show(|ui| menu::menu_ui(ui, editor, stack, index, actions));
+    more.on_hover_text(format!("More commands for {name}."));
+    solo_ui(ui, id, column(ICON), stack, layer, palette, actions);
     if !is_base {
-        mask_ui(ui, editor, id, column(ICON), layer, palette, acts);
-        opacity_ui(ui, column(OPACITY), layer, acts);
+        mask_ui(ui, editor, id, column(ICON), layer, palette, actions);
+        opacity_ui(ui, column(OPACITY), layer, actions);
         mirror_ui(ui, editor, column(ICON), id, layer, palette);
     }
     let eye = Rect::from_min_size(rect.min + vec2(4.0, 0.0), vec2(ICON, rect.height()));
-    eye_ui(ui, id, eye, stack, index, palette, acts);
+    eye_ui(ui, id, eye, stack, index, palette, actions);
 
     let place = Rect::from_min_max(
         pos2(eye.right() + 4.0, rect.top()),
         pos2((right - 4.0).max(eye.right() + 20.0), rect.bottom()),
     );
     if panel.rename.as_ref().is_some_and(|r| r.layer == layer.id) {
-        rename_ui(panel, ui, place, id, acts);
+        rename_ui(panel, ui, place, id, actions);
     } else {
         let colour = match (is_active, stack.is_visible(index)) {
             (_, false) => palette.text_dim,
@@ -94,29 +94,29 @@ pub(super) fn row_ui(
             .galley_with_override_text_color(at, text, colour);
     }
     if response.double_clicked() {
-        acts.push(Act::Rename(layer.id));
+        actions.push(Action::Rename(layer.id));
     } else if response.clicked() || response.secondary_clicked() {
-        acts.push(Act::Select(layer.id));
+        actions.push(Action::Select(layer.id));
     }
-    response.context_menu(|ui| menu::menu_ui(ui, editor, stack, index, acts));
+    response.context_menu(|ui| menu::menu_ui(ui, editor, stack, index, actions));
     response.on_hover_ui(|ui| {
         ui.label(about(stack, index, panel.n_rows(editor, layer)));
     });
 }
 
-/// What a row says under the pointer.
+/// The tooltip of a row.
 fn about(stack: &LayerStack, index: usize, n_rows: usize) -> String {
     let layer = &stack.layers()[index];
-    let mut said = layer.name.clone();
+    let mut text = layer.name.clone();
     if index == 0 {
-        said.push_str("\nWhat all layers lie over. It is always shown.");
+        text.push_str("\nThe base weights, below all layers. Always visible.");
     } else {
-        said = format!("{said}\nSays something at {}.", counted(n_rows, "point"));
+        text = format!("{text}\nAffects {}.", counted(n_rows, "vertex"));
     }
     if !stack.is_visible(index) {
-        said.push_str("\nIt is not shown.");
+        text.push_str("\nNot visible.");
     }
-    format!("{said}\nClick to paint it, double click to rename it.")
+    format!("{text}\nClick to paint it, double-click to rename it.")
 }
 
 fn eye_ui(
@@ -126,13 +126,13 @@ fn eye_ui(
     stack: &LayerStack,
     index: usize,
     palette: &Palette,
-    acts: &mut Vec<Act>,
+    actions: &mut Vec<Action>,
 ) {
     let layer = &stack.layers()[index];
     if index == 0 {
         let response = ui.interact(rect, id.with("base"), Sense::hover());
         paint_icon(ui, rect, icons::ICON_LAYERS, palette.text_dim);
-        response.on_hover_text("The base is always shown.");
+        response.on_hover_text("The base is always visible.");
         return;
     }
     let icon = if layer.muted {
@@ -145,20 +145,20 @@ fn eye_ui(
     let label = format!("Show {}", layer.name);
     response.widget_info(|| WidgetInfo::selected(Role::CheckBox, true, !layer.muted, &label));
     if response.clicked() {
-        acts.push(Act::Mute(layer.id, !layer.muted));
+        actions.push(Action::Mute(layer.id, !layer.muted));
     }
-    let what = if layer.muted { "Show" } else { "Mute" };
+    let what = if layer.muted { "Unmute" } else { "Mute" };
     response.on_hover_text(format!("{what} {}.", layer.name));
 }
 
-fn alone_ui(
+fn solo_ui(
     ui: &Ui,
     id: Id,
     rect: Rect,
     stack: &LayerStack,
     layer: &Layer,
     palette: &Palette,
-    acts: &mut Vec<Act>,
+    actions: &mut Vec<Action>,
 ) {
     let is_alone = stack.solo() == Some(layer.id);
     let icon = icons::ICON_FILTER_CENTER_FOCUS;
@@ -166,15 +166,15 @@ fn alone_ui(
     if is_alone {
         paint_icon(ui, rect, icon, palette.accent);
     }
-    let label = format!("Show {} alone", layer.name);
+    let label = format!("Solo {}", layer.name);
     response.widget_info(|| WidgetInfo::selected(Role::CheckBox, true, is_alone, &label));
     if response.clicked() {
-        acts.push(Act::Alone((!is_alone).then_some(layer.id)));
+        actions.push(Action::Alone((!is_alone).then_some(layer.id)));
     }
     response.on_hover_text(match (is_alone, layer.id == LayerStack::BASE) {
-        (true, _) => "Show all layers again.".to_owned(),
-        (false, true) => "Show the base without any layer.".to_owned(),
-        (false, false) => format!("Show only {} over the base.", layer.name),
+        (true, _) => "Show all layers.".to_owned(),
+        (false, true) => "Show only the base.".to_owned(),
+        (false, false) => format!("Show only the base and {}.", layer.name),
     });
 }
 
@@ -185,7 +185,7 @@ fn mask_ui(
     rect: Rect,
     layer: &Layer,
     palette: &Palette,
-    acts: &mut Vec<Act>,
+    actions: &mut Vec<Action>,
 ) {
     let is_painted = !layer.takes_all();
     let icon = icons::ICON_TONALITY;
@@ -203,20 +203,17 @@ fn mask_ui(
     let label = format!("Paint mask of {}{painted}", layer.name);
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_brush, &label));
     if response.clicked() {
-        acts.push(Act::PaintMask(layer.id));
+        actions.push(Action::PaintMask(layer.id));
     }
     let state = if is_painted {
-        "The mask is painted: points take their own share."
+        "The mask is painted."
     } else {
-        "Nothing is painted: all points take all of it."
+        "The mask is not painted: the layer applies in full."
     };
-    response.on_hover_text(format!(
-        "Paint how much of {} points take.\n{state}",
-        layer.name
-    ));
+    response.on_hover_text(format!("Paint the mask of {}.\n{state}", layer.name));
 }
 
-fn opacity_ui(ui: &mut Ui, rect: Rect, layer: &Layer, acts: &mut Vec<Act>) {
+fn opacity_ui(ui: &mut Ui, rect: Rect, layer: &Layer, actions: &mut Vec<Action>) {
     let shown = layer.opacity * 100.0;
     let mut percent = shown;
     let field = DragValue::new(&mut percent)
@@ -231,20 +228,17 @@ fn opacity_ui(ui: &mut Ui, rect: Rect, layer: &Layer, acts: &mut Vec<Act>) {
         ..WidgetInfo::drag_value(true, f64::from(shown))
     });
     if response.drag_started() {
-        acts.push(Act::BeginOpacity);
+        actions.push(Action::BeginOpacity);
     }
-    // Leaving a field reads its rounded text again: that is no change.
+    // Leaving the field reads its rounded text again. Ignore that.
     let is_rounding = response.lost_focus() && (percent - shown).abs() <= 0.5;
     if response.changed() && !is_rounding {
-        acts.push(Act::Opacity(layer.id, percent / 100.0));
+        actions.push(Action::Opacity(layer.id, percent / 100.0));
     }
     if response.drag_stopped() {
-        acts.push(Act::EndOpacity);
+        actions.push(Action::EndOpacity);
     }
-    response.on_hover_text(format!(
-        "How much of {} is shown. Drag or type.",
-        layer.name
-    ));
+    response.on_hover_text(format!("Opacity of {}. Drag or type.", layer.name));
 }
 
 fn mirror_ui(ui: &Ui, editor: &Editor, rect: Rect, id: Id, layer: &Layer, palette: &Palette) {
@@ -262,33 +256,33 @@ fn mirror_ui(ui: &Ui, editor: &Editor, rect: Rect, id: Id, layer: &Layer, palett
     let (label, about) = match &layer.mirror {
         Some(mirror) if !is_sought => {
             let way = mirror_label(mirror.axis(), mirror.from_positive());
-            let mut about = format!("{} is shown mirrored, {way}.", layer.name);
+            let mut about = format!("{} is mirrored, {way}.", layer.name);
             let n = mirror.unmatched().count();
             if n > 0 {
-                about = format!("{about}\n{} without a mirror image.", counted(n, "point"));
+                about = format!("{about}\n{} without a mirror image.", counted(n, "vertex"));
             }
             let n = mirror.joints().unpaired.len();
             if n > 0 {
-                about = format!("{about}\n{} without a partner.", counted(n, "bone"));
+                about = format!("{about}\n{} without a counterpart.", counted(n, "bone"));
             }
             (format!("{} mirrored {way}", layer.name), about)
         }
         _ => (
-            format!("Mirror of {} is sought", layer.name),
-            "The mirror images of the points are being looked for.".to_owned(),
+            format!("Computing mirror of {}", layer.name),
+            "Matching vertices with their mirror images.".to_owned(),
         ),
     };
     response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &label));
     response.on_hover_text(about);
 }
 
-/// The field in which a name is typed.
-fn rename_ui(panel: &mut LayersPanel, ui: &mut Ui, rect: Rect, id: Id, acts: &mut Vec<Act>) {
+/// The text field of a rename.
+fn rename_ui(panel: &mut LayersPanel, ui: &mut Ui, rect: Rect, id: Id, actions: &mut Vec<Action>) {
     let Some(rename) = &mut panel.rename else {
         return;
     };
     let field = &mut rename.field;
     if let Some(left) = field.show_ui(ui, rect, id.with("name"), "Name of the layer") {
-        acts.push(Act::EndRename(left));
+        actions.push(Action::EndRename(left));
     }
 }

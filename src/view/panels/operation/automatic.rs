@@ -1,13 +1,12 @@
 //! The settings of automatic weights.
 
-use super::fields::{about_ui, count_ui, number_ui, row_ui};
-use super::scope::combo_ui;
+use super::rows::{about_ui, combo_ui, count_ui, number_ui, row_ui};
 use crate::weights::automatic::Automatic;
 use egui::Ui;
 
-/// Cells along the longest side, unless told otherwise.
+/// Default resolution: cells along the longest side.
 const VOXELS: u32 = 128;
-/// The same for the method that solves for each cell.
+/// Default resolution of the bounded biharmonic method, which solves for each cell.
 const BIHARMONIC_VOXELS: u32 = 32;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -17,7 +16,7 @@ enum Method {
     Biharmonic,
 }
 
-/// The method and what it needs.
+/// Draws the method and its settings.
 pub(super) fn automatic_ui(ui: &mut Ui, automatic: &mut Automatic) {
     let before = match automatic {
         Automatic::Heat => Method::Heat,
@@ -25,14 +24,19 @@ pub(super) fn automatic_ui(ui: &mut Ui, automatic: &mut Automatic) {
         Automatic::Biharmonic { .. } => Method::Biharmonic,
     };
     let mut method = before;
-    row_ui(ui, "Method", "How weights are found.", |ui| {
-        let options = [
-            (Method::Heat, "Bone heat".to_owned(), true),
-            (Method::Voxel, "Geodesic voxel".to_owned(), true),
-            (Method::Biharmonic, "Bounded biharmonic".to_owned(), true),
-        ];
-        combo_ui(ui, "Method", &mut method, &options);
-    });
+    row_ui(
+        ui,
+        "Method",
+        "The algorithm that computes the weights.",
+        |ui| {
+            let options = [
+                (Method::Heat, "Bone heat".to_owned(), true),
+                (Method::Voxel, "Geodesic voxel".to_owned(), true),
+                (Method::Biharmonic, "Bounded biharmonic".to_owned(), true),
+            ];
+            combo_ui(ui, "Method", &mut method, &options);
+        },
+    );
     if method != before {
         *automatic = match method {
             Method::Heat => Automatic::Heat,
@@ -48,7 +52,8 @@ pub(super) fn automatic_ui(ui: &mut Ui, automatic: &mut Automatic) {
     match automatic {
         Automatic::Heat => about_ui(
             ui,
-            "Heat flows from each bone over the surface that it sees. Quick; wants a closed surface around its bones.",
+            "Diffuses heat from each bone over the surface (Pinocchio). Fast. Needs a closed surface around the \
+             bones.",
         ),
         Automatic::Voxel {
             resolution,
@@ -56,21 +61,22 @@ pub(super) fn automatic_ui(ui: &mut Ui, automatic: &mut Automatic) {
         } => {
             about_ui(
                 ui,
-                "Distance from each bone through the inside. Takes open, torn and overlapping meshes.",
+                "Geodesic distance from each bone through a voxel grid. Works with open, torn and overlapping meshes.",
             );
             let about =
-                "Cells along the longest side: more tell thin parts apart, and take longer.";
+                "Voxels along the longest side. More separate thin parts better but take longer.";
             count_ui(ui, "Resolution", about, resolution, 32..=512);
-            let about = "0 reaches far, 1 keeps close to the nearest bone.";
+            let about = "0 spreads the weights far, 1 keeps them close to the nearest bone.";
             number_ui(ui, "Falloff", about, falloff, 0.0..=1.0, 2);
         }
         Automatic::Biharmonic { resolution } => {
             about_ui(
                 ui,
-                "The smoothest weights between 0 and 1, found on cells inside. Best at joints, slowest.",
+                "The smoothest weights between 0 and 1, solved on voxels inside the mesh. Best at joints, but \
+                 slowest.",
             );
             let about =
-                "Cells along the longest side: more tell thin parts apart, and take longer.";
+                "Voxels along the longest side. More separate thin parts better but take longer.";
             count_ui(ui, "Resolution", about, resolution, 16..=64);
         }
     }

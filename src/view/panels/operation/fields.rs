@@ -1,92 +1,15 @@
-//! The settings of an operation, one row each.
+//! The settings of a weight operation, one row each.
 
 use super::automatic::automatic_ui;
 use super::pairs::pairs_ui;
-use super::scope::combo_ui;
+use super::rows::{about_ui, bone_ui, combo_ui, count_ui, number_ui, row_ui};
 use crate::editor::Editor;
 use crate::math::Axis;
-use crate::skeleton::JointId;
-use crate::view::theme;
 use crate::weights::operation::{Flood, Levels, Mirroring, Operation, PasteBy};
 use crate::weights::transfer::Transfer;
-use egui::{ComboBox, RichText, Role, Slider, Ui, WidgetInfo};
-use std::ops::RangeInclusive;
+use egui::Ui;
 
-/// Width of the names.
-const NAME: f32 = 84.0;
-
-/// A name of fixed width, then what it names.
-pub(super) fn row_ui(ui: &mut Ui, name: &str, about: &str, content: impl FnOnce(&mut Ui)) {
-    ui.horizontal(|ui| {
-        let dim = theme::palette(ui).text_dim;
-        ui.scope(|ui| {
-            ui.set_width(NAME);
-            ui.add(egui::Label::new(RichText::new(name).color(dim)).truncate())
-                .on_hover_text(about);
-        });
-        content(ui);
-    });
-}
-
-/// A number with its slider.
-pub(super) fn number_ui(
-    ui: &mut Ui,
-    name: &str,
-    about: &str,
-    value: &mut f32,
-    range: RangeInclusive<f32>,
-    decimals: usize,
-) {
-    row_ui(ui, name, about, |ui| {
-        ui.spacing_mut().slider_width = 108.0;
-        let slider = Slider::new(value, range).max_decimals(decimals);
-        let response = ui.add(slider).on_hover_text(about);
-        response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, name));
-    });
-}
-
-/// A whole number with its slider.
-pub(super) fn count_ui(
-    ui: &mut Ui,
-    name: &str,
-    about: &str,
-    value: &mut u32,
-    range: RangeInclusive<u32>,
-) {
-    row_ui(ui, name, about, |ui| {
-        ui.spacing_mut().slider_width = 108.0;
-        let logarithmic = *range.end() > 200;
-        let slider = Slider::new(value, range).logarithmic(logarithmic);
-        let response = ui.add(slider).on_hover_text(about);
-        response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, name));
-    });
-}
-
-/// A choice among the bones that skins use.
-pub(super) fn bone_ui(ui: &mut Ui, editor: &Editor, name: &str, about: &str, joint: &mut JointId) {
-    let document = editor.document();
-    let skeleton = document.skeleton();
-    row_ui(ui, name, about, |ui| {
-        let combo = ComboBox::from_id_salt(("operation bone", name))
-            .width(ui.available_width())
-            .truncate()
-            .selected_text(skeleton.label(*joint))
-            .show_ui(ui, |ui| {
-                let is_bone = document.skin_joint_mask();
-                for other in skeleton.live_joints() {
-                    if is_bone[other.get()] {
-                        ui.selectable_value(joint, other, skeleton.label(other));
-                    }
-                }
-            });
-        combo
-            .response
-            .on_hover_text(about)
-            .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, name));
-    });
-}
-
-/// All settings of the operation that is adjusted.
+/// Draws all settings of the operation being adjusted.
 pub(super) fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
     let Some(adjusting) = editor.adjusting() else {
         return;
@@ -94,107 +17,125 @@ pub(super) fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
     let mut operation = adjusting.operation().clone();
     match &mut operation {
         Operation::Normalise => {
-            about_ui(ui, "Scales each point's weights so that they add up to 1.");
+            about_ui(
+                ui,
+                "Scales the weights of each vertex so that they add up to 1.",
+            );
         }
         Operation::Hammer => about_ui(
             ui,
-            "Gives points that stand out the weights of what is around them.",
+            "Replaces outliers by the average weights of their neighbours.",
         ),
         Operation::Limit { most } => {
             let mut n = *most as u32;
-            let about = "Most bones that a point may follow; the smallest weights go.";
-            count_ui(ui, "At most", about, &mut n, 1..=8);
+            let about =
+                "Maximum number of influences per vertex. The smallest weights are removed.";
+            count_ui(ui, "Maximum", about, &mut n, 1..=8);
             *most = n as usize;
         }
         Operation::Prune { below } => {
-            let about = "Weights below this go; the others share what they held.";
-            number_ui(ui, "Below", about, below, 0.0..=0.5, 4);
+            let about =
+                "Weights below this threshold are removed. The others are scaled up to compensate.";
+            number_ui(ui, "Threshold", about, below, 0.0..=0.5, 4);
         }
         Operation::Quantise { steps } => {
-            let about = "Weights become multiples of one over this: 10 gives 0.1, 0.2 ...";
+            let about =
+                "Weights are rounded to multiples of 1 / steps: 10 steps give 0.1, 0.2, 0.3 …";
             count_ui(ui, "Steps", about, steps, 2..=65535);
         }
         Operation::Smooth {
             iterations,
             strength,
         } => {
-            let about = "How often each point is averaged with its neighbours.";
+            let about = "How often each vertex is averaged with its neighbours.";
             count_ui(ui, "Iterations", about, iterations, 1..=200);
-            let about = "How far towards the average each time.";
+            let about = "How far each iteration moves towards the average.";
             number_ui(ui, "Strength", about, strength, 0.0..=1.0, 2);
         }
         Operation::Flood { joint, value, how } => {
-            bone_ui(ui, editor, "Bone", "Whose weights are changed.", joint);
-            row_ui(ui, "How", "What is done with the value.", |ui| {
+            bone_ui(ui, editor, "Bone", "The bone whose weights change.", joint);
+            row_ui(ui, "Mode", "How the value changes the weights.", |ui| {
                 let options = [
                     (Flood::Replace, "Replace".to_owned(), true),
                     (Flood::Add, "Add".to_owned(), true),
                     (Flood::Subtract, "Subtract".to_owned(), true),
                     (Flood::Scale, "Scale".to_owned(), true),
                 ];
-                combo_ui(ui, "How", how, &options);
+                combo_ui(ui, "Mode", how, &options);
             });
             let most = if *how == Flood::Scale { 10.0 } else { 1.0 };
             *value = value.min(most);
             number_ui(
                 ui,
                 "Value",
-                "The weight, or what it is changed by.",
+                "The weight to set, add, subtract or multiply by.",
                 value,
                 0.0..=most,
                 3,
             );
         }
         Operation::Invert { joint } => {
-            bone_ui(ui, editor, "Bone", "Whose weights w become 1 - w.", joint);
+            bone_ui(
+                ui,
+                editor,
+                "Bone",
+                "The bone whose weights are inverted.",
+                joint,
+            );
         }
         Operation::Levels(levels) => levels_ui(ui, editor, levels),
         Operation::Move { from, to, share } => {
-            bone_ui(ui, editor, "From", "The bone that gives weight.", from);
-            bone_ui(ui, editor, "To", "The bone that takes it.", to);
-            let about = "How much of its weight goes.";
-            number_ui(ui, "Share", about, share, 0.0..=1.0, 2);
+            bone_ui(ui, editor, "From", "The bone that loses weight.", from);
+            bone_ui(ui, editor, "To", "The bone that gains weight.", to);
+            let about = "Fraction of the weight that moves.";
+            number_ui(ui, "Fraction", about, share, 0.0..=1.0, 2);
         }
         Operation::Merge { from, to } => {
             let skeleton = editor.document().skeleton();
             let names: Vec<String> = from.iter().map(|&j| skeleton.label(j)).collect();
             about_ui(
                 ui,
-                &format!("All weight of {} goes to one bone.", names.join(", ")),
+                &format!("Moves all weight of {} to one bone.", names.join(", ")),
             );
-            bone_ui(ui, editor, "To", "The bone that takes all of it.", to);
+            bone_ui(ui, editor, "To", "The bone that gains the weight.", to);
         }
         Operation::Swap { a, b } => {
-            bone_ui(ui, editor, "Bone", "One of the two.", a);
-            bone_ui(ui, editor, "With", "The other one.", b);
+            bone_ui(ui, editor, "Bone", "The first bone.", a);
+            bone_ui(ui, editor, "With", "The second bone.", b);
         }
         Operation::Mirror(mirroring) => mirroring_ui(ui, mirroring, true),
         Operation::Flip(mirroring) => mirroring_ui(ui, mirroring, false),
         Operation::Paste { copied, by } => {
             let n = copied.points.len();
             let text = format!(
-                "{} of \"{}\".",
-                crate::finding::counted(n, "copied point"),
+                "{} from \"{}\".",
+                crate::finding::counted(n, "copied vertex"),
                 copied.mesh_name
             );
             about_ui(ui, &text);
-            row_ui(ui, "By", "Which copied row a point takes.", |ui| {
-                let options = [
-                    (PasteBy::Point, "Point number".to_owned(), true),
-                    (PasteBy::Surface, "Closest surface".to_owned(), true),
-                ];
-                combo_ui(ui, "By", by, &options);
-            });
+            row_ui(
+                ui,
+                "Match",
+                "How vertices are matched with the copied ones.",
+                |ui| {
+                    let options = [
+                        (PasteBy::Point, "Vertex index".to_owned(), true),
+                        (PasteBy::Surface, "Nearest surface".to_owned(), true),
+                    ];
+                    combo_ui(ui, "Match", by, &options);
+                },
+            );
         }
         Operation::Transfer(transfer) => transfer_ui(ui, transfer),
         Operation::Import(import) => {
-            let about = "Whether rows take the place of what is there, or only the bones that the file names change.";
-            row_ui(ui, "Rows", about, |ui| {
+            let about =
+                "Replace all weights of a vertex, or change only the bones that the file lists.";
+            row_ui(ui, "Mode", about, |ui| {
                 let options = [
                     (true, "Replace".to_owned(), true),
                     (false, "Merge".to_owned(), true),
                 ];
-                combo_ui(ui, "Rows", &mut import.replace, &options);
+                combo_ui(ui, "Mode", &mut import.replace, &options);
             });
         }
         Operation::Automatic(automatic) => automatic_ui(ui, automatic),
@@ -206,15 +147,11 @@ pub(super) fn fields_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-pub(super) fn about_ui(ui: &mut Ui, text: &str) {
-    ui.label(RichText::new(text).color(theme::palette(ui).text_dim));
-}
-
 fn levels_ui(ui: &mut Ui, editor: &Editor, levels: &mut Levels) {
     let mut is_all = levels.joint.is_none();
     let has_active = editor.document().session().active_joint.is_some();
-    let about = "Change the weights of every unlocked bone alike, or of one.";
-    row_ui(ui, "Of", about, |ui| {
+    let about = "Change all unlocked bones, or one bone.";
+    row_ui(ui, "Target", about, |ui| {
         let options = [
             (true, "All unlocked bones".to_owned(), true),
             (
@@ -223,7 +160,7 @@ fn levels_ui(ui: &mut Ui, editor: &Editor, levels: &mut Levels) {
                 has_active || levels.joint.is_some(),
             ),
         ];
-        combo_ui(ui, "Of", &mut is_all, &options);
+        combo_ui(ui, "Target", &mut is_all, &options);
     });
     let active = editor.document().session().active_joint;
     levels.joint = if is_all {
@@ -232,7 +169,7 @@ fn levels_ui(ui: &mut Ui, editor: &Editor, levels: &mut Levels) {
         levels.joint.or(active)
     };
     if let Some(joint) = &mut levels.joint {
-        bone_ui(ui, editor, "Bone", "Whose weights are changed.", joint);
+        bone_ui(ui, editor, "Bone", "The bone whose weights change.", joint);
     }
     let Levels {
         low,
@@ -244,8 +181,8 @@ fn levels_ui(ui: &mut Ui, editor: &Editor, levels: &mut Levels) {
     } = levels;
     number_ui(
         ui,
-        "From",
-        "Weights up to this become the lowest.",
+        "Input min",
+        "Weights up to this value become the output minimum.",
         low,
         0.0..=0.99,
         3,
@@ -253,32 +190,32 @@ fn levels_ui(ui: &mut Ui, editor: &Editor, levels: &mut Levels) {
     *high = high.max(*low + 0.01);
     number_ui(
         ui,
-        "To",
-        "Weights from this become the highest.",
+        "Input max",
+        "Weights from this value become the output maximum.",
         high,
         *low + 0.01..=1.0,
         3,
     );
     number_ui(
         ui,
-        "Middle",
-        "Above 1 lifts the middle, below 1 lowers it.",
+        "Gamma",
+        "Above 1 raises the midtones, below 1 lowers them.",
         gamma,
         0.1..=10.0,
         2,
     );
     number_ui(
         ui,
-        "Lowest",
-        "What the low end becomes.",
+        "Output min",
+        "The smallest resulting weight.",
         out_low,
         0.0..=1.0,
         3,
     );
     number_ui(
         ui,
-        "Highest",
-        "What the high end becomes.",
+        "Output max",
+        "The largest resulting weight.",
         out_high,
         0.0..=1.0,
         3,
@@ -286,8 +223,8 @@ fn levels_ui(ui: &mut Ui, editor: &Editor, levels: &mut Levels) {
 }
 
 fn mirroring_ui(ui: &mut Ui, mirroring: &mut Mirroring, has_direction: bool) {
-    let about = "Across the plane where this coordinate of the bind pose is 0.";
-    row_ui(ui, "Across", about, |ui| {
+    let about = "Mirror plane: this coordinate is 0 in the bind pose.";
+    row_ui(ui, "Axis", about, |ui| {
         for axis in Axis::ALL {
             ui.selectable_value(&mut mirroring.axis, axis, axis.letter())
                 .on_hover_text(about);
@@ -295,17 +232,23 @@ fn mirroring_ui(ui: &mut Ui, mirroring: &mut Mirroring, has_direction: bool) {
     });
     if has_direction {
         let letter = mirroring.axis.letter();
-        row_ui(ui, "Direction", "From which side to which.", |ui| {
-            let options = [
-                (true, format!("+{letter} to -{letter}"), true),
-                (false, format!("-{letter} to +{letter}"), true),
-            ];
-            combo_ui(ui, "Direction", &mut mirroring.from_positive, &options);
-        });
+        row_ui(
+            ui,
+            "Direction",
+            "The side to copy from, and the side to copy to.",
+            |ui| {
+                let options = [
+                    (true, format!("+{letter} to -{letter}"), true),
+                    (false, format!("-{letter} to +{letter}"), true),
+                ];
+                combo_ui(ui, "Direction", &mut mirroring.from_positive, &options);
+            },
+        );
     }
     let mut percent = mirroring.tolerance * 100.0;
     let before = percent;
-    let about = "How far a point's partner may be from the mirrored place where neither place nor edges match exactly, in % of the size.";
+    let about = "How far a vertex may be from its mirrored position if neither position nor topology match exactly, \
+                 in % of the model size.";
     number_ui(ui, "Tolerance %", about, &mut percent, 0.0..=10.0, 2);
     if percent != before {
         mirroring.tolerance = percent / 100.0;
@@ -316,12 +259,12 @@ fn transfer_ui(ui: &mut Ui, transfer: &mut Transfer) {
     about_ui(ui, &format!("From \"{}\".", transfer.source.name));
     let mut percent = transfer.max_distance * 100.0;
     let before = percent;
-    let about = "Farther apart than this the surfaces do not match, in % of the size.";
+    let about = "Surfaces farther apart than this do not match, in % of the model size.";
     number_ui(ui, "Distance %", about, &mut percent, 0.0..=100.0, 2);
     if percent != before {
         transfer.max_distance = percent / 100.0;
     }
-    let about = "Where the surfaces face more differently than this they do not match.";
+    let about = "Surfaces whose normals differ by more than this do not match.";
     number_ui(
         ui,
         "Angle °",
@@ -330,7 +273,8 @@ fn transfer_ui(ui: &mut Ui, transfer: &mut Transfer) {
         0.0..=180.0,
         0,
     );
-    let about = "Fill points without a match in over the surface, or leave them as they are.";
-    ui.checkbox(&mut transfer.in_paint, "Fill in the rest")
+    let about =
+        "Interpolate vertices without a match over the surface. When off, they keep their weights.";
+    ui.checkbox(&mut transfer.in_paint, "Fill unmatched vertices")
         .on_hover_text(about);
 }

@@ -1,10 +1,11 @@
-//! "Adjust last operation": a small window over the lower left of the viewport with the settings of the operation on
-//! weights that was done last, what it did, and what it could not do.
+//! Adjust last operation: a small window over the lower left of the viewport with the settings, results and failures
+//! of the last weight operation.
 
 mod automatic;
 mod fields;
 mod pairs;
 mod report;
+mod rows;
 mod scope;
 
 use crate::editor::Editor;
@@ -12,14 +13,14 @@ use crate::view::panels::TOOL_BAR_WIDTH;
 use crate::view::theme;
 use egui::{Align2, Context, Id, Rect, ScrollArea, Ui, Vec2, Window};
 
-/// Width of what is in the window.
+/// Width of the content, points.
 const WIDTH: f32 = 272.0;
-/// Room for the legend of colours.
+/// Height reserved for the legend, points.
 const LEGEND: f32 = 142.0;
-/// From the edges of the viewport.
+/// Distance from the edges of the viewport, points.
 const MARGIN: f32 = 12.0;
 
-/// Shows the window over `over` while there is something to adjust.
+/// Shows the window inside `over` while an operation can be adjusted.
 pub fn operation_ui(ctx: &Context, over: Rect, editor: &mut Editor) {
     let Some(adjusting) = editor.adjusting().filter(|a| !a.is_hidden()) else {
         return;
@@ -56,7 +57,7 @@ fn content_ui(ui: &mut Ui, editor: &mut Editor) {
     report::report_ui(ui, editor);
 }
 
-/// What starts and stops a slow operation.
+/// Draws the buttons that start and cancel a slow operation.
 fn run_ui(ui: &mut Ui, editor: &mut Editor) {
     let Some(adjusting) = editor.adjusting() else {
         return;
@@ -72,7 +73,7 @@ fn run_ui(ui: &mut Ui, editor: &mut Editor) {
             ui.add(bar);
             cancelled = ui
                 .button("Cancel")
-                .on_hover_text("Stop; what was there before stays.")
+                .on_hover_text("Cancel the computation. The weights stay unchanged.")
                 .clicked();
         });
         if cancelled {
@@ -83,7 +84,7 @@ fn run_ui(ui: &mut Ui, editor: &mut Editor) {
     } else if adjusting.is_stale() {
         let is_first = adjusting.reports().is_empty();
         let verb = if is_first { "Compute" } else { "Compute again" };
-        let about = "Compute with these settings. The picture goes on meanwhile.";
+        let about = "Compute with these settings in the background.";
         if ui.button(verb).on_hover_text(about).clicked() {
             editor.run_operation();
         }

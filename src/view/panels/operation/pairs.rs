@@ -1,6 +1,6 @@
-//! Which bone is which other one's on the other side: found by name, chosen where names do not tell.
+//! The symmetry pairs of bones: found by name, editable where names fail.
 
-use super::fields::about_ui;
+use super::rows::about_ui;
 use crate::editor::Editor;
 use crate::skeleton::JointId;
 use crate::view::theme;
@@ -8,7 +8,7 @@ use crate::weights::JointPairs;
 use egui::{CollapsingHeader, ComboBox, RichText, Role, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
-/// The table, those without a partner first.
+/// Draws the table of pairs, unmatched bones first.
 pub(super) fn pairs_ui(ui: &mut Ui, editor: &mut Editor) {
     let document = editor.document();
     let skeleton = document.skeleton();
@@ -22,18 +22,21 @@ pub(super) fn pairs_ui(ui: &mut Ui, editor: &mut Editor) {
     let mut rows: Vec<(JointId, Option<JointId>)> =
         bones.iter().map(|&j| (j, pairs.partner(j))).collect();
     let n_unmatched = rows.iter().filter(|row| row.1.is_none()).count();
-    // Each pair stands once.
+    // Each pair is listed once.
     rows.retain(|&(j, partner)| partner.is_none_or(|p| p >= j));
     rows.sort_by_key(|&(j, partner)| (partner.is_some(), j));
     let title = match n_unmatched {
-        0 => "Pairs of bones".to_owned(),
-        n => format!("Pairs of bones ({n} without one)"),
+        0 => "Symmetry pairs".to_owned(),
+        n => format!("Symmetry pairs ({n} unmatched)"),
     };
     let mut chosen = None;
     CollapsingHeader::new(title)
         .id_salt("pairs")
         .show_unindented(ui, |ui| {
-            about_ui(ui, "Found by name; choose where names do not tell.");
+            about_ui(
+                ui,
+                "Pairs are found by name. Set a pair where names do not match.",
+            );
             let palette = theme::palette(ui);
             for &(joint, partner) in &rows {
                 ui.horizontal(|ui| {
@@ -44,9 +47,7 @@ pub(super) fn pairs_ui(ui: &mut Ui, editor: &mut Editor) {
                                 .size(14.0)
                                 .color(palette.accent),
                         )
-                        .on_hover_text(
-                            "Its name tells a side, but no bone of the other side belongs to it.",
-                        );
+                        .on_hover_text("No matching bone on the other side.");
                     }
                     let name = skeleton.label(joint);
                     let label =
@@ -82,7 +83,7 @@ pub(super) fn pairs_ui(ui: &mut Ui, editor: &mut Editor) {
                                 }
                             }
                         });
-                    let about = format!("{name}: partner on the other side");
+                    let about = format!("{name}: counterpart on the other side");
                     combo
                         .response
                         .labelled_by(label.id)

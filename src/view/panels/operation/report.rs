@@ -1,4 +1,4 @@
-//! What an operation did and what it could not do.
+//! The results of a weight operation.
 
 use crate::document::MeshId;
 use crate::editor::Editor;
@@ -8,7 +8,7 @@ use crate::view::theme;
 use egui::{RichText, Ui};
 use egui_material_icons::icons;
 
-/// The numbers of the latest run; what was left out can be selected.
+/// Draws the numbers of the last run; skipped vertices can be selected.
 pub(super) fn report_ui(ui: &mut Ui, editor: &mut Editor) {
     let palette = theme::palette(ui);
     let mut to_select: Option<(MeshId, PointSet)> = None;
@@ -40,7 +40,7 @@ pub(super) fn report_ui(ui: &mut Ui, editor: &mut Editor) {
             let text = format!(
                 "{} of {} changed",
                 thousands(report.changed),
-                counted(report.considered, "point")
+                counted(report.considered, "vertex")
             );
             ui.label(text);
             for part in &report.left_out {
@@ -52,7 +52,7 @@ pub(super) fn report_ui(ui: &mut Ui, editor: &mut Editor) {
                             .color(palette.accent),
                     );
                     ui.label(format!("{} {}", thousands(part.points.count()), part.why));
-                    let about = "Select these points.";
+                    let about = "Select these vertices.";
                     if ui.small_button("Select").on_hover_text(about).clicked() {
                         to_select = Some((*mesh, part.points.clone()));
                     }

@@ -1,13 +1,13 @@
-//! What an operation works on: points, bones, objects.
+//! The scope of a weight operation: vertices, bones, objects.
 
-use super::fields::row_ui;
+use super::rows::{combo_ui, row_ui};
 use crate::editor::Editor;
 use crate::editor::operations::{Scope, ScopeBones, ScopeObjects, ScopePoints};
 use crate::finding::thousands;
 use crate::weights::operation::Operation;
-use egui::{ComboBox, Role, Ui, WidgetInfo};
+use egui::Ui;
 
-/// Which points, bones and objects.
+/// Draws the scope settings.
 pub(super) fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
     let Some(adjusting) = editor.adjusting() else {
         return;
@@ -22,7 +22,7 @@ pub(super) fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
         ids.filter(|id| document.n_skin_joints(**id).is_some())
             .count()
     };
-    // Those that name their bones have no use for a choice of bones.
+    // Operations that name their bones need no bone filter.
     let takes_bones = matches!(
         adjusting.operation(),
         Operation::Smooth { .. }
@@ -40,19 +40,19 @@ pub(super) fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
     let scope = adjusting.scope();
     let mut chosen = scope;
     ui.separator();
-    row_ui(ui, "Points", "Which points are worked on.", |ui| {
+    row_ui(ui, "Vertices", "The vertices to change.", |ui| {
         let selected = format!("Selected ({})", thousands(n_selected));
         let options = [
             (ScopePoints::All, "All".to_owned(), true),
             (ScopePoints::Selected, selected, n_selected > 0),
         ];
-        combo_ui(ui, "Points", &mut chosen.points, &options);
+        combo_ui(ui, "Vertices", &mut chosen.points, &options);
     });
     if takes_bones {
         row_ui(
             ui,
             "Bones",
-            "Which bones' weights are worked on. Locked ones never; the others give or take what keeps sums at 1.",
+            "The bones to change. Locked bones never change. The others are adjusted to keep the sum at 1.",
             |ui| {
                 let options = [
                     (ScopeBones::Unlocked, "All unlocked".to_owned(), true),
@@ -68,10 +68,10 @@ pub(super) fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
         );
     }
     if n_objects > 1 {
-        row_ui(ui, "Objects", "Which objects are worked on.", |ui| {
+        row_ui(ui, "Objects", "The objects to change.", |ui| {
             let active = match chosen.points {
                 ScopePoints::All => "Active",
-                ScopePoints::Selected => "With selected points",
+                ScopePoints::Selected => "With selected vertices",
             };
             let options = [
                 (ScopeObjects::Active, active.to_owned(), true),
@@ -83,28 +83,4 @@ pub(super) fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
     if chosen != scope {
         editor.set_operation_scope(Scope { ..chosen });
     }
-}
-
-/// A choice of a few, of which some cannot be chosen now.
-pub(super) fn combo_ui<T: Copy + PartialEq>(
-    ui: &mut Ui,
-    name: &str,
-    chosen: &mut T,
-    options: &[(T, String, bool)],
-) {
-    let text = options.iter().find(|o| o.0 == *chosen).map_or("", |o| &o.1);
-    let combo = ComboBox::from_id_salt(("operation", name))
-        .width(ui.available_width())
-        .truncate()
-        .selected_text(text)
-        .show_ui(ui, |ui| {
-            for (value, label, enabled) in options {
-                ui.add_enabled_ui(*enabled, |ui| {
-                    ui.selectable_value(chosen, *value, label);
-                });
-            }
-        });
-    combo
-        .response
-        .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, name));
 }

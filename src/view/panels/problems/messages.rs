@@ -1,4 +1,4 @@
-//! What was said, kept for reading later.
+//! The message log.
 
 use crate::editor::Editor;
 use crate::view::theme;
@@ -6,22 +6,22 @@ use egui::{RichText, ScrollArea, Ui};
 use egui_material_icons::icons;
 use std::time::{Duration, SystemTime};
 
-/// What can be done with the messages.
+/// Draws the buttons of the log.
 pub(super) fn head_ui(ui: &mut Ui, editor: &mut Editor) {
     let any = !editor.messages().is_empty();
     let response = ui
         .add_enabled(any, egui::Button::new("Clear"))
-        .on_hover_text("Forget these messages.");
+        .on_hover_text("Delete these messages.");
     if response.clicked() {
         editor.clear_messages();
     }
 }
 
-/// The messages, the newest first.
+/// Draws the messages, newest first.
 pub(super) fn messages_ui(ui: &mut Ui, editor: &Editor) {
     let palette = theme::palette(ui);
     if editor.messages().is_empty() {
-        ui.label(RichText::new("Nothing was said yet.").color(palette.text_dim));
+        ui.label(RichText::new("No messages yet.").color(palette.text_dim));
         return;
     }
     let now = SystemTime::now();
@@ -45,7 +45,7 @@ pub(super) fn messages_ui(ui: &mut Ui, editor: &Editor) {
                         String::new()
                     };
                     ui.label(
-                        RichText::new(format!("{}{times}", words(age))).color(palette.text_dim),
+                        RichText::new(format!("{}{times}", age_text(age))).color(palette.text_dim),
                     )
                     .on_hover_text(format!("{} UTC", clock(message.at)));
                     ui.label(&message.text);
@@ -54,8 +54,8 @@ pub(super) fn messages_ui(ui: &mut Ui, editor: &Editor) {
         });
 }
 
-/// An age as a person says it.
-fn words(age: Duration) -> String {
+/// The age in age_text.
+fn age_text(age: Duration) -> String {
     match age.as_secs() {
         0..10 => "just now".to_owned(),
         s @ 10..60 => format!("{s} s ago"),
@@ -64,7 +64,7 @@ fn words(age: Duration) -> String {
     }
 }
 
-/// Hours, minutes and seconds of the day, universal time.
+/// The time of day in UTC, HH:MM:SS.
 fn clock(at: SystemTime) -> String {
     let secs = at
         .duration_since(SystemTime::UNIX_EPOCH)
@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn ages_and_clocks_read_well() {
-        assert_eq!(words(Duration::from_secs(3)), "just now");
-        assert_eq!(words(Duration::from_secs(200)), "3 min ago");
+        assert_eq!(age_text(Duration::from_secs(3)), "just now");
+        assert_eq!(age_text(Duration::from_secs(200)), "3 min ago");
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(86_400 * 3 + 3661);
         assert_eq!(clock(at), "01:01:01");
     }

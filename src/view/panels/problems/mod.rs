@@ -1,4 +1,4 @@
-//! What is wrong with the model, and what was said.
+//! The Problems panel: findings in the model, and the message log.
 
 mod messages;
 
@@ -15,17 +15,17 @@ use egui::{
 };
 use egui_material_icons::{MaterialIcon, icons};
 
-/// Severities in the order of the filter.
+/// The severities, in filter order.
 const SEVERITIES: [Severity; 3] = [Severity::Error, Severity::Warning, Severity::Info];
-/// Width of the column with the severity.
+/// Width of the severity column, points.
 const SEVERITY: f32 = 84.0;
 
-/// What the panel remembers between frames.
+/// The state of the panel between frames.
 #[derive(Clone, Copy)]
 struct Memory {
-    /// Which severities are shown.
+    /// The severities shown.
     shown: [bool; 3],
-    /// The messages are shown instead of the problems.
+    /// Whether the log is shown instead of the findings.
     messages: bool,
     cursor: Option<usize>,
 }
@@ -40,7 +40,7 @@ impl Default for Memory {
     }
 }
 
-/// What the panel's tab says: its name, and how many errors and warnings there are.
+/// The title of the tab: the panel name and the number of errors and warnings.
 pub fn problems_title(editor: &Editor) -> String {
     let [errors, warnings, _] = checks::count(editor.problems());
     match errors + warnings {
@@ -49,7 +49,7 @@ pub fn problems_title(editor: &Editor) -> String {
     }
 }
 
-/// The problems: a click selects what one is about, Fix mends it. And the messages.
+/// Draws the findings and the log: a click selects the elements of a finding, Fix repairs it.
 pub fn problems_ui(ui: &mut Ui, editor: &mut Editor) {
     let id = memory_id("problems");
     let mut memory: Memory = ui.data(|data| data.get_temp(id)).unwrap_or_default();
@@ -59,10 +59,10 @@ pub fn problems_ui(ui: &mut Ui, editor: &mut Editor) {
         let tabs = [
             (
                 false,
-                "Found in the model",
-                "What the file and the checks have to say.",
+                "Model",
+                "Problems found in the file and by the model checks.",
             ),
-            (true, "Messages", "What was said while you worked."),
+            (true, "Messages", "Messages shown during this session."),
         ];
         for (messages, label, about) in tabs {
             let response = ui
@@ -90,7 +90,7 @@ pub fn problems_ui(ui: &mut Ui, editor: &mut Editor) {
                 WidgetInfo::selected(Role::CheckBox, true, memory.shown[i], label)
             });
             if response
-                .on_hover_text(format!("Show {label}, or not."))
+                .on_hover_text(format!("Show or hide {label}."))
                 .clicked()
             {
                 memory.shown[i] = !memory.shown[i];
@@ -116,7 +116,7 @@ fn findings_ui(ui: &mut Ui, editor: &mut Editor, memory: &mut Memory) {
         let text = if problems.is_empty() {
             "No problems in this model."
         } else {
-            "Nothing of what is shown. The buttons above show the rest."
+            "All problems are filtered out. Use the buttons above to show them."
         };
         ui.label(RichText::new(text).color(theme::palette(ui).text_dim));
         return;
@@ -124,7 +124,7 @@ fn findings_ui(ui: &mut Ui, editor: &mut Editor, memory: &mut Memory) {
     let may_fix = editor.job().is_none();
     let mut fix = None;
     let list = List {
-        name: "Problems of the model",
+        name: "Problems in the model",
         n_rows: shown.len(),
         scroll_to: None,
     };
@@ -147,7 +147,7 @@ fn findings_ui(ui: &mut Ui, editor: &mut Editor, memory: &mut Memory) {
         ui.painter().text(
             pos2(rect.left() + 24.0, middle),
             Align2::LEFT_CENTER,
-            one(finding.severity),
+            severity_label(finding.severity),
             body,
             colour,
         );
@@ -196,7 +196,7 @@ fn findings_ui(ui: &mut Ui, editor: &mut Editor, memory: &mut Memory) {
         );
         let name = format!(
             "{}: {}: {}",
-            one(finding.severity),
+            severity_label(finding.severity),
             finding.place,
             finding.message
         );
@@ -209,7 +209,7 @@ fn findings_ui(ui: &mut Ui, editor: &mut Editor, memory: &mut Memory) {
             )
         });
         let click = if finding.target.is_some() {
-            "\nClick to select it."
+            "\nClick to select."
         } else {
             ""
         };
@@ -225,7 +225,7 @@ fn findings_ui(ui: &mut Ui, editor: &mut Editor, memory: &mut Memory) {
     }
 }
 
-/// Draws one line of text, cut where it does not fit; its width.
+/// Draws one line of text, truncated to `width`; returns the drawn width.
 fn paint_text(ui: &Ui, text: &str, left: f32, width: f32, middle: f32, colour: Color32) -> f32 {
     if width < 8.0 {
         return 0.0;
@@ -255,7 +255,7 @@ fn text_width(ui: &Ui, text: &str) -> f32 {
         .x
 }
 
-/// The icon of a severity, and its colour; the word stands beside it.
+/// The icon and the colour of a severity.
 fn sign(severity: Severity, palette: &Palette) -> (MaterialIcon, Color32) {
     match severity {
         Severity::Error => (icons::ICON_ERROR, palette.error),
@@ -264,7 +264,7 @@ fn sign(severity: Severity, palette: &Palette) -> (MaterialIcon, Color32) {
     }
 }
 
-fn one(severity: Severity) -> &'static str {
+fn severity_label(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "Error",
         Severity::Warning => "Warning",
@@ -272,7 +272,7 @@ fn one(severity: Severity) -> &'static str {
     }
 }
 
-/// Where it is, as the artist calls it: a place in the file only where nothing better is known.
+/// The location in the artist's terms; the path in the file if nothing better is known.
 fn place(editor: &Editor, finding: &Finding) -> String {
     let document = editor.document();
     let is_of_file = |list: &str| finding.place.starts_with(list);

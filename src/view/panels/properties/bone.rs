@@ -1,4 +1,4 @@
-//! The active bone.
+//! The properties of the active bone.
 
 use super::{fact_ui, length, rows_ui};
 use crate::editor::Editor;
@@ -8,12 +8,12 @@ use crate::view::joint_colour::joint_colour;
 use crate::view::theme;
 use egui::{Id, Key, RichText, Role, TextEdit, Ui, WidgetInfo};
 
-/// The active bone: its name, its place in the tree, what it moves, its pose.
+/// Draws name, parent, children, influence and pose of the active bone.
 pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor) {
     let document = editor.document();
     let Some(joint) = document.session().active_joint else {
         let dim = theme::palette(ui).text_dim;
-        ui.label(RichText::new("Click a bone in the view or in the list.").color(dim));
+        ui.label(RichText::new("Click a bone in the viewport or in the hierarchy.").color(dim));
         return;
     };
     let skeleton = document.skeleton().clone();
@@ -38,7 +38,7 @@ pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor) {
             let label = skeleton.label(parent);
             let response = ui
                 .add(egui::Button::new(&label).truncate())
-                .on_hover_text(format!("Go to {label}."));
+                .on_hover_text(format!("Select {label}."));
             response
                 .widget_info(|| WidgetInfo::labeled(Role::Link, true, format!("Parent {label}")));
             if response.clicked() {
@@ -52,19 +52,19 @@ pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor) {
         };
         fact_ui(ui, "Children", children, "");
         if let Some(metres) = rest_length(editor, joint) {
-            let about = "From the bone to its child in the rest pose.";
+            let about = "Distance to the first child in the rest pose.";
             fact_ui(ui, "Length", length(metres), about);
         }
         let moves = format!(
             "{} of {}",
             thousands(n_moved.unwrap_or(0) as usize),
-            counted(n_points, "point")
+            counted(n_points, "vertex")
         );
         fact_ui(
             ui,
-            "Moves",
+            "Influences",
             moves,
-            "Points of the whole model that follow this bone.",
+            "Vertices of the whole model with a weight for this bone.",
         );
         if n_selected > 1 {
             fact_ui(ui, "Selected", counted(n_selected, "bone"), "");
@@ -74,7 +74,7 @@ pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor) {
         let mut is_locked = editor.document().locked().contains(&joint);
         let response = ui
             .checkbox(&mut is_locked, "Lock weights")
-            .on_hover_text("Locked weights stay as they are, whatever is painted.");
+            .on_hover_text("Lock the weights of this bone. Locked weights never change.");
         if response.changed() {
             editor.lock_joints(&[joint].into(), is_locked);
         }
@@ -82,7 +82,7 @@ pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor) {
         let response = ui.color_edit_button_srgba(&mut colour);
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Colour of the bone"));
         if response
-            .on_hover_text("The colour of the bone in the list.")
+            .on_hover_text("Colour of the bone in the hierarchy.")
             .changed()
         {
             editor.set_joint_colour(joint, Some([colour.r(), colour.g(), colour.b()]));
@@ -94,13 +94,13 @@ pub(super) fn bone_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-/// The name, to change: Enter or another widget takes it, Esc gives it up.
+/// The name field: Enter or focus elsewhere applies it, Esc cancels.
 fn name_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let dim = theme::palette(ui).text_dim;
     let label = ui.label(RichText::new("Name").color(dim));
     let typed = Id::unique("typed name of the bone");
     let name = editor.document().skeleton().joint(joint).name.clone();
-    // What is typed belongs to the bone it was begun on.
+    // Typed text belongs to the bone for which it was started.
     let before: Option<(JointId, String)> = ui.data(|data| data.get_temp(typed));
     let mut text = match before {
         Some((begun_on, ref text)) if begun_on == joint => text.clone(),
@@ -113,13 +113,13 @@ fn name_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let response = ui
         .add(field)
         .labelled_by(label.id)
-        .on_hover_text("Type another name; Enter takes it.  (F2 in the list)");
+        .on_hover_text("Type a new name and press Enter.  (F2 in the hierarchy)");
     if response.has_focus() {
         ui.data_mut(|data| data.insert_temp(typed, (joint, text)));
     } else {
         ui.data_mut(|data| data.remove::<(JointId, String)>(typed));
         if response.lost_focus() && !ui.input(|i| i.key_pressed(Key::Escape)) {
-            // A click that chose another bone has also taken the focus: the name belongs to the one it was typed for.
+            // A click that selected another bone also removed the focus. Rename the previous bone.
             match before {
                 Some((begun_on, typed)) if begun_on != joint => {
                     editor.rename_joint(begun_on, &typed);
@@ -131,7 +131,7 @@ fn name_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     ui.end_row();
 }
 
-/// From the joint to its first child in the rest pose.
+/// The distance from the joint to its first child in the rest pose, metres.
 fn rest_length(editor: &Editor, joint: JointId) -> Option<f64> {
     let document = editor.document();
     let child = *document.skeleton().children(joint).first()?;

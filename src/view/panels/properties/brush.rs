@@ -1,4 +1,4 @@
-//! The brush, and what it paints.
+//! The brush settings and the paint target.
 
 use super::curve::curve_ui;
 use crate::deform::MaskKind;
@@ -15,7 +15,7 @@ use crate::view::theme;
 use crate::weights::falloff::Falloff;
 use egui::{ComboBox, Grid, RichText, Slider, Ui};
 
-/// What the brush paints and how: everything there is.
+/// Draws all brush settings.
 pub fn brush_ui(ui: &mut Ui, editor: &mut Editor) {
     target_ui(ui, editor);
     let is_map = editor.paint_target() != PaintTarget::Weights;
@@ -34,7 +34,7 @@ pub fn brush_ui(ui: &mut Ui, editor: &mut Editor) {
     sides_ui(ui, brush);
     ui.checkbox(&mut brush.accumulate, "Accumulate")
         .on_hover_text(
-            "Touches of one stroke add up. Off: a stroke goes no further than its strength, however often it comes by.",
+            "Let dabs of one stroke add up. When off, one stroke never exceeds its strength.",
         );
     grid_ui(ui, "brush reach", |ui| {
         reach_ui(ui, brush);
@@ -53,20 +53,21 @@ pub fn brush_ui(ui: &mut Ui, editor: &mut Editor) {
         choice_ui(
             ui,
             "Normalise",
-            "When each point's weights are brought to a sum of 1: with each touch, when the button comes up, or never.",
+            "When the weights of each vertex are normalised to a sum of 1: with each dab, at the end of the stroke, \
+             or never.",
             &mut brush.normalise,
             &Normalising::ALL.map(|choice| (choice, choice.label())),
         );
         row_ui(
             ui,
-            "Influences",
-            "Most bones a painted point may follow.",
+            "Max influences",
+            "Maximum number of bones per painted vertex.",
             Slider::new(&mut brush.max_influences, BrushOptions::INFLUENCES),
         );
         choice_ui(
             ui,
             "Bones",
-            "Paint the active bone alone, or together with the others that are selected, in the proportion that they have at each point.",
+            "Paint only the active bone, or all selected bones in their current proportion.",
             &mut brush.bones,
             &[
                 (PaintedBones::Selected, "All selected"),
@@ -76,7 +77,7 @@ pub fn brush_ui(ui: &mut Ui, editor: &mut Editor) {
         choice_ui(
             ui,
             "Smoothing",
-            "Smooth the painted bones, while the others share the rest, or all bones that are not locked.",
+            "Smooth only the painted bones and rescale the others, or smooth all unlocked bones.",
             &mut brush.smoothed,
             &[
                 (SmoothedBones::Painted, "Painted bones"),
@@ -86,7 +87,7 @@ pub fn brush_ui(ui: &mut Ui, editor: &mut Editor) {
     });
 }
 
-/// The brush under the right button: what is changed most.
+/// The brush popover: the most used settings.
 pub fn brush_popover_ui(ui: &mut Ui, editor: &mut Editor) {
     ui.label(RichText::new(target_label(editor.paint_target(), editor)).strong());
     let brush = editor.brush_mut();
@@ -100,21 +101,21 @@ pub fn brush_popover_ui(ui: &mut Ui, editor: &mut Editor) {
     sides_ui(ui, brush);
 }
 
-/// Which sides of the model a stroke reaches.
+/// Draws which sides of the model a stroke affects.
 fn sides_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     ui.checkbox(&mut brush.front_faces_only, "Front faces only")
-        .on_hover_text("Leave points alone that face away from you.");
-    ui.checkbox(&mut brush.xray, "Paint hidden points")
+        .on_hover_text("Do not paint vertices that face away from the camera.");
+    ui.checkbox(&mut brush.xray, "Paint hidden vertices")
         .on_hover_text(
-            "Reach points that something hides. Along the surface the brush reaches them anyway.",
+            "Also paint vertices that other parts occlude. The Surface falloff shape reaches them anyway.",
         );
 }
 
-/// What selects the points of the mask, without leaving the brush.
+/// Draws the buttons that select vertices for the mask without leaving the brush.
 fn mask_ui(ui: &mut Ui, editor: &mut Editor) {
     let mut armed = None;
     ui.horizontal_wrapped(|ui| {
-        ui.label("Select points");
+        ui.label("Select vertices");
         for (shape, text, command) in [
             (SelectShape::Box, "Box", Command::SelectBox),
             (SelectShape::Circle, "Circle", Command::SelectCircle),
@@ -123,7 +124,7 @@ fn mask_ui(ui: &mut Ui, editor: &mut Editor) {
             let label = format!("{} for the mask", command.label());
             let button = ui.small_button(text);
             button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &label));
-            let about = format!("{} Then the brush goes on.", command.about());
+            let about = format!("{} Then continue painting.", command.about());
             if button.on_hover_text(about).clicked() {
                 armed = Some(shape);
             }
@@ -149,7 +150,7 @@ fn row_ui(ui: &mut Ui, label: &str, about: &str, slider: Slider<'_>) {
     ui.end_row();
 }
 
-/// A row with one of some words.
+/// A drop-down with a label.
 fn choice_ui<T: PartialEq + Copy>(
     ui: &mut Ui,
     label: &str,
@@ -173,7 +174,7 @@ fn choice_ui<T: PartialEq + Copy>(
 }
 
 fn kind_ui(ui: &mut Ui, brush: &mut BrushOptions) {
-    let name = ui.label("Kind");
+    let name = ui.label("Brush type");
     let kind = brush.kind_mut();
     ComboBox::from_id_salt("brush kind")
         .selected_text(kind.label())
@@ -189,14 +190,14 @@ fn kind_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     ui.end_row();
 }
 
-/// Value, strength, radius.
+/// Draws weight, strength and radius.
 fn numbers_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     let is_map = brush.target != PaintTarget::Weights;
     if brush.kind().has_value() {
         let about = match brush.kind() {
-            BrushKind::Add => "What a stroke at full strength adds.",
-            BrushKind::Scale => "What a stroke at full strength multiplies by.",
-            _ => "What points become; with Ctrl they go to 0.",
+            BrushKind::Add => "The amount that a full-strength stroke adds.",
+            BrushKind::Scale => "The factor that a full-strength stroke multiplies by.",
+            _ => "The weight that a full-strength stroke sets. With Ctrl, it sets 0.",
         };
         let limit = brush.target.limit();
         let value = Slider::new(brush.value_mut(), 0.0..=limit).fixed_decimals(2);
@@ -205,7 +206,7 @@ fn numbers_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     row_ui(
         ui,
         "Strength",
-        "How much of the way one stroke goes.",
+        "How strongly one stroke applies the brush: 1 applies it in full.",
         Slider::new(&mut brush.strength, 0.0..=1.0).fixed_decimals(2),
     );
     if brush.kind().is_gradient() {
@@ -217,21 +218,21 @@ fn numbers_ui(ui: &mut Ui, brush: &mut BrushOptions) {
                 .logarithmic(true)
                 .suffix(" px")
                 .integer(),
-            "Size of the brush on the screen ( [ and ] ).",
+            "Brush radius on the screen, in pixels ( [ and ] ).",
         ),
         RadiusUnit::World => (
             Slider::new(&mut brush.radius_world, 1e-3..=10.0)
                 .logarithmic(true)
                 .clamping(egui::SliderClamping::Edits)
                 .suffix(" m"),
-            "Size of the brush on the model ( [ and ] ).",
+            "Brush radius on the model, in metres ( [ and ] ).",
         ),
     };
     row_ui(ui, "Radius", about, slider);
     choice_ui(
         ui,
-        "Measured in",
-        "Whether the brush keeps its size on the screen or on the model when you zoom.",
+        "Radius unit",
+        "Keep the radius constant on the screen (pixels) or on the model (metres) when you zoom.",
         &mut brush.radius_unit,
         &[
             (RadiusUnit::Pixels, "Pixels"),
@@ -244,7 +245,7 @@ fn falloff_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     choice_ui(
         ui,
         "Falloff",
-        "How the effect fades from the centre of the brush to its rim.",
+        "How the strength fades from the centre of the brush to its rim.",
         &mut brush.falloff,
         &Falloff::ALL.map(|falloff| (falloff, falloff.label())),
     );
@@ -253,14 +254,14 @@ fn falloff_ui(ui: &mut Ui, brush: &mut BrushOptions) {
 fn projection_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     choice_ui(
         ui,
-        "Reach",
-        "How distance is measured: along the surface, through the air, or on the screen.",
+        "Falloff shape",
+        "How the radius is measured: along the surface, in a sphere, or on the screen.",
         &mut brush.projection,
         &Projection::ALL.map(|choice| (choice, choice.label())),
     );
 }
 
-/// How the brush reaches points, and which.
+/// Draws spacing, mask and pen pressure.
 fn reach_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     projection_ui(ui, brush);
     let mut percent = brush.spacing * 100.0;
@@ -271,21 +272,21 @@ fn reach_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     row_ui(
         ui,
         "Spacing",
-        "Distance between two touches, in parts of the radius.",
+        "Distance between dabs, in % of the brush radius.",
         spacing,
     );
     brush.spacing = percent / 100.0;
     choice_ui(
         ui,
         "Mask",
-        "Which points a stroke may change: all, the selected ones, or those of faces that are selected as a whole.",
+        "Limit strokes to the selected vertices, or to faces whose vertices are all selected.",
         &mut brush.mask,
         &PaintMask::ALL.map(|choice| (choice, choice.label())),
     );
     choice_ui(
         ui,
         "Pen pressure",
-        "What the pressure of a pen changes, where the pen tells it.",
+        "What pen pressure controls, if the tablet reports it.",
         &mut brush.pressure,
         &Pressure::ALL.map(|choice| (choice, choice.label())),
     );
@@ -295,7 +296,7 @@ fn symmetry_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     choice_ui(
         ui,
         "Symmetry",
-        "Paint the other side too, with the bone of the other side, by the bind pose whatever the pose is.",
+        "Also paint the other side, using the bone of the other side. Sides are matched in the bind pose.",
         &mut brush.symmetry,
         &[
             (None, "Off"),
@@ -310,20 +311,20 @@ fn bounds_ui(ui: &mut Ui, brush: &mut BrushOptions) {
     row_ui(
         ui,
         "Floor",
-        "No stroke takes a point below this part of the range.",
+        "Strokes never lower a value below this part of its range.",
         Slider::new(&mut brush.floor, 0.0..=1.0).fixed_decimals(2),
     );
     brush.ceiling = brush.ceiling.max(brush.floor);
     row_ui(
         ui,
         "Ceiling",
-        "No stroke takes a point above this part of the range.",
+        "Strokes never raise a value above this part of its range.",
         Slider::new(&mut brush.ceiling, 0.0..=1.0).fixed_decimals(2),
     );
     brush.floor = brush.floor.min(brush.ceiling);
 }
 
-/// What symmetry cannot do.
+/// Draws the limits of symmetry.
 fn note_ui(ui: &mut Ui, editor: &Editor) {
     let session = editor.document().session();
     if session.brush.symmetry.is_none() {
@@ -333,17 +334,17 @@ fn note_ui(ui: &mut Ui, editor: &Editor) {
         return;
     };
     let text = match editor.n_without_mirror_image(mesh) {
-        None => "The mirror image is being worked out…".to_owned(),
+        None => "Computing the mirror image…".to_owned(),
         Some(0) => return,
         Some(n) => format!(
             "{} of the active object have no mirror image.",
-            counted(n, "point")
+            counted(n, "vertex")
         ),
     };
     ui.label(RichText::new(text).color(theme::palette(ui).text_dim));
 }
 
-/// What the artist calls what is painted: "Weights of Elbow", "Compensation strength".
+/// The name of the paint target: "Weights of Elbow", "Compensation strength".
 pub fn target_label(target: PaintTarget, editor: &Editor) -> String {
     let document = editor.document();
     match (target, document.session().active_joint) {
@@ -356,7 +357,7 @@ pub fn target_label(target: PaintTarget, editor: &Editor) -> String {
     }
 }
 
-/// The choice of what is painted, what that does, and a way out where it does nothing.
+/// Draws the paint target, its explanation, and a fix if the target has no effect.
 fn target_ui(ui: &mut Ui, editor: &mut Editor) {
     let target = editor.paint_target();
     let mut chosen = None;
@@ -383,7 +384,7 @@ fn target_ui(ui: &mut Ui, editor: &mut Editor) {
             })
             .response
             .labelled_by(label.id)
-            .on_hover_text("What the brush paints, and what colours show.");
+            .on_hover_text("The values that the brush paints and the colours show.");
     });
     if let Some(target) = chosen {
         editor.set_paint_target(target);
@@ -393,8 +394,8 @@ fn target_ui(ui: &mut Ui, editor: &mut Editor) {
         let layer = editor.active_upper_layer();
         let layer = layer.and_then(|id| editor.layers()?.get(id));
         let text = match layer {
-            Some(layer) => format!("How much of \"{}\" points take.", layer.name),
-            None => "Choose a layer over the base: its mask is painted.".to_owned(),
+            Some(layer) => format!("Paint where layer \"{}\" applies.", layer.name),
+            None => "Select a layer above the base to paint its mask.".to_owned(),
         };
         ui.label(RichText::new(text).color(palette.text_dim));
     }
@@ -405,7 +406,7 @@ fn target_ui(ui: &mut Ui, editor: &mut Editor) {
     if !editor.reads_mask(kind) {
         ui.horizontal_wrapped(|ui| {
             ui.label(not_read(kind));
-            let about = "Let the deformation of this model read the map.";
+            let about = "Turn this part of the deformer stack on, so that the map takes effect.";
             if ui.button("Turn on").on_hover_text(about).clicked() {
                 editor.turn_on_part_of(kind);
             }
@@ -413,7 +414,7 @@ fn target_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-/// What can be done to a whole map.
+/// Draws the operations on the whole map.
 fn map_ui(ui: &mut Ui, editor: &mut Editor) {
     ui.horizontal(|ui| {
         let mut button = |command: Command, text: &str| {
@@ -435,22 +436,22 @@ fn map_ui(ui: &mut Ui, editor: &mut Editor) {
     });
 }
 
-/// What a map does, in a sentence.
+/// The explanation of a map.
 fn about(kind: MaskKind) -> &'static str {
     match kind {
-        MaskKind::Blend => "1 bends by dual quaternions, 0 linearly.",
+        MaskKind::Blend => "0 is linear blend skinning, 1 is dual quaternion skinning.",
         MaskKind::Compensation => {
-            "How much bulge compensation moves a point: 0 not at all, 1 as set, 2 twice as far."
+            "Multiplies the strength of bulge compensation: 0 off, 1 as set, 2 twice as strong."
         }
-        MaskKind::Projection => "How much bulge projection moves a point: 0 not at all, 1 as set.",
-        MaskKind::Smooth => "How much the corrective smooth moves a point: 0 not at all, 1 as set.",
+        MaskKind::Projection => "Multiplies the strength of bulge projection: 0 off, 1 as set.",
+        MaskKind::Smooth => "Multiplies the strength of corrective smooth: 0 off, 1 as set.",
     }
 }
 
-/// That nothing reads the map.
+/// The reason why the map has no effect.
 fn not_read(kind: MaskKind) -> &'static str {
     match kind {
-        MaskKind::Blend => "The skinning method does not mix:",
+        MaskKind::Blend => "The skinning method does not blend:",
         MaskKind::Compensation => "Compensation is off:",
         MaskKind::Projection => "Projection is off:",
         MaskKind::Smooth => "Corrective smooth is off:",

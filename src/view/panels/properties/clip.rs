@@ -1,4 +1,4 @@
-//! The clip on screen.
+//! The properties of the clip on screen.
 
 use super::{fact_ui, rows_ui};
 use crate::editor::Editor;
@@ -6,7 +6,7 @@ use crate::finding::{counted, thousands};
 use egui::Ui;
 use std::collections::BTreeSet;
 
-/// What there is to know of the clip on screen.
+/// Draws length, bones and channels of the clip.
 pub(super) fn clip_ui(ui: &mut Ui, editor: &Editor) {
     let document = editor.document();
     let clip = document.session().playback.clip;
@@ -19,23 +19,23 @@ pub(super) fn clip_ui(ui: &mut Ui, editor: &Editor) {
         fact_ui(ui, "Name", &clip.name, "");
         let (start, end) = (clip.start_secs(), clip.end_secs());
         fact_ui(ui, "Length", format!("{:.2} s", end - start), "");
-        fact_ui(ui, "Moves", counted(bones.len(), "bone"), "");
+        fact_ui(ui, "Animates", counted(bones.len(), "bone"), "");
         fact_ui(
             ui,
-            "In-betweens",
+            "Interpolation",
             clip.in_betweens.label(),
             clip.in_betweens.about(),
         );
         let (exported, about) = if clip.preview {
-            ("No, a preview", "It stays in the project.")
+            ("No (preview)", "The clip stays in the project.")
         } else {
-            ("Yes", "It is written into exported files.")
+            ("Yes", "The clip is written to exported files.")
         };
         fact_ui(ui, "Exported", exported, about);
         let channels = counted(clip.channels.len(), "channel");
         fact_ui(
             ui,
-            "Keys",
+            "Keyframes",
             format!("{} in {channels}", thousands(n_keys)),
             "",
         );

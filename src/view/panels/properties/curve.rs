@@ -1,4 +1,4 @@
-//! The editor of the brush's own falloff.
+//! The editor of the custom falloff curve.
 
 use crate::view::{keymap, theme};
 use crate::weights::curve::Curve;
@@ -7,13 +7,14 @@ use egui::{Color32, Key, Modifiers, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, 
 use glam::Vec2;
 
 const HEIGHT: f32 = 120.0;
-/// Around the curve, so that the points of its ends can be taken.
+/// Margin around the curve, so that its end points can be grabbed.
 const MARGIN: f32 = 8.0;
 const REACH: f32 = 8.0;
-/// An arrow key moves the focused point so far.
+/// An arrow key moves the focused point by this much.
 const STEP: f32 = 0.02;
 
-/// The curve, to change: points are dragged or moved by the arrow keys, a double click adds one, Delete takes one away.
+/// Draws the falloff curve for editing: drag points or move them with the arrow keys, double-click adds one, Delete
+/// removes one.
 pub(super) fn curve_ui(ui: &mut Ui, curve: &mut Curve) {
     let size = vec2(ui.available_width().clamp(120.0, 320.0), HEIGHT);
     let (outer, ground) = ui.allocate_exact_size(size, Sense::click());
@@ -21,7 +22,7 @@ pub(super) fn curve_ui(ui: &mut Ui, curve: &mut Curve) {
         WidgetInfo::labeled(
             Role::Image,
             true,
-            "Falloff curve: effect from the centre of the brush to its rim",
+            "Falloff curve: strength from the centre of the brush to its rim",
         )
     });
     let rect = outer.shrink(MARGIN);
@@ -67,7 +68,7 @@ pub(super) fn curve_ui(ui: &mut Ui, curve: &mut Curve) {
             palette.text
         };
         ui.painter().circle_filled(at, 4.0, colour);
-        response.on_hover_text("Drag to move. Delete takes the point away.");
+        response.on_hover_text("Drag to move. Delete removes the point.");
     }
     if ground.double_clicked()
         && !is_over_point
@@ -76,7 +77,7 @@ pub(super) fn curve_ui(ui: &mut Ui, curve: &mut Curve) {
     {
         next = with;
     }
-    ground.on_hover_text("Double click adds a point.");
+    ground.on_hover_text("Double-click to add a point.");
     *curve = next;
     ui.horizontal_wrapped(|ui| {
         for preset in [

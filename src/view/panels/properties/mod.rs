@@ -1,4 +1,4 @@
-//! What the mode and the selection need.
+//! The Properties panel: settings of the mode and the selection.
 
 mod bone;
 mod brush;
@@ -19,13 +19,13 @@ use crate::view::mode::Mode;
 use crate::view::theme;
 use egui::{CollapsingHeader, RichText, Ui};
 
-/// What the mode and the selection need: the brush, the bone, how it all deforms, the object, its morph targets, the
-/// clip. What was asked for.
+/// Draws the sections for the mode and the selection: brush, bone, deformation, object, morph targets, clip. Returns
+/// the requested command.
 pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Command> {
     if editor.document().skeleton().is_empty() {
         return None;
     }
-    let mut asked = None;
+    let mut command = None;
     if mode == Mode::Paint {
         section_ui(ui, "Brush", |ui| brush_ui(ui, editor));
     }
@@ -34,11 +34,11 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Com
     }
     section_ui(ui, "Bone", |ui| bone::bone_ui(ui, editor));
     if points::has_points(editor) {
-        section_ui(ui, "Points", |ui| points::points_ui(ui, editor));
+        section_ui(ui, "Vertices", |ui| points::points_ui(ui, editor));
     }
     if deformation::has_stack(editor) {
         section_ui(ui, "Deformation", |ui| {
-            asked = deformation::deformation_ui(ui, editor);
+            command = deformation::deformation_ui(ui, editor);
         });
     }
     if object::has_object(editor) {
@@ -50,10 +50,10 @@ pub fn properties_ui(ui: &mut Ui, editor: &mut Editor, mode: Mode) -> Option<Com
     if editor.document().session().playback.clip.is_some() {
         section_ui(ui, "Clip", |ui| clip::clip_ui(ui, editor));
     }
-    asked
+    command
 }
 
-/// A part of the panel that folds.
+/// A collapsible section.
 fn section_ui(ui: &mut Ui, title: &str, contents: impl FnOnce(&mut Ui)) {
     CollapsingHeader::new(RichText::new(title).heading())
         .id_salt(title)
@@ -61,7 +61,7 @@ fn section_ui(ui: &mut Ui, title: &str, contents: impl FnOnce(&mut Ui)) {
         .show_unindented(ui, contents);
 }
 
-/// Rows of names and values.
+/// A grid of labels and values.
 fn rows_ui(ui: &mut Ui, id: &str, rows: impl FnOnce(&mut Ui)) {
     egui::Grid::new(id)
         .num_columns(2)
@@ -70,7 +70,7 @@ fn rows_ui(ui: &mut Ui, id: &str, rows: impl FnOnce(&mut Ui)) {
         .show(ui, rows);
 }
 
-/// A name and a value that can only be read.
+/// A label and a read-only value.
 fn fact_ui(ui: &mut Ui, name: &str, value: impl Into<String>, about: &str) {
     let dim = theme::palette(ui).text_dim;
     ui.label(RichText::new(name).color(dim));
@@ -81,7 +81,7 @@ fn fact_ui(ui: &mut Ui, name: &str, value: impl Into<String>, about: &str) {
     ui.end_row();
 }
 
-/// A length as it is read best.
+/// A length with a suitable unit.
 fn length(metres: f64) -> String {
     match metres.abs() {
         m if m >= 1.0 => format!("{metres:.2} m"),

@@ -1,4 +1,4 @@
-//! The morph targets of the active object: one slider each, one undo step a drag.
+//! The morph targets of the active object: one slider each; a drag is one undo step.
 
 use super::object::active;
 use crate::editor::Editor;
@@ -10,13 +10,13 @@ pub(super) fn has_morphs(editor: &Editor) -> bool {
     active(editor).is_some_and(|(.., item)| !item.geometry.morphs.is_empty())
 }
 
-/// The sliders.
+/// Draws the sliders.
 pub(super) fn morphs_ui(ui: &mut Ui, editor: &mut Editor) {
     let Some((_, instance, item)) = active(editor) else {
         return;
     };
     let joint = instance.joint;
-    // A drag that ended where no slider saw it.
+    // End a drag whose release no slider received.
     let dragging = Id::unique("a morph slider is dragged");
     let is_dragging = ui.data(|data| data.get_temp(dragging).unwrap_or(false));
     if is_dragging && !ui.input(|i| i.pointer.any_down()) {
@@ -35,7 +35,9 @@ pub(super) fn morphs_ui(ui: &mut Ui, editor: &mut Editor) {
     }
     if editor.document().session().playback.clip.is_some() {
         let dim = theme::palette(ui).text_dim;
-        ui.label(RichText::new("A clip is shown; these belong to your own pose.").color(dim));
+        ui.label(
+            RichText::new("A clip is on screen. These values belong to your own pose.").color(dim),
+        );
     }
     egui::Grid::new("morphs")
         .num_columns(2)
@@ -49,19 +51,19 @@ pub(super) fn morphs_ui(ui: &mut Ui, editor: &mut Editor) {
                     name.clone()
                 };
                 let label = ui.add(egui::Label::new(&name).truncate());
-                // Files go beyond 0 and 1; who types may too.
+                // Files may hold weights outside 0 to 1, and so may typed input.
                 let slider = egui::Slider::new(weight, 0.0..=1.0)
                     .clamping(egui::SliderClamping::Never)
                     .fixed_decimals(2);
                 let response = ui.add(slider).labelled_by(label.id).on_hover_text(format!(
-                    "How much of \"{name}\" is added: 0 nothing, 1 all."
+                    "Weight of morph target \"{name}\": 0 off, 1 in full."
                 ));
                 if response.drag_started() {
                     ui.data_mut(|data| data.insert_temp(dragging, true));
                     editor.begin_step(&format!("Set {name}"));
                 }
                 if response.changed() {
-                    // Something in between may have ended the step of this drag.
+                    // Another edit may have ended this drag's undo step.
                     if response.dragged() && !editor.history().is_open() {
                         editor.begin_step(&format!("Set {name}"));
                     }

@@ -1,4 +1,4 @@
-//! The object that is painted: its size, its weights.
+//! The properties of the active object: size, weights, skin.
 
 use super::{fact_ui, rows_ui};
 use crate::document::{Instance, InstanceId, MeshItem};
@@ -7,7 +7,7 @@ use crate::finding::{counted, thousands};
 use egui::Ui;
 use std::sync::Arc;
 
-/// The first drawn object of the active mesh.
+/// The first instance of the active mesh.
 pub(super) fn active(editor: &Editor) -> Option<(InstanceId, Arc<Instance>, Arc<MeshItem>)> {
     let document = editor.document();
     let mesh = document.session().active_mesh?;
@@ -15,12 +15,12 @@ pub(super) fn active(editor: &Editor) -> Option<(InstanceId, Arc<Instance>, Arc<
     Some((id, instance.clone(), document.meshes().get(&mesh)?.clone()))
 }
 
-/// Whether there is an object to speak of.
+/// Whether an object is active.
 pub(super) fn has_object(editor: &Editor) -> bool {
     active(editor).is_some()
 }
 
-/// The active object.
+/// Draws the active object.
 pub(super) fn object_ui(ui: &mut Ui, editor: &mut Editor) {
     let Some((_, instance, item)) = active(editor) else {
         return;
@@ -33,22 +33,23 @@ pub(super) fn object_ui(ui: &mut Ui, editor: &mut Editor) {
     rows_ui(ui, "object", |ui| {
         fact_ui(ui, "Name", label, "The node that draws the mesh.");
         if !geometry.name.is_empty() {
-            fact_ui(ui, "Mesh", &geometry.name, "The mesh that it draws.");
+            fact_ui(ui, "Mesh", &geometry.name, "The mesh that the node draws.");
         }
-        let about = "Places that are painted and deformed. Vertices on a seam share one point.";
+        let about = "Vertices that you paint and deform. Vertices of the file that share a position and weights count \
+                     once.";
         let points = thousands(geometry.n_points());
-        fact_ui(ui, "Points", points, about);
+        fact_ui(ui, "Vertices", points, about);
         let triangles = thousands(geometry.triangles.len());
         fact_ui(ui, "Triangles", triangles, "");
         if let Some(figures) = figures {
             let value = format!("up to {}, {:.1} on average", figures.most, figures.mean);
-            fact_ui(ui, "Influences", value, "How many bones a point follows.");
+            fact_ui(ui, "Influences", value, "Number of bones per vertex.");
         }
         let skin = match skin {
             Some(skin) if skin.name.is_empty() => counted(skin.joints.len(), "bone"),
             Some(skin) => format!("{}, {}", skin.name, counted(skin.joints.len(), "bone")),
-            None => "none: it follows one node".to_owned(),
+            None => "none (follows one node)".to_owned(),
         };
-        fact_ui(ui, "Skin", skin, "The bones that may move it.");
+        fact_ui(ui, "Skin", skin, "The bones that can move it.");
     });
 }

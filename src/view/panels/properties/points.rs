@@ -1,4 +1,4 @@
-//! The selected points: which bones they follow.
+//! The weights of the selected vertices.
 
 use crate::document::MeshId;
 use crate::editor::Editor;
@@ -10,26 +10,26 @@ use egui::{Id, Rect, RichText, Role, Sense, Ui, Vec2, WidgetInfo};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Bones in the table at most.
+/// Maximum number of bones listed.
 const MOST_ROWS: usize = 12;
 
-/// What the table says, and of which state.
+/// The listed weights, and the state they were computed for.
 #[derive(Clone, Default)]
 struct Table {
     state: (u64, u64, u64),
     n_points: usize,
-    /// The point, if there is only one, and its mesh.
+    /// The vertex and its mesh, if only one is selected.
     single: Option<(MeshId, u32)>,
-    /// Bones and their weights, of the points on average, the largest first.
+    /// Bones and their average weights, descending.
     weights: Vec<(JointId, f64)>,
 }
 
-/// Whether some point is selected.
+/// Whether a vertex is selected.
 pub(super) fn has_points(editor: &Editor) -> bool {
     !editor.document().session().selected_points.is_empty()
 }
 
-/// How many points are selected, and the weights of the one, or the average of them all.
+/// Draws the number of selected vertices and the weights of one, or the average of all.
 pub(super) fn points_ui(ui: &mut Ui, editor: &mut Editor) {
     let id = Id::unique("weights of the selected points");
     let state = (
@@ -40,7 +40,7 @@ pub(super) fn points_ui(ui: &mut Ui, editor: &mut Editor) {
     let known: Option<Arc<Table>> = ui.data(|data| data.get_temp(id));
     let is_busy = ui.input(|i| i.pointer.any_down());
     let table = match known {
-        // Numbers follow when the drag is over: they may be of a million points.
+        // Recomputed when the drag ends: the selection may hold a million vertices.
         Some(table) if table.state == state || (is_busy && table.state.0 == state.0) => table,
         _ => {
             let table = Arc::new(table(editor, state));
@@ -50,12 +50,12 @@ pub(super) fn points_ui(ui: &mut Ui, editor: &mut Editor) {
     };
     let dim = theme::palette(ui).text_dim;
     let what = match table.single {
-        Some((_, point)) => format!("Point {point}"),
-        None => format!("{}, on average", counted(table.n_points, "point")),
+        Some((_, point)) => format!("Vertex {point}"),
+        None => format!("Average of {}", counted(table.n_points, "vertex")),
     };
     ui.label(RichText::new(what).color(dim));
     if table.weights.is_empty() {
-        ui.label("No bone moves them.");
+        ui.label("No influences.");
     }
     let active = editor.document().session().active_joint;
     let mut go_to = None;
@@ -66,18 +66,18 @@ pub(super) fn points_ui(ui: &mut Ui, editor: &mut Editor) {
     }
     let n_more = table.weights.len().saturating_sub(MOST_ROWS);
     if n_more > 0 {
-        ui.label(RichText::new(format!("and {}", counted(n_more, "smaller one"))).color(dim));
+        ui.label(RichText::new(format!("and {}", counted(n_more, "smaller weight"))).color(dim));
     }
     let sum: f64 = table.weights.iter().map(|w| w.1).sum();
     if !table.weights.is_empty() && (sum - 1.0).abs() > 1e-3 {
-        ui.label(format!("The weights sum to {sum:.3}."));
+        ui.label(format!("Sum of weights: {sum:.3}"));
     }
     if let Some(joint) = go_to {
         editor.select_joints([joint], Some(joint));
     }
 }
 
-/// A bone, a bar as long as its weight, and the number; whether it was clicked.
+/// Draws a bone, a bar and its weight; returns whether it was clicked.
 fn weight_ui(ui: &mut Ui, editor: &Editor, joint: JointId, weight: f64, is_active: bool) -> bool {
     let document = editor.document();
     let label = document.skeleton().label(joint);
@@ -129,7 +129,7 @@ fn weight_ui(ui: &mut Ui, editor: &Editor, joint: JointId, weight: f64, is_activ
         WidgetInfo::labeled(Role::Button, true, format!("{label} {weight:.3}{lock}"))
     });
     response
-        .on_hover_text(format!("{label}{lock}\nClick to make it the active bone."))
+        .on_hover_text(format!("{label}{lock}\nClick to activate the bone."))
         .clicked()
 }
 
@@ -145,7 +145,7 @@ fn table(editor: &Editor, state: (u64, u64, u64)) -> Table {
             continue;
         };
         let joints = document.skin_of_mesh(mesh).map(|(_, skin)| &skin.joints);
-        // By index first: a map for each of a million points would be felt.
+        // Indexed by joint: a map for each of a million vertices would be noticeably slow.
         let mut by_index = vec![0.0f64; joints.map_or(0, Vec::len)];
         for point in points
             .iter()

@@ -1,4 +1,4 @@
-//! What the artist overrides of a bone, for deformers that read more than a glTF file says.
+//! The rules of a bone: overrides for deformers that need more than a glTF file stores.
 
 use crate::editor::Editor;
 use crate::skeleton::{JointId, JointRule};
@@ -7,13 +7,17 @@ use crate::view::theme;
 use egui::{Button, ComboBox, DragValue, Id, RichText, Role, Ui, WidgetInfo};
 use egui_material_icons::icons;
 
-/// Width of a field.
+/// Width of a number field, points.
 const FIELD: f32 = 62.0;
 
-/// Where the bone ends, and whose scale it follows.
+/// Draws the tail and the scale inheritance of the bone.
 pub(super) fn rule_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let is_ruled = editor.document().skeleton().joint(joint).rule != JointRule::default();
-    let title = if is_ruled { "Rules (changed)" } else { "Rules" };
+    let title = if is_ruled {
+        "Deform rules (changed)"
+    } else {
+        "Deform rules"
+    };
     egui::CollapsingHeader::new(title)
         .id_salt("rules")
         .default_open(is_ruled)
@@ -24,14 +28,14 @@ pub(super) fn rule_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
         })
         .header_response
         .on_hover_text(
-            "What the deformation of the skin takes from this bone. No glTF file can say it; projects keep it.",
+            "How the deformers treat this bone. Stored in the project; glTF has no place for it.",
         );
 }
 
-/// The end of the bone: three fields, and what makes it automatic again.
+/// Draws the tail of the bone: three fields and a reset button.
 fn end_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
-    let label = "Set end of bone";
-    // A drag that ended where no field saw it.
+    let label = "Set bone tail";
+    // End a drag whose release no field received.
     let dragging = Id::unique("an end of a bone is dragged");
     let is_dragging = ui.data(|data| data.get_temp(dragging).unwrap_or(false));
     if is_dragging && !ui.input(|i| i.pointer.any_down()) {
@@ -44,8 +48,9 @@ fn end_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let length = (end.length() * metres).max(1e-3);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        ui.label("Ends at").on_hover_text(
-            "Where the bone ends, from its joint along its axes at rest. Automatic: at its children; of a last bone past its points.",
+        ui.label("Tail").on_hover_text(
+            "Position of the bone's tail relative to its joint in the rest pose. Automatic: at its children, or past \
+             the vertices of a last bone.",
         );
         for axis in Axis::ALL {
             let shown = end[axis.index()] * metres;
@@ -56,10 +61,10 @@ fn end_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
                 .min_decimals(3)
                 .suffix(" m");
             let response = ui.add_sized([FIELD, ui.spacing().interact_size.y], field);
-            // Leaving a field reads its rounded text again: that is no change.
+            // Leaving the field reads its rounded text again. Ignore that.
             let is_rounding = response.lost_focus() && (value - shown).abs() <= 5e-4;
             let changed = response.changed() && !is_rounding;
-            let name = format!("End {}", axis.letter());
+            let name = format!("Tail {}", axis.letter());
             let response = response.on_hover_text(format!("{name} of the bone. Drag or type."));
             response.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, &name));
             if response.drag_started() {
@@ -67,7 +72,7 @@ fn end_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
                 editor.begin_step(label);
             }
             if changed {
-                // Something in between may have ended the step of this drag.
+                // Another edit may have ended this drag's undo step.
                 if response.dragged() && !editor.history().is_open() {
                     editor.begin_step(label);
                 }
@@ -86,39 +91,40 @@ fn end_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
         }
         let icon = icons::ICON_RESTART_ALT.rich_text().size(14.0);
         let response = ui.add_enabled(rule.tail.is_some(), Button::new(icon).frame(false));
-        let name = "Automatic end";
+        let name = "Automatic tail";
         response.widget_info(|| WidgetInfo::labeled(Role::Button, rule.tail.is_some(), name));
-        let about = "Let the bone end at its children again, or past its points.";
+        let about = "Place the tail at the children again, or past the vertices of a last bone.";
         if response
             .on_hover_text(about)
-            .on_disabled_hover_text("The end is automatic.")
+            .on_disabled_hover_text("The tail is automatic.")
             .clicked()
         {
             let rule = JointRule { tail: None, ..rule };
-            editor.set_joint_rule(joint, rule, "Make end of bone automatic");
+            editor.set_joint_rule(joint, rule, "Reset bone tail");
         }
     });
 }
 
-/// Whether the bone takes its parent's scale back.
+/// Draws whether the bone compensates for the scale of its parent.
 fn compensates_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let joints = editor.document().skeleton().joints();
     let rule = joints[joint.get()].rule;
     let has_parent = joints[joint.get()].parent.is_some();
     let mut compensates = rule.compensates_scale;
     let can_change = has_parent || compensates;
-    let field = egui::Checkbox::new(&mut compensates, "Compensates for its parent's scale");
+    let field = egui::Checkbox::new(&mut compensates, "Segment scale compensate");
     let response = ui
         .add_enabled(can_change, field)
         .on_hover_text(
-            "The bone keeps its own size when its parent is scaled; only its place follows. Maya calls this Segment Scale Compensate. No glTF file can say so: viewers of an export scale it with its parent.",
+            "Keep the bone's own size when its parent is scaled; only its position follows. Maya calls this Segment \
+             Scale Compensate. glTF cannot store it: viewers of an export scale the bone with its parent.",
         )
-        .on_disabled_hover_text("It has no parent.");
+        .on_disabled_hover_text("The bone has no parent.");
     if response.changed() {
         let label = if compensates {
-            "Compensate for parent's scale"
+            "Turn segment scale compensate on"
         } else {
-            "Scale with parent"
+            "Turn segment scale compensate off"
         };
         let rule = JointRule {
             compensates_scale: compensates,
@@ -128,7 +134,7 @@ fn compensates_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     }
 }
 
-/// The joint from whose inflation the bone's place follows.
+/// Draws the joint whose inflation moves the bone.
 fn inflation_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let skeleton = editor.document().skeleton().clone();
     let rule = skeleton.joint(joint).rule;
@@ -141,9 +147,10 @@ fn inflation_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
     let shown = followed.map_or_else(|| parent_label.clone(), |joint| skeleton.label(joint));
     let mut chosen = followed;
     let dim = theme::palette(ui).text_dim;
-    let about = "When joints are scaled, the bone's place moves with this joint's inflation: its parent's, unless constraints of another program place the bone elsewhere.";
+    let about = "The joint whose scale inflation moves this bone. Change it if constraints of another program place \
+                 the bone elsewhere.";
     let label = ui
-        .label(RichText::new("Place follows inflation of").color(dim))
+        .label(RichText::new("Inflation parent").color(dim))
         .on_hover_text(about);
     ComboBox::from_id_salt("inflation parent")
         .width(ui.available_width())
@@ -151,7 +158,7 @@ fn inflation_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
         .selected_text(shown)
         .show_ui(ui, |ui| {
             ui.selectable_value(&mut chosen, None, parent_label);
-            // Only joints that are placed before it can be followed.
+            // Only joints earlier in the order can be followed.
             let before = skeleton.order().iter().map(|&j| JointId(j));
             let before = before.take_while(|&other| other != joint);
             for other in before.filter(|&other| Some(other) != parent) {
@@ -163,8 +170,8 @@ fn inflation_ui(ui: &mut Ui, editor: &mut Editor, joint: JointId) {
         .on_hover_text(about);
     if chosen != followed {
         let label = match chosen {
-            Some(other) => format!("Follow inflation of {}", skeleton.label(other)),
-            None => "Follow inflation of parent".to_owned(),
+            Some(other) => format!("Set inflation parent to {}", skeleton.label(other)),
+            None => "Reset inflation parent".to_owned(),
         };
         let rule = JointRule {
             inflation_parent: chosen,

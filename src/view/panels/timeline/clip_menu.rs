@@ -1,6 +1,6 @@
-//! How the clip on screen is taken: its way between keys, and whether it is exported.
+//! The settings of the clip on screen: interpolation and export.
 
-use super::transport::BUTTON;
+use super::BUTTON;
 use crate::editor::Editor;
 use crate::skeleton::InBetweens;
 use crate::view::commands::Command;
@@ -9,8 +9,8 @@ use egui::containers::menu::MenuButton;
 use egui::{Button, ComboBox, Role, Ui, Vec2, WidgetInfo};
 use egui_material_icons::icons;
 
-/// A menu with what is rarely done to clips.
-pub(super) fn clip_menu_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Command>) {
+/// Draws the menu of rarely used clip commands.
+pub(super) fn clip_menu_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
     let clip = editor.shown_clip().map(|(_, clip)| clip);
     ui.scope(|ui| {
         let padding = ui.spacing().button_padding;
@@ -22,16 +22,16 @@ pub(super) fn clip_menu_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Command
             let exported = clip.is_some_and(|clip| !clip.preview);
             let is_on = |command| (command == Command::ToggleExported).then_some(exported);
             for command in [Command::ToggleExported, Command::RangeOfMotion] {
-                item_ui(ui, command, editor, &is_on, asked);
+                item_ui(ui, command, editor, &is_on, commands);
             }
         });
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Clip menu"));
-        response.on_hover_text("Whether the clip is exported, and a clip to test the skin with.");
+        response.on_hover_text("Export setting of the clip, and the range-of-motion test clip.");
     });
 }
 
-/// How bones come from key to key; nothing to choose without a clip.
-pub(super) fn in_betweens_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Command>) {
+/// Draws the interpolation of the clip; disabled without a clip.
+pub(super) fn in_betweens_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
     let chosen = editor.shown_clip().map(|(_, clip)| clip.in_betweens);
     let label = chosen.unwrap_or_default().label();
     ui.add_enabled_ui(chosen.is_some(), |ui| {
@@ -44,22 +44,22 @@ pub(super) fn in_betweens_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Comma
                         .selectable_label(chosen == Some(way), way.label())
                         .on_hover_text(way.about());
                     if row.clicked() && chosen != Some(way) {
-                        asked.push(Command::UseInBetweens(way));
+                        commands.push(Command::UseInBetweens(way));
                     }
                 }
             });
         let enabled = chosen.is_some();
         combo
             .response
-            .widget_info(|| WidgetInfo::labeled(Role::ComboBox, enabled, "In-betweens"));
+            .widget_info(|| WidgetInfo::labeled(Role::ComboBox, enabled, "Interpolation"));
         let about = chosen.unwrap_or_default().about();
         let text = format!(
-            "In-betweens: {label}\n{about}\nOnly bones with both location and rotation keys, both linear, differ. An export \
-             adds keys so that any player follows."
+            "Interpolation: {label}\n{about}\nAffects only bones with linear keyframes for both location and \
+             rotation. Exports add keyframes so that every player matches."
         );
         combo
             .response
             .on_hover_text(&text)
-            .on_disabled_hover_text("How bones come from key to key: choose a clip first.");
+            .on_disabled_hover_text("Interpolation between keyframes. Select a clip first.");
     });
 }

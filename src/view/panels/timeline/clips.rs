@@ -1,4 +1,4 @@
-//! Which clip is on screen, found among many, and its name.
+//! The clip selector and the clip name.
 
 use crate::document::ClipId;
 use crate::editor::Editor;
@@ -8,31 +8,31 @@ use egui::{
     WidgetInfo,
 };
 
-/// What the pose without a clip is called.
+/// The entry for the pose without a clip.
 const MY_POSE: &str = "My pose";
-/// With more clips than this there is a filter.
+/// With more clips than this, a filter appears.
 const FEW: usize = 8;
-/// How wide the choice is, arrow included.
+/// Width of the selector with its arrow, points.
 pub(super) const WIDTH: f32 = 190.0;
-/// What the arrow and the edges take of it.
+/// Width of the arrow and the margins, points.
 const ARROW: f32 = 38.0;
-/// What the mark of a preview takes.
+/// Width of the preview badge, points.
 const BADGE: f32 = 50.0;
 
-/// What was chosen of the list.
+/// A chosen entry of the list.
 #[derive(Clone, Copy)]
 enum Choice {
     MyPose,
     Clip(ClipId),
 }
 
-/// The choice of a clip.
+/// The clip selector.
 #[derive(Default)]
 pub(super) struct ClipPicker {
     filter: String,
-    /// The clip that is being renamed, and what was typed.
+    /// The clip being renamed, and the typed name.
     renaming: Option<(ClipId, String)>,
-    /// The model whose clip that is.
+    /// The model of that clip.
     model: u64,
     wants_focus: bool,
 }
@@ -56,13 +56,13 @@ impl ClipPicker {
         }
     }
 
-    /// The name to type; Enter or a click elsewhere keeps it, Escape does not.
+    /// The name field: Enter or focus elsewhere applies, Esc cancels.
     fn rename_ui(&mut self, ui: &mut Ui, editor: &mut Editor, id: ClipId, mut name: String) {
-        let field = TextEdit::singleline(&mut name).hint_text("Name of the clip");
+        let field = TextEdit::singleline(&mut name).hint_text("Clip name");
         let response = ui.add_sized([WIDTH, theme::ROW], field);
         response.widget_info(|| WidgetInfo {
-            label: Some("Name of the clip".into()),
-            ..WidgetInfo::text_edit(true, "", &name, "Name of the clip")
+            label: Some("Clip name".into()),
+            ..WidgetInfo::text_edit(true, "", &name, "Clip name")
         });
         if std::mem::take(&mut self.wants_focus) {
             response.request_focus();
@@ -81,11 +81,11 @@ impl ClipPicker {
         let preview = label.is_some_and(|(_, clip)| clip.preview);
         let label = label.map_or(MY_POSE.to_owned(), |(id, clip)| clip_label(id, &clip.name));
         let about = if preview {
-            "The clip on screen: a preview, which exports leave out."
+            "The clip on screen. It is a preview: exports leave it out."
         } else {
-            "The clip on screen, or the pose you made without one."
+            "The clip on screen, or your own pose."
         };
-        // However long the name: what stands beside it stays in its place.
+        // A long name must not move the widgets beside it.
         let room = WIDTH - ARROW - if preview { BADGE } else { 0.0 };
         let combo = ComboBox::from_id_salt("clip")
             .width(WIDTH)
@@ -107,12 +107,12 @@ impl ClipPicker {
                 });
             }
             Some(None) => {}
-            // Closed: the next time all are listed.
+            // Closed: the next time all clips are listed.
             None => self.filter.clear(),
         }
     }
 
-    /// The clips that pass the filter; what was chosen.
+    /// Draws the clips that match the filter; returns the chosen entry.
     fn list_ui(&mut self, ui: &mut Ui, editor: &Editor, shown: Option<ClipId>) -> Option<Choice> {
         let clips = editor.document().clips();
         ui.set_min_width(WIDTH.max(220.0));
@@ -160,7 +160,7 @@ impl ClipPicker {
                 }
             }
             if found.is_empty() && !wanted.is_empty() {
-                let text = format!("No clip is called \"{}\".", self.filter);
+                let text = format!("No clip name contains \"{}\".", self.filter);
                 ui.label(RichText::new(text).color(theme::palette(ui).text_dim));
             }
         });
@@ -171,7 +171,7 @@ impl ClipPicker {
     }
 }
 
-/// What a preview clip is marked with; empty for others.
+/// The badge of a preview clip; empty for others.
 fn badge(ui: &Ui, preview: bool) -> RichText {
     let text = if preview { "preview" } else { "" };
     RichText::new(text)

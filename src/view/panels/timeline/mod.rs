@@ -1,7 +1,8 @@
-//! The timeline: clips, time, and the keys of the selected bones.
+//! The Timeline panel: clips, time, and the keyframes of the selected bones.
 //!
-//! The way of the data: `transport` (buttons, numbers), `clips` (which clip) and `clip_menu` (how it is taken) over a sheet of `ruler` (time, loop) and
-//! `tracks` (keys), which share one `scale`. All of it reads the editor and asks it for changes.
+//! Data flow: `transport` (buttons, numbers), `clips` (selector) and `clip_menu` (settings) above a sheet of `ruler`
+//! (time, loop range) and `tracks` (keyframes), which share one `scale`. All of them read the editor and send it
+//! edits.
 
 mod clip_menu;
 mod clips;
@@ -18,19 +19,21 @@ use egui::{Rangef, Rect, RichText, Ui, Vec2, pos2, vec2};
 use scale::{Scale, Span};
 use tracks::Tracks;
 
-/// Height of the ruler.
+/// Size of an icon button, points.
+const BUTTON: Vec2 = Vec2::new(26.0, 24.0);
+/// Height of the ruler, points.
 const RULER: f32 = 26.0;
-/// Room at the right, where the scroll bar is.
+/// Width reserved for the scroll bar, points.
 const RIGHT: f32 = 12.0;
-/// How fast the wheel zooms.
+/// Zoom per point of wheel movement.
 const ZOOM_A_POINT: f32 = 0.004;
 
-/// Clip, time and keys.
+/// The Timeline panel and its state.
 pub struct Timeline {
     span: Span,
-    /// What the span was made for: the model and its clip.
+    /// The model and clip for which the span was set.
     spanned: Option<(u64, ClipId)>,
-    /// The time when the span was last brought to it.
+    /// The time to which the span was last scrolled.
     shown_time: f64,
     tracks: Tracks,
     picker: clips::ClipPicker,
@@ -51,45 +54,45 @@ impl Default for Timeline {
 }
 
 impl Timeline {
-    /// Whether the pointer was over it in the last frame: "frame all" then means the clip.
+    /// Whether the pointer was over the timeline in the last frame: "Frame all" then frames the clip.
     pub fn is_hovered(&self) -> bool {
         self.is_hovered
     }
 
-    /// Before the panels are shown: a timeline that is not among them is under no pointer.
+    /// Resets the hover state before the panels are drawn, because a hidden timeline cannot be hovered.
     pub fn forget_pointer(&mut self) {
         self.is_hovered = false;
     }
 
-    /// Shows all of the clip.
+    /// Shows the whole clip.
     pub fn frame_clip(&mut self, editor: &Editor) {
         let (start, end) = editor.clip_range().unwrap_or((0.0, 0.0));
-        // A clip that is being made is short; there is room to go on.
+        // A new clip is short. Leave space to extend it.
         let end = if end - start < 0.5 { start + 2.0 } else { end };
         self.span = Span::around(start, end);
     }
 
-    /// Asks for another name of the clip on screen.
+    /// Starts renaming the clip on screen.
     pub fn start_renaming(&mut self, editor: &Editor) {
         self.picker.start_renaming(editor);
     }
 
-    /// The panel; what was asked for.
+    /// Draws the panel; returns the requested commands.
     pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) -> Vec<Command> {
-        let mut asked = Vec::new();
+        let mut commands = Vec::new();
         let panel = ui.max_rect();
         self.is_hovered = ui.rect_contains_pointer(panel);
         self.follow(editor);
-        transport::transport_ui(ui, editor, &mut self.picker, &mut asked);
+        transport::transport_ui(ui, editor, &mut self.picker, &mut commands);
         if editor.shown_clip().is_some() {
-            self.sheet_ui(ui, editor, &mut asked);
+            self.sheet_ui(ui, editor, &mut commands);
         } else {
             empty_ui(ui, editor);
         }
-        asked
+        commands
     }
 
-    /// Shows all of a clip that has just come on screen, and a time that was gone to.
+    /// Frames a new clip and scrolls to a new time.
     fn follow(&mut self, editor: &Editor) {
         let clip = editor
             .shown_clip()
@@ -106,7 +109,7 @@ impl Timeline {
         }
     }
 
-    fn sheet_ui(&mut self, ui: &mut Ui, editor: &mut Editor, asked: &mut Vec<Command>) {
+    fn sheet_ui(&mut self, ui: &mut Ui, editor: &mut Editor, commands: &mut Vec<Command>) {
         let size = ui.available_size().max(vec2(0.0, RULER + tracks::ROW));
         let (_, sheet) = ui.allocate_space(size);
         let gutter = (sheet.width() * 0.18).clamp(166.0, 190.0);
@@ -125,7 +128,7 @@ impl Timeline {
             0.0,
             theme::palette(ui).field,
         );
-        transport::badge_ui(ui, head, editor, asked);
+        transport::badge_ui(ui, head, editor, commands);
         let ruler = ruler::ruler_ui(ui, ruler_rect, &scale, editor);
         let keys = self.tracks.show_ui(ui, tracks_rect, &scale, editor);
         ruler::playhead_ui(ui, ruler_rect, sheet.bottom(), &scale, editor);
@@ -135,11 +138,11 @@ impl Timeline {
             &scale,
             &[ruler, keys],
         );
-        // What was scrubbed to is where the pointer is: the span stays.
+        // While scrubbing the pointer already is at the time: do not scroll.
         self.shown_time = editor.playback().time_secs;
     }
 
-    /// Wheel and pinch zoom about the pointer, the middle button and sideways wheels move.
+    /// Wheel and pinch zoom about the pointer; the middle button and horizontal wheel scroll.
     fn navigate(&mut self, ui: &Ui, plot: Rect, scale: &Scale, responses: &[egui::Response]) {
         let dragged = responses
             .iter()
@@ -164,26 +167,27 @@ impl Timeline {
     }
 }
 
-/// How a clip comes to be, where there is none on screen.
+/// Draws the empty state: how to make a clip.
 fn empty_ui(ui: &mut Ui, editor: &Editor) {
     let keys = Command::KeyPose.keys(ui.ctx());
     let press = if keys.is_empty() {
-        "choose Key pose".to_owned()
+        "choose Insert keyframe".to_owned()
     } else {
         format!("press {keys}")
     };
     let text = if editor.document().skeleton().is_empty() {
         "Open a model to animate it.".to_owned()
     } else if editor.document().clips().is_empty() {
-        format!("No clips in this file. Pose a bone and {press} to start one.")
+        format!("This file has no clips. Pose a bone and {press} to create one.")
     } else {
         format!(
-            "Your own pose is on screen. Choose a clip to see its keys, or pose a bone and {press} to start a new clip."
+            "Your own pose is on screen. Select a clip to see its keyframes, or pose a bone and {press} to create a \
+             new clip."
         )
     };
     let colour = theme::palette(ui).text_dim;
     ui.add_space(8.0);
     ui.vertical_centered(|ui| ui.add(egui::Label::new(RichText::new(text).color(colour)).wrap()));
-    // The panel keeps its height.
+    // Keeps the height of the panel.
     ui.allocate_space(ui.available_size());
 }

@@ -1,4 +1,4 @@
-//! Time to see and to drag, and the ends of the loop.
+//! The ruler: time, playhead and loop range.
 
 use super::scale::Scale;
 use crate::editor::Editor;
@@ -10,12 +10,12 @@ use egui::{
 };
 use std::sync::Arc;
 
-/// Height of the strip with the loop.
+/// Height of the loop range strip, points.
 const LOOP: f32 = 9.0;
-/// Width in which an end of the loop can be gripped.
+/// Width of a loop handle, points.
 const GRIP: f32 = 12.0;
 
-/// The ruler; a press or a drag goes to a time.
+/// Draws the ruler; a press or a drag sets the time.
 pub(super) fn ruler_ui(ui: &mut Ui, rect: Rect, scale: &Scale, editor: &mut Editor) -> Response {
     let response = ui
         .interact(rect, ui.scope_id().with("ruler"), Sense::click_and_drag())
@@ -36,7 +36,7 @@ pub(super) fn ruler_ui(ui: &mut Ui, rect: Rect, scale: &Scale, editor: &mut Edit
     response
 }
 
-/// Goes to the frame under the pointer while the button is down; with Ctrl also between frames.
+/// Scrubs: sets the time to the frame under the pointer, with Ctrl to any time.
 pub(super) fn scrub(ui: &Ui, response: &Response, scale: &Scale, editor: &mut Editor) {
     let pressed = response.is_pointer_button_down_on()
         && ui.input(|i| i.pointer.button_down(PointerButton::Primary));
@@ -48,14 +48,14 @@ pub(super) fn scrub(ui: &Ui, response: &Response, scale: &Scale, editor: &mut Ed
         if !ui.input(|i| i.modifiers.command) {
             time = editor.at_frame(time);
         }
-        // A press that rests where time is already does not take an unkeyed pose away.
+        // A press at the current time must not discard an unkeyed pose.
         if (scale.x_of(time) - scale.x_of(editor.playback().time_secs)).abs() > 0.25 {
             editor.set_time(time);
         }
     }
 }
 
-/// Tells screen readers of the time, and does what they ask.
+/// Exposes the time to screen readers as a slider.
 fn time_slider(ui: &Ui, response: &Response, editor: &mut Editor) {
     let time = editor.playback().time_secs;
     let (start, end) = editor.clip_range().unwrap_or((0.0, 0.0));
@@ -87,7 +87,7 @@ fn time_slider(ui: &Ui, response: &Response, editor: &mut Editor) {
     }
 }
 
-/// One end of the loop; where it was dragged to.
+/// A handle of the loop range; returns the time it was dragged to.
 fn loop_end_ui(
     ui: &mut Ui,
     rect: Rect,
@@ -103,15 +103,15 @@ fn loop_end_ui(
     let (label, about) = if is_start {
         (
             "Loop start",
-            "Drag: time is played from here. Double-click: the whole clip.",
+            "Start of the loop range. Drag to move it, double-click to loop the whole clip.",
         )
     } else {
         (
             "Loop end",
-            "Drag: time is played to here. Double-click: the whole clip.",
+            "End of the loop range. Drag to move it, double-click to loop the whole clip.",
         )
     };
-    // Each grip lies on its own side, so that both can be had where the loop is short.
+    // Each handle lies on its own side, so that both stay reachable in a short range.
     let towards = if is_start { -1.0 } else { 1.0 };
     let grip = Rect::from_center_size(
         pos2(x + towards * GRIP * 0.25, rect.top() + LOOP * 0.5),
@@ -133,7 +133,7 @@ fn loop_end_ui(
     let flag = vec![pos2(x, top), pos2(x - towards * 6.0, top), pos2(x, bottom)];
     ui.painter()
         .add(Shape::convex_polygon(flag, colour, Stroke::NONE));
-    let asked = ui.input(|input| {
+    let dragged_to = ui.input(|input| {
         let requests = input.accesskit_action_requests(response.id, Action::SetValue);
         let value = requests.filter_map(|request| match request.data {
             Some(ActionData::NumericValue(value)) => Some(value),
@@ -144,8 +144,8 @@ fn loop_end_ui(
     ui.ctx().accesskit_node_builder(response.id, |node| {
         node.add_action(Action::SetValue);
     });
-    if asked.is_some() {
-        return asked;
+    if dragged_to.is_some() {
+        return dragged_to;
     }
     if response.double_clicked() {
         return editor
@@ -157,7 +157,7 @@ fn loop_end_ui(
         .then(|| response.interact_pointer_pos())
         .flatten()?;
     let time = scale.time_at(at.x).max(0.0);
-    // Ends of a loop stand on frames; Ctrl is not needed, and Shift lets go of them.
+    // Loop ends snap to frames; Shift turns snapping off.
     Some(if ui.input(|i| i.modifiers.shift) {
         time
     } else {
@@ -165,7 +165,7 @@ fn loop_end_ui(
     })
 }
 
-/// What is played, along the top, and the rest darkened.
+/// Paints the loop range along the top, and darkens the rest.
 fn paint_range(ui: &Ui, rect: Rect, scale: &Scale, editor: &Editor) {
     let palette = theme::palette(ui);
     let painter = ui.painter_at(rect);
@@ -181,7 +181,7 @@ fn paint_range(ui: &Ui, rect: Rect, scale: &Scale, editor: &Editor) {
     } else {
         palette.button
     };
-    // Far ends lie far outside when zoomed in.
+    // When zoomed in, the ends lie far outside the ruler.
     let x = |time| scale.x_of(time).clamp(rect.left(), rect.right());
     painter.rect_filled(strip(x(start), x(end)), 0.0, colour);
 }
@@ -212,7 +212,7 @@ fn paint_ticks(ui: &Ui, rect: Rect, scale: &Scale, editor: &Editor) {
             };
             let galley = painter.layout_no_wrap(label, font.clone(), colour);
             let at = pos2(x + 3.0, rect.bottom() - 2.0 - galley.size().y);
-            // What the head of the present time would half cover is left out.
+            // Skip labels that the playhead would cover.
             if at.x + galley.size().x < now - half || at.x > now + half {
                 painter.galley(at, galley, colour);
             }
@@ -225,7 +225,7 @@ fn paint_ticks(ui: &Ui, rect: Rect, scale: &Scale, editor: &Editor) {
     );
 }
 
-/// The line at the present time through ruler and tracks, with its frame.
+/// Draws the playhead through ruler and tracks, with its frame number.
 pub(super) fn playhead_ui(ui: &Ui, rect: Rect, bottom: f32, scale: &Scale, editor: &Editor) {
     let x = scale.x_of(editor.playback().time_secs);
     if !rect.x_range().expand(1.0).contains(x) {
@@ -250,7 +250,7 @@ pub(super) fn playhead_ui(ui: &Ui, rect: Rect, bottom: f32, scale: &Scale, edito
     painter.galley(at, galley, palette.field);
 }
 
-/// The frame at the head of the present time.
+/// The text of the playhead.
 fn head_galley(ui: &Ui, editor: &Editor) -> Arc<Galley> {
     let frame = editor.frame();
     let text = if (frame - frame.round()).abs() > 0.05 {

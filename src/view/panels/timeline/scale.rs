@@ -1,17 +1,17 @@
-//! Time along the ruler, and where its ticks are.
+//! The time scale of the ruler and its ticks.
 
 use egui::Rangef;
 
-/// Least room of a tick with a label, points.
+/// Minimum distance of labelled ticks, points.
 const LABEL_ROOM: f64 = 44.0;
-/// Least room of a tick without one.
+/// Minimum distance of ticks, points.
 const TICK_ROOM: f64 = 7.0;
-/// The shortest time that fills the ruler, seconds.
+/// The shortest visible span, seconds.
 const SHORTEST: f64 = 0.1;
-/// The longest: a day.
+/// The longest visible span, seconds: one day.
 const LONGEST: f64 = 86_400.0;
 
-/// What part of time the ruler shows, seconds.
+/// The visible span of time, seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Span {
     pub(super) start: f64,
@@ -19,7 +19,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// All of a clip, with some air on both sides.
+    /// The span of a clip with a margin on both sides.
     pub(super) fn around(start: f64, end: f64) -> Self {
         let end = end.max(start + 1.0);
         let air = (end - start) * 0.04;
@@ -33,7 +33,7 @@ impl Span {
         self.end - self.start
     }
 
-    /// Shows `factor` times less around `time`, which stays where it is.
+    /// The span zoomed by `factor` about `time`, which keeps its position.
     pub(super) fn zoomed(self, factor: f64, time: f64) -> Self {
         let length = (self.length() / factor).clamp(SHORTEST, LONGEST);
         let part = (time - self.start) / self.length();
@@ -53,17 +53,17 @@ impl Span {
         .kept()
     }
 
-    /// Moved no further than it must to show `time`.
+    /// The span scrolled just enough to show `time`.
     pub(super) fn showing(self, time: f64) -> Self {
         if (self.start..=self.end).contains(&time) {
             return self;
         }
-        // A page on: what comes next is to be seen as well.
+        // Scroll by a page, so that the following time is visible too.
         let air = self.length() * 0.04;
         self.moved(time - air - self.start)
     }
 
-    /// Never more than a half of what is before the start of time.
+    /// The span with at most half of it before time 0.
     fn kept(self) -> Self {
         let least = -0.5 * self.length();
         let by = (least - self.start).max(0.0);
@@ -74,20 +74,20 @@ impl Span {
     }
 }
 
-/// A span laid out from left to right.
+/// A span mapped to horizontal positions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     pub(super) span: Span,
     pub(super) x: Rangef,
 }
 
-/// A line of the ruler.
+/// A tick of the ruler.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
     pub(super) time_secs: f64,
-    /// The frame, or seconds where frames are too many.
+    /// The frame number, or seconds where frames are too dense.
     pub(super) label: Option<String>,
-    /// Whether it is a whole second.
+    /// Whether it is a full second.
     pub(super) is_second: bool,
 }
 
@@ -137,7 +137,7 @@ impl Scale {
     }
 }
 
-/// Frames between ticks, ascending: what divides a second, then whole seconds and minutes.
+/// Tick distances in frames, ascending: divisors of a second, then seconds and minutes.
 fn steps(fps: i64) -> Vec<i64> {
     let within = (1..=fps).filter(|d| fps % d == 0);
     let beyond = [2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600];
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn ticks_are_frames_then_seconds_then_minutes() {
-        // 1000 points: 33 a frame, so every second frame has room.
+        // 1000 points: 33 per frame, so every second frame fits.
         assert_eq!(labels(&scale(0.0, 1.0), 30)[..3], ["0", "2", "4"]);
         assert_eq!(labels(&scale(0.0, 3.0), 24)[..3], ["0", "4", "8"]);
         assert_eq!(labels(&scale(-1.0, 19.0), 30)[..3], ["0 s", "1 s", "2 s"]);
@@ -197,7 +197,7 @@ mod tests {
                 .filter(|t| t.is_second)
                 .all(|t| t.label.is_some())
         );
-        // Never too many, however little is shown.
+        // Never too many, however short the span.
         for length in [0.1, 1.0, 77.0, 4000.0, 86_400.0] {
             for fps in [1, 24, 25, 30, 60, 1000] {
                 let ticks = scale(0.0, length).ticks(fps).len();

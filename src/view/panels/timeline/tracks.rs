@@ -1,8 +1,9 @@
-//! The keys of the bones: a row for all and one for each selected bone.
+//! The keyframes: a summary row and one row for each selected bone.
 
 use super::ruler;
 use super::scale::Scale;
 use crate::editor::Editor;
+use crate::finding::counted;
 use crate::skeleton::clip_keys::{KeyMark, key_marks};
 use crate::skeleton::{Clip, Interpolation, JointId, Skeleton};
 use crate::view::chord::take_escape;
@@ -17,35 +18,35 @@ use egui_material_icons::icons;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Height of a row.
+/// Height of a row, points.
 pub(super) const ROW: f32 = 18.0;
-/// Half of the size of a key.
+/// Half the size of a keyframe marker, points.
 const KEY: f32 = 4.5;
-/// How far beside a key a press still means it.
+/// Distance within which a press hits a keyframe, points.
 const REACH: f32 = 6.0;
 
-/// Keys as they are shown, and what a drag holds.
+/// The displayed keyframes and the state of a drag.
 #[derive(Default)]
 pub(super) struct Tracks {
     is_collapsed: bool,
     made_of: Option<Source>,
     rows: Vec<Row>,
-    hold: Hold,
+    hold: Grab,
 }
 
-/// What the rows were made of.
+/// The source of the rows.
 #[derive(PartialEq)]
 struct Source {
-    clip: ByIdentity<Clip>,
+    clip: ByPointer<Clip>,
     selected: BTreeSet<JointId>,
     model: u64,
-    /// Names.
-    skeleton: ByIdentity<Skeleton>,
+    /// The names.
+    skeleton: ByPointer<Skeleton>,
 }
 
-struct ByIdentity<T>(Arc<T>);
+struct ByPointer<T>(Arc<T>);
 
-impl<T> PartialEq for ByIdentity<T> {
+impl<T> PartialEq for ByPointer<T> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -53,29 +54,29 @@ impl<T> PartialEq for ByIdentity<T> {
 
 struct Row {
     label: String,
-    /// `None`: all that are shown.
+    /// `None`: the summary of all bones.
     joint: Option<JointId>,
     marks: Vec<KeyMark>,
 }
 
-/// What the button went down on.
+/// What the button was pressed on.
 #[derive(Clone, Copy, Default, PartialEq)]
-enum Hold {
+enum Grab {
     #[default]
     Nothing,
-    /// Empty ground: time follows.
+    /// The background: scrub the time.
     Time,
-    /// A key, which follows.
+    /// A keyframe: move it.
     Key {
         joint: Option<JointId>,
         mark: KeyMark,
     },
-    /// The artist took the move back; the button is still down.
+    /// The move was cancelled; the button is still down.
     GivenUp,
 }
 
 impl Tracks {
-    /// The rows in `rect`, of which the part beside `scale` is for names.
+    /// Draws the rows in `rect`; the part left of `scale` holds the names.
     pub(super) fn show_ui(
         &mut self,
         ui: &mut Ui,
@@ -90,7 +91,7 @@ impl Tracks {
             self.rows.len()
         };
         let names = Rect::from_min_max(rect.min, pos2(scale.x.min, rect.max.y));
-        // Over the keys the wheel zooms.
+        // Over the keyframes the wheel zooms.
         let source = ScrollSource {
             mouse_wheel: ui.rect_contains_pointer(names),
             ..ScrollSource::SCROLL_BAR
@@ -108,7 +109,7 @@ impl Tracks {
         inner.inner.inner
     }
 
-    /// Makes the rows anew where the clip or the selection changed.
+    /// Rebuilds the rows when the clip or the selection changed.
     fn gather(&mut self, editor: &Editor) {
         let document = editor.document();
         let clip = editor
@@ -121,18 +122,17 @@ impl Tracks {
         };
         let selected = &document.session().selected_joints;
         let source = Source {
-            clip: ByIdentity(clip.clone()),
+            clip: ByPointer(clip.clone()),
             selected: selected.clone(),
             model: editor.model_serial(),
-            skeleton: ByIdentity(document.skeleton().clone()),
+            skeleton: ByPointer(document.skeleton().clone()),
         };
         if self.made_of.as_ref() == Some(&source) {
             return;
         }
         let all = match selected.len() {
             0 => "All bones".to_owned(),
-            1 => "1 bone".to_owned(),
-            n => format!("{n} bones"),
+            n => counted(n, "bone"),
         };
         self.rows = vec![Row {
             label: all,
@@ -157,7 +157,7 @@ impl Tracks {
         n_rows: usize,
     ) -> Response {
         let palette = theme::palette(ui);
-        // Below the last row there is ground too.
+        // The background continues below the last row.
         let ground = Rect::from_min_max(
             pos2(scale.x.min, content.top().max(visible.top())),
             pos2(scale.x.max, visible.bottom()),
@@ -176,7 +176,7 @@ impl Tracks {
         };
         let hovered = response.hover_pos().and_then(under);
         let holdable = |at| under(at).map(|(row, mark)| (self.rows[row].joint, mark));
-        self.hold = hold(ui, &response, self.hold, holdable, scale, editor);
+        self.hold = update_grab(ui, &response, self.hold, holdable, scale, editor);
 
         let keys = ui.painter_at(ground);
         for i in 0..n_rows {
@@ -189,7 +189,7 @@ impl Tracks {
                 keys.rect_filled(band, 0.0, palette.stripe);
             }
             self.name_ui(ui, i, rect.with_max_x(scale.x.min - 4.0));
-            let looks = Looks {
+            let looks = MarkerStyle {
                 palette,
                 now: editor.playback().time_secs as f32,
                 hovered: hovered.filter(|(row, _)| *row == i).map(|(_, mark)| mark),
@@ -200,7 +200,7 @@ impl Tracks {
             let at = pos2(content.left() + 4.0, content.top() + 1.5 * ROW);
             if at.y + 0.5 * ROW <= visible.bottom() {
                 let font = TextStyle::Small.resolve(ui.style());
-                let text = "Select bones for rows of their own.";
+                let text = "Select bones to see their keyframes in separate rows.";
                 ui.painter_at(visible)
                     .text(at, Align2::LEFT_CENTER, text, font, palette.text_dim);
             }
@@ -218,7 +218,7 @@ impl Tracks {
         }
     }
 
-    /// The name of a row; that of all folds the others away.
+    /// The name of a row; the name of the summary folds the other rows.
     fn name_ui(&mut self, ui: &mut Ui, i: usize, rect: Rect) {
         let palette = theme::palette(ui);
         let row = &self.rows[i];
@@ -230,10 +230,7 @@ impl Tracks {
             Sense::hover()
         };
         let response = ui.interact(rect, id, sense);
-        let label = match row.marks.len() {
-            1 => format!("{}: 1 key", row.label),
-            n => format!("{}: {n} keys", row.label),
-        };
+        let label = format!("{}: {}", row.label, counted(row.marks.len(), "keyframe"));
         let open = !self.is_collapsed;
         response.widget_info(|| {
             if can_fold {
@@ -282,64 +279,65 @@ impl Tracks {
 
     fn about(&self, row: usize, mark: KeyMark, editor: &Editor) -> String {
         let kind = match mark.interpolation {
-            Some(Interpolation::Step) => "Held until the next key",
-            Some(Interpolation::Linear) => "Straight to the next key",
-            Some(Interpolation::CubicSpline) => "Smooth to the next key",
-            None => "Several kinds of keys",
+            Some(Interpolation::Step) => "Constant interpolation",
+            Some(Interpolation::Linear) => "Linear interpolation",
+            Some(Interpolation::CubicSpline) => "Cubic spline interpolation",
+            None => "Mixed interpolation",
         };
         let time = f64::from(mark.time_secs);
         let frame = time * f64::from(editor.playback().fps);
-        let whose = &self.rows[row].label;
+        let owner = &self.rows[row].label;
         format!(
-            "{whose}, frame {frame:.1} ({time:.2} s)\n{kind}.\nClick goes there, drag moves it, with Ctrl from frame to frame."
+            "{owner}, frame {frame:.1} ({time:.2} s)\n{kind}.\nClick to jump there. Drag to move it, with Ctrl in \
+             whole frames."
         )
     }
 }
 
-/// What the button holds in this frame; keys and time follow the pointer.
-fn hold(
+/// Applies the pressed button in this frame: keyframes or time follow the pointer.
+fn update_grab(
     ui: &Ui,
     response: &Response,
-    was: Hold,
+    was: Grab,
     under: impl Fn(Pos2) -> Option<(Option<JointId>, KeyMark)>,
     scale: &Scale,
     editor: &mut Editor,
-) -> Hold {
+) -> Grab {
     if editor.is_dragging_keys() && ui.input_mut(take_escape) {
         editor.cancel_key_drag();
-        return Hold::GivenUp;
+        return Grab::GivenUp;
     }
     let down = response.is_pointer_button_down_on()
         && ui.input(|i| i.pointer.button_down(PointerButton::Primary));
     if !down {
-        if let Hold::Key { mark, .. } = was
+        if let Grab::Key { mark, .. } = was
             && !editor.is_dragging_keys()
         {
-            // It was not moved: a click.
+            // Not moved: a click.
             editor.pause();
             editor.set_time(f64::from(mark.time_secs));
         }
         editor.end_key_drag();
-        return Hold::Nothing;
+        return Grab::Nothing;
     }
     let Some(at) = response.interact_pointer_pos() else {
         return was;
     };
     let origin = ui.input(|i| i.pointer.press_origin()).unwrap_or(at);
     let now = match was {
-        Hold::Nothing => {
-            under(origin).map_or(Hold::Time, |(joint, mark)| Hold::Key { joint, mark })
+        Grab::Nothing => {
+            under(origin).map_or(Grab::Time, |(joint, mark)| Grab::Key { joint, mark })
         }
         held => held,
     };
     match now {
-        Hold::Time => ruler::scrub(ui, response, scale, editor),
-        Hold::Key { joint, mark } => {
+        Grab::Time => ruler::scrub(ui, response, scale, editor),
+        Grab::Key { joint, mark } => {
             if response.drag_started_by(PointerButton::Primary) {
                 editor.begin_key_drag(mark.time_secs, joint);
             } else if !editor.is_dragging_keys() && response.dragged_by(PointerButton::Primary) {
                 // Undone while the button was down.
-                return Hold::GivenUp;
+                return Grab::GivenUp;
             }
             let from = f64::from(mark.time_secs);
             let mut to = from + f64::from(at.x - origin.x) / scale.points_per_sec();
@@ -348,12 +346,12 @@ fn hold(
             }
             editor.drag_keys_by((to - from) as f32);
         }
-        Hold::Nothing | Hold::GivenUp => {}
+        Grab::Nothing | Grab::GivenUp => {}
     }
     now
 }
 
-/// The mark that a press at `x` means.
+/// The keyframe that a press at `x` hits.
 fn nearest(marks: &[KeyMark], scale: &Scale, x: f32) -> Option<KeyMark> {
     let time = scale.time_at(x) as f32;
     let after = marks.partition_point(|m| m.time_secs < time);
@@ -365,13 +363,19 @@ fn nearest(marks: &[KeyMark], scale: &Scale, x: f32) -> Option<KeyMark> {
         .copied()
 }
 
-struct Looks<'a> {
+struct MarkerStyle<'a> {
     palette: &'a Palette,
     now: f32,
     hovered: Option<KeyMark>,
 }
 
-fn paint_marks(painter: &Painter, marks: &[KeyMark], y: f32, scale: &Scale, looks: &Looks<'_>) {
+fn paint_marks(
+    painter: &Painter,
+    marks: &[KeyMark],
+    y: f32,
+    scale: &Scale,
+    looks: &MarkerStyle<'_>,
+) {
     let margin = f64::from(KEY + 1.0) / scale.points_per_sec();
     let first = marks.partition_point(|m| f64::from(m.time_secs) < scale.span.start - margin);
     let mut last_x = f32::NEG_INFINITY;
@@ -383,7 +387,7 @@ fn paint_marks(painter: &Painter, marks: &[KeyMark], y: f32, scale: &Scale, look
         let x = scale.x_of(time);
         let is_hovered = looks.hovered == Some(*mark);
         let is_now = (mark.time_secs - looks.now).abs() < 1e-4;
-        // Keys of one place of the screen are one.
+        // Keyframes at the same pixel are drawn once.
         if x - last_x < 1.0 && !is_now && !is_hovered {
             continue;
         }
@@ -406,7 +410,7 @@ fn paint_marks(painter: &Painter, marks: &[KeyMark], y: f32, scale: &Scale, look
     }
 }
 
-/// A diamond goes straight on, a square holds, a circle is smooth; hollow are those of several kinds.
+/// Draws a marker: diamond for linear, square for constant, circle for spline; hollow for mixed.
 fn paint_key(
     painter: &Painter,
     at: Pos2,

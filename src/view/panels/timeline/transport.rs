@@ -1,7 +1,7 @@
-//! The row of buttons and numbers: where time is and how it runs.
+//! The transport row: playback buttons, time and frame rate.
 
-use super::clip_menu;
 use super::clips::{ClipPicker, WIDTH};
+use super::{BUTTON, clip_menu};
 use crate::editor::Editor;
 use crate::editor::playback::{FRAME_RATES, SPEEDS};
 use crate::view::commands::Command;
@@ -12,19 +12,16 @@ use egui::{
 };
 use egui_material_icons::{MaterialIcon, icons};
 
-/// Size of a button with an icon.
-pub(super) const BUTTON: Vec2 = Vec2::new(26.0, 24.0);
-
-/// Widths of the fields of time.
+/// Widths of the time fields, points.
 const SECONDS: f32 = 58.0;
 const FRAME: f32 = 84.0;
 
-/// Buttons, time, frames a second, clips, the key.
+/// Draws playback, time, frame rate, clip selector and keyframe button.
 pub(super) fn transport_ui(
     ui: &mut Ui,
     editor: &mut Editor,
     picker: &mut ClipPicker,
-    asked: &mut Vec<Command>,
+    commands: &mut Vec<Command>,
 ) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
@@ -42,7 +39,7 @@ pub(super) fn transport_ui(
             (Command::NextKey, icons::ICON_LINE_END_DIAMOND),
             (Command::LastFrame, icons::ICON_SKIP_NEXT),
         ] {
-            button_ui(ui, command, icon, None, editor, asked);
+            button_ui(ui, command, icon, None, editor, commands);
         }
         let looping = editor.playback().looping;
         button_ui(
@@ -51,7 +48,7 @@ pub(super) fn transport_ui(
             icons::ICON_REPEAT,
             Some(looping),
             editor,
-            asked,
+            commands,
         );
         speed_ui(ui, editor);
         room_ui(ui, 72.0);
@@ -63,7 +60,7 @@ pub(super) fn transport_ui(
         room_ui(ui, WIDTH);
         picker.show_ui(ui, editor);
         room_ui(ui, 114.0);
-        clip_menu::in_betweens_ui(ui, editor, asked);
+        clip_menu::in_betweens_ui(ui, editor, commands);
         room_ui(ui, 5.0 * (BUTTON.x + 2.0));
         for (command, icon) in [
             (Command::NewClip, icons::ICON_ADD),
@@ -71,17 +68,17 @@ pub(super) fn transport_ui(
             (Command::RenameClip, icons::ICON_EDIT),
             (Command::DeleteClip, icons::ICON_DELETE),
         ] {
-            button_ui(ui, command, icon, None, editor, asked);
+            button_ui(ui, command, icon, None, editor, commands);
         }
-        clip_menu::clip_menu_ui(ui, editor, asked);
+        clip_menu::clip_menu_ui(ui, editor, commands);
         gap_ui(ui);
         room_ui(ui, 96.0);
-        key_button_ui(ui, editor, asked);
+        key_button_ui(ui, editor, commands);
     });
 }
 
-/// Says that the pose on screen would be lost, and keeps it when pressed.
-pub(super) fn badge_ui(ui: &mut Ui, rect: Rect, editor: &Editor, asked: &mut Vec<Command>) {
+/// Draws the badge for an unkeyed pose; a click inserts a keyframe.
+pub(super) fn badge_ui(ui: &mut Ui, rect: Rect, editor: &Editor, commands: &mut Vec<Command>) {
     if !editor.playback().unkeyed {
         return;
     }
@@ -102,14 +99,14 @@ pub(super) fn badge_ui(ui: &mut Ui, rect: Rect, editor: &Editor, asked: &mut Vec
         let response = ui.add(button);
         response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &text));
         let about =
-            "The pose on screen is not in the clip yet and goes when time moves. Press to keep it.";
+            "The pose is not keyed. It is lost when the time changes. Click to insert a keyframe.";
         if response.on_hover_text(about).clicked() {
-            asked.push(Command::KeyPose);
+            commands.push(Command::KeyPose);
         }
     });
 }
 
-/// Goes on in the next row where what comes, which is this wide, would not fit whole.
+/// Starts a new row if the next `width` points do not fit.
 fn room_ui(ui: &mut Ui, width: f32) {
     if ui.available_size_before_wrap().x < width {
         ui.end_row();
@@ -120,14 +117,14 @@ fn gap_ui(ui: &mut Ui) {
     ui.add_space(8.0);
 }
 
-/// A button of a command; `on` of one that switches.
+/// An icon button of a command; `on` is the state of a toggle.
 fn button_ui(
     ui: &mut Ui,
     command: Command,
     icon: MaterialIcon,
     on: Option<bool>,
     editor: &Editor,
-    asked: &mut Vec<Command>,
+    commands: &mut Vec<Command>,
 ) {
     let enabled = command.is_enabled(editor);
     let button = Button::new(icon.rich_text().size(16.0))
@@ -136,17 +133,17 @@ fn button_ui(
     ui.scope(|ui| {
         ui.spacing_mut().button_padding = Vec2::new(4.0, 2.0);
         let response = ui.add_enabled(enabled, button);
-        finish(ui, response, command, on, enabled, asked);
+        finish(ui, response, command, on, enabled, commands);
     });
 }
 
-/// Keeps the pose: the button that says its name.
-fn key_button_ui(ui: &mut Ui, editor: &Editor, asked: &mut Vec<Command>) {
+/// The labelled button that inserts a keyframe.
+fn key_button_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
     let command = Command::KeyPose;
     let enabled = command.is_enabled(editor);
     let icon = icons::ICON_KEY.rich_text().size(14.0);
     let response = ui.add_enabled(enabled, Button::new((icon, command.label())));
-    finish(ui, response, command, None, enabled, asked);
+    finish(ui, response, command, None, enabled, commands);
 }
 
 fn finish(
@@ -155,7 +152,7 @@ fn finish(
     command: Command,
     on: Option<bool>,
     enabled: bool,
-    asked: &mut Vec<Command>,
+    commands: &mut Vec<Command>,
 ) {
     response.widget_info(|| match on {
         Some(on) => WidgetInfo::selected(Role::Button, enabled, on, command.label()),
@@ -166,7 +163,7 @@ fn finish(
         .on_hover_text(&about)
         .on_disabled_hover_text(&about);
     if response.clicked() {
-        asked.push(command);
+        commands.push(command);
     }
 }
 
@@ -180,13 +177,13 @@ fn speed_ui(ui: &mut Ui, editor: &mut Editor) {
     let response = field_ui(ui, 52.0, field);
     name(&response, "Speed", speed);
     let response =
-        response.on_hover_text("How fast time runs, 0.1 to 4. Drag, or double-click to type.");
+        response.on_hover_text("Playback speed, 0.1 to 4. Drag, or double-click to type.");
     if response.changed() {
         editor.set_speed(speed);
     }
 }
 
-/// Time in seconds and in frames.
+/// Draws the time in seconds and frames.
 fn time_ui(ui: &mut Ui, editor: &mut Editor) {
     let fps = editor.playback().fps;
     let mut secs = editor.playback().time_secs;
@@ -200,9 +197,9 @@ fn time_ui(ui: &mut Ui, editor: &mut Editor) {
             .suffix(" s");
         let response = field_ui(ui, SECONDS, field);
         name(&response, "Seconds", secs);
-        // Leaving a field reads its rounded text again: that is no change.
+        // Leaving the field reads its rounded text again. Ignore that.
         let is_rounding = response.lost_focus() && (secs - shown).abs() <= 5e-3;
-        let response = response.on_hover_text("Where time is, seconds.");
+        let response = response.on_hover_text("Current time in seconds.");
         if response.changed() && !is_rounding {
             editor.set_time(secs);
         }
@@ -217,14 +214,14 @@ fn time_ui(ui: &mut Ui, editor: &mut Editor) {
         let response = field_ui(ui, FRAME, field);
         name(&response, "Frame", frame);
         let is_rounding = response.lost_focus() && (frame - shown).abs() <= 0.05;
-        let response = response.on_hover_text("Where time is, frames; the first is 0.");
+        let response = response.on_hover_text("Current frame. The first frame is 0.");
         if response.changed() && !is_rounding {
             editor.set_time(frame.round() / f64::from(fps));
         }
     });
 }
 
-/// How many frames a second has.
+/// Draws the frame rate.
 fn frame_rate_ui(ui: &mut Ui, editor: &mut Editor) {
     let fps = editor.playback().fps;
     let combo = ComboBox::from_id_salt("frame rate")
@@ -245,15 +242,15 @@ fn frame_rate_ui(ui: &mut Ui, editor: &mut Editor) {
     combo
         .response
         .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, "Frames per second"));
-    combo
-        .response
-        .on_hover_text("How many frames a second has: for counting, stepping and snapping. Keys stay where they are.");
+    combo.response.on_hover_text(
+        "Frames per second for display, stepping and snapping. Keyframes keep their times.",
+    );
     if let Some(chosen) = combo.inner.flatten() {
         editor.set_fps(chosen);
     }
 }
 
-/// A number in a field of its own width, so that nothing moves while it runs.
+/// A number field of fixed width, so that nothing moves during playback.
 fn field_ui(ui: &mut Ui, width: f32, field: DragValue<'_>) -> Response {
     ui.add_sized([width, theme::ROW], field)
 }

@@ -1,7 +1,7 @@
-//! Volume: how much of what the skin encloses the poses of the clip keep, and how far it bulges.
+//! The Volume panel: how well the poses of the clip keep the enclosed volume, and how far they bulge.
 //!
-//! The way of the data: the editor measures in the background -> `rows` (what can be shown) -> a `table` of numbers and
-//! `plots` over time. A click in a plot goes to that time.
+//! Data flow: the editor measures in the background -> `rows` (what can be listed) -> a `table` of numbers and `plots`
+//! over time. A click in a plot sets the time.
 
 mod plots;
 mod rows;
@@ -15,21 +15,21 @@ use egui::{Align, Label, Layout, RichText, Role, Ui, UiBuilder, Vec2, WidgetInfo
 use egui_material_icons::icons;
 use rows::Subject;
 
-/// From this width on the plots stand beside the table, each with room.
+/// From this width on the plots stand beside the table, points.
 const WIDE: f32 = 700.0;
-/// Width of the table beside the plots.
+/// Width of the table beside the plots, points.
 const TABLE: f32 = 340.0;
 
-/// What the panel remembers.
+/// The state of the panel.
 #[derive(Default)]
 pub struct VolumePanel {
-    /// What the plots show.
+    /// The row shown in the plots.
     subject: Subject,
     model: u64,
 }
 
 impl VolumePanel {
-    /// The panel.
+    /// Draws the panel.
     pub fn show_ui(&mut self, ui: &mut Ui, editor: &mut Editor) {
         if self.model != editor.model_serial() {
             self.model = editor.model_serial();
@@ -54,7 +54,7 @@ impl VolumePanel {
             let (table, plots) = room.split_left_right_at_x(room.left() + TABLE);
             (table, plots.with_min_x(plots.left() + 12.0))
         } else {
-            // The table keeps what the plots do not need.
+            // The table gets the height that the plots leave.
             let share = (room.height() * 0.5).clamp(0.0, 260.0);
             let (table, plots) = room.split_top_bottom_at_y(room.bottom() - share);
             (table.with_max_y(table.bottom() - 6.0), plots)
@@ -78,14 +78,14 @@ impl VolumePanel {
     }
 }
 
-/// The button, the progress, and whether the numbers still hold.
+/// Draws the button, the progress, and whether the numbers are up to date.
 fn state_ui(ui: &mut Ui, editor: &mut Editor) {
     let command = Command::MeasureVolume;
     ui.horizontal(|ui| {
         if let Some(fraction) = editor.measuring() {
             if ui
                 .button("Cancel")
-                .on_hover_text("Stop measuring.")
+                .on_hover_text("Cancel the measurement.")
                 .clicked()
             {
                 editor.cancel_measuring();
@@ -111,8 +111,7 @@ fn state_ui(ui: &mut Ui, editor: &mut Editor) {
             }
         }
         if editor.is_volume_stale() {
-            let about =
-                "Something was edited, or another clip is on screen, since this was measured.";
+            let about = "The model or the clip changed after this measurement. Measure again.";
             let icon = icons::ICON_WARNING.rich_text().size(14.0);
             ui.add(Label::new(icon).selectable(false));
             ui.add(Label::new("Out of date").selectable(false))
@@ -127,7 +126,7 @@ fn state_ui(ui: &mut Ui, editor: &mut Editor) {
     });
 }
 
-/// "Walk: 61 poses".
+/// The measured clip: "Walk: 61 poses".
 fn what(study: &VolumeStudy, editor: &Editor) -> String {
     let clip = study.clip.and_then(|id| editor.document().clips().get(&id));
     match clip {
@@ -136,14 +135,14 @@ fn what(study: &VolumeStudy, editor: &Editor) -> String {
     }
 }
 
-/// What the panel is for.
+/// Draws the empty state.
 fn empty_ui(ui: &mut Ui, editor: &Editor) {
     let dim = theme::palette(ui).text_dim;
     let text = if editor.shown_clip().is_some() {
-        "How much of its volume the model keeps over the clip, by object and by bone, and how far its skin bulges."
+        "Measures how much volume each object and bone keeps over the clip, and how far the skin bulges."
     } else {
-        "How much of its volume the model keeps in this pose, by object and by bone. With a clip on screen also over \
-         time."
+        "Measures how much volume each object and bone keeps in this pose, and how far the skin bulges. Select a clip \
+         to measure over time."
     };
     let size = Vec2::new(ui.available_width(), ui.available_height());
     ui.allocate_ui_with_layout(size, Layout::top_down(Align::LEFT), |ui| {

@@ -1,4 +1,4 @@
-//! Volume and bulge over the clip.
+//! The plots of volume and bulge over the clip.
 
 use super::rows::{Row, Subject, percent};
 use crate::editor::Editor;
@@ -7,26 +7,26 @@ use crate::view::theme;
 use egui::{Color32, Id, Rect, Role, Sense, Ui, UiBuilder, Vec2, WidgetInfo};
 use egui_plot::{HLine, Line, LineStyle, Plot, PlotPoints, VLine};
 
-/// Height of the line of text over a plot.
+/// Height of the title of a plot, points.
 const TITLE: f32 = 18.0;
 
-/// One of the plots.
+/// One plot.
 struct Curve<'a> {
     title: String,
-    /// What a screen reader calls it.
+    /// The accessible name.
     spoken: String,
     about: &'static str,
     values: &'a [f32],
-    /// The range of values that is shown at least, per cent.
+    /// The minimum range of values, percent.
     least: [f64; 2],
 }
 
-/// Two plots, beside each other or, where there is more height than width, one over the other.
+/// Draws two plots, side by side, or stacked in a narrow panel.
 pub(super) fn plots_ui(ui: &mut Ui, editor: &mut Editor, study: &VolumeStudy, row: &Row) {
     let room = ui.max_rect();
     if study.times_secs.len() < 2 {
         let dim = theme::palette(ui).text_dim;
-        let text = "A single pose has no course over time. Choose a clip and measure again.";
+        let text = "A single pose has no curve over time. Select a clip and measure again.";
         ui.label(egui::RichText::new(text).color(dim));
         return;
     }
@@ -34,15 +34,15 @@ pub(super) fn plots_ui(ui: &mut Ui, editor: &mut Editor, study: &VolumeStudy, ro
         Curve {
             title: format!("Volume of {}", name(row)),
             spoken: format!("Plot of the volume of {} over time", name(row)),
-            about: "How much more or less it encloses than at rest, per cent. Click or drag to go to a time.",
+            about: "Change of the enclosed volume from the rest pose, in %. Click or drag to set the time.",
             values: &row.changes,
             least: [-1.0, 1.0],
         },
         Curve {
             title: "Largest bulge".to_owned(),
             spoken: "Plot of the largest bulge over time".to_owned(),
-            about: "How much farther from its bones than at rest the skin gets, where that is most, per cent. Click or \
-                    drag to go to a time.",
+            about: "The largest increase of the distance between skin and bones from the rest pose, in %. Click or \
+                    drag to set the time.",
             values: &row.bulges,
             least: [0.0, 5.0],
         },
@@ -55,16 +55,16 @@ pub(super) fn plots_ui(ui: &mut Ui, editor: &mut Editor, study: &VolumeStudy, ro
         let (a, b) = room.split_left_right_at_fraction(0.5);
         [a.with_max_x(a.right() - 6.0), b.with_min_x(b.left() + 6.0)]
     };
-    let mut asked = None;
+    let mut clicked_time = None;
     for (i, (curve, half)) in curves.iter().zip(halves).enumerate() {
         if half.height() < 40.0 || half.width() < 80.0 {
             continue;
         }
         let mut part = ui.new_child(UiBuilder::new().id_salt(("curve", i)).max_rect(half));
         part.set_clip_rect(half.intersect(ui.clip_rect()));
-        asked = asked.or(curve_ui(&mut part, half, curve, study, editor));
+        clicked_time = clicked_time.or(curve_ui(&mut part, half, curve, study, editor));
     }
-    if let Some(time) = asked {
+    if let Some(time) = clicked_time {
         if editor.document().session().playback.clip != study.clip {
             editor.show_clip(study.clip);
         }
@@ -72,7 +72,7 @@ pub(super) fn plots_ui(ui: &mut Ui, editor: &mut Editor, study: &VolumeStudy, ro
     }
 }
 
-/// What a row is called within a sentence.
+/// The name of a row within a sentence.
 fn name(row: &Row) -> &str {
     match row.subject {
         Subject::All => "all closed parts",
@@ -80,7 +80,7 @@ fn name(row: &Row) -> &str {
     }
 }
 
-/// One plot; the time that was clicked.
+/// Draws one plot; returns the clicked time.
 fn curve_ui(
     ui: &mut Ui,
     room: Rect,
@@ -145,7 +145,7 @@ fn curve_ui(
             let points = PlotPoints::from(run);
             plot.line(Line::new("value", points).color(line).width(1.5));
         }
-        // The time on screen is the active thing.
+        // The current time is the active element.
         plot.vline(
             VLine::new("now", time)
                 .color(accent)
@@ -169,7 +169,7 @@ fn curve_ui(
     Some(time.clamp(*first, *last))
 }
 
-/// The stretches of a curve that have values, per cent.
+/// The runs of consecutive valid values, percent.
 fn runs(times: &[f64], values: &[f32]) -> Vec<Vec<[f64; 2]>> {
     let mut runs: Vec<Vec<[f64; 2]>> = vec![Vec::new()];
     for (&time, &value) in times.iter().zip(values) {
@@ -185,7 +185,7 @@ fn runs(times: &[f64], values: &[f32]) -> Vec<Vec<[f64; 2]>> {
     runs
 }
 
-/// A number of an axis without needless digits.
+/// An axis number without trailing zeros.
 fn short(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

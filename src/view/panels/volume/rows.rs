@@ -1,19 +1,19 @@
-//! What the study says of each object and bone.
+//! The rows of the volume table: the results for each object and bone.
 
 use crate::document::InstanceId;
 use crate::editor::Editor;
 use crate::evaluate::volumes::{Closure, VolumeStudy, VolumeTrack};
 use crate::skeleton::JointId;
 
-/// Whose volume it is.
+/// The object or bone that is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Subject {
-    /// Everything that is closed.
+    /// All closed parts.
     #[default]
     All,
     /// An object.
     Object(InstanceId),
-    /// A bone's share of an object.
+    /// A bone's portion of an object.
     Joint(InstanceId, JointId),
 }
 
@@ -21,20 +21,20 @@ pub(super) enum Subject {
 pub(super) struct Row {
     pub(super) subject: Subject,
     pub(super) name: String,
-    /// "open", or nothing.
+    /// "open", or empty.
     pub(super) remark: &'static str,
     pub(super) rest: String,
     pub(super) now: String,
     pub(super) worst: String,
-    /// When the worst is, in words.
+    /// The time of the worst value, in words.
     pub(super) worst_about: String,
-    /// One a moment; NaN without a meaning.
+    /// One value per sampled time; NaN where undefined.
     pub(super) changes: Vec<f32>,
-    /// One a moment.
+    /// One value per sampled time.
     pub(super) bulges: Vec<f32>,
 }
 
-/// The rows, objects in the order of their nodes, each over its bones.
+/// The rows: objects in node order, each followed by its bones.
 pub(super) fn of(study: &VolumeStudy, editor: &Editor) -> Vec<Row> {
     let document = editor.document();
     let now = study.moment(document.session().playback.time_secs);
@@ -94,7 +94,7 @@ pub(super) fn of(study: &VolumeStudy, editor: &Editor) -> Vec<Row> {
     rows
 }
 
-/// "+1.23 %"; without a meaning "-".
+/// A signed percentage: "+1.23 %"; "-" where undefined.
 pub(super) fn percent(share: f32) -> String {
     if share.is_nan() {
         return "-".to_owned();
@@ -107,7 +107,7 @@ pub(super) fn percent(share: f32) -> String {
     }
 }
 
-/// Cubic metres as they are read best.
+/// Cubic metres with a suitable unit.
 pub(super) fn volume(cubic_metres: f64) -> String {
     let v = cubic_metres.abs();
     match v {

@@ -1,4 +1,4 @@
-//! The numbers.
+//! The table of volumes.
 
 use super::rows::{Row, Subject};
 use crate::view::theme;
@@ -8,11 +8,11 @@ use egui::{
 };
 
 const ROW: f32 = 20.0;
-/// Widths of the columns after the name.
+/// Widths of the columns after the name, points.
 const COLUMNS: [f32; 3] = [72.0, 66.0, 66.0];
 const TITLES: [&str; 3] = ["At rest", "Now", "Worst"];
 
-/// The rows under their heading, of which one is shown in the plots; another one that was chosen.
+/// Draws the rows under their header; returns a newly chosen row for the plots.
 pub(super) fn table_ui(ui: &mut Ui, rows: &[Row], shown: Subject) -> Option<Subject> {
     let dim = theme::palette(ui).text_dim;
     let (head, _) = ui.allocate_exact_size(Vec2::new(ui.available_width(), ROW), Sense::hover());
@@ -32,7 +32,7 @@ pub(super) fn table_ui(ui: &mut Ui, rows: &[Row], shown: Subject) -> Option<Subj
     chosen
 }
 
-/// One row; whether it was clicked.
+/// Draws one row; returns whether it was clicked.
 fn row_ui(ui: &mut Ui, row: &Row, is_shown: bool) -> bool {
     let size = Vec2::new(ui.available_width(), ROW);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
@@ -53,7 +53,7 @@ fn row_ui(ui: &mut Ui, row: &Row, is_shown: bool) -> bool {
     } else {
         palette.text
     };
-    // A remark stands where the numbers have no meaning.
+    // A remark replaces numbers that are undefined.
     let numbers = match row.remark {
         "open" => ["open", "", ""],
         _ => [row.rest.as_str(), row.now.as_str(), row.worst.as_str()],
@@ -78,23 +78,19 @@ fn row_ui(ui: &mut Ui, row: &Row, is_shown: bool) -> bool {
     response.on_hover_text(about(row)).clicked()
 }
 
-/// What the numbers of a row are.
+/// The tooltip of a row.
 fn about(row: &Row) -> String {
     let name = &row.name;
     let what = match (row.subject, row.remark) {
-        (_, "open") => {
-            "It has holes, so it encloses nothing: volume has no meaning here.".to_owned()
-        }
+        (_, "open") => "The mesh has holes, so its volume is undefined.".to_owned(),
         (_, "partly open") => {
-            "Some of its parts have holes; the volume is that of the closed ones.".to_owned()
+            "Some parts have holes. The volume is that of the closed parts.".to_owned()
         }
         (Subject::Joint(..), _) => {
-            "Approximately the share that this bone moves. Click to select it and see it over time."
+            "Approximate volume that this bone moves. Click to select the bone and plot its volume."
                 .to_owned()
         }
-        _ => {
-            "How much more or less it encloses than at rest. Click to see it over time.".to_owned()
-        }
+        _ => "Change of the enclosed volume from the rest pose. Click to plot it.".to_owned(),
     };
     if row.worst_about.is_empty() {
         format!("{name}\n{what}")
@@ -103,7 +99,7 @@ fn about(row: &Row) -> String {
     }
 }
 
-/// A name, cut to its room, and three numbers at the right of their columns.
+/// Draws a name, truncated, and three right-aligned numbers.
 fn cells_ui(
     ui: &Ui,
     rect: Rect,

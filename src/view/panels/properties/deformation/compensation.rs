@@ -9,11 +9,11 @@ use crate::editor::Editor;
 use crate::view::commands::Command;
 use egui::Ui;
 
-/// Said where the paper leaves nothing to choose.
+/// The reason why a setting is disabled by "As published".
 const NOT_IN_PAPER: &str =
-    "Off: the paper does not have it. Switch \"As published\" off to choose.";
+    "The published method does not have this setting. Turn \"As published\" off to use it.";
 
-/// Pushes what dual quaternions bulge out back along the limb; what was asked for.
+/// Draws the settings of bulge compensation; returns the requested command.
 pub(super) fn compensation_ui(
     ui: &mut Ui,
     editor: &mut Editor,
@@ -21,11 +21,11 @@ pub(super) fn compensation_ui(
 ) -> Option<Command> {
     let part = Part {
         name: "Compensation",
-        about: "Pushes skin that bulges out at a bend back along the limb, by a polynomial of its weights \
+        about: "Pushes bulges of dual quaternion skinning back towards the limb, by a polynomial of the weights \
                 (Sulema & Rudenko 2020).",
         steps: [
-            "Switch compensation on",
-            "Switch compensation off",
+            "Turn compensation on",
+            "Turn compensation off",
             "Reset compensation",
         ],
         state: state(it),
@@ -55,7 +55,7 @@ pub(super) fn compensation_ui(
         .inner
 }
 
-/// "1.00", with what is unusual.
+/// The state of a folded part: "1.00", with special modes.
 fn state(it: &Compensation) -> String {
     match (it.enabled, it.variant) {
         (false, _) => "off".to_owned(),
@@ -71,15 +71,15 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) -> Option<Co
         name: "Strength",
         full: "Compensation strength",
         step: "Set compensation strength",
-        about: "How far skin is pushed back: 0 not at all, 1 as the polynomial says, 2 twice as far; times what is \
-                painted (eq. 10).",
+        about: "Strength: 0 leaves the bulge, 1 applies the polynomial as fitted, 2 doubles it. Multiplied by the \
+                painted map (eq. 10).",
     };
     let number = Number {
         range: 0.0..=2.0,
         decimals: 2,
         mask: Some(MaskKind::Compensation),
     };
-    let asked = number_ui(ui, editor, &strength, &number, it.strength, None, |s, v| {
+    let command = number_ui(ui, editor, &strength, &number, it.strength, None, |s, v| {
         s.compensation.strength = v;
     });
     polynomial_ui(ui, editor, it.polynomial);
@@ -87,23 +87,23 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) -> Option<Co
         name: "Twist",
         full: "Twist damping",
         step: "Set twist damping",
-        about: "What is done where a joint twists as well as it bends.",
+        about: "How compensation handles twist.",
     };
     let choices = [
         (
             TwistDamping::Axis,
             "Axis (eq. 12)",
-            "Never push along the axis of the rotation: a twist does not shear the skin.",
+            "Never push along the rotation axis (eq. 12), so that a twist does not shear the skin.",
         ),
         (
             TwistDamping::Sine,
             "Sine",
-            "Push as little as the axis rule does, without turning the direction.",
+            "Reduce the push by the sine of the bend, without changing its direction.",
         ),
         (
             TwistDamping::Off,
             "Off",
-            "Push twists like bends: more of the bulge goes, the skin shears.",
+            "Treat twist like bend. Removes more of the bulge but shears the skin.",
         ),
     ];
     choice_ui(ui, editor, &twist, it.twist, None, &choices, |s, v| {
@@ -113,7 +113,7 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) -> Option<Co
         name: "Third-bone fade",
         full: "Third-bone fade",
         step: "Set third-bone fade",
-        about: "Push less where a third bone has weight; without it the skin jumps where three bones meet \
+        about: "Reduce compensation where a third bone has weight. When off, the skin jumps where three bones meet \
                 (Algorithm 1).",
     };
     switch_ui(ui, editor, &fade, applied.third_bone_fade, None, |s, on| {
@@ -124,8 +124,8 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) -> Option<Co
         name: "Fold guard",
         full: "Fold guard",
         step: "Set fold guard",
-        about: "Never push skin through the plane that halves the bend: the inside of a tight bend does not fold more \
-                than it must.",
+        about: "Never push skin through the bisector plane of the bend, so that the inside of a tight bend does not \
+                fold further.",
     };
     switch_ui(ui, editor, &guard, applied.fold_guard, why_not, |s, on| {
         s.compensation.fold_guard = on;
@@ -134,8 +134,8 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) -> Option<Co
         name: "Automatic strength",
         full: "Automatic strength",
         step: "Set automatic strength",
-        about: "Scale the strength by how far the weights reach, against the thickness of the limb: where they change \
-                fast there is less to push back.",
+        about: "Scale the strength by the width of the weight blend relative to the limb's thickness. Sharp blends \
+                bulge less.",
     };
     switch_ui(
         ui,
@@ -151,10 +151,11 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) -> Option<Co
         name: "Sibling pairs",
         full: "Compensate sibling pairs",
         step: "Set sibling pairs",
-        about: "Also push between bones of which neither is above the other, such as two fingers.",
+        about: "Also compensate between siblings, such as two fingers.",
     };
-    let why_not = is_published
-        .then_some("On: the paper knows no siblings. Switch \"As published\" off to choose.");
+    let why_not = is_published.then_some(
+        "The published method always includes siblings. Turn \"As published\" off to choose.",
+    );
     switch_ui(ui, editor, &siblings, applied.siblings, why_not, |s, on| {
         s.compensation.siblings = on;
     });
@@ -162,8 +163,8 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) -> Option<Co
         name: "As published",
         full: "Compensation as published",
         step: "Set compensation as published",
-        about: "Algorithm 1 as it is printed. With bones that point to their children its sign makes bulges larger: to \
-                compare, not to use.",
+        about: "Use Algorithm 1 as printed. With bones that point to their children, its sign enlarges bulges. For \
+                comparison only.",
     };
     switch_ui(ui, editor, &published, is_published, None, |s, on| {
         s.compensation.variant = if on {
@@ -172,10 +173,10 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Compensation) -> Option<Co
             Variant::Corrected
         };
     });
-    asked
+    command
 }
 
-/// Which of the polynomials.
+/// The kind of polynomial.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Manual,
@@ -183,7 +184,7 @@ enum Kind {
     Custom,
 }
 
-/// The polynomial, its picture, and the coefficients where they are the artist's own.
+/// Draws the polynomial, its plot, and the coefficients of a custom one.
 fn polynomial_ui(ui: &mut Ui, editor: &mut Editor, polynomial: Polynomial) {
     let kind = match polynomial {
         Polynomial::Manual => Kind::Manual,
@@ -194,24 +195,20 @@ fn polynomial_ui(ui: &mut Ui, editor: &mut Editor, polynomial: Polynomial) {
         name: "Polynomial",
         full: "Compensation polynomial",
         step: "Set compensation polynomial",
-        about: "How far skin is pushed by the share of its second bone: not at all where one bone moves it and where \
-                two move it equally (eq. 10).",
+        about: "How far skin is pushed as a function of the second bone's weight. It is 0 at one bone and at equal \
+                weights (eq. 10).",
     };
     let choices = [
-        (
-            Kind::Manual,
-            "Manual",
-            "2.2, -8.1, 7.4: the better one up to 60 degrees.",
-        ),
+        (Kind::Manual, "Manual", "2.2, -8.1, 7.4: best up to 60°."),
         (
             Kind::Original,
             "Original",
-            "2.29, -9.14, 9.12: fitted by the authors, closer to a circle from 90 degrees on.",
+            "2.29, -9.14, 9.12: the published fit, closer to a circle from 90° on.",
         ),
         (
             Kind::Custom,
             "Custom",
-            "Your own c1 and c2; it begins with those in use.",
+            "Your own c1 and c2, starting from the current ones.",
         ),
     ];
     let [c1, c2, c3] = polynomial.coefficients();
@@ -236,7 +233,7 @@ fn polynomial_ui(ui: &mut Ui, editor: &mut Editor, polynomial: Polynomial) {
         name: "c1",
         full: "Coefficient c1",
         step: "Set polynomial c1",
-        about: "How steeply the push begins: its slope where one bone moves the skin.",
+        about: "Slope of the polynomial where one bone moves the skin.",
     };
     number_ui(ui, editor, &first, &number(0.0..=10.0), c1, None, |s, v| {
         s.compensation.polynomial = with_first(s.compensation.polynomial, v);
@@ -245,7 +242,7 @@ fn polynomial_ui(ui: &mut Ui, editor: &mut Editor, polynomial: Polynomial) {
         name: "c2",
         full: "Coefficient c2",
         step: "Set polynomial c2",
-        about: "How soon the push bends back.",
+        about: "Curvature of the polynomial: how early it bends back.",
     };
     number_ui(
         ui,
@@ -262,7 +259,7 @@ fn polynomial_ui(ui: &mut Ui, editor: &mut Editor, polynomial: Polynomial) {
         ui,
         "c3",
         &format!("{c3:.2}"),
-        "-(4 c1 + 2 c2), so that the push ends where two bones move the skin equally.",
+        "-(4 c1 + 2 c2), so that the polynomial is 0 at equal weights.",
     );
 }
 

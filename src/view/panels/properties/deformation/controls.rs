@@ -1,4 +1,4 @@
-//! Rows of the deformation section: each control changes one setting of the stack, by one undo step.
+//! Widgets of the Deformation section: each one changes one setting of the deformer stack in one undo step.
 
 use crate::deform::{DeformStack, MaskKind};
 use crate::document::session::PaintTarget;
@@ -12,27 +12,27 @@ use egui::{
 use egui_material_icons::icons;
 use std::ops::RangeInclusive;
 
-/// Width of the names.
+/// Width of the labels, points.
 const NAME: f32 = 84.0;
-/// Width of a number beside its slider.
+/// Width of a number beside its slider, points.
 const VALUE: f32 = 46.0;
 
-/// Why a control cannot be used now; `None`: it can.
+/// The reason why a control is disabled; `None`: enabled.
 pub(super) type Reason = Option<&'static str>;
 
-/// What a control is called, does, and its step in the history.
+/// The names and the tooltip of a setting.
 pub(super) struct Setting {
-    /// What stands beside it.
+    /// The visible label.
     pub(super) name: &'static str,
-    /// What it is called where its part cannot be seen: by a screen reader.
+    /// The accessible name, which includes the part.
     pub(super) full: &'static str,
-    /// The undo step.
+    /// The name of the undo step.
     pub(super) step: &'static str,
-    /// What it does, in sentences.
+    /// The tooltip.
     pub(super) about: &'static str,
 }
 
-/// A name of fixed width, then what it names.
+/// A label of fixed width and the widget beside it.
 fn named_ui<R>(
     ui: &mut Ui,
     name: &str,
@@ -58,7 +58,7 @@ fn named_ui<R>(
     row.inner
 }
 
-/// A number that follows from others.
+/// A read-only number.
 pub(super) fn fact_ui(ui: &mut Ui, name: &str, value: &str, about: &str) {
     named_ui(ui, name, name, |ui, _| {
         let response = ui.label(value);
@@ -67,15 +67,15 @@ pub(super) fn fact_ui(ui: &mut Ui, name: &str, value: &str, about: &str) {
     });
 }
 
-/// A number with its slider: a drag is one undo step, and so is a row of key presses.
+/// A number with a slider: a drag, or a series of key presses, is one undo step.
 pub(super) struct Number {
     pub(super) range: RangeInclusive<f32>,
     pub(super) decimals: usize,
-    /// The painted map that it is multiplied by.
+    /// The painted map that multiplies it.
     pub(super) mask: Option<MaskKind>,
 }
 
-/// The slider of a number, which `set` writes, and the button to paint its map; what was asked for.
+/// Draws a number's slider, which calls `set`, and its paint button; returns the requested command.
 pub(super) fn number_ui(
     ui: &mut Ui,
     editor: &mut Editor,
@@ -85,9 +85,9 @@ pub(super) fn number_ui(
     why_not: Reason,
     set: impl Fn(&mut DeformStack, f32),
 ) -> Option<Command> {
-    // What the slider's own rounding makes of the number is no change.
+    // The slider's own rounding is not an edit.
     let shown = value;
-    let mut asked = None;
+    let mut command = None;
     let response = named_ui(ui, setting.name, setting.full, |ui, label| {
         let paint = if number.mask.is_some() { 26.0 } else { 0.0 };
         let room = ui.available_width() - VALUE - 4.0 - paint;
@@ -100,7 +100,7 @@ pub(super) fn number_ui(
             .add_enabled(why_not.is_none(), slider)
             .labelled_by(label.id);
         if let Some(mask) = number.mask {
-            asked = paint_ui(ui, editor, mask);
+            command = paint_ui(ui, editor, mask);
         }
         response
     });
@@ -111,10 +111,10 @@ pub(super) fn number_ui(
     follow(ui, editor, &response, setting.step, value != shown, |s| {
         set(s, value);
     });
-    asked
+    command
 }
 
-/// Applies what a control that can be dragged says.
+/// Applies the value of a draggable widget.
 pub(super) fn follow(
     ui: &Ui,
     editor: &mut Editor,
@@ -128,7 +128,7 @@ pub(super) fn follow(
         editor.begin_step(step);
     }
     if response.changed() && is_other {
-        // Something in between may have ended the step of this drag.
+        // Another edit may have ended this drag's undo step.
         if response.dragged() && !editor.history().is_open() {
             editor.begin_step(step);
         }
@@ -140,7 +140,7 @@ pub(super) fn follow(
     }
 }
 
-/// Ends the step of a drag that ended where no control saw it.
+/// Ends a drag whose release no widget received.
 pub(super) fn end_lost_drag(ui: &Ui, editor: &mut Editor) {
     let is_dragging = ui.data(|data| data.get_temp(drag_id()).unwrap_or(false));
     if is_dragging && !ui.input(|i| i.pointer.any_down()) {
@@ -153,7 +153,7 @@ fn drag_id() -> Id {
     Id::unique("a setting of the stack is dragged")
 }
 
-/// The button that paints a strength's map; a dot says that something is painted.
+/// The button that paints a strength map; a dot marks a painted map.
 fn paint_ui(ui: &mut Ui, editor: &Editor, mask: MaskKind) -> Option<Command> {
     let command = Command::Paint(PaintTarget::Mask(mask));
     let is_painted = editor.is_mask_painted(mask);
@@ -174,15 +174,15 @@ fn paint_ui(ui: &mut Ui, editor: &Editor, mask: MaskKind) -> Option<Command> {
         ui.painter().circle_filled(at, 2.5, palette.text);
     }
     let state = if is_painted {
-        "The map is painted: points take their own share."
+        "The map is painted."
     } else {
-        "Nothing is painted: all points take all of it."
+        "The map is not painted: its value is 1 everywhere."
     };
     let about = format!("{}\n{}\n{state}", command.label(), command.about());
     response.on_hover_text(about).clicked().then_some(command)
 }
 
-/// Something that is on or off.
+/// A toggle.
 pub(super) fn switch_ui(
     ui: &mut Ui,
     editor: &mut Editor,
@@ -205,10 +205,10 @@ pub(super) fn switch_ui(
     }
 }
 
-/// One of several values: with its name and what it means.
+/// An option: value, label, tooltip.
 pub(super) type Choice<T> = (T, &'static str, &'static str);
 
-/// One of several values.
+/// A drop-down with a label.
 pub(super) fn choice_ui<T: Copy + PartialEq>(
     ui: &mut Ui,
     editor: &mut Editor,
@@ -223,7 +223,7 @@ pub(super) fn choice_ui<T: Copy + PartialEq>(
     }
 }
 
-/// The drop-down of several values; another one that was chosen.
+/// A drop-down; returns a new choice.
 pub(super) fn pick_ui<T: Copy + PartialEq>(
     ui: &mut Ui,
     setting: &Setting,
@@ -259,22 +259,22 @@ pub(super) fn pick_ui<T: Copy + PartialEq>(
     chosen.filter(|choice| *choice != value)
 }
 
-/// A part of the stack: whether it is on, its name, what it is set to, and what puts it back.
+/// A part of the deformer stack: its toggle, name, state and reset button.
 pub(super) struct Part {
-    /// Its name.
+    /// The name.
     pub(super) name: &'static str,
-    /// What it does, in sentences.
+    /// The tooltip.
     pub(super) about: &'static str,
-    /// Undo steps: switched on, switched off, put back.
+    /// The names of the undo steps: turned on, turned off, reset.
     pub(super) steps: [&'static str; 3],
-    /// What its line says when it is folded.
+    /// The state shown while the part is folded.
     pub(super) state: String,
     pub(super) enabled: bool,
-    /// Whether it is as it came, but for being on or off.
+    /// Whether the settings are the defaults, apart from being on or off.
     pub(super) is_default: bool,
 }
 
-/// The line of a part; whether what it is made of is to be shown.
+/// Draws the header of a part; returns whether its settings are unfolded.
 pub(super) fn part_ui(
     ui: &mut Ui,
     editor: &mut Editor,
@@ -315,10 +315,10 @@ pub(super) fn part_ui(
             let response = ui.add_enabled(!part.is_default, button);
             let label = part.steps[2];
             response.widget_info(|| WidgetInfo::labeled(Role::Button, !part.is_default, label));
-            let about = format!("{label}: its settings as they came; on or off stays.");
+            let about = format!("{label}: restore the default settings. The part stays on or off.");
             let response = response.on_hover_text(about);
             if response
-                .on_disabled_hover_text("Its settings are as they came.")
+                .on_disabled_hover_text("The settings are the defaults.")
                 .clicked()
             {
                 editor.change_stack(label, reset);

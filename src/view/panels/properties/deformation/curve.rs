@@ -1,14 +1,14 @@
-//! The picture of the compensation polynomial.
+//! The plot of the compensation polynomial.
 
 use crate::deform::Polynomial;
 use crate::view::theme;
 use egui::{Align2, FontId, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, Vec2, WidgetInfo};
 
 const HEIGHT: f32 = 68.0;
-/// Steps of the line.
+/// Segments of the curve.
 const STEPS: u16 = 48;
 
-/// f over the share of the second bone, 0 - 1/2; the value under the pointer.
+/// Draws f over the weight of the second bone, 0 to 1/2, and the value under the pointer.
 pub(super) fn curve_ui(ui: &mut Ui, polynomial: Polynomial) {
     let palette = theme::palette(ui);
     let size = Vec2::new(ui.available_width(), HEIGHT);
@@ -25,7 +25,7 @@ pub(super) fn curve_ui(ui: &mut Ui, polynomial: Polynomial) {
         .fold((0.0, 0.0), |a, s| if s.1 > a.1 { s } else { a });
     let text = format!("{:.3} at {:.2}", peak.1, peak.0);
     response.widget_info(|| {
-        let label = format!("Polynomial: at most {text}, 0 at 0 and at 0.5");
+        let label = format!("Polynomial: maximum {text}, 0 at 0 and at 0.5");
         WidgetInfo::labeled(Role::Image, true, label)
     });
     let painter = ui.painter_at(rect);
@@ -49,7 +49,7 @@ pub(super) fn curve_ui(ui: &mut Ui, polynomial: Polynomial) {
     let below = rect.bottom() - 2.0;
     for (x, align, label) in [
         (inner.left(), Align2::LEFT_BOTTOM, "one bone"),
-        (inner.right(), Align2::RIGHT_BOTTOM, "two alike"),
+        (inner.right(), Align2::RIGHT_BOTTOM, "equal weights"),
     ] {
         let at = Pos2::new(x, below);
         painter.text(at, align, label, font.clone(), palette.text_dim);
@@ -70,8 +70,7 @@ pub(super) fn curve_ui(ui: &mut Ui, polynomial: Polynomial) {
         );
         painter.circle_filled(place(x, y), 3.0, palette.accent);
         response.on_hover_text(format!(
-            "Where the second bone has {:.0} % of the two bones' weight, skin is pushed by {y:.3} of its distance \
-             from the bone.",
+            "Where the second bone has {:.0} % of the weight, skin is pushed by {y:.3} of its distance from the bone.",
             x * 100.0
         ));
     }

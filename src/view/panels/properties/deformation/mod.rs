@@ -1,6 +1,6 @@
-//! The deformer stack of the active object, or of all: method, compensation, projection, smoothing.
+//! The deformer stack of the active object or of all objects: method, compensation, projection, smoothing.
 //!
-//! Invariant: every control changes the document by one undo step; a drag is one, too.
+//! Invariant: each control changes the document in one undo step; so does a drag.
 
 mod compensation;
 mod controls;
@@ -16,7 +16,7 @@ use controls::{Number, Setting, choice_ui, number_ui};
 use egui::{Button, RichText, Role, Ui, WidgetInfo};
 use egui_material_icons::{MaterialIcon, icons};
 
-/// Whether there is a stack to compose.
+/// Whether a skinned object exists.
 pub(super) fn has_stack(editor: &Editor) -> bool {
     editor
         .document()
@@ -25,10 +25,10 @@ pub(super) fn has_stack(editor: &Editor) -> bool {
         .any(|i| i.skin.is_some())
 }
 
-/// The whole section; what was asked for.
+/// Draws the whole section; returns the requested command.
 pub(super) fn deformation_ui(ui: &mut Ui, editor: &mut Editor) -> Option<Command> {
     controls::end_lost_drag(ui, editor);
-    // Where another section is wider than the panel, this one still is not.
+    // A wider section must not widen this one.
     let room = ui.clip_rect().right() - 8.0 - ui.max_rect().left();
     if (160.0..ui.available_width()).contains(&room) {
         ui.set_max_width(room);
@@ -39,29 +39,29 @@ pub(super) fn deformation_ui(ui: &mut Ui, editor: &mut Editor) -> Option<Command
     presets_ui(ui, editor);
     let Some(stack) = editor.stack().cloned() else {
         let dim = theme::palette(ui).text_dim;
-        ui.label(RichText::new("The active object has no skin: it follows one node.").color(dim));
+        ui.label(RichText::new("The active object has no skin. It follows one node.").color(dim));
         return None;
     };
     if editor.stacks_differ() {
         let dim = theme::palette(ui).text_dim;
-        let text = "The objects differ. What you change here is changed in all of them.";
+        let text = "The objects have different settings. A change applies to all of them.";
         ui.label(RichText::new(text).color(dim));
     }
     method_ui(ui, editor, stack.method);
-    let mut asked = None;
+    let mut command = None;
     if stack.method == SkinningMethod::Blend {
         let setting = Setting {
-            name: "DQS share",
-            full: "Share of dual quaternion skinning",
-            step: "Set share of dual quaternions",
-            about: "0: linear, 1: dual quaternion, as painted points take it.",
+            name: "DQS factor",
+            full: "Dual quaternion skinning factor",
+            step: "Set DQS factor",
+            about: "0 is linear blend skinning, 1 is dual quaternion skinning. Multiplied by the painted map.",
         };
         let number = Number {
             range: 0.0..=1.0,
             decimals: 2,
             mask: Some(MaskKind::Blend),
         };
-        asked = number_ui(ui, editor, &setting, &number, stack.blend, None, |s, v| {
+        command = number_ui(ui, editor, &setting, &number, stack.blend, None, |s, v| {
             s.blend = v;
         });
     }
@@ -71,10 +71,10 @@ pub(super) fn deformation_ui(ui: &mut Ui, editor: &mut Editor) -> Option<Command
         projection::projection_ui(ui, editor, &stack.projection),
         smooth::smooth_ui(ui, editor, &stack.smooth),
     ];
-    asked.or(of_parts.into_iter().flatten().next())
+    command.or(of_parts.into_iter().flatten().next())
 }
 
-/// Whose stack it is.
+/// Draws the scope: all objects or the active one.
 fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
@@ -82,12 +82,12 @@ fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
             (
                 StackScope::All,
                 "All objects",
-                "What you change is changed in every object with a skin.",
+                "Apply changes to every object with a skin.",
             ),
             (
                 StackScope::Active,
                 "This object",
-                "What you change is changed in the active object only.",
+                "Apply changes to the active object only.",
             ),
         ] {
             let on = editor.stack_scope() == scope;
@@ -100,7 +100,7 @@ fn scope_ui(ui: &mut Ui, editor: &mut Editor) {
     });
 }
 
-/// Whole stacks: by name, copied, pasted.
+/// Draws presets, copy and paste of the deformer stack.
 fn presets_ui(ui: &mut Ui, editor: &mut Editor) {
     let current = editor.stack_preset();
     let is_any = editor.stack().is_some();
@@ -137,7 +137,7 @@ fn presets_ui(ui: &mut Ui, editor: &mut Editor) {
         let response = response.inner;
         response
             .widget_info(|| WidgetInfo::labeled(Role::Button, is_any, format!("Preset: {text}")));
-        response.on_hover_text("Whole stacks by name. Painted maps stay as they are.");
+        response.on_hover_text("Presets of the deformer stack. Painted maps stay unchanged.");
         let on = current == Some(StackPreset::Lbs);
         let lbs = Button::selectable(on, "LBS")
             .frame_when_inactive(true)
@@ -161,10 +161,10 @@ fn presets_ui(ui: &mut Ui, editor: &mut Editor) {
     }
 }
 
-/// Width of the button that shows what other viewers draw.
+/// Width of the button that shows linear blend skinning, points.
 const LBS_WIDTH: f32 = 40.0;
 
-/// A small square button for a command; whether it was clicked.
+/// A small icon button of a command; returns whether it was clicked.
 fn icon_ui(ui: &mut Ui, icon: MaterialIcon, command: Command, editor: &Editor) -> bool {
     let enabled = command.is_enabled(editor);
     ui.spacing_mut().button_padding = egui::Vec2::new(4.0, 3.0);
@@ -175,13 +175,13 @@ fn icon_ui(ui: &mut Ui, icon: MaterialIcon, command: Command, editor: &Editor) -
     response.on_hover_text(about).clicked()
 }
 
-/// How the bones' motions are mixed.
+/// Draws the skinning method.
 fn method_ui(ui: &mut Ui, editor: &mut Editor, method: SkinningMethod) {
     let setting = Setting {
         name: "Method",
         full: "Skinning method",
-        step: "Use another skinning method",
-        about: "How the motions of a point's bones are mixed.",
+        step: "Set skinning method",
+        about: "How the transforms of a vertex's bones are blended.",
     };
     let choices = SkinningMethod::ALL
         .map(|method| (method, method.label(), Command::UseMethod(method).about()));
@@ -190,26 +190,26 @@ fn method_ui(ui: &mut Ui, editor: &mut Editor, method: SkinningMethod) {
     }
 }
 
-/// What is done with scale and shear.
+/// Draws the handling of scale and shear.
 fn scale_ui(ui: &mut Ui, editor: &mut Editor, stack: &crate::deform::DeformStack) {
     let setting = Setting {
         name: "Scale",
         full: "Scale of bones",
-        step: "Set scale of bones",
-        about: "What is done with bones that are scaled or sheared (Lee et al. 2013).",
+        step: "Set scale handling",
+        about: "How scaled and sheared bones deform the skin (Lee et al. 2013).",
     };
     let why_not = (!stack.method.is_rigid())
-        .then_some("Linear skinning takes scale as it is: there is nothing to choose.");
+        .then_some("Linear blend skinning applies scale directly. There is nothing to choose.");
     let choices = [
         (
             ScaleMode::TwoPhase,
             "Two-phase",
-            "Scale the bind shape first, then turn it: exact where one bone moves a point.",
+            "Scale the bind shape first, then rotate it. Exact where one bone moves a vertex.",
         ),
         (
             ScaleMode::Drop,
             "Drop",
-            "Leave scale and shear out, as plain dual quaternion skinning does.",
+            "Ignore scale and shear, as plain dual quaternion skinning does.",
         ),
     ];
     choice_ui(

@@ -1,28 +1,32 @@
 //! Bulge projection.
 
 use super::controls::{Number, Part, Setting, choice_ui, number_ui, part_ui, switch_ui};
-use crate::deform::{MaskKind, Projection, Variant};
+use crate::deform::{BulgeProjection, MaskKind, Variant};
 use crate::editor::Editor;
 use crate::view::commands::Command;
 use egui::Ui;
 
-/// Brings skin back that is farther from its bone than at rest; what was asked for.
-pub(super) fn projection_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) -> Option<Command> {
+/// Draws the settings of bulge projection; returns the requested command.
+pub(super) fn projection_ui(
+    ui: &mut Ui,
+    editor: &mut Editor,
+    it: &BulgeProjection,
+) -> Option<Command> {
     let part = Part {
         name: "Projection",
-        about: "Brings skin back that went farther from its bones than it is at rest; never pushes out (Kim & Han \
+        about: "Pulls skin that moved away from its bones back to its rest distance. Never pushes outwards (Kim & Han \
                 2014).",
         steps: [
-            "Switch projection on",
-            "Switch projection off",
+            "Turn projection on",
+            "Turn projection off",
             "Reset projection",
         ],
         state: state(it),
         enabled: it.enabled,
         is_default: *it
-            == Projection {
+            == BulgeProjection {
                 enabled: it.enabled,
-                ..Projection::default()
+                ..BulgeProjection::default()
             },
     };
     let is_open = part_ui(
@@ -31,9 +35,9 @@ pub(super) fn projection_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) -
         &part,
         |stack, on| stack.projection.enabled = on,
         |stack| {
-            stack.projection = Projection {
+            stack.projection = BulgeProjection {
                 enabled: stack.projection.enabled,
-                ..Projection::default()
+                ..BulgeProjection::default()
             };
         },
     );
@@ -44,7 +48,7 @@ pub(super) fn projection_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) -
         .inner
 }
 
-fn state(it: &Projection) -> String {
+fn state(it: &BulgeProjection) -> String {
     match (it.enabled, it.variant) {
         (false, _) => "off".to_owned(),
         (true, Variant::Corrected) => format!("{:.2}", it.strength),
@@ -52,52 +56,52 @@ fn state(it: &Projection) -> String {
     }
 }
 
-fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) -> Option<Command> {
+fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &BulgeProjection) -> Option<Command> {
     let is_published = it.variant == Variant::Published;
     let applied = it.as_applied();
     let strength = Setting {
         name: "Strength",
         full: "Projection strength",
         step: "Set projection strength",
-        about: "How much of the way back is gone: 0 nothing, 1 all; times what is painted.",
+        about: "Strength: 0 leaves the bulge, 1 removes it. Multiplied by the painted map.",
     };
     let number = Number {
         range: 0.0..=1.0,
         decimals: 2,
         mask: Some(MaskKind::Projection),
     };
-    let asked = number_ui(ui, editor, &strength, &number, it.strength, None, |s, v| {
+    let command = number_ui(ui, editor, &strength, &number, it.strength, None, |s, v| {
         s.projection.strength = v;
     });
     let form = Setting {
         name: "Bones",
         full: "Bones of the projection",
         step: "Set bones of projection",
-        about: "Which bones a point is brought back to.",
+        about: "The bones to which a vertex is projected.",
     };
     let choices = [
         (
             Variant::Corrected,
             "Blended",
-            "All bones of a point, by their weights: smooth everywhere.",
+            "All bones of a vertex, by weight. Smooth everywhere.",
         ),
         (
             Variant::Published,
             "As published",
-            "The bone of the largest weight alone: no bulge is left on a limb, but the skin tears between bones that \
-             disagree, as in a palm.",
+            "Only the bone with the largest weight. Removes bulges on limbs, but the skin tears where bones disagree, \
+             as in a palm.",
         ),
     ];
     choice_ui(ui, editor, &form, it.variant, None, &choices, |s, v| {
         s.projection.variant = v;
     });
-    let why_not =
-        is_published.then_some("As published one bone counts. Choose \"Blended\" to mix them.");
+    let why_not = is_published
+        .then_some("The published method uses one bone. Choose \"Blended\" to set this.");
     let power = Setting {
         name: "Power p",
         full: "Projection power",
         step: "Set projection power",
-        about: "Bones count by their weight to this power: 1 is the smoothest, 8 nearly as published.",
+        about: "Exponent of the weights: 1 is the smoothest, 8 is close to the published method.",
     };
     let number = Number {
         range: 1.0..=8.0,
@@ -119,10 +123,10 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &Projection) -> Option<Comm
         name: "Sibling fade",
         full: "Sibling fade",
         step: "Set sibling fade",
-        about: "Bring back less between bones of which neither is above the other, such as two fingers.",
+        about: "Reduce projection between siblings, such as two fingers.",
     };
     switch_ui(ui, editor, &fade, applied.sibling_fade, why_not, |s, on| {
         s.projection.sibling_fade = on;
     });
-    asked
+    command
 }

@@ -6,7 +6,7 @@ use crate::editor::Editor;
 use crate::view::commands::Command;
 use egui::Ui;
 
-/// Smooths creases and keeps the detail; what was asked for.
+/// Draws the settings of corrective smooth; returns the requested command.
 pub(super) fn smooth_ui(
     ui: &mut Ui,
     editor: &mut Editor,
@@ -14,11 +14,11 @@ pub(super) fn smooth_ui(
 ) -> Option<Command> {
     let part = Part {
         name: "Corrective smooth",
-        about: "Relaxes the skin and gives the bind shape's detail back (delta mush): creases go, lost volume does not \
-                come back.",
+        about: "Smooths the skin and restores the detail of the bind pose (delta mush). Removes creases but does not \
+                restore lost volume.",
         steps: [
-            "Switch corrective smooth on",
-            "Switch corrective smooth off",
+            "Turn corrective smooth on",
+            "Turn corrective smooth off",
             "Reset corrective smooth",
         ],
         state: if it.enabled {
@@ -57,21 +57,21 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &CorrectiveSmooth) -> Optio
         name: "Strength",
         full: "Smoothing strength",
         step: "Set smoothing strength",
-        about: "How much of the smoothed shape is taken: 0 nothing, 1 all; times what is painted.",
+        about: "Strength: 0 leaves the shape, 1 replaces it by the smoothed one. Multiplied by the painted map.",
     };
     let number = Number {
         range: 0.0..=1.0,
         decimals: 2,
         mask: Some(MaskKind::Smooth),
     };
-    let asked = number_ui(ui, editor, &strength, &number, it.strength, None, |s, v| {
+    let command = number_ui(ui, editor, &strength, &number, it.strength, None, |s, v| {
         s.smooth.strength = v;
     });
     let factor = Setting {
         name: "Factor",
         full: "Smoothing factor",
         step: "Set smoothing factor",
-        about: "How far a point goes to the middle of its neighbours each time.",
+        about: "How far each iteration moves a vertex towards its neighbours' average.",
     };
     let number = Number {
         range: 0.0..=1.0,
@@ -85,7 +85,7 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &CorrectiveSmooth) -> Optio
         name: "Iterations",
         full: "Smoothing iterations",
         step: "Set smoothing iterations",
-        about: "How often: more reach farther, and take longer.",
+        about: "Number of smoothing iterations. More smooth a larger area but take longer.",
     };
     let number = Number {
         range: 1.0..=100.0,
@@ -96,5 +96,5 @@ fn settings_ui(ui: &mut Ui, editor: &mut Editor, it: &CorrectiveSmooth) -> Optio
     number_ui(ui, editor, &iterations, &number, value, None, |s, v| {
         s.smooth.iterations = v.round() as u32;
     });
-    asked
+    command
 }

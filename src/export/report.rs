@@ -1,39 +1,31 @@
-//! The written file read again, and looked at as a player does.
+//! The report of a corrected file: measured errors, sizes and findings.
 
-use super::drivers::Drivers;
-use super::read_back::{document_of, read_files, read_parts};
-use super::{ExportError, Exported};
-use crate::bake::compare::{Comparison, compare, uncorrected};
-use crate::bake::{Angles, BakeMode, BakeOptions, Baked, PRACTICE, practice};
+use crate::bake::{Angles, BakeMode, BakeOptions, Baked, Comparison, Jump};
 use crate::document::{ClipId, Document};
-use crate::skeleton::Clip;
-use crate::task::Task;
-use bytes::Bytes;
+use crate::finding::{Finding, trimmed};
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
-/// What correcting a file came to. Errors are in percent of the model's diagonal at rest, over all points of its skinned
-/// meshes, at all keys, midway between them and at moments besides, as read back from the written bytes.
+/// The measured result of a correction. Errors are distances in percent of the model's diagonal at rest, over all points of
+/// its skinned meshes, at all keys, midway between them and at further times, measured on the file as read back.
 ///
-/// In a file for any clip they are against the stacks' skinning alone, since helper joints can follow no more.
+/// A file for any clip is compared with the stacks' skinning alone: helper joints cannot do what comes after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CorrectionReport {
-    /// What the file is made for.
+    /// The kind of correction.
     pub mode: BakeMode,
-    /// What was asked for, percent.
+    /// The tolerance, percent.
     pub tolerance_percent: f64,
     /// Whether the largest error is within it.
     pub met: bool,
     /// Whether the file needed no correction.
     pub nothing_to_do: bool,
-    /// Whether the file needs correction, but no clip that was to be corrected has a key: nothing was looked at.
+    /// Whether the file needs correction, but no chosen clip has a key: nothing was measured.
     pub lacks_clip: bool,
     /// Helper joints added.
     pub helper_joints: usize,
     /// The most morph targets added to a mesh.
     pub morph_targets: usize,
-    /// What each changed mesh got.
+    /// What was added to each changed mesh.
     pub meshes: Vec<CorrectedMesh>,
     /// The model's diagonal at rest, metres.
     pub diagonal: f64,
@@ -41,36 +33,36 @@ pub struct CorrectionReport {
     pub before_max_percent: f64,
     /// The largest error.
     pub max_percent: f64,
-    /// The largest error that the bake itself found, at keys and between them.
+    /// The largest error that the solver expects, at keys and between them.
     pub expected_max_percent: f64,
-    /// What 99.9 % stay below.
+    /// The 99.9th percentile.
     pub p999_percent: f64,
-    /// The root of the mean square.
+    /// The root mean square.
     pub rms_percent: f64,
-    /// Angles of normals without correction. Nothing but zeros, and not in a report, where no normals were looked at.
+    /// Normal error without correction. All zero, and left out of the JSON, where no normals were measured.
     #[serde(skip_serializing_if = "NormalAngles::is_empty")]
     pub normals_before: NormalAngles,
-    /// The same with it.
+    /// Normal error with correction.
     #[serde(skip_serializing_if = "NormalAngles::is_empty")]
     pub normals: NormalAngles,
     /// Where the largest error is.
     pub worst: Option<WorstPlace>,
-    /// Moments looked at.
+    /// Number of times at which the error was measured.
     pub moments: usize,
-    /// A file for any clip, its helpers driven by what it says of them, in poses that none of its clips has: each bone
-    /// turned up to 110 degrees about each axis, and all at once.
+    /// Errors of a file for any clip whose helper joints are driven by its driver block, in poses that none of its clips
+    /// has: each bone rotated up to 110 degrees about each axis, and all at once.
     pub driven: Option<MeasuredErrors>,
-    /// A file for any clip against the whole stacks, where these do more than skinning.
+    /// Errors of a file for any clip against the whole stacks, where these do more than skinning.
     pub whole_stack: Option<MeasuredErrors>,
-    /// Bytes of the source and of all files of the export.
+    /// Size of the source and the files it refers to, bytes.
     pub source_bytes: usize,
-    /// Of these.
+    /// Size of all exported files, bytes.
     pub bytes: usize,
-    /// The second by the first.
+    /// `bytes` divided by `source_bytes`.
     pub size_ratio: f64,
-    /// Time taken to bake.
+    /// Time of the bake, seconds.
     pub bake_seconds: f64,
-    /// And to check.
+    /// Time of the verification, seconds.
     pub check_seconds: f64,
 }
 
@@ -80,14 +72,14 @@ pub struct CorrectionReport {
 pub struct NormalAngles {
     /// The mean.
     pub mean_degrees: f64,
-    /// What 99 % stay below.
+    /// The 99th percentile.
     pub p99_degrees: f64,
     /// The largest.
     pub max_degrees: f64,
 }
 
 impl NormalAngles {
-    /// Whether there is no angle.
+    /// Whether all angles are 0.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -106,20 +98,20 @@ impl From<Angles> for NormalAngles {
 /// Errors in percent of the model's diagonal at rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct MeasuredErrors {
-    /// The largest without correction, where that was measured too.
+    /// The largest error without correction, where it was measured too.
     pub before_max_percent: Option<f64>,
     /// The largest.
     pub max_percent: f64,
-    /// What 99.9 % stay below.
+    /// The 99.9th percentile.
     pub p999_percent: f64,
-    /// The root of the mean square.
+    /// The root mean square.
     pub rms_percent: f64,
-    /// Moments looked at.
+    /// Number of times at which the error was measured.
     pub moments: usize,
 }
 
 impl MeasuredErrors {
-    /// A comparison, and the largest error without correction.
+    /// The errors of a comparison; `before`: the largest error without correction.
     pub(super) fn new(found: &Comparison, before: Option<f64>) -> Self {
         Self {
             before_max_percent: before.map(|x| 100.0 * x),
@@ -131,7 +123,7 @@ impl MeasuredErrors {
     }
 }
 
-/// What a mesh got.
+/// What was added to a mesh.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CorrectedMesh {
     /// Its index in the file.
@@ -144,7 +136,7 @@ pub struct CorrectedMesh {
     pub morph_targets: usize,
     /// Displacements that are not zero, of points, over all targets.
     pub displacements: usize,
-    /// Normals turned, over all targets.
+    /// Normals rotated, over all targets.
     pub turned_normals: usize,
 }
 
@@ -169,64 +161,25 @@ pub struct WorstPlace {
     pub point: u32,
 }
 
-/// Looks at what was written as a player does.
-pub(super) fn check_files(
-    document: &Document,
-    exported: &Exported,
-    clips: &BTreeMap<ClipId, Arc<Clip>>,
-    options: &BakeOptions,
-    task: &Task,
-) -> Result<Comparison, ExportError> {
-    let written = read_files(&exported.files)?;
-    let is_there = |id: &ClipId| exported.report.clips.contains(id);
-    let there = clips.iter().filter(|(id, _)| is_there(id));
-    let clips = there.map(|(id, clip)| (*id, clip.clone())).collect();
-    Ok(compare(document, &written, &clips, &options.clips, task)?)
-}
-
-/// Drives the helper joints of the written `files` by what they say of them, through poses that no clip has.
-pub(super) fn check_driving(
-    document: &Document,
-    files: &[(String, Bytes)],
-    task: &Task,
-) -> Result<MeasuredErrors, ExportError> {
-    let mut parts = read_parts(files)?;
-    let mut practised = Arc::new(practice(document));
-    // Helpers that the source had are driven there, too.
-    let own = document.source().and_then(|s| Drivers::of(&s.json));
-    if let Some(own) = own {
-        practised = Arc::new(own.driven(document, &practised));
-    }
-    let drivers = parts.source.as_ref().and_then(|s| Drivers::of(&s.json));
-    let written = document_of(parts.clone())?;
-    let driven = match drivers {
-        Some(drivers) => Arc::new(drivers.driven(&written, &practised)),
-        None => practised.clone(),
-    };
-    parts.clips = BTreeMap::from([(ClipId(0), driven)]);
-    let clips = BTreeMap::from([(PRACTICE, practised)]);
-    let found = compare(document, &document_of(parts)?, &clips, &[], task)?;
-    let before = uncorrected(document, &clips, &[], task)?.max;
-    Ok(MeasuredErrors::new(&found, Some(before)))
-}
-
-/// What a file for clips is without one.
+/// The message of a file for clips without any clip.
 pub(super) const LACKS_CLIP: &str = "There is no clip to correct: the file looks as linear skinning has it. Make a clip, or \
                                      choose others, or make the file retargetable.";
 
 impl CorrectionReport {
-    /// The report of a file whose played result compares like `after`, and without correction like `before`.
+    /// The report of a file with the comparison `after`, and `before` without correction.
+    ///
+    /// `needs_correction`: players would show some mesh otherwise than its stack does.
     pub(super) fn new(
         document: &Document,
         options: &BakeOptions,
         baked: Option<&Baked>,
         before: &Comparison,
         after: &Comparison,
+        needs_correction: bool,
     ) -> Self {
-        // Having looked at nothing, it cannot promise anything.
-        let lacks_clip = after.n_moments == 0
-            && options.mode != BakeMode::Retarget
-            && super::preflight::needs_correction(document);
+        // Without a measured time the tolerance cannot be met.
+        let lacks_clip =
+            after.n_moments == 0 && options.mode != BakeMode::Retarget && needs_correction;
         let empty = Baked::default();
         let baked_or_none = baked.unwrap_or(&empty);
         let meshes = baked_or_none
@@ -285,13 +238,13 @@ impl CorrectionReport {
         }
     }
 
-    /// Keeps how far driven helper joints are off.
-    pub(super) fn tell_driven(&mut self, driven: MeasuredErrors) {
+    /// Adds the errors of driven helper joints.
+    pub(super) fn add_driven(&mut self, driven: MeasuredErrors) {
         self.met &= driven.max_percent <= self.tolerance_percent;
         self.driven = Some(driven);
     }
 
-    /// What it came to, a line.
+    /// The result as one line of text.
     pub fn summary(&self) -> String {
         if self.lacks_clip {
             return LACKS_CLIP.into();
@@ -332,5 +285,73 @@ impl CorrectionReport {
             driven.before_max_percent.unwrap_or(0.0),
             self.size_ratio
         )
+    }
+}
+
+/// Inserts the result of the correction before all other findings; a missed tolerance comes first.
+pub(super) fn add_correction_findings(findings: &mut Vec<Finding>, correction: &CorrectionReport) {
+    if let Some(whole) = &correction.whole_stack {
+        let message = format!(
+            "Helper joints follow the skinning; what the stack does after it (bulges, smoothing) is not in the file. \
+                 Against the whole stack the file is at most {:.4} % of the diagonal off.",
+            whole.max_percent
+        );
+        findings.insert(0, Finding::info("correction", message));
+    }
+    let most = correction.tolerance_percent;
+    let tolerance = trimmed(most);
+    if let Some(driven) = &correction.driven
+        && driven.max_percent > most
+    {
+        let message = format!(
+            "The tolerance of {tolerance} % is missed in poses that no clip of the file has, each bone turned up to 110 \
+                 degrees: at most {:.4} % of the diagonal off, against {:.3} % without correction.",
+            driven.max_percent,
+            driven.before_max_percent.unwrap_or(0.0)
+        );
+        findings.insert(0, Finding::warning("correction", message));
+    }
+    if correction.lacks_clip {
+        findings.insert(0, Finding::warning("correction", LACKS_CLIP));
+    }
+    if correction.max_percent > most {
+        let at = correction.worst.as_ref().map_or_else(String::new, |worst| {
+            format!(
+                " (clip \"{}\" at {:.3} s, vertex {})",
+                worst.clip, worst.time, worst.vertex
+            )
+        });
+        let message = format!(
+            "The tolerance of {tolerance} % is missed: at most {:.4} % of the diagonal off{at}.",
+            correction.max_percent
+        );
+        findings.insert(0, Finding::warning("correction", message));
+    }
+}
+
+/// Adds a finding for each clip in which the skin itself jumps.
+pub(super) fn add_jump_findings(findings: &mut Vec<Finding>, document: &Document, jumps: &[Jump]) {
+    for of_clip in jumps.chunk_by(|a, b| a.clip == b.clip) {
+        let [first, rest @ ..] = of_clip else {
+            continue;
+        };
+        let clip = document.clips().get(&first.clip);
+        let name = clip.map_or("", |clip| clip.name.as_str());
+        let label = |joint| document.skeleton().label(joint);
+        let more = match rest.len() {
+            0 => String::new(),
+            1 => " It does so once more.".to_owned(),
+            n => format!(" It does so {n} times more."),
+        };
+        findings.push(Finding::warning(
+                format!("clip \"{name}\""),
+                format!(
+                    "The skin jumps at {:.3} s: {} and {} turn by 180 degrees against each other there, and dual quaternions \
+                     go the other way round. The file jumps with it, within two thousandths of a second.{more}",
+                    first.time,
+                    label(first.joints.0),
+                    label(first.joints.1),
+                ),
+            ));
     }
 }

@@ -1,18 +1,18 @@
-//! What the file will change, what it cannot hold exactly and why, and what a correction will come to.
+//! The preflight of an export: limitations of the file, and the estimate of a correction.
 
-use super::report::{finding_ui, millimetres, says_ui, size};
+use super::report::{finding_ui, icon_text_ui, millimetres, size};
 use crate::editor::Editor;
 use crate::editor::exporting::Correction;
+use crate::export::FEW_TARGETS;
 use crate::finding::counted;
-use crate::io::gltf_export::FEW_TARGETS;
 use crate::view::theme;
 use eframe::egui;
 use egui::{CollapsingHeader, Ui};
 use egui_material_icons::icons;
 use std::time::Duration;
 
-/// Told before anything is computed.
-pub(super) fn ahead_ui(ui: &mut Ui, editor: &Editor) {
+/// Draws the estimate and the findings before anything is computed.
+pub(super) fn preflight_ui(ui: &mut Ui, editor: &Editor) {
     let advice = editor.exporting().advice();
     let palette = theme::palette(ui);
     let is_frames = editor.correction() == Correction::Frames;
@@ -24,7 +24,7 @@ pub(super) fn ahead_ui(ui: &mut Ui, editor: &Editor) {
         };
         let targets = counted(estimate.morph_targets, "morph target");
         let what = if is_frames {
-            format!("about {targets} a mesh and")
+            format!("about {targets} per mesh and")
         } else {
             format!(
                 "{} and {targets}, about",
@@ -35,9 +35,10 @@ pub(super) fn ahead_ui(ui: &mut Ui, editor: &Editor) {
         let than = if estimate.bytes < 0.0 { "less" } else { "more" };
         let error = share(estimate.error);
         let without = estimate.before.map(share);
-        let without = without.map_or_else(String::new, |e| format!(", without the correction {e}"));
-        let text = format!("Expected: {what} {size} {than}; up to {error} off{without}.");
-        // While another is under way this one stays, so that nothing jumps.
+        let without =
+            without.map_or_else(String::new, |e| format!(", or {e} without the correction"));
+        let text = format!("Estimate: {what} {size} {than}; largest error {error}{without}.");
+        // During a new estimate the previous one stays visible, so that the layout does not jump.
         if advice.is_estimating() {
             ui.ctx().request_repaint_after(Duration::from_millis(100));
         }
@@ -46,26 +47,27 @@ pub(super) fn ahead_ui(ui: &mut Ui, editor: &Editor) {
         } else {
             (icons::ICON_INFO, palette.text)
         };
-        says_ui(ui, icon, colour, &text);
+        icon_text_ui(ui, icon, colour, &text);
         if is_frames && estimate.morph_targets > FEW_TARGETS {
             let text = format!(
-                "Some viewers show no more than {FEW_TARGETS} morph targets: allow a larger error, or choose fewer clips."
+                "Some viewers support only {FEW_TARGETS} morph targets. Increase the tolerance or choose fewer clips."
             );
-            says_ui(ui, icons::ICON_WARNING, palette.accent, &text);
+            icon_text_ui(ui, icons::ICON_WARNING, palette.accent, &text);
         }
         if !estimate.promises(tolerance) {
-            let text = "The tolerance will probably be missed: allow more morph targets or joints, or a larger error.";
-            says_ui(ui, icons::ICON_WARNING, palette.accent, text);
+            let text = "The tolerance will probably be missed. Allow more morph targets or joints, or increase the \
+                        tolerance.";
+            icon_text_ui(ui, icons::ICON_WARNING, palette.accent, text);
         }
     } else if advice.is_estimating() {
         let text = "Estimating size and error…";
-        says_ui(ui, icons::ICON_HOURGLASS_EMPTY, palette.text_dim, text);
+        icon_text_ui(ui, icons::ICON_HOURGLASS_EMPTY, palette.text_dim, text);
     }
     if advice.findings().is_empty() {
         return;
     }
     let title = format!(
-        "Before you export: {}",
+        "Before export: {}",
         counted(advice.findings().len(), "note")
     );
     CollapsingHeader::new(title)

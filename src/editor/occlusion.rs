@@ -1,4 +1,4 @@
-//! What the eye sees of what lies inside the model.
+//! Occlusion: whether another part of the model hides a place inside it.
 
 use super::Editor;
 use super::pointer::surfaces;

@@ -1,9 +1,9 @@
-//! What an export will change, and what it cannot hold exactly and why: told before it is computed.
+//! Checks before an export: what the file will change, and what it cannot hold exactly and why.
 
-use super::frames::{NO_CLIP, NO_SKIN, has_keys, is_chosen};
-use super::in_betweens::WrittenClips;
-use super::uses::each;
-use super::{ExportError, ExportOptions};
+use super::clip_keys::{WrittenClips, has_keys};
+use super::error::ExportError;
+use super::options::ExportOptions;
+use super::plan::{NO_CLIP, NO_SKIN, is_chosen};
 use crate::bake::frames::estimate_frames;
 use crate::bake::{self, BakeMode, BakeOptions, Estimate};
 use crate::deform::DeformStack;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Influences that count: what is below moves nothing that is seen.
+/// Weights below this have no visible effect.
 const FAINT: f32 = 1e-4;
 
 /// Influences that every player reads.
@@ -27,7 +27,7 @@ const COMMON_TARGETS: usize = 8;
 /// Joints of a skin that the strictest of the common players takes.
 const COMMON_JOINTS: usize = 256;
 
-/// What the correction of an export with `options` will come to; `None` without one, where none is needed, and where
+/// The estimated result of the correction of an export with `options`; `None` without one, where none is needed, and where
 /// there is nothing to make frames of.
 pub fn estimate(
     document: &Document,
@@ -53,7 +53,7 @@ pub fn estimate(
 struct Affected<'a> {
     id: MeshId,
     item: &'a Arc<MeshItem>,
-    /// What the stack reads.
+    /// The stack, without what has no effect.
     stack: DeformStack,
     n_blended: usize,
     n_over: usize,
@@ -392,7 +392,7 @@ impl Affected<'_> {
         finding.at(Place::Mesh(self.id.0))
     }
 
-    /// What its stack does, in words.
+    /// The operations of its stack, as text.
     fn what(&self) -> String {
         let mut parts = Vec::new();
         let method = self.stack.method.label().to_lowercase();
@@ -422,7 +422,10 @@ fn is_compressed(document: &Document, mesh: MeshId) -> bool {
     let Some(source) = document.source() else {
         return false;
     };
-    let entry = each(&source.json, "meshes").nth(mesh.0 as usize);
+    let entry = source
+        .json
+        .get("meshes")
+        .and_then(|list| list.get(mesh.0 as usize));
     let primitives = entry
         .and_then(|mesh| mesh.get("primitives"))
         .and_then(Value::as_array);

@@ -1,21 +1,21 @@
-//! What was baked -> nodes, joints of skins, morph targets.
+//! Baked helper joints and morph targets -> nodes, joint lists of skins, targets of primitives.
 
-use super::ExportError;
+use super::error::GltfWriteError;
+use super::json::{entry_mut, index, place, short};
 use super::nodes::{AddedNodes, node_of};
-use super::patch::{FLOAT, NewAccessor, Patch, UNSIGNED_SHORT, entry_mut, place, short};
+use super::patch::{NewAccessor, Patch};
 use super::report::ExportReport;
 use super::targets::add_targets;
-use super::uses::index;
 use crate::bake::{Baked, HelperJoint};
 use crate::document::{Document, SkinId};
+use crate::io::gltf_json::{ComponentType, members};
 use crate::skeleton::{Channel, Property};
 use crate::task::Task;
+use ::gltf::json::Node;
+use ::gltf::json::accessor::Type;
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
-
-/// glTF's number for i16.
-const SHORT: u32 = 5122;
 
 /// How the values of a channel are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,21 +61,25 @@ impl Storage {
     }
 
     /// glTF's number for the type, whether it is normalised, and the bytes.
-    pub(super) fn encode(self, values: &[f32]) -> (u32, bool, Bytes) {
+    pub(super) fn encode(self, values: &[f32]) -> (ComponentType, bool, Bytes) {
         let of = |bytes: Vec<u8>| Bytes::from(bytes);
         match self {
             Self::Float => {
                 let bytes = Bytes::copy_from_slice(bytemuck::cast_slice(values));
-                (FLOAT, false, bytes)
+                (ComponentType::F32, false, bytes)
             }
             Self::Short => {
                 let short = |v: &f32| ((f64::from(*v) * 32767.0).round() as i16).to_le_bytes();
-                (SHORT, true, of(values.iter().flat_map(short).collect()))
+                (
+                    ComponentType::I16,
+                    true,
+                    of(values.iter().flat_map(short).collect()),
+                )
             }
             Self::UnsignedShort => {
                 let short = |v: &f32| ((f64::from(*v) * 65535.0).round() as u16).to_le_bytes();
                 (
-                    UNSIGNED_SHORT,
+                    ComponentType::U16,
                     true,
                     of(values.iter().flat_map(short).collect()),
                 )
@@ -93,7 +97,7 @@ pub(super) fn patch_corrections(
     patch: &mut Patch,
     report: &mut ExportReport,
     task: &Task,
-) -> Result<AddedNodes, ExportError> {
+) -> Result<AddedNodes, GltfWriteError> {
     let added = add_nodes(document, &baked.joints, patch);
     let old: BTreeMap<SkinId, Option<usize>> = baked
         .skins
@@ -118,8 +122,10 @@ pub(super) fn patch_corrections(
 fn add_nodes(document: &Document, joints: &[HelperJoint], patch: &mut Patch) -> AddedNodes {
     let mut added = AddedNodes::new();
     for joint in joints {
-        let mut entry = Map::new();
-        entry.insert("name".into(), joint.name.as_str().into());
+        let mut entry = members(&Node {
+            name: Some(joint.name.clone()),
+            ..Node::default()
+        });
         let (t, r, s) = (
             joint.rest.translation.to_array(),
             joint.rest.rotation.to_array(),
@@ -162,8 +168,8 @@ fn write_skin(
     nodes: impl Iterator<Item = usize>,
     replaces: Option<usize>,
     patch: &mut Patch,
-) -> Result<(), ExportError> {
-    let missing = || ExportError::SkinMissing { skin: skin.0 };
+) -> Result<(), GltfWriteError> {
+    let missing = || GltfWriteError::SkinMissing { skin: skin.0 };
     let own = document.skins().get(&skin).ok_or_else(missing)?;
     let helpers = joints.iter().filter_map(|&j| baked.joints.get(j));
     let matrices = own
@@ -177,8 +183,8 @@ fn write_skin(
         .collect();
     let accessor = patch.put(NewAccessor {
         replaces,
-        component: FLOAT,
-        kind: "MAT4".into(),
+        component: ComponentType::F32,
+        kind: Type::Mat4,
         normalized: false,
         count: matrices.count(),
         bytes: Bytes::from(bytes),
@@ -202,7 +208,7 @@ mod tests {
     #[test]
     fn sixteen_bits_keep_the_ends() {
         let (component, normalized, bytes) = Storage::Short.encode(&[-1.0, 0.0, 1.0]);
-        assert_eq!((component, normalized), (SHORT, true));
+        assert_eq!((component, normalized), (ComponentType::I16, true));
         assert_eq!(bytes[..], [0x01, 0x80, 0, 0, 0xff, 0x7f]);
         let (_, _, bytes) = Storage::UnsignedShort.encode(&[0.0, 1.0]);
         assert_eq!(bytes[..], [0, 0, 0xff, 0xff]);

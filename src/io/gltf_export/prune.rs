@@ -1,66 +1,24 @@
-//! A file without what nothing in it refers to any more: accessors, buffer views and their bytes, empty nodes.
+//! Taking entries out that nothing refers to any more: accessors, buffer views, empty nodes.
 //!
 //! Only for files that need not keep the source's numbering. An extension that is not known may refer to anything by
 //! its number: where there is one that holds numbers, all of that stays.
 
-use super::patch::{MESHOPT, entry_mut};
-use super::uses::{Uses, each, index, is_known_throughout};
-use bytes::Bytes;
+use super::json::{DRACO, INSTANCING, each, entry_mut, index};
+use super::uses::{Uses, is_known_throughout};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-
-const DRACO: &str = "KHR_draco_mesh_compression";
-const INSTANCING: &str = "EXT_mesh_gpu_instancing";
 
 /// Extensions that may refer to nodes.
 const WITH_NODES: [&str; 2] = ["VRMC_", "KHR_animation_pointer"];
 
-/// Takes accessors, buffer views and, of buffer `buffer`, the bytes out that nothing refers to; gives what that buffer
-/// holds then.
-pub(super) fn compact(json: &mut Value, buffer: usize, bytes: Bytes) -> Bytes {
-    if !is_known_throughout(json, &[]) {
-        return bytes;
-    }
+/// Takes out accessors and buffer views that nothing refers to.
+pub(super) fn prune_data(json: &mut Value) {
     let used: Vec<bool> = Uses::count(json).accessors.iter().map(|n| *n > 0).collect();
     let places = keep(json, "accessors", &used);
     each_accessor(json, &mut |number| renumber(number, &places));
     let used: Vec<bool> = Uses::count(json).views.iter().map(|n| *n > 0).collect();
     let places = keep(json, "bufferViews", &used);
     each_view(json, &mut |number| renumber(number, &places));
-    let mut packed = Vec::new();
-    for i in 0..each(json, "bufferViews").count() {
-        let Some(entry) = entry_mut(json, "bufferViews", i) else {
-            continue;
-        };
-        pack(entry, buffer, &bytes, &mut packed);
-        for name in MESHOPT {
-            let extension = entry.get_mut("extensions").and_then(|e| e.get_mut(name));
-            if let Some(extension) = extension.and_then(Value::as_object_mut) {
-                pack(extension, buffer, &bytes, &mut packed);
-            }
-        }
-    }
-    if let Some(entry) = entry_mut(json, "buffers", buffer) {
-        entry.insert("byteLength".into(), packed.len().into());
-    }
-    Bytes::from(packed)
-}
-
-/// Moves the bytes of a range of `buffer` to the end of `packed`.
-fn pack(entry: &mut Map<String, Value>, buffer: usize, bytes: &Bytes, packed: &mut Vec<u8>) {
-    if index(entry.get("buffer")) != Some(buffer) {
-        return;
-    }
-    let start = index(entry.get("byteOffset")).unwrap_or(0);
-    let length = index(entry.get("byteLength")).unwrap_or(0);
-    let end = start.saturating_add(length).min(bytes.len());
-    packed.resize(packed.len().next_multiple_of(4), 0);
-    entry.insert("byteOffset".into(), packed.len().into());
-    let held = bytes.get(start..end).unwrap_or_default();
-    packed.extend_from_slice(held);
-    // A view that reaches beyond its buffer is none the less as long as it says.
-    packed.resize(packed.len() + (length - held.len()).min(1 << 20), 0);
-    packed.resize(packed.len().next_multiple_of(4), 0);
 }
 
 /// Which nodes hold something or lead to something; those of `joints` and what is empty without them do not count
@@ -252,39 +210,10 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_nothing_refers_to_goes() {
-        let mut file = json!({
-            "buffers": [{"byteLength": 12}],
-            "bufferViews": [{"buffer": 0, "byteLength": 4}, {"buffer": 0, "byteOffset": 8, "byteLength": 4}],
-            "accessors": [{"bufferView": 0}, {"bufferView": 1}],
-            "meshes": [{"primitives": [{"attributes": {"POSITION": 1}}]}]
-        });
-        let bytes = Bytes::from_static(b"oldsgonekept");
-        assert_eq!(compact(&mut file, 0, bytes)[..], *b"kept");
-        assert_eq!(file["buffers"][0]["byteLength"], 4);
-        assert_eq!(
-            file["bufferViews"],
-            json!([{"buffer": 0, "byteOffset": 0, "byteLength": 4}])
-        );
-        assert_eq!(file["accessors"], json!([{"bufferView": 0}]));
-        assert_eq!(
-            file["meshes"][0]["primitives"][0]["attributes"]["POSITION"],
-            0
-        );
-    }
-
-    #[test]
-    fn unknown_numbers_keep_everything() {
-        let source = json!({
-            "buffers": [{"byteLength": 4}], "bufferViews": [{"buffer": 0, "byteLength": 4}],
-            "accessors": [{"bufferView": 0}], "nodes": [{}, {"mesh": 0}],
-            "extensions": {"VENDOR_thing": {"accessor": 0}}
-        });
-        let mut file = source.clone();
-        let bytes = Bytes::from_static(b"kept");
-        assert_eq!(compact(&mut file, 0, bytes.clone()), bytes);
+    fn unknown_numbers_keep_all_nodes() {
+        let file =
+            json!({"nodes": [{}, {"mesh": 0}], "extensions": {"VENDOR_thing": {"accessor": 0}}});
         assert!(kept_nodes(&file, &BTreeSet::from([0])).is_none());
-        assert_eq!(file, source);
     }
 
     #[test]

@@ -1,18 +1,18 @@
-//! glam on our side, cgmath on three-d's: conversions by value, at the call only.
+//! Conversions from glam (ours) to cgmath (three-d), by value, at the call only.
 
 use glam::{Mat4, Vec2, Vec3};
 
-/// The same matrix, column by column.
+/// Converts a matrix.
 pub(crate) fn matrix(m: Mat4) -> cgmath::Matrix4<f32> {
     m.to_cols_array_2d().into()
 }
 
-/// The same vector.
+/// Converts a vector.
 pub(crate) fn vector3(v: Vec3) -> cgmath::Vector3<f32> {
     v.to_array().into()
 }
 
-/// The same vector.
+/// Converts a vector.
 pub(crate) fn vector2(v: Vec2) -> cgmath::Vector2<f32> {
     v.to_array().into()
 }

@@ -1,6 +1,7 @@
-//! Written files as a reader has them.
+//! Reading exported files back from their bytes.
 
-use super::{ExportError, Exported};
+use super::error::ExportError;
+use super::options::Exported;
 use crate::document::{ClipId, Document, InstanceId, Parts};
 use crate::io::import_bytes;
 use crate::task::Task;
@@ -12,7 +13,7 @@ pub struct ReadBack {
     /// What is in the files.
     pub document: Document,
     /// For each clip of the document that was exported, the one that the files hold. Empty where they hold another
-    /// number of clips: then nothing can be told.
+    /// number of clips: then they cannot be matched.
     pub clips: BTreeMap<ClipId, ClipId>,
     /// What draws each instance of the exported document there; `None`: the one of the same id.
     pub instances: Option<BTreeMap<InstanceId, InstanceId>>,
@@ -20,28 +21,39 @@ pub struct ReadBack {
 
 /// Reads what was exported from its bytes.
 pub fn read_back(exported: &Exported, task: &Task) -> Result<ReadBack, ExportError> {
-    task.step("Reading the written file again", 0.95)?;
-    let read = read_files(&exported.files)?;
-    let own = &exported.report.clips;
-    let clips = if own.len() == read.clips().len() {
-        let pairs = own.iter().zip(read.clips().keys());
-        pairs.map(|(own, read)| (*own, *read)).collect()
-    } else {
-        BTreeMap::new()
-    };
-    Ok(ReadBack {
-        document: read,
-        clips,
-        instances: exported.report.instances.clone(),
-    })
+    ReadBack::of(exported, None, task)
 }
 
-/// The model that comes first of `files`, read from its bytes with those of the others.
-pub(super) fn read_files(files: &[(String, Bytes)]) -> Result<Document, ExportError> {
-    document_of(read_parts(files)?)
+impl ReadBack {
+    /// What was exported; `read`: as it was read already for a check.
+    pub(super) fn of(
+        exported: &Exported,
+        read: Option<Document>,
+        task: &Task,
+    ) -> Result<Self, ExportError> {
+        let read = match read {
+            Some(read) => read,
+            None => {
+                task.step("Reading the written file again", 0.95)?;
+                document_of(read_parts(&exported.files)?)?
+            }
+        };
+        let own = &exported.report.clips;
+        let clips = if own.len() == read.clips().len() {
+            let pairs = own.iter().zip(read.clips().keys());
+            pairs.map(|(own, read)| (*own, *read)).collect()
+        } else {
+            BTreeMap::new()
+        };
+        Ok(ReadBack {
+            document: read,
+            clips,
+            instances: exported.report.instances.clone(),
+        })
+    }
 }
 
-/// The same, before it is a document.
+/// The model that comes first of `files`, read from its bytes with those of the others, before it is a document.
 pub(super) fn read_parts(files: &[(String, Bytes)]) -> Result<Parts, ExportError> {
     let unreadable = |why: String| ExportError::Unreadable { why };
     let folder = tempfile::tempdir().map_err(|error| unreadable(error.to_string()))?;

@@ -1,12 +1,12 @@
-//! How the format names the choices of the live types: one table a type, which gives both conversions.
+//! Types of the format that mirror a live type: one table a type, which gives both conversions.
 //!
-//! A choice that a live type gains does not compile until it has a name here. A name that a file has and no table knows
-//! is refused when the file is read (see [`super::migrate`]).
+//! A variant or field that a live type gains does not compile until it is listed here. A name in a file that no table
+//! lists is refused when the file is read (see [`super::migrate`]).
 
 use crate::{deform, math, skeleton};
 
 /// Enums of the format, each with the live enum that has the same variants.
-macro_rules! words {
+macro_rules! enums {
     ($($(#[$attribute:meta])* $name:ident = $live:ty { $($(#[$of_variant:meta])* $variant:ident),+ $(,)? })+) => {$(
         #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         $(#[$attribute])*
@@ -23,8 +23,8 @@ macro_rules! words {
         }
 
         impl From<$name> for $live {
-            fn from(word: $name) -> Self {
-                match word {
+            fn from(value: $name) -> Self {
+                match value {
                     $($name::$variant => <$live>::$variant),+
                 }
             }
@@ -33,7 +33,7 @@ macro_rules! words {
 }
 
 /// Structs of the format, each with the live struct that has the same fields.
-macro_rules! records {
+macro_rules! structs {
     ($($(#[$attribute:meta])* $name:ident = $live:path { $($(#[$of_field:meta])* $field:ident: $type:ty),+ $(,)? })+) => {$(
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         $(#[$attribute])*
@@ -58,9 +58,9 @@ macro_rules! records {
     )+};
 }
 
-pub(super) use {records, words};
+pub(super) use {enums, structs};
 
-words! {
+enums! {
     /// An axis of space.
     #[derive(Default)]
     Axis = math::Axis { #[default] X, Y, Z }
@@ -82,4 +82,21 @@ words! {
 /// Whether a field can be left out because it has its type's default.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// Whether every number in `value` is finite, whatever fields it has.
+pub(super) fn all_finite(value: &impl serde::Serialize) -> bool {
+    fn finite(value: &ron::Value) -> bool {
+        match value {
+            ron::Value::Number(number) => number.into_f64().is_finite(),
+            ron::Value::Option(inner) => inner.as_deref().is_none_or(finite),
+            ron::Value::Seq(values) => values.iter().all(finite),
+            ron::Value::Map(map) => map.iter().all(|(_, value)| finite(value)),
+            _ => true,
+        }
+    }
+    ron::to_string(value)
+        .ok()
+        .and_then(|text| text.parse::<ron::Value>().ok())
+        .is_some_and(|value| finite(&value))
 }

@@ -1,73 +1,59 @@
-//! A moment as a model that never moves: the source without skins, clips and morph targets.
+//! A model that never moves: the source with given shapes, without skins, clips and morph targets.
 
-use super::compact::{kept_nodes, prune_nodes};
+use super::allocator::Policy;
+use super::destination::{Destination, Written};
 use super::drivers::drop_drivers;
-use super::joints::{for_file, patch_joints};
+use super::error::GltfWriteError;
+use super::joints::patch_joints;
+use super::json::{MESHOPT, each, entry_mut, index, place};
 use super::nodes::{node_of, patch_names, patch_transforms};
-use super::package::Package;
-use super::patch::{ARRAY_BUFFER, FLOAT, NewAccessor, Patch, entry_mut, place};
-use super::read_back::read_files;
+use super::package::{Package, Packed};
+use super::patch::{NewAccessor, Patch};
+use super::primitives::{attributes_mut, points_of, primitive_mut};
+use super::prune::{kept_nodes, prune_nodes};
+use super::referenced::add_referenced;
 use super::report::ExportReport;
-use super::uses::{each, index};
-use super::weights::{attributes_mut, points_of, primitive_mut};
-use super::{ExportError, ExportOptions, Exported, add_referenced, name_of, uncompress};
-use crate::bake::frames::place_points;
-use crate::bake::still::{Still, StillShape, into_node, still_shapes};
+use super::uncompress;
+use crate::bake::still::{StillShape, into_node};
 use crate::document::{Document, InstanceId, MeshId, MeshItem};
 use crate::finding::{Finding, counted};
+use crate::io::gltf_json::{ComponentType, Target, at, members};
+use crate::skeleton::Pose;
 use crate::task::Task;
+use ::gltf::json::Node;
+use ::gltf::json::accessor::Type;
 use bytes::Bytes;
 use glam::{DAffine3, Vec3};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What became of tangents.
-pub(super) const WITHOUT_TANGENTS: &str = "Tangents are not in the file: they belong to the undeformed shape, and viewers make their own.";
-/// The distance from what was meant that is only rounding, as a fraction of the diagonal.
-const ROUNDING: f64 = 1e-6;
+/// The finding about tangents.
+pub const WITHOUT_TANGENTS: &str = "Tangents are not in the file: they belong to the undeformed shape, and viewers make their own.";
 
-/// Writes a moment of the document's model into memory; of `options` the container and the name count.
-pub fn export_still(
+/// Writes the model in `pose`, each instance with its shape of `shapes`.
+///
+/// The report's `instances`: what draws each instance of the document there.
+pub fn write_shapes(
     document: &Document,
-    still: &Still,
-    options: &ExportOptions,
+    pose: &Pose,
+    shapes: &BTreeMap<InstanceId, StillShape>,
+    destination: &Destination<'_>,
     task: &Task,
-) -> Result<Exported, ExportError> {
-    export_still_beside(document, still, options, &|_| true, task)
-}
-
-/// [`export_still`], with new files beside the model only where `is_free` says so.
-pub(in crate::io) fn export_still_beside(
-    document: &Document,
-    still: &Still,
-    options: &ExportOptions,
-    is_free: &dyn Fn(&str) -> bool,
-    task: &Task,
-) -> Result<Exported, ExportError> {
-    let source = document.source().ok_or(ExportError::NoSource)?;
-    let document = &*for_file(document);
-    let pose = still.pose(document).ok_or(ExportError::NoClip)?;
-    let shapes = still_shapes(document, &pose, task)?;
-    let name = name_of(source, options);
+) -> Result<Written, GltfWriteError> {
+    let source = document.source().ok_or(GltfWriteError::NoSource)?;
     let mut report = ExportReport::default();
-    let mut package = Package::new(
-        source,
-        options.container,
-        &name,
-        is_free,
-        &mut report.findings,
-    );
-    let mut patch = package.patch();
+    let mut package = Package::new(source, destination, &mut report.findings);
+    let mut patch = package.patch(Policy::Compact);
     patch_joints(document, &mut patch, &mut report);
     patch_names(document, &mut patch.json);
-    patch_transforms(document, &pose, &mut patch.json, &mut report);
+    patch_transforms(document, pose, &mut patch.json, &mut report);
     let mut placed = Placed::default();
     for (done, (&mesh, item)) in document.meshes().iter().enumerate() {
         task.step(
             "Writing the mesh",
             done as f32 / document.meshes().len() as f32,
         )?;
-        let variants = variants_of(document, mesh, item, &shapes);
+        let variants = variants_of(document, mesh, item, shapes);
         let is_written = variants.iter().any(|v| v.shape.is_some());
         strip(document, mesh, item, is_written, &mut patch, &mut report)?;
         write_variants(
@@ -80,84 +66,33 @@ pub(in crate::io) fn export_still_beside(
             &mut report,
         )?;
     }
-    placed.tell(document, &mut report);
+    placed.add_findings(document, &mut report);
     let n_nodes = each(&patch.json, "nodes").count();
     free(document, &placed.freed, &mut patch.json);
     let joints = drop_motion(&mut patch.json);
-    // What compressed or pointed at what is gone goes with it.
-    patch.dropped_extensions.extend(super::patch::MESHOPT);
+    // Extensions of removed data are removed too.
+    patch.dropped_extensions.extend(MESHOPT);
     patch.dropped_extensions.insert("KHR_animation_pointer");
     let kept = kept_nodes(&patch.json, &joints);
     let places = kept.map(|kept| prune_nodes(&mut patch.json, &kept));
     task.step("Writing the model", 0.9)?;
-    report.n_bytes_added = patch.n_bytes_appended();
-    let (mut files, json) = package.finish_compact(patch)?;
+    let patched = patch.finish();
+    report.n_bytes_added = patched.n_bytes_added;
+    let Packed { mut files, json } = package.finish(patched)?;
     add_referenced(source, &json, &mut files, &mut report);
 
-    task.step("Reading the written file again", 0.95)?;
-    let read = read_files(&files)?;
-    let there = |id: InstanceId| {
-        let own = node_of(document, document.instances().get(&id)?.joint);
+    let instances = document.instances().iter().filter_map(|(&id, instance)| {
+        let own = node_of(document, instance.joint);
         let freed = placed.freed.iter().position(|(freed, _)| *freed == id);
         let node = freed.map_or(own, |i| n_nodes + i);
         let node = match &places {
             Some(places) => places.get(node).copied().flatten()?,
             None => node,
         };
-        Some(InstanceId(u32::try_from(node).ok()?))
-    };
-    check(document, &shapes, &read, &there, &mut report);
-    Ok(Exported { files, report })
-}
-
-/// Says where `read`, what a reader has of the written file, is not what was meant.
-fn check(
-    document: &Document,
-    shapes: &BTreeMap<InstanceId, StillShape>,
-    read: &Document,
-    there: &dyn Fn(InstanceId) -> Option<InstanceId>,
-    report: &mut ExportReport,
-) {
-    let points = || shapes.values().flat_map(|shape| &shape.positions);
-    let low = points().fold(Vec3::INFINITY, |a, p| a.min(*p));
-    let high = points().fold(Vec3::NEG_INFINITY, |a, p| a.max(*p));
-    let diagonal = f64::from((high - low).length());
-    let pose = read.rest_pose();
-    let world = pose.world_matrices(read.skeleton());
-    for (&id, shape) in shapes {
-        let drawn = document.instances().get(&id);
-        let Some(item) = drawn.and_then(|i| document.meshes().get(&i.mesh)) else {
-            continue;
-        };
-        let name = &item.geometry.name;
-        let at = format!("mesh \"{name}\"");
-        let meant = &item.geometry.point_of_vertex;
-        let found = there(id).and_then(|id| place_points(read, id, &pose.morph_weights, &world));
-        let Some((points, of_vertex)) = found.filter(|(_, of)| of.len() == meant.len()) else {
-            let message = "Reading the written file again did not give all of its vertices.";
-            report.findings.push(Finding::warning(at, message));
-            continue;
-        };
-        let distances = meant.iter().zip(of_vertex).map(|(&p, &q)| {
-            let place = points.get(q as usize).copied().unwrap_or(Vec3::NAN);
-            let distance = f64::from(shape.positions[p as usize].distance(place));
-            if distance.is_nan() {
-                f64::INFINITY
-            } else {
-                distance
-            }
-        });
-        let off = distances.fold(0.0, f64::max);
-        if off > ROUNDING * diagonal {
-            let percent = 100.0 * off / diagonal;
-            report.findings.push(Finding::warning(
-                at,
-                format!(
-                    "Read again from the written file it is up to {off:.3e} m ({percent:.5} % of the diagonal) off."
-                ),
-            ));
-        }
-    }
+        Some((id, InstanceId(u32::try_from(node).ok()?)))
+    });
+    report.instances = Some(instances.collect());
+    Ok(Written { files, report })
 }
 
 /// A shape as one or more instances show it.
@@ -184,7 +119,7 @@ impl LocalShape {
         let mesh = &item.geometry;
         let local = |p: &Vec3| into.transform_point3(p.as_dvec3()).as_vec3();
         let positions: Vec<Vec3> = shape.positions.iter().map(local).collect();
-        // A normal goes the other way by the transposed matrix; into is the inverse of the node.
+        // Normals transform by the inverse transpose; `into` is the inverse of the node.
         let back = into.matrix3.inverse().transpose();
         let local = |n: &Vec3| {
             let turned = back * n.as_dvec3();
@@ -202,7 +137,7 @@ impl LocalShape {
     }
 }
 
-/// What the instances of a mesh show, each shape once.
+/// The distinct shapes of the instances of a mesh.
 fn variants_of(
     document: &Document,
     mesh: MeshId,
@@ -218,7 +153,7 @@ fn variants_of(
         let into = if instance.skin.is_some() {
             into_node(shape.node)
         } else {
-            // Players turn triangles over where a node mirrors, as they did in the source.
+            // Players flip the winding where a node mirrors, as in the source.
             let volume = shape.node.matrix3.determinant();
             (volume.is_finite() && volume != 0.0).then(|| shape.node.inverse())
         };
@@ -247,7 +182,7 @@ pub(super) fn strip(
     is_written: bool,
     patch: &mut Patch,
     report: &mut ExportReport,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     for primitive in 0..item.geometry.primitives.len() {
         if is_written {
             uncompress::uncompress_once(document, patch, mesh, primitive, report)?;
@@ -276,7 +211,7 @@ pub(super) fn drop_weights(json: &mut Value, mesh: MeshId, primitive: usize) {
     }
 }
 
-/// What came of the shapes.
+/// What was written for the shapes.
 #[derive(Default)]
 struct Placed {
     /// Instances whose nodes cannot hold their shape, and the mesh that they draw.
@@ -286,7 +221,7 @@ struct Placed {
 }
 
 impl Placed {
-    fn tell(&self, document: &Document, report: &mut ExportReport) {
+    fn add_findings(&self, document: &Document, report: &mut ExportReport) {
         if self.copies > 0 {
             let message = format!(
                 "{} written: instances of one mesh show different ones.",
@@ -317,7 +252,7 @@ fn write_variants(
     patch: &mut Patch,
     placed: &mut Placed,
     report: &mut ExportReport,
-) -> Result<(), ExportError> {
+) -> Result<(), GltfWriteError> {
     let stripped = entry_mut(&mut patch.json, "meshes", mesh.0 as usize).cloned();
     for (v, variant) in variants.iter().enumerate() {
         let at = match &stripped {
@@ -359,7 +294,7 @@ pub(super) fn write_primitive(
     item: &MeshItem,
     primitive: usize,
     shape: &LocalShape,
-) -> Result<bool, ExportError> {
+) -> Result<bool, GltfWriteError> {
     let n_vertices = points_of(item, primitive).len();
     let Some(range) = item.geometry.primitives.get(primitive) else {
         return Ok(false);
@@ -367,7 +302,7 @@ pub(super) fn write_primitive(
     let range = range.vertices.start as usize..range.vertices.end as usize;
     let id = MeshId(at as u32);
     let Some(attributes) = attributes_mut(&mut patch.json, id, primitive) else {
-        return Err(ExportError::PrimitiveMissing {
+        return Err(GltfWriteError::PrimitiveMissing {
             mesh: mesh.0,
             primitive,
         });
@@ -379,7 +314,7 @@ pub(super) fn write_primitive(
         .and_then(|i| index(patch.json.get("accessors")?.get(i)?.get("count")))
         .unwrap_or(0);
     if found != n_vertices {
-        return Err(ExportError::VertexCount {
+        return Err(GltfWriteError::VertexCount {
             mesh: mesh.0,
             primitive,
             found,
@@ -410,12 +345,12 @@ pub(super) fn put_vectors(patch: &mut Patch, vectors: &[Vec3], bounded: bool) ->
     });
     patch.put(NewAccessor {
         replaces: None,
-        component: FLOAT,
-        kind: "VEC3".into(),
+        component: ComponentType::F32,
+        kind: Type::Vec3,
         normalized: false,
         count: vectors.len(),
         bytes: Bytes::copy_from_slice(bytemuck::cast_slice(vectors)),
-        target: Some(ARRAY_BUFFER),
+        target: Some(Target::ArrayBuffer),
         bounds,
     })
 }
@@ -427,15 +362,16 @@ pub(super) fn free(document: &Document, freed: &[(InstanceId, usize)], json: &mu
             continue;
         };
         let node = node_of(document, instance.joint);
-        let mut entry = Map::new();
+        let mut new = Node {
+            mesh: Some(at(*mesh)),
+            ..Node::default()
+        };
         if let Some(old) = entry_mut(json, "nodes", node) {
             old.shift_remove("mesh");
-            if let Some(name) = old.get("name") {
-                entry.insert("name".into(), name.clone());
-            }
+            let name = old.get("name").and_then(Value::as_str);
+            new.name = name.map(str::to_owned);
         }
-        entry.insert("mesh".into(), (*mesh).into());
-        let new = place(json, "nodes", None, entry);
+        let new = place(json, "nodes", None, members(&new));
         let nodes: Vec<Value> = each(json, "nodes").cloned().collect();
         for scene in 0..each(json, "scenes").count() {
             let Some(roots) = entry_mut(json, "scenes", scene)
@@ -498,40 +434,4 @@ pub(super) fn drop_skins(json: &mut Value) -> BTreeSet<usize> {
     // What drives helper joints names skins and nodes by their numbers.
     drop_drivers(json);
     joints
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::Path;
-
-    #[test]
-    fn a_file_that_shows_something_else_is_not_passed_over() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/arm.glb");
-        let imported = crate::io::import_file(&path, &Task::new()).unwrap();
-        let document = Document::new(imported.parts).unwrap();
-        let (&id, clip) = document.clips().iter().next().unwrap();
-        let moment = Still {
-            clip: Some(id),
-            time: f64::from(clip.end_secs()) * 0.4,
-        };
-        let shapes = |still: &Still| {
-            let pose = still.pose(&document).unwrap();
-            still_shapes(&document, &pose, &Task::new()).unwrap()
-        };
-        let options = ExportOptions::default();
-        let exported = export_still(&document, &moment, &options, &Task::new()).unwrap();
-        let read = read_files(&exported.files).unwrap();
-        let only = *read.instances().keys().next().unwrap();
-        let findings = |still: &Still, there: Option<InstanceId>| {
-            let mut report = ExportReport::default();
-            check(&document, &shapes(still), &read, &|_| there, &mut report);
-            report.findings
-        };
-        assert!(findings(&moment, Some(only)).is_empty());
-        let off = findings(&Still::default(), Some(only));
-        assert!(off.len() == 1 && off[0].message.contains("of the diagonal) off"));
-        let gone = findings(&moment, None);
-        assert!(gone.len() == 1 && gone[0].message.contains("did not give all"));
-    }
 }

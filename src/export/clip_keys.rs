@@ -1,8 +1,8 @@
-//! Which clips go into the file, and with which keys: a file knows no screws and no preview clips.
+//! The clips of the file and their keys: glTF has no screw interpolation, and preview clips are left out.
 
-use super::report::ExportReport;
 use crate::document::{ClipId, Document};
 use crate::finding::{Finding, counted};
+use crate::io::gltf_export::ExportReport;
 use crate::mesh::Mesh;
 use crate::skeleton::screw::Tolerance;
 use crate::skeleton::{Clip, InBetweens, JointId, Pose};
@@ -11,12 +11,12 @@ use glam::{DAffine3, DVec3};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How far a player may put a joint beside its screw, relative to the size of the model.
+/// Tolerance of a joint's position against the screw motion, as a fraction of the model's size.
 const LENGTH: f64 = 1e-4;
-/// And how far turned.
+/// Tolerance of its rotation, degrees.
 const DEGREES: f64 = 0.05;
 
-/// The clips as the file has them, and what is to be said about them.
+/// The clips of the file and the findings about them.
 pub(super) struct WrittenClips {
     pub(super) clips: BTreeMap<ClipId, Arc<Clip>>,
     findings: Vec<Finding>,
@@ -70,16 +70,21 @@ impl WrittenClips {
         Ok(written)
     }
 
-    /// Says what was added and left out, after all else.
-    pub(super) fn report(self, report: &mut ExportReport) {
-        report.findings.extend(self.findings);
+    /// Adds findings about added keys and left-out clips after all others.
+    pub(super) fn add_findings(&self, report: &mut ExportReport) {
+        report.findings.extend(self.findings.iter().cloned());
         report.n_keys_added = self.n_keys_added;
         report.n_clips_densified = self.n_densified;
         report.n_clips_left_out = self.n_left_out;
     }
 }
 
-/// How far beside its screw each joint may be put, in its parent's units.
+/// Whether a clip moves anything.
+pub(super) fn has_keys(clip: &Clip) -> bool {
+    clip.channels.iter().any(|c| !c.times.is_empty())
+}
+
+/// The tolerance of each joint against its screw motion, in its parent's units.
 fn tolerances_of(document: &Document) -> Vec<Tolerance> {
     let skeleton = document.skeleton();
     let world = Pose::rest(skeleton).world_matrices(skeleton);

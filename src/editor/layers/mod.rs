@@ -1,23 +1,18 @@
 //! The layers of weights of the active object: which one is painted, and everything that is done to them.
 
-use super::Editor;
-use super::jobs::EditorJob;
-use crate::document::layers::MirrorEffect;
-use crate::document::session::PaintTarget;
-use crate::document::{Dirty, Edit, Layer, LayerId, LayerStack, MaskOf, MeshId};
-use crate::evaluate::{JobError, JobHandle};
-use crate::finding::counted;
-use crate::math::Axis;
-use crate::mesh::{Mesh, PointSet, Symmetry};
-use crate::skinning::{Influences, RowRef, Rows};
-use crate::task::{Cancelled, Task};
-use rayon::prelude::*;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
+mod limit;
+mod mirror;
+mod report;
 
-/// How far a mirror image may be from the mirrored place where it is found by neither position nor topology, as a fraction
-/// of the diagonal of the bounds.
-const TOLERANCE: f32 = 0.01;
+use super::Editor;
+use crate::document::session::PaintTarget;
+use crate::document::{Dirty, Edit, Layer, LayerId, LayerStack, MeshId};
+use crate::finding::counted;
+use crate::mesh::{Mesh, PointSet, Symmetry};
+use limit::OverLimit;
+use mirror::Mirroring;
+use report::LayerReport;
+use std::sync::Arc;
 
 /// What the editor remembers of layers; no part of the document.
 #[derive(Default)]
@@ -27,51 +22,9 @@ pub(super) struct Layering {
     /// Mirror images that were found: a mesh's bind pose never changes.
     symmetries: Vec<(Arc<Mesh>, Arc<Symmetry>)>,
     /// What there is to say once the step under way is closed.
-    said: ToSay,
+    report: LayerReport,
     /// What [`Editor::n_over_limit`] counted last.
     over_limit: Option<OverLimit>,
-}
-
-/// What the artist should know of a step.
-#[derive(Default)]
-struct ToSay {
-    /// Points that were left alone for locked bones of their images.
-    spared: BTreeMap<MeshId, PointSet>,
-    /// Points of a layer's mask that were left alone for locked bones.
-    n_mask_spared: usize,
-    /// Points that show those of the other side.
-    n_covered: usize,
-    /// What was shown before the layers changed.
-    shown_before: Option<(MeshId, Influences)>,
-}
-
-/// How many points follow too many bones, by chunk: an edit counts those that it changed.
-struct OverLimit {
-    mesh: MeshId,
-    revision: u64,
-    limit: usize,
-    /// Each chunk that was counted - it is another one when it changed - and how many there are in it.
-    chunks: Vec<(Weak<Rows>, usize)>,
-    n: usize,
-}
-
-struct Mirroring {
-    mesh: MeshId,
-    layer: LayerId,
-    geometry: Arc<Mesh>,
-    job: JobHandle<Result<Found, String>>,
-}
-
-/// The effect, and the mirror images that were found for it.
-type Found = Result<(MirrorEffect, Arc<Symmetry>), Cancelled>;
-
-impl ToSay {
-    fn is_empty(&self) -> bool {
-        self.spared.is_empty()
-            && self.n_mask_spared == 0
-            && self.n_covered == 0
-            && self.shown_before.is_none()
-    }
 }
 
 impl Layering {
@@ -132,7 +85,7 @@ impl Editor {
     pub fn add_layer(&mut self) {
         self.finish_tool();
         let Some((mesh, stack)) = self.layered_mesh().zip(self.layers()) else {
-            self.say("Choose an object with a skin first: its weights can have layers.");
+            self.notify("Select an object with a skin first.");
             return;
         };
         let names: Vec<&str> = stack.layers().iter().map(|l| l.name.as_str()).collect();
@@ -229,7 +182,7 @@ impl Editor {
         });
         match self.document.merge_layer_down(mesh, id) {
             Ok(edit) => self.change_layers_to(mesh, edit, "Merge layer down", below),
-            Err(why) => self.say(why),
+            Err(why) => self.notify(why),
         }
     }
 
@@ -241,7 +194,7 @@ impl Editor {
         };
         match self.document.flatten_layers(mesh) {
             Some(edit) => self.change_layers_to(mesh, edit, "Flatten layers", None),
-            None => self.say("The object has no layers."),
+            None => self.notify("The object has no layers."),
         }
     }
 
@@ -270,7 +223,7 @@ impl Editor {
             return;
         };
         let label = if alone.is_some() {
-            "Show layer alone"
+            "Solo layer"
         } else {
             "Show all layers"
         };
@@ -279,86 +232,8 @@ impl Editor {
         }
     }
 
-    /// Shows one side of a layer on the other one too, from the positive side of an axis or from the negative one; `None`:
-    /// no more. One undo step, which comes when the mirror images have been found.
-    pub fn mirror_layer(&mut self, id: LayerId, mirror: Option<(Axis, bool)>) {
-        self.finish_tool();
-        self.cancel_mirroring();
-        let Some(mesh) = self.layered_mesh() else {
-            return;
-        };
-        let Some((axis, from_positive)) = mirror else {
-            self.change_layer(id, "Mirror layer off", |layer| layer.mirror = None);
-            return;
-        };
-        let Some(item) = self.document.meshes().get(&mesh) else {
-            return;
-        };
-        let geometry = item.geometry.clone();
-        let known = self.layering.symmetries.iter();
-        let mut known = known.filter(|(g, s)| Arc::ptr_eq(g, &geometry) && s.axis() == axis);
-        let known = known.next_back().map(|(_, symmetry)| symmetry.clone());
-        let document = self.document.clone();
-        let way = (axis, from_positive);
-        let work = move |task: &Task| document.mirror_effect(mesh, way, TOLERANCE, known, task);
-        self.layering.mirroring = Some(Mirroring {
-            mesh,
-            layer: id,
-            geometry,
-            job: self
-                .lane
-                .submit(EditorJob::MirrorLayer, "Find mirror images", work),
-        });
-    }
-
-    /// The layer whose mirror images are being looked for.
-    pub fn mirroring_layer(&self) -> Option<LayerId> {
-        let mirroring = self.layering.mirroring.as_ref()?;
-        (Some(mirroring.mesh) == self.layered_mesh()).then_some(mirroring.layer)
-    }
-
-    /// Stops looking for mirror images.
-    pub fn cancel_mirroring(&mut self) {
-        if let Some(mirroring) = self.layering.mirroring.take() {
-            mirroring.job.task().cancel();
-        }
-    }
-
-    /// Takes mirror images over once they were found.
-    pub(super) fn take_layer_mirror(&mut self) {
-        let mirroring = &mut self.layering.mirroring;
-        let Some(found) = mirroring.take_if(|found| found.job.has_ended()) else {
-            return;
-        };
-        match found.job.into_result() {
-            Ok(Ok(Ok((effect, symmetry)))) => {
-                let symmetries = &mut self.layering.symmetries;
-                if !symmetries.iter().any(|(_, s)| Arc::ptr_eq(s, &symmetry)) {
-                    symmetries.push((found.geometry, symmetry));
-                }
-                self.set_mirror(found.mesh, found.layer, effect);
-            }
-            Ok(Ok(Err(Cancelled))) | Err(JobError::Cancelled) => {}
-            Ok(Err(why)) => self.say(why),
-            Err(JobError::Failed) => {
-                self.say_error("The mirror images could not be found; nothing was changed.");
-            }
-        }
-    }
-
-    fn set_mirror(&mut self, mesh: MeshId, id: LayerId, effect: MirrorEffect) {
-        let said = said_of_mirror(&effect);
-        let edit = self.document.change_layer(mesh, id, |layer| {
-            layer.mirror = Some(Arc::new(effect));
-        });
-        if let Some(edit) = edit {
-            self.apply_layers(edit, "Mirror layer");
-            self.say(said);
-        }
-    }
-
-    /// Makes the active layer say nothing at the selected points, or nowhere: one undo step. Points at which that would
-    /// change a locked bone stay; says so.
+    /// Clears the active layer on the selected points, or everywhere: one undo step. Points on which that would change a
+    /// locked bone are unchanged, and a notice counts them.
     pub fn erase_from_layer(&mut self) {
         self.finish_tool();
         let Some((mesh, id)) = self.upper_layer_to_change() else {
@@ -368,10 +243,10 @@ impl Editor {
         let points = chosen.into_iter().find(|(m, _)| *m == mesh);
         let points = points.map_or_else(PointSet::default, |(_, points)| points);
         let Some((edit, n_spared)) = self.document.erase_from_layer(mesh, id, &points) else {
-            self.say(if is_selection {
-                "The layer says nothing at the selected points."
+            self.notify(if is_selection {
+                "The layer does not affect the selected vertices."
             } else {
-                "The layer says nothing yet."
+                "The layer is empty."
             });
             return;
         };
@@ -383,15 +258,15 @@ impl Editor {
             self.apply_layers(edit, "Erase from layer");
         }
         // What was left alone is part of the sentence below.
-        self.layering.said.spared.remove(&mesh);
-        let mut said = format!("Erase from layer: {} erased.", counted(n_erased, "point"));
+        self.layering.report.spared.remove(&mesh);
+        let mut said = format!("Erase from layer: {} cleared.", counted(n_erased, "vertex"));
         if n_spared > 0 {
             said = format!(
-                "{said} {} left alone, where locked bones would change.",
-                counted(n_spared, "point")
+                "{said} {} unchanged because of locked bones.",
+                counted(n_spared, "vertex")
             );
         }
-        self.say(said);
+        self.notify(said);
     }
 
     /// Makes a layer active and its mask what the brush paints.
@@ -400,49 +275,12 @@ impl Editor {
         self.set_paint_target(PaintTarget::LayerMask);
     }
 
-    /// How many points of the object follow more bones than `limit` because its layers together give them more.
-    pub fn n_over_limit(&mut self, limit: usize) -> usize {
-        let Some(mesh) = self.layered_mesh() else {
-            return 0;
-        };
-        let revision = self.history.revision();
-        // Counting waits for the end of a stroke.
-        let waits = self.history.is_open();
-        let known = self.layering.over_limit.take();
-        let mut known = known.filter(|known| known.mesh == mesh && known.limit == limit);
-        if let Some(known) = known.take_if(|known| waits || known.revision == revision) {
-            let n = known.n;
-            self.layering.over_limit = Some(known);
-            return n;
-        }
-        let item = self.document.meshes().get(&mesh);
-        let item = item.filter(|item| !item.layers.is_plain());
-        let before = known.map_or(Vec::new(), |known| known.chunks);
-        let chunks = item.map_or(&[][..], |item| item.influences.chunks());
-        let count = |(i, rows): (usize, &Arc<Rows>)| {
-            let same = before.get(i);
-            let same = same.filter(|(known, _)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(rows)));
-            let n = same.map_or_else(|| n_rows_over(rows, limit), |(_, n)| *n);
-            (Arc::downgrade(rows), n)
-        };
-        let chunks: Vec<_> = chunks.par_iter().enumerate().map(count).collect();
-        let n = chunks.iter().map(|(_, n)| n).sum();
-        self.layering.over_limit = Some(OverLimit {
-            mesh,
-            revision,
-            limit,
-            chunks,
-            n,
-        });
-        n
-    }
-
     /// The active layer and its mesh; says why there is none to change.
     fn upper_layer_to_change(&mut self) -> Option<(MeshId, LayerId)> {
         let found = self.layered_mesh().zip(self.active_upper_layer());
         if found.is_none() {
-            self.say(match self.active_layer() {
-                Some(_) => "The base stays as it is. Choose a layer over it.",
+            self.notify(match self.active_layer() {
+                Some(_) => "The base has no such settings. Select a layer above it.",
                 None => "The object has no layers. Add one first.",
             });
         }
@@ -476,13 +314,13 @@ impl Editor {
 
     fn apply_layers(&mut self, edit: Edit, label: &str) {
         if let Edit::Layers(edit) = &edit
-            && self.layering.said.shown_before.is_none()
+            && self.layering.report.shown_before.is_none()
             && let Some(item) = self.document.meshes().get(&edit.mesh)
         {
-            self.layering.said.shown_before = Some((edit.mesh, item.influences.clone()));
+            self.layering.report.shown_before = Some((edit.mesh, item.influences.clone()));
         }
         if let Err(error) = self.apply(edit, label) {
-            self.say_error(format!("{error}."));
+            self.notify_error(format!("{error}."));
         }
     }
 
@@ -506,98 +344,4 @@ impl Editor {
             self.rebuild_heat();
         }
     }
-
-    /// `edit` without the points of a layer's mask at which it would change locked bones. Remembers what the artist should
-    /// know once the step is closed.
-    pub(super) fn watch_layers(&mut self, edit: Edit) -> Edit {
-        let said = &mut self.layering.said;
-        said.n_covered = said.n_covered.max(self.document.n_covered(&edit));
-        match edit {
-            Edit::Mask(edit) if matches!(edit.mask, MaskOf::Layer(_)) => {
-                let (edit, n_spared) = self.document.spare_locked(Edit::Mask(edit));
-                said.n_mask_spared = said.n_mask_spared.max(n_spared);
-                edit
-            }
-            Edit::Influences(edit) => {
-                if !edit.left_alone.is_empty() {
-                    let spared = said.spared.entry(edit.mesh).or_default();
-                    for &point in &edit.left_alone {
-                        spared.insert(point);
-                    }
-                }
-                Edit::Influences(edit)
-            }
-            edit => edit,
-        }
-    }
-
-    /// Notes what of the step that was closed is not seen, what it left alone, and which locked bones it changed all the
-    /// same; whether there was something. Waits while a step is open.
-    pub(super) fn report_layers(&mut self) -> bool {
-        if self.history.is_open() || self.layering.said.is_empty() {
-            return false;
-        }
-        let said = std::mem::take(&mut self.layering.said);
-        if said.n_covered > 0 {
-            self.say(
-                "Some points lie on the side that the layer's mirror covers: what is painted there is not seen.",
-            );
-        }
-        if said.n_mask_spared > 0 {
-            self.say("Some points were left alone: the mask would change their locked bones.");
-        }
-        let n_spared: usize = said.spared.values().map(PointSet::count).sum();
-        if n_spared > 0 {
-            let was = if n_spared == 1 { "was" } else { "were" };
-            self.say(format!(
-                "{} {was} left alone: through the layer's mirror they would change locked bones.",
-                counted(n_spared, "point")
-            ));
-        }
-        let Some((mesh, before)) = said.shown_before else {
-            return true;
-        };
-        let (n_joints, n_points) = self.document.n_locked_changes(mesh, &before);
-        if n_points > 0 {
-            self.say(format!(
-                "{} changed at {}: layers show through locks.",
-                counted(n_joints, "locked bone"),
-                counted(n_points, "point")
-            ));
-        }
-        true
-    }
-
-    /// The step that was open was taken back: there is nothing to say of it.
-    pub(super) fn forget_of_layers(&mut self) {
-        self.layering.said = ToSay::default();
-    }
-}
-
-/// How many rows have more weights above 0 than `limit`.
-fn n_rows_over(rows: &Rows, limit: usize) -> usize {
-    let is_over = |row: &RowRef<'_>| row.weights.iter().filter(|w| **w > 0.0).count() > limit;
-    rows.iter().filter(is_over).count()
-}
-
-/// What became of a mirror effect, with what it could not do.
-fn said_of_mirror(effect: &MirrorEffect) -> String {
-    let label =
-        crate::document::layers::change::mirror_label(effect.axis(), effect.from_positive());
-    let mut said = format!("The layer shows {label}.");
-    let unmatched = effect.unmatched().count();
-    if unmatched > 0 {
-        said = format!(
-            "{said} {} without a mirror image show what is painted on them.",
-            counted(unmatched, "point")
-        );
-    }
-    let unpaired = effect.joints().unpaired.len();
-    if unpaired > 0 {
-        said = format!(
-            "{said} {} without a partner: their weights go to the bones above, on the other side.",
-            counted(unpaired, "bone")
-        );
-    }
-    said
 }

@@ -1,0 +1,350 @@
+//! Weights as numbers: points x bones, in an order, and cells to change.
+//!
+//! Data flow: a panel asks each frame ([`Editor::ask_for_influences`]) -> rows and columns are gathered when the
+//! selection, the order or the weights are others, on a thread where there are many -> [`Editor::influence_table`].
+//! Numbers are read from the document while drawing: the table holds only which ones.
+//!
+//! Invariant: an edit of cells is one undo step and respects locks and normalising as painting does.
+//! Invariant: an edit does not move rows; only another order or selection does.
+
+mod cells;
+
+pub use cells::{parse_cells, parse_weight};
+
+use super::Editor;
+use super::jobs::EditorJob;
+use crate::document::{Document, MeshId};
+use crate::evaluate::{JobError, JobHandle};
+use crate::mesh::PointSet;
+use crate::skeleton::JointId;
+use crate::skinning::RowRef;
+use crate::task::Task;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// More rows than this are gathered on a thread.
+const MOST_AT_ONCE: usize = 50_000;
+/// Points that are counted together.
+const SPAN: usize = 1 << 14;
+
+/// What rows are sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SortBy {
+    /// The number of the point.
+    #[default]
+    Point,
+    /// The sum of its weights.
+    Sum,
+    /// The weight of a bone, by its index in the skin.
+    Bone(u16),
+}
+
+/// An order of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SortOrder {
+    /// By what.
+    pub by: SortBy,
+    /// The largest first.
+    pub descending: bool,
+}
+
+/// A bone of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableColumn {
+    /// The bone.
+    pub joint: JointId,
+    /// Its index in the influences of the mesh.
+    pub index: u16,
+}
+
+/// Which points and bones stand where.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InfluenceTable {
+    /// The mesh.
+    pub mesh: MeshId,
+    /// The points, in their order.
+    pub points: Arc<Vec<u32>>,
+    /// Whether they are the selected ones; else all that are not hidden.
+    pub is_selection: bool,
+    /// The bones that move some of them, in the skin's order, and the active one.
+    pub columns: Arc<Vec<TableColumn>>,
+    /// Their order.
+    pub order: SortOrder,
+}
+
+/// What rows depend on.
+#[derive(Clone, Debug, PartialEq)]
+struct RowsKey {
+    model: u64,
+    mesh: MeshId,
+    selected: Option<Arc<PointSet>>,
+    hidden: Option<Arc<PointSet>>,
+    order: SortOrder,
+}
+
+/// What columns depend on, besides the rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct ColumnsKey {
+    revision: u64,
+    active: Option<JointId>,
+}
+
+/// What was gathered.
+#[derive(Debug)]
+struct Gathered {
+    rows_key: RowsKey,
+    columns_key: ColumnsKey,
+    points: Arc<Vec<u32>>,
+    columns: Vec<TableColumn>,
+}
+
+/// The table that is shown, and what it is of.
+#[derive(Default)]
+pub(super) struct Tables {
+    shown: Option<(RowsKey, ColumnsKey, InfluenceTable)>,
+    job: Option<JobHandle<Gathered>>,
+    /// A selection that the table made: its rows stay.
+    own: Option<Arc<PointSet>>,
+}
+
+impl Tables {
+    /// Another model is open.
+    pub(super) fn forget(&mut self) {
+        if let Some(job) = self.job.take() {
+            job.task().cancel();
+        }
+        self.shown = None;
+        self.own = None;
+    }
+
+    fn show(&mut self, gathered: Gathered) {
+        let table = InfluenceTable {
+            mesh: gathered.rows_key.mesh,
+            points: gathered.points,
+            is_selection: gathered.rows_key.selected.is_some(),
+            columns: Arc::new(gathered.columns),
+            order: gathered.rows_key.order,
+        };
+        self.shown = Some((gathered.rows_key, gathered.columns_key, table));
+    }
+}
+
+impl Editor {
+    /// Brings the table up to date with the selection, the order and the weights; `false`: there is no skin to show.
+    ///
+    /// Where there are many points the table before stays until the new one is ready.
+    pub fn ask_for_influences(&mut self, order: SortOrder) -> bool {
+        let Some(mesh) = self.mesh_of_table() else {
+            self.table.shown = None;
+            return false;
+        };
+        let session = self.document.session();
+        let mut selected = session.selected_points.get(&mesh).cloned();
+        let is_own = match (&selected, &self.table.own) {
+            (Some(now), Some(own)) => Arc::ptr_eq(now, own),
+            _ => false,
+        };
+        let shown = self.table.shown.as_ref();
+        if let (true, Some((known, ..))) = (is_own, shown.filter(|(k, ..)| k.mesh == mesh)) {
+            selected.clone_from(&known.selected);
+        }
+        let rows_key = RowsKey {
+            model: self.model_serial,
+            mesh,
+            selected,
+            hidden: session.hidden_points.get(&mesh).cloned(),
+            order,
+        };
+        let columns_key = ColumnsKey {
+            revision: self.history.revision(),
+            active: session.active_joint,
+        };
+        let same_rows = shown.filter(|(known, ..)| *known == rows_key);
+        let is_busy = self.history.is_open() || self.table.job.is_some();
+        match same_rows {
+            Some((_, known, _)) if *known == columns_key || is_busy => return true,
+            None if self.table.job.is_some() => return true,
+            _ => {}
+        }
+        let points = same_rows.map(|(.., table)| table.points.clone());
+        let document = self.document.clone();
+        let n_rows = match (&points, &rows_key.selected) {
+            (Some(points), _) => points.len(),
+            (None, Some(set)) => set.count(),
+            (None, None) => document.meshes()[&mesh].influences.len(),
+        };
+        let gather = move || gather(&document, rows_key, columns_key, points);
+        if n_rows <= MOST_AT_ONCE {
+            self.table.show(gather());
+        } else {
+            let work = move |_: &Task| gather();
+            let job = self
+                .lane
+                .submit(EditorJob::InfluenceTable, "Sort vertices", work);
+            self.table.job = Some(job);
+        }
+        true
+    }
+
+    /// Takes a table over once it has been gathered.
+    pub(super) fn take_influence_table(&mut self) {
+        let Some(job) = self.table.job.take_if(|job| job.has_ended()) else {
+            return;
+        };
+        match job.into_result() {
+            Err(JobError::Cancelled) => {}
+            Err(JobError::Failed) => {
+                self.notify_error("The vertices could not be sorted.");
+            }
+            Ok(gathered) => {
+                if gathered.rows_key.model == self.model_serial {
+                    self.table.show(gathered);
+                }
+            }
+        }
+    }
+
+    /// The table, once it was asked for.
+    pub fn influence_table(&self) -> Option<&InfluenceTable> {
+        self.table.shown.as_ref().map(|(.., table)| table)
+    }
+
+    /// Whether rows are being gathered.
+    pub fn is_gathering_influences(&self) -> bool {
+        self.table.job.is_some()
+    }
+
+    /// The mesh whose points are shown: the active one, one with selected points before others.
+    fn mesh_of_table(&self) -> Option<MeshId> {
+        let session = self.document.session();
+        let is_skinned = |mesh: &MeshId| self.document.skin_of_mesh(*mesh).is_some();
+        let selected = &session.selected_points;
+        let active = session.active_mesh.filter(is_skinned);
+        active
+            .filter(|mesh| selected.contains_key(mesh))
+            .or_else(|| selected.keys().copied().find(is_skinned))
+            .or(active)
+            .or_else(|| self.document.meshes().keys().copied().find(is_skinned))
+    }
+
+    /// Selects a point of the table, whose rows stay as they are.
+    pub fn select_row(&mut self, mesh: MeshId, point: u32) {
+        self.select_points(mesh, &[point]);
+        let session = self.document.session_mut();
+        session.active_mesh = Some(mesh);
+        self.table.own = session.selected_points.get(&mesh).cloned();
+    }
+}
+
+/// Rows in their order, unless they are known, and the bones that move some of them.
+fn gather(
+    document: &Document,
+    rows_key: RowsKey,
+    columns_key: ColumnsKey,
+    points: Option<Arc<Vec<u32>>>,
+) -> Gathered {
+    let mesh = rows_key.mesh;
+    let Some(item) = document.meshes().get(&mesh) else {
+        return Gathered {
+            rows_key,
+            columns_key,
+            points: Arc::default(),
+            columns: Vec::new(),
+        };
+    };
+    let influences = &item.influences;
+    let points = points.unwrap_or_else(|| {
+        let n_points = influences.len();
+        let mut set = match &rows_key.selected {
+            Some(selected) => PointSet::clone(selected),
+            None => PointSet::full(n_points),
+        };
+        if let Some(hidden) = &rows_key.hidden {
+            set.subtract(hidden);
+        }
+        let points = set.iter().filter(|&p| (p as usize) < n_points).collect();
+        Arc::new(sorted(points, rows_key.order, |p| influences.row(p)))
+    });
+    let skin = document.skin_of_mesh(mesh);
+    let joints = skin.map_or(&[][..], |(_, skin)| &skin.joints);
+    let spans: Vec<Vec<bool>> = points
+        .par_chunks(SPAN)
+        .map(|span| {
+            let mut moves = vec![false; joints.len()];
+            for (joint, weight) in span.iter().flat_map(|&p| influences.row(p).iter()) {
+                if let Some(slot) = moves.get_mut(usize::from(joint)) {
+                    *slot |= weight > 0.0;
+                }
+            }
+            moves
+        })
+        .collect();
+    let moves = |index: usize| spans.iter().any(|span| span[index]);
+    let columns = joints
+        .iter()
+        .enumerate()
+        .filter(|&(i, joint)| columns_key.active == Some(*joint) || moves(i))
+        .map(|(i, &joint)| TableColumn {
+            joint,
+            index: i as u16,
+        })
+        .collect();
+    Gathered {
+        rows_key,
+        columns_key,
+        points,
+        columns,
+    }
+}
+
+/// `points`, ascending, in an order; equal ones by their number.
+fn sorted<'a>(
+    points: Vec<u32>,
+    order: SortOrder,
+    row: impl Fn(u32) -> RowRef<'a> + Sync,
+) -> Vec<u32> {
+    let value = |point: u32| match order.by {
+        SortBy::Point => 0.0,
+        SortBy::Sum => row(point).weights.iter().sum(),
+        SortBy::Bone(joint) => row(point).weight_of(joint),
+    };
+    if order.by == SortBy::Point {
+        let mut points = points;
+        if order.descending {
+            points.reverse();
+        }
+        return points;
+    }
+    let mut keyed: Vec<(f32, u32)> = points.into_par_iter().map(|p| (value(p), p)).collect();
+    keyed.par_sort_unstable_by(|a, b| {
+        let by_value = if order.descending {
+            b.0.total_cmp(&a.0)
+        } else {
+            a.0.total_cmp(&b.0)
+        };
+        by_value.then(a.1.cmp(&b.1))
+    });
+    keyed.into_iter().map(|(_, point)| point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skinning::Rows;
+
+    #[test]
+    fn equal_values_stay_in_the_order_of_points() {
+        let rows: Rows = [0.5, 0.25, 0.5, 0.75]
+            .map(|w| vec![(0, w)])
+            .into_iter()
+            .collect();
+        let by = |by, descending| {
+            let order = SortOrder { by, descending };
+            sorted(vec![0, 1, 2, 3], order, |p| rows.row(p as usize))
+        };
+        assert_eq!(by(SortBy::Bone(0), false), [1, 0, 2, 3]);
+        assert_eq!(by(SortBy::Bone(0), true), [3, 0, 2, 1]);
+        assert_eq!(by(SortBy::Sum, false), [1, 0, 2, 3]);
+        assert_eq!(by(SortBy::Point, true), [3, 2, 1, 0]);
+    }
+}

@@ -1,0 +1,129 @@
+//! Mirrored layers: one side of a layer shown on the other one too.
+
+use crate::document::layers::MirrorEffect;
+use crate::document::layers::change::mirror_label;
+use crate::document::{LayerId, MeshId};
+use crate::editor::Editor;
+use crate::editor::jobs::EditorJob;
+use crate::evaluate::{JobError, JobHandle};
+use crate::finding::counted;
+use crate::math::Axis;
+use crate::mesh::{Mesh, Symmetry};
+use crate::task::{Cancelled, Task};
+use std::sync::Arc;
+
+/// How far a mirror image may be from the mirrored place where it is found by neither position nor topology, as a fraction
+/// of the diagonal of the bounds.
+const TOLERANCE: f32 = 0.01;
+
+/// A mirror effect whose mirror images are being computed.
+pub(super) struct Mirroring {
+    mesh: MeshId,
+    layer: LayerId,
+    geometry: Arc<Mesh>,
+    pub(super) job: JobHandle<Result<Found, String>>,
+}
+
+/// The effect, and the mirror images that were found for it.
+type Found = Result<(MirrorEffect, Arc<Symmetry>), Cancelled>;
+
+impl Editor {
+    /// Shows one side of a layer on the other one too, from the positive side of an axis or from the negative one; `None`:
+    /// no more. One undo step, which comes when the mirror images have been found.
+    pub fn mirror_layer(&mut self, id: LayerId, mirror: Option<(Axis, bool)>) {
+        self.finish_tool();
+        self.cancel_mirroring();
+        let Some(mesh) = self.layered_mesh() else {
+            return;
+        };
+        let Some((axis, from_positive)) = mirror else {
+            self.change_layer(id, "Mirror layer off", |layer| layer.mirror = None);
+            return;
+        };
+        let Some(item) = self.document.meshes().get(&mesh) else {
+            return;
+        };
+        let geometry = item.geometry.clone();
+        let known = self.layering.symmetries.iter();
+        let mut known = known.filter(|(g, s)| Arc::ptr_eq(g, &geometry) && s.axis() == axis);
+        let known = known.next_back().map(|(_, symmetry)| symmetry.clone());
+        let document = self.document.clone();
+        let way = (axis, from_positive);
+        let work = move |task: &Task| document.mirror_effect(mesh, way, TOLERANCE, known, task);
+        self.layering.mirroring = Some(Mirroring {
+            mesh,
+            layer: id,
+            geometry,
+            job: self
+                .lane
+                .submit(EditorJob::MirrorLayer, "Match mirror images", work),
+        });
+    }
+
+    /// The layer whose mirror images are being looked for.
+    pub fn mirroring_layer(&self) -> Option<LayerId> {
+        let mirroring = self.layering.mirroring.as_ref()?;
+        (Some(mirroring.mesh) == self.layered_mesh()).then_some(mirroring.layer)
+    }
+
+    /// Stops looking for mirror images.
+    pub fn cancel_mirroring(&mut self) {
+        if let Some(mirroring) = self.layering.mirroring.take() {
+            mirroring.job.task().cancel();
+        }
+    }
+
+    /// Takes mirror images over once they were found.
+    pub(in crate::editor) fn take_layer_mirror(&mut self) {
+        let mirroring = &mut self.layering.mirroring;
+        let Some(found) = mirroring.take_if(|found| found.job.has_ended()) else {
+            return;
+        };
+        match found.job.into_result() {
+            Ok(Ok(Ok((effect, symmetry)))) => {
+                let symmetries = &mut self.layering.symmetries;
+                if !symmetries.iter().any(|(_, s)| Arc::ptr_eq(s, &symmetry)) {
+                    symmetries.push((found.geometry, symmetry));
+                }
+                self.set_mirror(found.mesh, found.layer, effect);
+            }
+            Ok(Ok(Err(Cancelled))) | Err(JobError::Cancelled) => {}
+            Ok(Err(why)) => self.notify(why),
+            Err(JobError::Failed) => {
+                self.notify_error("The mirror images could not be matched.");
+            }
+        }
+    }
+
+    fn set_mirror(&mut self, mesh: MeshId, id: LayerId, effect: MirrorEffect) {
+        let said = said_of_mirror(&effect);
+        let edit = self.document.change_layer(mesh, id, |layer| {
+            layer.mirror = Some(Arc::new(effect));
+        });
+        if let Some(edit) = edit {
+            self.apply_layers(edit, "Mirror layer");
+            self.notify(said);
+        }
+    }
+}
+
+/// What became of a mirror effect, with what it could not do.
+fn said_of_mirror(effect: &MirrorEffect) -> String {
+    let label = mirror_label(effect.axis(), effect.from_positive());
+    let mut said = format!("The layer is mirrored {label}.");
+    let unmatched = effect.unmatched().count();
+    if unmatched > 0 {
+        said = format!(
+            "{said} {} without a mirror image keep their own paint.",
+            counted(unmatched, "vertex")
+        );
+    }
+    let unpaired = effect.joints().unpaired.len();
+    if unpaired > 0 {
+        said = format!(
+            "{said} {} without a counterpart: their weights go to the parents' counterparts.",
+            counted(unpaired, "bone")
+        );
+    }
+    said
+}

@@ -1,0 +1,96 @@
+//! The report of a file of frames: what each mesh got, and findings.
+
+use super::plan::Plan;
+use super::report::CorrectedMesh;
+use crate::document::Document;
+use crate::finding::{Finding, counted};
+use crate::io::gltf_export::{Framed, WITHOUT_TANGENTS, WrittenFrames};
+
+/// Targets that every viewer of note shows.
+pub const FEW_TARGETS: usize = 64;
+/// Targets beyond which Filament refuses a model.
+const MANY: usize = 256;
+
+/// The morph targets of the mesh that has most.
+pub(super) fn n_targets(framed: &Framed) -> usize {
+    framed.values().map(|f| f.targets.len()).max().unwrap_or(0)
+}
+
+/// Inserts what was left out and what players may refuse before all other findings.
+pub(super) fn add_frame_findings(
+    findings: &mut Vec<Finding>,
+    plan: &Plan<'_>,
+    framed: &Framed,
+    written: &WrittenFrames,
+) {
+    let n_targets = n_targets(framed);
+    // Chosen clips in which nothing moves.
+    let n_still = plan.n_without_keys + plan.clips.clips.len() - written.clips.len();
+    let mut first = Vec::new();
+    if n_targets > FEW_TARGETS {
+        let refuses = if n_targets > MANY {
+            " Viewers made with Filament refuse more than 256."
+        } else {
+            ""
+        };
+        first.push(Finding::warning(
+            "frames",
+            format!(
+                "A mesh has {}; some viewers show no more than {FEW_TARGETS}.{refuses}",
+                counted(n_targets, "morph target")
+            ),
+        ));
+    }
+    let left_out = [
+        (plan.n_not_chosen, "not chosen, so not in the file."),
+        (n_still, "not in the file, since nothing would move there."),
+    ];
+    for (n, why) in left_out.into_iter().filter(|(n, _)| *n > 0) {
+        first.push(Finding::info(
+            "clips",
+            format!("{} without frames: {why}", counted(n, "clip")),
+        ));
+    }
+    if written.without_tangents {
+        first.push(Finding::info("meshes", WITHOUT_TANGENTS));
+    }
+    if written.n_freed > 0 {
+        first.push(Finding::info(
+            "nodes",
+            format!(
+                "{} flat or mirrored at some moment: the meshes there have nodes of their own.",
+                counted(written.n_freed, "node")
+            ),
+        ));
+    }
+    findings.splice(0..0, first);
+}
+
+/// The targets of each mesh.
+pub(super) fn corrected_meshes(
+    document: &Document,
+    framed: &Framed,
+    normals: bool,
+) -> Vec<CorrectedMesh> {
+    let meshes = framed.iter().filter_map(|(id, framed)| {
+        let instance = document.instances().get(id)?;
+        let item = document.meshes().get(&instance.mesh)?;
+        let moved = framed.targets.iter().map(|target| {
+            let pairs = target.positions.iter().zip(&framed.base.positions);
+            pairs.filter(|(a, b)| a != b).count()
+        });
+        Some(CorrectedMesh {
+            mesh: instance.mesh.0,
+            name: item.geometry.name.clone(),
+            reweighted: false,
+            morph_targets: framed.targets.len(),
+            displacements: moved.sum(),
+            turned_normals: if normals {
+                framed.targets.iter().map(|t| t.normals.len()).sum()
+            } else {
+                0
+            },
+        })
+    });
+    meshes.collect()
+}

@@ -1,0 +1,190 @@
+//! The pipeline of an export: plan, bake, write, read back once, verify, report.
+
+use super::error::ExportError;
+use super::frames::{add_frame_findings, corrected_meshes, n_targets};
+use super::options::{ExportOptions, Exported};
+use super::plan::Plan;
+use super::preflight::needs_correction;
+use super::read_back::{document_of, read_parts};
+use super::report::{CorrectionReport, add_correction_findings, add_jump_findings};
+use super::verify::{Verified, verify_frames, verify_skin};
+use crate::bake::frames::frames;
+use crate::bake::{BakeMode, BakeOptions, Baked, bake};
+use crate::document::Document;
+use crate::io::gltf_export::{
+    Changes, Destination, Framed, Written, copy_source, for_file, size_of_source, write_frames,
+    write_model,
+};
+use crate::task::Task;
+use std::time::Instant;
+
+/// An export, and the file read back where it was verified.
+pub(super) struct Made {
+    pub(super) exported: Exported,
+    pub(super) read: Option<Document>,
+}
+
+/// Writes the document's model into memory: the model and every file it needs beside it.
+pub fn export(
+    document: &Document,
+    options: &ExportOptions,
+    task: &Task,
+) -> Result<Exported, ExportError> {
+    Ok(make(document, options, &|_| true, task)?.exported)
+}
+
+/// [`export`], with new files beside the model only where `is_free` says so.
+pub(super) fn make(
+    document: &Document,
+    options: &ExportOptions,
+    is_free: &dyn Fn(&str) -> bool,
+    task: &Task,
+) -> Result<Made, ExportError> {
+    task.step("Preparing the export", 0.0)?;
+    let document = &*for_file(document);
+    let plan = Plan::new(document, options, task)?;
+    let destination = Destination::new(document, options.format, &options.name, is_free);
+    match &options.correct {
+        None => {
+            let mut written = write(document, &plan, None, &destination, task)?;
+            plan.clips.add_findings(&mut written.report);
+            let exported = Exported::uncorrected(written);
+            Ok(Made {
+                exported,
+                read: None,
+            })
+        }
+        Some(correct) if correct.mode == BakeMode::Frames => {
+            framed(document, &plan, correct, &destination, task)
+        }
+        Some(correct) => skinned(document, &plan, correct, &destination, task),
+    }
+}
+
+/// A file with helper joints and morph targets.
+fn skinned(
+    document: &Document,
+    plan: &Plan<'_>,
+    correct: &BakeOptions,
+    destination: &Destination<'_>,
+    task: &Task,
+) -> Result<Made, ExportError> {
+    let start = Instant::now();
+    let baked = bake(document, &plan.clips.clips, correct, task)?;
+    let bake_seconds = start.elapsed().as_secs_f64();
+    let with = baked.as_ref().map(|baked| (baked, correct));
+    let mut written = write(document, plan, with, destination, task)?;
+    plan.clips.add_findings(&mut written.report);
+    let start = Instant::now();
+    let parts = read_parts(&written.files)?;
+    let read = document_of(parts.clone())?;
+    let verified = verify_skin(
+        document,
+        baked.as_ref(),
+        &plan.clips.clips,
+        correct,
+        &written.report,
+        (&parts, &read),
+        task,
+    )?;
+    let mut correction = report(document, correct, baked.as_ref(), verified);
+    correction.check_seconds = start.elapsed().as_secs_f64();
+    correction.bake_seconds = bake_seconds;
+    let findings = &mut written.report.findings;
+    let jumps = baked.as_ref().map_or(&[][..], |baked| &baked.jumps);
+    add_jump_findings(findings, document, jumps);
+    Ok(finish(document, written, correction, read))
+}
+
+/// A file of frames.
+fn framed(
+    document: &Document,
+    plan: &Plan<'_>,
+    correct: &BakeOptions,
+    destination: &Destination<'_>,
+    task: &Task,
+) -> Result<Made, ExportError> {
+    let clips = &plan.clips.clips;
+    let start = Instant::now();
+    let framed: Framed = frames(document, clips, correct.tolerance, task)?;
+    let bake_seconds = start.elapsed().as_secs_f64();
+    let mut frames = write_frames(document, clips, &framed, correct, destination, task)?;
+    plan.clips.add_findings(&mut frames.written.report);
+    let start = Instant::now();
+    let read = document_of(read_parts(&frames.written.files)?)?;
+    let verified = verify_frames(document, clips, &frames, &read, task)?;
+    let mut correction = report(document, correct, None, verified);
+    correction.nothing_to_do = false;
+    let off = framed.values().map(|framed| framed.off);
+    correction.expected_max_percent = 100.0 * off.fold(0.0, f64::max);
+    correction.meshes = corrected_meshes(document, &framed, correct.normals);
+    correction.morph_targets = n_targets(&framed);
+    correction.bake_seconds = bake_seconds;
+    correction.check_seconds = start.elapsed().as_secs_f64();
+    let mut findings = std::mem::take(&mut frames.written.report.findings);
+    add_frame_findings(&mut findings, plan, &framed, &frames);
+    frames.written.report.findings = findings;
+    Ok(finish(document, frames.written, correction, read))
+}
+
+/// Writes the model, or copies the source where nothing changed.
+fn write(
+    document: &Document,
+    plan: &Plan<'_>,
+    baked: Option<(&Baked, &BakeOptions)>,
+    destination: &Destination<'_>,
+    task: &Task,
+) -> Result<Written, ExportError> {
+    let clips = baked.map_or(&plan.clips.clips, |(baked, _)| &baked.clips);
+    let is_changed = baked.is_some() || plan.changes(document);
+    let source = document.source();
+    if !is_changed && source.is_some_and(|source| destination.has_format_of(source)) {
+        return Ok(copy_source(document, clips, destination)?);
+    }
+    let changes = Changes {
+        clips,
+        baked,
+        influences: plan.options.influences,
+        write_pose_as_rest: plan.options.write_pose_as_rest,
+    };
+    Ok(write_model(document, &changes, destination, task)?)
+}
+
+fn report(
+    document: &Document,
+    correct: &BakeOptions,
+    baked: Option<&Baked>,
+    verified: Verified,
+) -> CorrectionReport {
+    let (before, after) = (&verified.before, &verified.after);
+    let needs = needs_correction(document);
+    let mut report = CorrectionReport::new(document, correct, baked, before, after, needs);
+    if let Some(driven) = verified.driven {
+        report.add_driven(driven);
+    }
+    report.whole_stack = verified.whole_stack;
+    report
+}
+
+/// Adds the sizes of the files and the findings of the correction.
+fn finish(
+    document: &Document,
+    written: Written,
+    mut correction: CorrectionReport,
+    read: Document,
+) -> Made {
+    let Written { files, mut report } = written;
+    correction.bytes = files.iter().map(|(_, bytes)| bytes.len()).sum();
+    correction.source_bytes = document.source().map_or(0, |source| size_of_source(source));
+    correction.size_ratio = correction.bytes as f64 / correction.source_bytes.max(1) as f64;
+    add_correction_findings(&mut report.findings, &correction);
+    let exported = Exported {
+        files,
+        report,
+        correction: Some(correction),
+    };
+    Made {
+        exported,
+        read: Some(read),
+    }
+}

@@ -1,0 +1,188 @@
+//! A static mesh: one moment of the model, as glTF or Wavefront OBJ by the file's ending.
+
+use super::error::ExportError;
+use super::options::{ExportOptions, Exported};
+use super::read_back::{document_of, read_parts};
+use super::save::{is_free_beside, save_files};
+use crate::bake::frames::place_points;
+use crate::bake::still::{Still, StillShape, still_shapes};
+use crate::document::{Document, InstanceId};
+use crate::finding::Finding;
+use crate::io::Outputs;
+use crate::io::gltf_export::{
+    Destination, ExportReport, GltfFormat, files_of_model, for_file, write_shapes,
+};
+use crate::io::obj::{files_of_obj, write_obj};
+use crate::task::Task;
+use glam::Vec3;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Largest distance that rounding explains, as a fraction of the diagonal.
+const ROUNDING: f64 = 1e-6;
+
+/// Whether a path ends in .obj.
+pub fn is_obj(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ending.eq_ignore_ascii_case("obj"))
+}
+
+/// Writes a moment of `document` to `path`, whose ending names the format, and beside it the files it needs; each takes
+/// its name in one step, the model last.
+pub fn export_still_to_file(
+    document: &Document,
+    path: &Path,
+    still: &Still,
+    outputs: &mut Outputs,
+    task: &Task,
+) -> Result<ExportReport, ExportError> {
+    outputs.check(path)?;
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy());
+    let name = stem.unwrap_or_default().into_owned();
+    let (exported, owned) = if is_obj(path) {
+        let exported = export_obj(document, still, &name, task)?;
+        (exported, files_of_obj(path))
+    } else {
+        let unknown = || ExportError::Extension { path: path.into() };
+        let options = ExportOptions {
+            format: GltfFormat::of_path(path).ok_or_else(unknown)?,
+            name,
+            ..ExportOptions::default()
+        };
+        let owned = files_of_model(path);
+        let is_free = is_free_beside(path, &owned);
+        let exported = still_beside(document, still, &options, &is_free, task)?;
+        (exported, owned.clone())
+    };
+    save_files(document, path, &exported, &owned, outputs, task)?;
+    Ok(exported.report)
+}
+
+/// A moment of the document's model in memory; of `options` the format and the name count.
+pub fn export_still(
+    document: &Document,
+    still: &Still,
+    options: &ExportOptions,
+    task: &Task,
+) -> Result<Exported, ExportError> {
+    still_beside(document, still, options, &|_| true, task)
+}
+
+/// A moment of the document in memory: `name`.obj, `name`.mtl where there are materials, and the pictures they show.
+pub fn export_obj(
+    document: &Document,
+    still: &Still,
+    name: &str,
+    task: &Task,
+) -> Result<Exported, ExportError> {
+    let pose = still.pose(document).ok_or(ExportError::NoClip)?;
+    let shapes = still_shapes(document, &pose, task)?;
+    let written = write_obj(document, &shapes, name, task)?;
+    Ok(Exported::uncorrected(written))
+}
+
+fn still_beside(
+    document: &Document,
+    still: &Still,
+    options: &ExportOptions,
+    is_free: &dyn Fn(&str) -> bool,
+    task: &Task,
+) -> Result<Exported, ExportError> {
+    let document = &*for_file(document);
+    let pose = still.pose(document).ok_or(ExportError::NoClip)?;
+    let shapes = still_shapes(document, &pose, task)?;
+    let destination = Destination::new(document, options.format, &options.name, is_free);
+    let mut written = write_shapes(document, &pose, &shapes, &destination, task)?;
+    task.step("Reading the written file again", 0.95)?;
+    let read = document_of(read_parts(&written.files)?)?;
+    let there = written.report.instances.take().unwrap_or_default();
+    let there = |id| there.get(&id).copied();
+    check(document, &shapes, &read, &there, &mut written.report);
+    Ok(Exported::uncorrected(written))
+}
+
+/// Adds a finding for each mesh that `read`, the file read back, shows elsewhere than `shapes`.
+fn check(
+    document: &Document,
+    shapes: &BTreeMap<InstanceId, StillShape>,
+    read: &Document,
+    there: &dyn Fn(InstanceId) -> Option<InstanceId>,
+    report: &mut ExportReport,
+) {
+    let points = || shapes.values().flat_map(|shape| &shape.positions);
+    let low = points().fold(Vec3::INFINITY, |a, p| a.min(*p));
+    let high = points().fold(Vec3::NEG_INFINITY, |a, p| a.max(*p));
+    let diagonal = f64::from((high - low).length());
+    let pose = read.rest_pose();
+    let world = pose.world_matrices(read.skeleton());
+    for (&id, shape) in shapes {
+        let drawn = document.instances().get(&id);
+        let Some(item) = drawn.and_then(|i| document.meshes().get(&i.mesh)) else {
+            continue;
+        };
+        let name = &item.geometry.name;
+        let at = format!("mesh \"{name}\"");
+        let meant = &item.geometry.point_of_vertex;
+        let found = there(id).and_then(|id| place_points(read, id, &pose.morph_weights, &world));
+        let Some((points, of_vertex)) = found.filter(|(_, of)| of.len() == meant.len()) else {
+            let message = "Reading the written file again did not give all of its vertices.";
+            report.findings.push(Finding::warning(at, message));
+            continue;
+        };
+        let distances = meant.iter().zip(of_vertex).map(|(&p, &q)| {
+            let place = points.get(q as usize).copied().unwrap_or(Vec3::NAN);
+            let distance = f64::from(shape.positions[p as usize].distance(place));
+            if distance.is_nan() {
+                f64::INFINITY
+            } else {
+                distance
+            }
+        });
+        let off = distances.fold(0.0, f64::max);
+        if off > ROUNDING * diagonal {
+            let percent = 100.0 * off / diagonal;
+            report.findings.push(Finding::warning(
+                at,
+                format!(
+                    "Read again from the written file it is up to {off:.3e} m ({percent:.5} % of the diagonal) off."
+                ),
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_file_that_shows_something_else_is_not_passed_over() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/arm.glb");
+        let imported = crate::io::import_file(&path, &Task::new()).unwrap();
+        let document = Document::new(imported.parts).unwrap();
+        let (&id, clip) = document.clips().iter().next().unwrap();
+        let moment = Still {
+            clip: Some(id),
+            time: f64::from(clip.end_secs()) * 0.4,
+        };
+        let shapes = |still: &Still| {
+            let pose = still.pose(&document).unwrap();
+            still_shapes(&document, &pose, &Task::new()).unwrap()
+        };
+        let options = ExportOptions::default();
+        let exported = export_still(&document, &moment, &options, &Task::new()).unwrap();
+        let read = document_of(read_parts(&exported.files).unwrap()).unwrap();
+        let only = *read.instances().keys().next().unwrap();
+        let findings = |still: &Still, there: Option<InstanceId>| {
+            let mut report = ExportReport::default();
+            check(&document, &shapes(still), &read, &|_| there, &mut report);
+            report.findings
+        };
+        assert!(findings(&moment, Some(only)).is_empty());
+        let off = findings(&Still::default(), Some(only));
+        assert!(off.len() == 1 && off[0].message.contains("of the diagonal) off"));
+        let gone = findings(&moment, None);
+        assert!(gone.len() == 1 && gone[0].message.contains("did not give all"));
+    }
+}

@@ -1,0 +1,95 @@
+//! The source model with changed weights, clips and names, and with what was baked.
+
+use super::allocator::Policy;
+use super::destination::{Destination, Written};
+use super::error::GltfWriteError;
+use super::nodes::AddedNodes;
+use super::package::{Package, Packed};
+use super::referenced::add_referenced;
+use super::report::ExportReport;
+use super::{clips, drivers, helper_joints, joints, nodes, weights};
+use crate::bake::{BakeMode, BakeOptions, Baked};
+use crate::document::{ClipId, Document};
+use crate::skeleton::Clip;
+use crate::task::Task;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What the file has that the document itself does not say.
+pub struct Changes<'a> {
+    /// The clips of the file, in its order.
+    pub clips: &'a BTreeMap<ClipId, Arc<Clip>>,
+    /// Helper joints, weights and morph targets, and the options that they were baked with.
+    pub baked: Option<(&'a Baked, &'a BakeOptions)>,
+    /// Most influences of a point in primitives that are written anew, 1 - 8.
+    pub influences: usize,
+    /// Make the artist's pose the rest pose of the file.
+    pub write_pose_as_rest: bool,
+}
+
+/// Copies the source's files byte for byte; `clips`: those of the document.
+pub fn copy_source(
+    document: &Document,
+    clips: &BTreeMap<ClipId, Arc<Clip>>,
+    destination: &Destination<'_>,
+) -> Result<Written, GltfWriteError> {
+    let source = document.source().ok_or(GltfWriteError::NoSource)?;
+    let mut report = ExportReport {
+        verbatim: true,
+        clips: clips.keys().copied().collect(),
+        ..ExportReport::default()
+    };
+    let name = destination.format.file_name(&destination.name);
+    let mut files = vec![(name, source.bytes.clone())];
+    add_referenced(source, &source.json, &mut files, &mut report);
+    Ok(Written { files, report })
+}
+
+/// Writes the document's model with `changes`.
+pub fn write_model(
+    document: &Document,
+    changes: &Changes<'_>,
+    destination: &Destination<'_>,
+    task: &Task,
+) -> Result<Written, GltfWriteError> {
+    let source = document.source().ok_or(GltfWriteError::NoSource)?;
+    let mut report = ExportReport::default();
+    let mut package = Package::new(source, destination, &mut report.findings);
+    // With an edit alone all of the source's bytes stay, so that files are easily compared.
+    let mut patch = package.patch(match changes.baked {
+        Some(_) => Policy::Reuse,
+        None => Policy::Append,
+    });
+    let limit = changes.influences.clamp(1, 8);
+    let baked = changes.baked.map(|(baked, _)| baked);
+    joints::patch_joints(document, &mut patch, &mut report);
+    weights::patch_weights(document, baked, limit, &mut patch, &mut report, task)?;
+    let mut added = AddedNodes::new();
+    if let Some((baked, options)) = changes.baked {
+        let (patch, report) = (&mut patch, &mut report);
+        let sparse = options.sparse;
+        added = helper_joints::patch_corrections(document, baked, sparse, patch, report, task)?;
+        if options.mode == BakeMode::Retarget {
+            drivers::patch_drivers(document, baked, &added, options, patch, report);
+        }
+    }
+    clips::patch_clips(
+        document,
+        baked,
+        &added,
+        changes.clips,
+        &mut patch,
+        &mut report,
+        task,
+    )?;
+    nodes::patch_names(document, &mut patch.json);
+    if changes.write_pose_as_rest {
+        nodes::patch_rest(document, &mut patch.json, &mut report);
+    }
+    task.step("Writing the model", 0.9)?;
+    let patched = patch.finish();
+    report.n_bytes_added = patched.n_bytes_added;
+    let Packed { mut files, json } = package.finish(patched)?;
+    add_referenced(source, &json, &mut files, &mut report);
+    Ok(Written { files, report })
+}

@@ -1,0 +1,324 @@
+//! Joints added, removed and changed, with the skins that list them <-> the project format.
+
+use super::joints::{self, JointKey, JointRef, Joints};
+use super::names::Names;
+use super::transforms;
+use super::v4::{InstanceEntry, JointEntry, Parent, SkinEntry, SkinSlot, TransformEntry};
+use crate::document::rig::RestoredRig;
+use crate::document::{Document, InstanceId, Skin, SkinId};
+use crate::finding::Finding;
+use crate::math::Transform;
+use crate::skeleton::{Joint, JointId};
+use glam::{DAffine3, DMat3, DVec3};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The lists of a project that hold the joints.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Entries {
+    pub(super) joints: Vec<JointEntry>,
+    pub(super) skins: Vec<SkinEntry>,
+    pub(super) instances: Vec<InstanceEntry>,
+}
+
+/// What differs from the source; nothing where the joints are the source's.
+pub(super) fn collect(document: &Document) -> Entries {
+    let Some(rig) = document.edited_rig() else {
+        return Entries::default();
+    };
+    let source = document.source_skeleton();
+    let joints = (0..).map(JointId).zip(&rig.joints);
+    let joints = joints.filter_map(|(id, joint)| {
+        let before = source.joints().get(id.get());
+        let entry = joint_entry(document, id, joint, before);
+        // A node is listed where it differs; a new joint always is.
+        let plain = !entry.removed
+            && entry.parent.is_none()
+            && entry.rest == TransformEntry::default()
+            && entry.content_of.is_none();
+        (before.is_none() || !plain).then_some(entry)
+    });
+    let skins = rig.skins.iter();
+    let instances = rig.instances.iter().map(|(id, &joint)| InstanceEntry {
+        instance: id.0,
+        joint: joints::reference(document, joint),
+    });
+    Entries {
+        joints: joints.collect(),
+        skins: skins
+            .map(|(&id, skin)| skin_entry(document, id, skin))
+            .collect(),
+        instances: instances.collect(),
+    }
+}
+
+fn joint_entry(
+    document: &Document,
+    id: JointId,
+    joint: &Joint,
+    before: Option<&Joint>,
+) -> JointEntry {
+    let same_parent = joint.parent == before.and_then(|before| before.parent);
+    let base = before.map_or(Transform::IDENTITY, |before| before.rest);
+    let node = |node| {
+        let joint = document.source_skeleton().joint_of_node(node)?;
+        Some(joints::reference(document, joint))
+    };
+    JointEntry {
+        joint: joints::key(document, id),
+        name: joints::name(document, id),
+        removed: joint.removed,
+        // A removed joint has no parent.
+        parent: (!same_parent && !joint.removed).then(|| match joint.parent {
+            None => Parent::Root,
+            Some(parent) => Parent::Under(
+                joints::key(document, parent),
+                joints::name(document, parent),
+            ),
+        }),
+        rest: transforms::difference(&joint.rest, &base),
+        content_of: joint.content_of.and_then(node),
+    }
+}
+
+fn skin_entry(document: &Document, id: SkinId, skin: &Skin) -> SkinEntry {
+    let before = document.source_skins().get(&id);
+    let was = |slot: usize| {
+        let before = before?;
+        Some((*before.joints.get(slot)?, *before.inverse_bind.get(slot)?))
+    };
+    let slots = skin.joints.iter().zip(&skin.inverse_bind).enumerate();
+    let changed = slots.filter(|&(slot, (&joint, &matrix))| was(slot) != Some((joint, matrix)));
+    SkinEntry {
+        skin: id.0,
+        name: skin.name.clone(),
+        slots: changed
+            .map(|(slot, (&joint, matrix))| SkinSlot {
+                slot: slot as u16,
+                joint: joints::key(document, joint),
+                name: joints::name(document, joint),
+                inverse_bind: columns(matrix),
+            })
+            .collect(),
+    }
+}
+
+fn columns(matrix: &DAffine3) -> [(f64, f64, f64); 4] {
+    let linear = matrix.matrix3;
+    [
+        linear.x_axis,
+        linear.y_axis,
+        linear.z_axis,
+        matrix.translation,
+    ]
+    .map(Into::into)
+}
+
+fn affine(columns: [(f64, f64, f64); 4]) -> DAffine3 {
+    let [x, y, z, translation] = columns.map(DVec3::from);
+    DAffine3 {
+        matrix3: DMat3::from_cols(x, y, z),
+        translation,
+    }
+}
+
+/// Gives `document`, as imported, the joints of `entries`; `joints` gains the new ones.
+///
+/// What does not fit becomes a finding.
+pub(super) fn restore(
+    entries: Entries,
+    document: &mut Document,
+    joints: &mut Joints,
+    findings: &mut Vec<Finding>,
+) {
+    if entries.joints.is_empty() && entries.skins.is_empty() && entries.instances.is_empty() {
+        return;
+    }
+    let mut reader = Reader { joints, findings };
+    let list = reader.joints(document, entries.joints);
+    let skins = reader.skins(document, entries.skins);
+    let instances = reader.instances(document, entries.instances);
+    let rig = RestoredRig {
+        joints: list,
+        skins,
+        instances,
+    };
+    if let Err(why) = document.restore_rig(rig) {
+        findings.push(Finding::warning(
+            "bones",
+            format!("What was changed of the bones is left out: {why}."),
+        ));
+        *joints = joints::of(document);
+    }
+}
+
+struct Reader<'a> {
+    joints: &'a mut Joints,
+    findings: &'a mut Vec<Finding>,
+}
+
+impl Reader<'_> {
+    fn warn(&mut self, place: impl Into<String>, message: impl Into<String>) {
+        self.findings.push(Finding::warning(place, message));
+    }
+
+    fn find(&mut self, joint: JointKey, name: &str) -> Option<JointId> {
+        self.joints.find(joint, Some(name), self.findings)
+    }
+
+    /// All slots of the arena: those of the source, then one a new joint, in the order of their keys.
+    fn joints(&mut self, document: &Document, entries: Vec<JointEntry>) -> Vec<Joint> {
+        let mut list = document.skeleton().joints().to_vec();
+        let mut new: BTreeMap<JointKey, &JointEntry> = BTreeMap::new();
+        for entry in entries
+            .iter()
+            .filter(|e| matches!(e.joint, JointKey::New(_)))
+        {
+            if new.insert(entry.joint, entry).is_some() {
+                self.warn(place(entry), "It comes twice; only one of them is taken.");
+            }
+        }
+        for (key, entry) in new {
+            let id = JointId(list.len() as u32);
+            self.joints.add(key, entry.name.clone(), id);
+            list.push(Joint::new(entry.name.clone(), None, Transform::IDENTITY));
+        }
+        let mut seen = BTreeSet::new();
+        for entry in &entries {
+            let Some(id) = self.find(entry.joint, &entry.name) else {
+                continue;
+            };
+            if !seen.insert(id) {
+                if matches!(entry.joint, JointKey::Node(_)) {
+                    self.warn(place(entry), "It comes twice; the second one is left out.");
+                }
+                continue;
+            }
+            let parent = match &entry.parent {
+                None => list[id.get()].parent,
+                Some(Parent::Root) => None,
+                Some(Parent::Under(key, name)) => self.find(*key, name).or(list[id.get()].parent),
+            };
+            let content_of = entry.content_of.as_ref();
+            let content_of =
+                content_of.and_then(|node| self.joints.find_joint(node, self.findings));
+            let content_of = content_of.and_then(|node| list[node.get()].source_node);
+            let joint = &mut list[id.get()];
+            match transforms::restore(&joint.rest, &entry.rest) {
+                Ok(rest) => joint.rest = rest,
+                Err(why) => self.warn(place(entry), format!("{why} and is left out.")),
+            }
+            let joint = &mut list[id.get()];
+            joint.parent = parent;
+            joint.removed = entry.removed;
+            joint.content_of = content_of;
+        }
+        self.adopt_orphans(&mut list);
+        list
+    }
+
+    /// Joints of the model that hang from a removed one and that the project does not know hang from what is above it.
+    fn adopt_orphans(&mut self, list: &mut [Joint]) {
+        for j in 0..list.len() {
+            let mut above = list[j].parent;
+            let mut steps = 0;
+            while let Some(parent) = above
+                && list[parent.get()].removed
+                && steps <= list.len()
+            {
+                above = list[parent.get()].parent;
+                steps += 1;
+            }
+            if !list[j].removed && above != list[j].parent {
+                list[j].parent = above;
+                let name = list[j].name.clone();
+                self.warn(
+                    format!("bone \"{name}\""),
+                    "The project removed the bone above it, which had no such child; it hangs from the next one above.",
+                );
+            }
+        }
+    }
+
+    fn skins(&mut self, document: &Document, entries: Vec<SkinEntry>) -> BTreeMap<SkinId, Skin> {
+        let skins = document.skins().iter();
+        let mut names = Names::new(
+            "skin",
+            skins.map(|(&id, skin)| (id.0, skin.name.clone(), id)),
+        );
+        let mut restored = BTreeMap::new();
+        for entry in entries {
+            let Some(id) = names.find(entry.skin, Some(&entry.name), self.findings) else {
+                continue;
+            };
+            let Some(before) = document.skins().get(&id) else {
+                continue;
+            };
+            let mut skin = Skin::clone(before);
+            for slot in entry.slots {
+                self.slot(&mut skin, &slot, entry.skin);
+            }
+            restored.insert(id, skin);
+        }
+        restored
+    }
+
+    /// A joint that the skin lists gets its matrix, at the project's index where that fits; another one is appended.
+    fn slot(&mut self, skin: &mut Skin, slot: &SkinSlot, number: u32) {
+        let Some(joint) = self.find(slot.joint, &slot.name) else {
+            return;
+        };
+        let place = || format!("bone {} \"{}\" of skin {number}", slot.joint, slot.name);
+        let matrix = affine(slot.inverse_bind);
+        if !matrix.is_finite() {
+            self.warn(
+                place(),
+                "Its inverse bind matrix has a value that is not a finite number and is left out.",
+            );
+            return;
+        }
+        let index = usize::from(slot.slot);
+        let index = if skin.joints.get(index) == Some(&joint) {
+            Some(index)
+        } else {
+            skin.joints.iter().position(|&there| there == joint)
+        };
+        match index {
+            Some(index) => skin.inverse_bind[index] = matrix,
+            None if skin.joints.len() > usize::from(u16::MAX) => {
+                self.warn(place(), "The skin has no room for it.");
+            }
+            None => {
+                skin.joints.push(joint);
+                skin.inverse_bind.push(matrix);
+            }
+        }
+    }
+
+    fn instances(
+        &mut self,
+        document: &Document,
+        entries: Vec<InstanceEntry>,
+    ) -> BTreeMap<InstanceId, JointId> {
+        let mut instances = BTreeMap::new();
+        for InstanceEntry { instance, joint } in entries {
+            let id = InstanceId(instance);
+            if !document.instances().contains_key(&id) {
+                self.warn(
+                    format!("object {instance}"),
+                    "The model has it no more; the project's edits of it are left out.",
+                );
+            } else if let Some(joint) = self.find_joint(&joint) {
+                instances.insert(id, joint);
+            }
+        }
+        instances
+    }
+
+    fn find_joint(&mut self, joint: &JointRef) -> Option<JointId> {
+        self.joints.find_joint(joint, self.findings)
+    }
+}
+
+fn place(entry: &JointEntry) -> String {
+    format!("bone {} \"{}\"", entry.joint, entry.name)
+}
