@@ -94,7 +94,7 @@ pub fn compare(
     }
     let times = times_of(&theirs, chosen);
     let pair = Comparer::of((&left, &own), (&right, &theirs));
-    pair.compare(&times, "Checking what was written", task)
+    pair.compare(&times, "Verifying the file", task)
 }
 
 /// Compares the stacks of `document` with linear blend skinning of the same document: the error of an uncorrected
@@ -110,7 +110,7 @@ pub fn uncorrected(
     own.written.clone_from(&own.authored);
     let times = times_of(&own, chosen);
     let pair = Comparer::of((&sampler, &own), (&sampler, &own));
-    pair.compare(&times, "Looking at what it was without", task)
+    pair.compare(&times, "Measuring the error without correction", task)
 }
 
 /// The times of the `chosen` clips.
@@ -118,7 +118,7 @@ fn times_of(clips: &Clips<'_>, chosen: &[ClipId]) -> Vec<FrameTime> {
     let mut times = Vec::new();
     for (i, id) in clips.ids.iter().enumerate() {
         if chosen.is_empty() || chosen.contains(id) {
-            let secs = moments(clips.authored[i]);
+            let secs = compared_times(clips.authored[i]);
             times.extend(secs.into_iter().map(|secs| FrameTime {
                 clip: Some(i),
                 secs,
@@ -316,7 +316,7 @@ impl<'s, 'a> Comparer<'s, 'a> {
 }
 
 /// All keyframes of a clip, the middles of intervals that are no jump, and other times.
-pub(super) fn moments(clip: &Clip) -> Vec<f64> {
+pub(super) fn compared_times(clip: &Clip) -> Vec<f64> {
     let mut keys: BTreeSet<u32> = BTreeSet::new();
     for channel in &clip.channels {
         // Non-negative floats order like their bits.
@@ -369,7 +369,7 @@ mod tests {
             }],
             ..Clip::default()
         };
-        let times = moments(&clip);
+        let times = compared_times(&clip);
         assert!(times.contains(&0.5) && times.contains(&f64::from(1.002f32)));
         assert!(times.iter().all(|t| *t <= 1.0 || *t >= 1.0019));
     }

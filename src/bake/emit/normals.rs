@@ -89,7 +89,7 @@ pub(crate) fn normal_deltas(
     if k == 0 || normals.is_empty() || reach.iter().all(|r| *r <= 0.0) {
         return Ok(NormalDeltas::default());
     }
-    problem.task.step("Turning normals", 0.95)?;
+    problem.task.step("Fitting normals", 0.95)?;
     let observations = observations(problem, group, solved, i, &normals, &reach)?;
     let first = first_vertex_of_normal(&part.geometry);
     let vertices: Vec<u32> = normals.iter().map(|&n| first[n as usize]).collect();

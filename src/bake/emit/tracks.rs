@@ -38,15 +38,15 @@ pub(super) fn channels_of(helper: &Helper, joint: JointId, clip: usize) -> Vec<C
             values: values.into(),
         })
     };
-    let turns = track.rotation.iter().flat_map(|q| q.as_quat().to_array());
-    let places = track
+    let rotations = track.rotation.iter().flat_map(|q| q.as_quat().to_array());
+    let translations = track
         .translation
         .iter()
         .flat_map(|t| t.as_vec3().to_array());
     let scales = track.scale.iter().flat_map(|s| s.as_vec3().to_array());
     [
-        channel(Property::Rotation, turns.collect()),
-        channel(Property::Translation, places.collect()),
+        channel(Property::Rotation, rotations.collect()),
+        channel(Property::Translation, translations.collect()),
         channel(Property::Scale, scales.collect()),
     ]
     .into_iter()

@@ -1,6 +1,6 @@
 //! The error of a written file of frames, compared with the deformer stacks.
 
-use crate::bake::compare::{Comparison, InstanceErrors, moments};
+use crate::bake::compare::{Comparison, InstanceErrors, compared_times};
 use crate::bake::problem::sampler::{Clips, Sampler};
 use crate::document::{ClipId, Document, InstanceId, MeshId};
 use crate::skeleton::Clip;
@@ -40,9 +40,9 @@ pub fn compare_frames(
     let mut counts = vec![0u64; N_BINS + 1];
     let (mut square, mut n) = (0.0, 0u64);
     for (c, &id) in own.ids.iter().enumerate() {
-        task.step("Checking what was written", c as f32 / read.len() as f32)?;
-        let mut times = moments(read[c]);
-        times.extend(moments(own.written[c]));
+        task.step("Verifying the file", c as f32 / read.len() as f32)?;
+        let mut times = compared_times(read[c]);
+        times.extend(compared_times(own.written[c]));
         times.sort_by(f64::total_cmp);
         times.dedup();
         for stretch in times.chunks(64) {

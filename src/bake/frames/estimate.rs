@@ -56,14 +56,14 @@ pub fn estimate_frames(
     let mut framed = finder.bases()?;
     let mut found = vec![Found::default(); framed.len()];
     for (done, stretch) in stretches.iter().enumerate() {
-        task.step("Looking at frames", done as f32 / stretches.len() as f32)?;
+        task.step("Sampling frames", done as f32 / stretches.len() as f32)?;
         let samples = finder.samples(stretch.clip, &all[stretch.clip][stretch.range()], &framed)?;
         for ((instance, sample), found) in framed.iter_mut().zip(&samples).zip(&mut found) {
             let keys = finder.keys(instance, sample, &mut Vec::new())?;
             found.keys += keys.len();
-            let (n, moments) = steps(&keys, stretch.ends(&n_moments));
+            let (n, times) = steps(&keys, stretch.ends(&n_moments));
             found.steps += n;
-            found.moments += moments;
+            found.times += times;
         }
     }
     let n_steps: usize = n_moments.iter().map(|n| n.saturating_sub(1)).sum();
@@ -73,7 +73,7 @@ pub fn estimate_frames(
         ..Estimate::default()
     };
     for ((instance, drawn), found) in framed.iter().zip(&sampler.instances).zip(&found) {
-        let steps = n_steps as f64 * found.steps as f64 / found.moments.max(1) as f64;
+        let steps = n_steps as f64 * found.steps as f64 / found.times.max(1) as f64;
         let keys = steps + n_clips as f64;
         // Some keyframes share a target or show the base.
         let targets = (keys * instance.targets.len() as f64 / found.keys.max(1) as f64).round();
@@ -83,8 +83,8 @@ pub fn estimate_frames(
         let parts = sampler.item(drawn.mesh).into_iter();
         for part in parts.flat_map(|item| &item.geometry.primitives) {
             let vertices = part.vertices.len() as f64;
-            let turns = options.normals && part.has_normals;
-            let kinds = if turns { 2.0 } else { 1.0 };
+            let has_normals = options.normals && part.has_normals;
+            let kinds = if has_normals { 2.0 } else { 1.0 };
             sum.bytes += targets * kinds * (vertices * a_vertex + TEXT_BYTES);
             sum.bytes -= WEIGHT_BYTES * vertices;
         }
@@ -124,7 +124,7 @@ struct Found {
     keys: usize,
     /// Steps between keyframes, and the times they span.
     steps: usize,
-    moments: usize,
+    times: usize,
 }
 
 /// The number of steps between keyframes and the times they span. The last step is cut off where the clip goes on, and

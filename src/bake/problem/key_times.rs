@@ -40,8 +40,8 @@ pub(crate) fn key_times(clip: &Clip, rest: &Pose, chosen: &BTreeSet<u32>) -> Vec
     for pair in times.windows(2) {
         let (from, to) = (f64::from(pair[0]), f64::from(pair[1]));
         let most = (to - from) / MIN_KEY_INTERVAL;
-        let turned = turn(clip, &mut pose, chosen, from, to);
-        let parts = (turned / MAX_KEY_ROTATION.to_radians())
+        let rotation = max_rotation(clip, &mut pose, chosen, from, to);
+        let parts = (rotation / MAX_KEY_ROTATION.to_radians())
             .ceil()
             .clamp(1.0, most.max(1.0));
         dense.extend((0..parts as usize).map(|i| (from + (to - from) * i as f64 / parts) as f32));
@@ -77,12 +77,12 @@ fn apart(times: &[f32], end: f32) -> Vec<f32> {
 }
 
 /// The largest rotation of a joint between two times, radians, summed over four steps.
-fn turn(clip: &Clip, pose: &mut Pose, chosen: &BTreeSet<u32>, from: f64, to: f64) -> f64 {
-    let turns = clip
+fn max_rotation(clip: &Clip, pose: &mut Pose, chosen: &BTreeSet<u32>, from: f64, to: f64) -> f64 {
+    let rotates = clip
         .channels
         .iter()
         .any(|c| c.property == Property::Rotation);
-    if !turns {
+    if !rotates {
         return 0.0;
     }
     let mut angles = vec![0.0f64; pose.locals.len()];

@@ -166,16 +166,16 @@ mod tests {
                 (0, 2 * SINGLE_ROTATIONS),
                 (2 * SINGLE_ROTATIONS, 4 * SINGLE_ROTATIONS),
             ] {
-                let mut turns: Vec<DQuat> = Vec::new();
+                let mut rotations: Vec<DQuat> = Vec::new();
                 for pose in from..to {
                     let (own, other) = (rotation_in(pose, rank, 0), rotation_in(pose, rank, 1));
                     assert!(own == DQuat::IDENTITY || other == DQuat::IDENTITY);
                     if own != DQuat::IDENTITY {
-                        assert!(turns.iter().all(|t| t.dot(own).abs() < 0.999), "{own}");
-                        turns.push(own);
+                        assert!(rotations.iter().all(|t| t.dot(own).abs() < 0.999), "{own}");
+                        rotations.push(own);
                     }
                 }
-                assert_eq!(turns.len(), SINGLE_ROTATIONS);
+                assert_eq!(rotations.len(), SINGLE_ROTATIONS);
             }
         }
     }

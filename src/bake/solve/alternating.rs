@@ -145,11 +145,11 @@ impl<'a, 'j> AlternatingSolver<'a, 'j> {
                     bases: training.bases.clone(),
                 });
             }
-            let turns = round + 1 - before;
-            let hopeless = turns >= 2 && max_error > DIVERGED * problem.tolerance;
+            let with_basis = round + 1 - before;
+            let diverged = with_basis >= 2 && max_error > DIVERGED * problem.tolerance;
             if max_error <= CONVERGED * problem.tolerance
                 || round >= last_gain + PATIENCE
-                || hopeless
+                || diverged
             {
                 break;
             }

@@ -185,9 +185,9 @@ impl Problem<'_> {
             .sampler
             .item(part.mesh)
             .filter(|_| self.options.normals);
-        let turns =
+        let has_deltas =
             item.is_some_and(|item| !compared_normals(&part.geometry, &item.influences).is_empty());
-        let entry_bytes = if turns {
+        let entry_bytes = if has_deltas {
             2.0 * ENTRY_BYTES
         } else {
             ENTRY_BYTES

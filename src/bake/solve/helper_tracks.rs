@@ -173,8 +173,8 @@ impl Track {
             times: times.to_vec(),
             ..Self::default()
         };
-        let turns = |l: &LocalTransform| angle(l.rotation, rest.rotation) * reach > still;
-        if locals.iter().any(turns) {
+        let rotates = |l: &LocalTransform| angle(l.rotation, rest.rotation) * reach > still;
+        if locals.iter().any(rotates) {
             // Neighbouring keyframes in one hemisphere, as linear interpolation needs them.
             let mut last = rest.rotation;
             track.rotation = locals

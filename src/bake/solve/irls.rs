@@ -1,4 +1,4 @@
-//! Iteratively reweighted least squares (IRLS): weights that turn a least squares fit towards the smallest maximum error.
+//! Iteratively reweighted least squares (IRLS): weights that lead a least squares fit to a smaller maximum error.
 
 /// Exponent of the error relative to its root mean square. 0 would be plain least squares; from 1 on the iterations
 /// oscillate.

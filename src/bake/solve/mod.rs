@@ -123,7 +123,7 @@ impl Problem<'_> {
             found,
         } = initialisation;
         let group: &Group = group;
-        self.task.step("Weighing joints against morphs", 0.4)?;
+        self.task.step("Comparing joints with morph targets", 0.4)?;
         let candidates = self.candidates(group, &training, &found, &sampling)?;
         let grounds = SharedInput {
             sampling: &sampling,
@@ -143,7 +143,8 @@ impl Problem<'_> {
                 continue;
             }
             tries += 1;
-            self.task.step("Solving", 0.4 + 0.1 * tries as f32)?;
+            self.task
+                .step("Solving for motions and weights", 0.4 + 0.1 * tries as f32)?;
             match self.solve_candidate(group, &mut training, candidate, grounds, true)? {
                 Ok(solved) => best = Some(self.better(best, solved)),
                 Err(max_error) if given_up.is_none_or(|other| max_error < other.0) => {
@@ -191,7 +192,7 @@ impl Problem<'_> {
         group: &mut Group,
         budget: &Budget,
     ) -> Result<Option<Initialisation>, Cancelled> {
-        self.task.step("Looking at the clips", 0.05)?;
+        self.task.step("Sampling the clips", 0.05)?;
         let sampling = group.sampling(
             self.sampler,
             self.clips,
@@ -306,8 +307,9 @@ impl Problem<'_> {
         let codebook = &found.codebook[..candidate.helpers];
         training.restore(&found.snapshots[candidate.snapshot]);
         let seeds = &found.seeds[..candidate.helpers];
-        let turns = AlternatingSolver::new(self, group, codebook, seeds, candidate, regularisation);
-        let decomposition = turns.solve(training, None)?;
+        let solver =
+            AlternatingSolver::new(self, group, codebook, seeds, candidate, regularisation);
+        let decomposition = solver.solve(training, None)?;
         // Errors on unseen frames are larger.
         if may_give_up && decomposition.max_error > DROP_SHARE * self.tolerance {
             return Ok(Err(decomposition.max_error));
@@ -349,7 +351,7 @@ impl Problem<'_> {
             training.weights.append(&mut add.weights);
             // Continue alternating from the rows so far.
             if let Some(rows) = baked.refined_rows() {
-                baked.restart(turns.solve(training, Some(rows))?);
+                baked.restart(solver.solve(training, Some(rows))?);
                 baked.solve_motions()?;
             }
             baked.update_training(training);

@@ -220,14 +220,14 @@ impl<'a> MotionSolver<'a> {
                         left -= parents.world.transform_point3(turned) * weight;
                         linear += linears[h] * weight;
                         let shift = weight * count / parents.scale;
-                        let turn = shift / supports[h].reach;
+                        let rotation_scale = shift / supports[h].reach;
                         let axes = &axes[h];
                         columns[n] = (
                             h,
                             [
-                                (axes.z_axis * at.y - axes.y_axis * at.z) * turn,
-                                (axes.x_axis * at.z - axes.z_axis * at.x) * turn,
-                                (axes.y_axis * at.x - axes.x_axis * at.y) * turn,
+                                (axes.z_axis * at.y - axes.y_axis * at.z) * rotation_scale,
+                                (axes.x_axis * at.z - axes.z_axis * at.x) * rotation_scale,
+                                (axes.y_axis * at.x - axes.x_axis * at.y) * rotation_scale,
                                 axes.x_axis * shift,
                                 axes.y_axis * shift,
                                 axes.z_axis * shift,
@@ -380,9 +380,9 @@ impl MotionEstimate {
         for (d, s) in self.deviation.iter_mut().zip(step) {
             *d += s;
         }
-        let turn = DVec3::from_slice(step) / (scale * reach);
+        let rotation = DVec3::from_slice(step) / (scale * reach);
         self.position += self.rotation * (DVec3::from_slice(&step[3..]) / scale);
-        let turned = DMat3::from_quat(DQuat::from_scaled_axis(turn.clamp_length_max(1.0)));
+        let turned = DMat3::from_quat(DQuat::from_scaled_axis(rotation.clamp_length_max(1.0)));
         self.rotation = DMat3::from_quat(quat_from_rotation(self.rotation * turned));
     }
 
