@@ -112,7 +112,7 @@ fn unsaved_changes_are_asked_about_and_every_answer_does_what_it_says() {
     let painted = window.document().clone();
     for answer in ["Cancel", "Esc"] {
         window.drop_file(asset("cylinder.glb"));
-        assert!(window.says("Save your changes?") && window.says("arm.glb has changes"));
+        assert!(window.says("Save your changes?") && window.says("arm.glb has unsaved changes"));
         if answer == "Esc" {
             window.key(Modifiers::NONE, Key::Escape);
         } else {

@@ -513,7 +513,10 @@ fn panes_choices_and_the_wipe_are_saved_with_the_project() {
     editor.save_as(&project);
     window.settle();
     let text = std::fs::read_to_string(&project).expect("it is saved");
-    assert!(text.contains("Wipe") && text.contains("Camera"), "{text}");
+    assert!(
+        text.contains("Wipe") && text.contains("Projection"),
+        "{text}"
+    );
     window.drop_file(crate::window::asset("hand.glb"));
     assert_ne!(window.editor().compare(), &saved);
     window.drop_file(&project);

@@ -229,7 +229,7 @@ fn a_missed_tolerance_is_said_in_words_and_computing_is_stopped() {
     window.harness.step();
     window
         .harness
-        .get_by_role_and_label(Role::Button, "Cancel")
+        .get_by_role_and_label(Role::Button, "Cancel export")
         .click();
     window.harness.step();
     window.settle();

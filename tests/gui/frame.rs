@@ -384,7 +384,7 @@ fn about_lists_the_licences() {
 #[test]
 fn hints_follow_the_mode_and_the_keys_that_are_held() {
     let mut window = Window::on("arm.glb");
-    assert!(window.says("Click pick"));
+    assert!(window.says("Click select"));
     window.harness.event(egui::Event::ModifiersChanged(CTRL));
     window.harness.step();
     assert!(window.says("subtract"));

@@ -180,7 +180,7 @@ fn titles_sort_and_points_are_selected_both_ways() {
     window.click(Role::ColumnHeader, &format!("{label}, smallest first"));
     assert_eq!(rows(&window), points);
     // A click on a point selects it alone, and the rows stay.
-    let title = format!("Point {}", points[2]);
+    let title = format!("Vertex {}", points[2]);
     window.click(Role::RowHeader, &title);
     assert_eq!(window.editor().n_selected(), 1);
     assert_eq!(rows(&window), points);
@@ -208,7 +208,7 @@ fn keys_walk_to_the_end_of_many_rows() {
     click_cell(&mut window, points[0], 0);
     window.key(Modifiers::NONE, Key::End);
     let last = points.last().expect("points");
-    assert!(window.says(&format!("Point {last}, sum ")));
+    assert!(window.says(&format!("Vertex {last}, sum ")));
     for _ in 0..30 {
         window.key(Modifiers::NONE, Key::ArrowRight);
     }

@@ -73,10 +73,10 @@ fn a_layer_is_added_painted_faded_muted_and_thrown_away() {
     window.click(Role::CheckBox, "Show Layer 1");
     assert!(window.document().same_content(&painted));
 
-    window.click(Role::CheckBox, "Show Base alone");
+    window.click(Role::CheckBox, "Solo Base");
     assert_eq!(item(&window).layers.solo(), Some(LayerStack::BASE));
     assert_eq!(item(&window).influences, *item(&window).base_rows());
-    window.click(Role::CheckBox, "Show Base alone");
+    window.click(Role::CheckBox, "Solo Base");
 
     window.click(Role::Button, "Delete layer");
     assert!(item(&window).layers.is_plain());

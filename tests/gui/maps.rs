@@ -97,7 +97,7 @@ fn the_brush_section_says_what_is_painted_and_turns_the_part_on() {
     let n_points: usize = window.positions().len();
     window.picture("map-filled");
     assert_eq!(n_painted(&window, MaskKind::Smooth), n_points);
-    assert!(window.says("points of the active object changed"));
+    assert!(window.says("vertices of the active object changed"));
     window.choose("Weights", "Invert map");
     assert_eq!(n_painted(&window, MaskKind::Smooth), 0);
     window.key(CTRL, Key::Z);
@@ -156,7 +156,7 @@ fn rules_of_a_bone_are_set_and_undone() {
     // One drag is one step.
     let field = window
         .harness
-        .get_by_role_and_label(Role::SpinButton, "End Z")
+        .get_by_role_and_label(Role::SpinButton, "Tail Z")
         .rect()
         .center();
     window.drag(

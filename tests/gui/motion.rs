@@ -206,7 +206,10 @@ fn a_pose_is_blended_towards_rest_with_one_drag() {
     window.settle();
     assert_eq!(n_undo(&window), steps + 1);
     let name = window.document().skeleton().label(bone);
-    assert_eq!(undo_label(&window), format!("Blend {name} towards rest"));
+    assert_eq!(
+        undo_label(&window),
+        format!("Blend {name} towards the rest pose")
+    );
     assert!(!window.editor().is_blending());
     editor(&mut window).undo();
     window.settle();
@@ -238,7 +241,7 @@ fn a_blend_is_typed_too_and_takes_all_bones_where_none_is_selected() {
     window.key(Modifiers::NONE, Key::Enter);
     assert!(degrees(&window, bone) < 1e-6 && degrees(&window, other) < 1e-6);
     assert_eq!(n_undo(&window), steps + 1);
-    assert_eq!(undo_label(&window), "Blend all bones towards rest");
+    assert_eq!(undo_label(&window), "Blend all bones towards the rest pose");
     editor(&mut window).undo();
     window.settle();
     assert!((degrees(&window, bone) - whole[0]).abs() < 1e-9);
@@ -292,7 +295,7 @@ fn what_is_not_there_says_why_and_is_not_offered() {
     let before = window.editor().blend_key_secs(BlendTarget::KeyBefore);
     let label = format!("Previous keyframe ({:.2} s)", before.expect("a key"));
     window.click(Role::Button, &label);
-    window.click(Role::RadioButton, "Way: Components");
+    window.click(Role::RadioButton, "Interpolation: Components");
     window.drag(
         PointerButton::Primary,
         Modifiers::NONE,

@@ -119,7 +119,7 @@ fn keys_are_learnt_and_clashes_are_asked_about() {
     );
     window.click(Role::Button, "Keys of Save project");
     window.key(CTRL, Key::O);
-    assert!(window.says("Ctrl+O is used by"));
+    assert!(window.says("Ctrl+O is already used by"));
     assert_eq!(
         keys_of(&window, Command::Save),
         [Chord::key(Key::F12).ctrl()]

@@ -285,7 +285,10 @@ fn a_pose_is_keyed_by_key_and_by_badge_and_undone_bit_for_bit() {
         .undo_label()
         .expect("a step")
         .to_owned();
-    assert!(label.starts_with("Key 1 bone at "), "{label}");
+    assert!(
+        label.starts_with("Insert keyframes for 1 bone at "),
+        "{label}"
+    );
     // The same picture but for the rounding of a key.
     for (a, b) in window.positions().iter().zip(&posed) {
         assert!(a.abs_diff_eq(*b, 1e-4));
@@ -393,9 +396,9 @@ fn keys_are_clicked_and_dragged() {
     assert_eq!(times(&window, bone), [0.0, 0.5, 1.0]);
     assert_eq!(window.editor().history().n_undo(), steps);
     // The row of the bone says what it holds; the row above folds it away.
-    let row = format!("{}: 3 keys", window.document().skeleton().label(bone));
+    let row = format!("{}: 3 keyframes", window.document().skeleton().label(bone));
     assert!(window.says(&row));
-    press_label(&mut window, "1 bone: 3 keys");
+    press_label(&mut window, "1 bone: 3 keyframes");
     assert!(!window.says(&row));
 }
 

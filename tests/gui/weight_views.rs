@@ -240,7 +240,7 @@ fn each_view_has_a_legend_that_says_what_it_means() {
     editor.toggle_lock(bone);
     window.find_and_run(Command::ToggleIsolines);
     window.settle();
-    assert!(window.says("a line at each tenth; striped where weights are locked"));
+    assert!(window.says("a line at every 0.1; striped where weights are locked"));
     window.picture("weights-locked");
     // Chosen in the legend, and in the header.
     let label = window.document().skeleton().label(window.bones()[0]);
@@ -291,7 +291,7 @@ fn the_bar_under_the_pointer_names_bones_but_not_during_a_stroke() {
     let at = window.on_model();
     window.move_to(at);
     window.settle();
-    assert!(window.says("Point "));
+    assert!(window.says("Vertex "));
     let rect = window.viewport();
     let ndc = glam::Vec2::new(
         (at.x - rect.left()) / rect.width() * 2.0 - 1.0,
@@ -302,7 +302,7 @@ fn the_bar_under_the_pointer_names_bones_but_not_during_a_stroke() {
     let found = editor.influences_at(ndc, size).expect("a point");
     let bone = found.weights[0].0;
     let label = window.document().skeleton().label(bone);
-    assert!(window.says(&format!("Point {}: {label} ", found.point)));
+    assert!(window.says(&format!("Vertex {}: {label} ", found.point)));
     window.picture("hover-bar");
     let editor = window.harness.state_mut().editor_mut();
     editor.toggle_lock(bone);
@@ -312,15 +312,15 @@ fn the_bar_under_the_pointer_names_bones_but_not_during_a_stroke() {
     editor.toggle_lock(bone);
     window.press(at);
     window.move_to(at + egui::vec2(8.0, 4.0));
-    assert!(window.editor().is_painting() && !window.says("Point "));
+    assert!(window.editor().is_painting() && !window.says("Vertex "));
     window.release(at);
     window.move_to(at);
     window.settle();
-    assert!(window.says("Point "));
+    assert!(window.says("Vertex "));
     window.find_and_run(Command::ToggleHoverBar);
     window.move_to(at);
     window.settle();
-    assert!(!window.says("Point "));
+    assert!(!window.says("Vertex "));
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub(super) fn pose_blend_ui(ui: &mut Ui, editor: &mut Editor) {
         target_ui(ui, editor);
     });
     slider_ui(ui, editor);
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.label("Interpolation");
         let chosen = editor.pose_options().blend_way;
         for way in [

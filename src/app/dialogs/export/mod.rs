@@ -273,7 +273,9 @@ impl ExportPage {
                 info
             });
             let about = "Cancel the computation. No file is written.";
-            stop = ui.button("Cancel").on_hover_text(about).clicked();
+            let response = ui.button("Cancel").on_hover_text(about);
+            response.widget_info(|| WidgetInfo::labeled(Role::Button, true, "Cancel export"));
+            stop = response.clicked();
         });
         if stop {
             editor.stop_computing();

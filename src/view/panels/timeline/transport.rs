@@ -137,12 +137,12 @@ fn button_ui(
     });
 }
 
-/// The labelled button that inserts a keyframe.
+/// The button that inserts a keyframe. Its text is short, so that the row fits beside the Layers panel.
 fn key_button_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
     let command = Command::KeyPose;
     let enabled = command.is_enabled(editor);
     let icon = icons::ICON_KEY.rich_text().size(14.0);
-    let response = ui.add_enabled(enabled, Button::new((icon, command.label())));
+    let response = ui.add_enabled(enabled, Button::new((icon, "Keyframe")));
     finish(ui, response, command, None, enabled, commands);
 }
 
