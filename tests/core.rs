@@ -95,6 +95,8 @@ mod preflight;
 mod project;
 #[path = "core/project_files.rs"]
 mod project_files;
+#[path = "core/project_joints.rs"]
+mod project_joints;
 #[path = "core/range_of_motion.rs"]
 mod range_of_motion;
 #[path = "reference/mod.rs"]

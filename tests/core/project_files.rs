@@ -273,10 +273,107 @@ fn version_3_opens() {
     assert_eq!(compare.choices, choices);
 }
 
+/// Do not change `project-v4.ron`, nor what it is expected to hold: artists have such files.
+#[test]
+fn version_4_opens() {
+    // GENERATOR BEGIN
+    let path = in_repository("tests/data/project-v4.ron");
+    if !path.exists() {
+        use sinew::document::Edit;
+        use sinew::document::rig::{Extrude, Heirs, Insert, extrude, insert, remove};
+        let mut document = frozen("project-v3.ron");
+        let apply = |document: &mut Document, mut edit: Edit| {
+            document.apply(&mut edit).unwrap();
+        };
+        apply(&mut document, Edit::Locks(Arc::default()));
+        let bone = Insert {
+            joint: JointId(0),
+            child: JointId(1),
+            n: 2,
+            half_width: None,
+        };
+        let (edit, made) = insert(&document, &bone).unwrap();
+        apply(&mut document, Edit::Rig(Box::new(edit)));
+        let edit = remove(&document, made[0], Heirs::IntoParent).unwrap();
+        apply(&mut document, Edit::Rig(Box::new(edit)));
+        let tip = Extrude {
+            parent: Some(JointId(1)),
+            at: DVec3::new(0.0, 0.5, 0.25),
+            name: "Tip".into(),
+        };
+        let (edit, tip) = extrude(&document, &tip).unwrap();
+        apply(&mut document, Edit::Rig(Box::new(edit)));
+        let locked = [tip].into();
+        apply(&mut document, Edit::Locks(Arc::new(locked)));
+        let joint = tip;
+        let rule = JointRule {
+            tail: Some(DVec3::new(0.0, 0.5, 0.25)),
+            compensates_scale: true,
+            inflation_parent: Some(JointId(1)),
+        };
+        apply(&mut document, Edit::JointRule { joint, rule });
+        let (joints, mut locals) = (vec![tip], vec![document.pose().locals[tip.get()]]);
+        locals[0].translation.x = 0.125;
+        apply(&mut document, Edit::Pose { joints, locals });
+        let mut clip = sinew::skeleton::Clip::clone(&document.clips()[&ClipId(2)]);
+        clip.name = "Nod".into();
+        clip.channels.push(sinew::skeleton::Channel {
+            joint: tip,
+            ..clip.channels[0].clone()
+        });
+        let (id, clip) = (ClipId(3), Some(Arc::new(clip)));
+        apply(&mut document, Edit::Clip { id, clip });
+        let session = document.session_mut();
+        session.active_joint = Some(tip);
+        session.selected_joints = [JointId(0), tip].into();
+        session.hidden_joints = [made[1]].into();
+        session.joint_pairs = [(tip, JointId(0))].into();
+        save(&document, &path, &Task::new()).unwrap();
+    }
+    // GENERATOR END
+    let document = frozen("project-v4.ron");
+    let skeleton = document.skeleton();
+    let (gone, mid, tip) = (JointId(3), JointId(4), JointId(5));
+    assert_eq!((skeleton.len(), skeleton.n_live()), (6, 5));
+    assert!(skeleton.joint(gone).removed);
+    assert_eq!(skeleton.joint(mid).parent, Some(JointId(0)));
+    assert_eq!(skeleton.joint(JointId(1)).parent, Some(mid));
+    let joint = skeleton.joint(tip);
+    assert_eq!(
+        (joint.name.as_str(), joint.parent),
+        ("Tip", Some(JointId(1)))
+    );
+    assert_eq!(joint.source_node, None);
+    assert_eq!(joint.rest.translation, DVec3::new(0.0, 0.5, 0.25));
+    assert_eq!(joint.rule.inflation_parent, Some(JointId(1)));
+    assert_eq!(document.pose().locals[tip.get()].translation.x, 0.125);
+    let (_, skin) = document.skin_of_mesh(MeshId(0)).unwrap();
+    assert_eq!(skin.joints, [0, 1, 3, 4, 5].map(JointId));
+    assert!(document.locked().iter().eq(&[tip]));
+    let nod = &document.clips()[&ClipId(3)];
+    assert_eq!((nod.name.as_str(), nod.channels[1].joint), ("Nod", tip));
+    let layers = document.meshes()[&MeshId(0)].layers.layers();
+    assert_eq!(layers.len(), 3);
+    let session = document.session();
+    assert_eq!(session.active_joint, Some(tip));
+    assert!(session.selected_joints.iter().eq(&[JointId(0), tip]));
+    assert!(session.hidden_joints.iter().eq(&[mid]));
+    assert_eq!(session.joint_pairs[&tip], JointId(0));
+    // It is written as it is.
+    let path = in_repository("tests/data/project-v4.ron");
+    let text = to_text(&to_project(&document, Some(&path)).unwrap()).unwrap();
+    let without_app = |text: &str| {
+        let lines = text.lines().filter(|line| !line.starts_with("    app: "));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let saved = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(without_app(&text), without_app(&saved));
+}
+
 /// Opened, saved in the newest version and opened again, every frozen project is as it was.
 #[test]
 fn every_version_is_saved_and_opens_again() {
-    for version in 1..=3 {
+    for version in 1..=4 {
         let before = frozen(&format!("project-v{version}.ron"));
         let path = in_repository(&format!("tests/data/project-v{version}.ron"));
         let text = to_text(&to_project(&before, Some(&path)).unwrap()).unwrap();
