@@ -91,7 +91,10 @@ fn keying_a_pose_is_one_step_that_undo_takes_back_bit_for_bit() {
 
     e.key_pose();
     assert_eq!(n_undo(&e), steps + 1);
-    assert_eq!(e.history().undo_label(), Some("Insert keyframes for 1 bone at 0.50 s"));
+    assert_eq!(
+        e.history().undo_label(),
+        Some("Insert keyframes for 1 bone at 0.50 s")
+    );
     assert!(!e.playback().unkeyed);
     let shown = e.document().shown_pose();
     let (a, b) = (&shown.locals[bone.get()], &wanted.locals[bone.get()]);
