@@ -190,7 +190,7 @@ fn table_ui(ui: &mut Ui, cache: &mut CommonMarkCache, rows: &[Vec<String>], widt
     // Two or three columns explain something: the first names it.
     let first = if n_columns < 4 {
         let longest = rows.iter().filter_map(|row| row.first());
-        let longest = longest.map(|cell| cell.len()).max().unwrap_or(0);
+        let longest = longest.map(String::len).max().unwrap_or(0);
         (longest as f32 * 7.0 + 12.0).min(FIRST_COLUMN * room)
     } else {
         room / n_columns as f32
