@@ -115,8 +115,8 @@ fn next_name(skeleton: &Skeleton, name: &str) -> String {
     let width = digits.max(2);
     let first = number.parse::<u64>().unwrap_or(0) + 1;
     let separator = if digits == 0 { "_" } else { "" };
-    (first..first + skeleton.len() as u64 + 1)
-        .map(|n| format!("{bare}{separator}{n:0width$}{side}"))
+    (0..=skeleton.len() as u64)
+        .map(|n| format!("{bare}{separator}{:0width$}{side}", first + n))
         .find(|wanted| !is_taken(wanted))
         .unwrap_or_default()
 }
