@@ -265,8 +265,8 @@ impl Resolver<'_> {
                 return Some(found);
             }
         }
-        let globs = module.uses.iter().filter(|u| u.name == "*");
-        globs.filter_map(|u| resolve(u.path.clone(), item)).next()
+        let mut globs = module.uses.iter().filter(|u| u.name == "*");
+        globs.find_map(|u| resolve(u.path.clone(), item))
     }
 }
 

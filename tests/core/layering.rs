@@ -1,7 +1,7 @@
 //! The house: a file may use only what lies below it.
 
 use crate::import_graph::ImportGraph;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// From the bottom to the top; names on one line are strangers to each other.

@@ -38,7 +38,7 @@ pub(crate) fn assert_sound(document: &Document) {
         let Some((_, skin)) = document.skin_of_mesh(mesh) else {
             continue;
         };
-        for (joint, weight) in item.influences.iter().flat_map(|row| row.iter()) {
+        for (joint, weight) in item.influences.iter().flat_map(sinew::skinning::RowRef::iter) {
             assert!(weight == 0.0 || skeleton.is_live(skin.joints[usize::from(joint)]));
         }
     }

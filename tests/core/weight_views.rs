@@ -244,7 +244,7 @@ fn the_other_side_of_points_and_bones_is_selected() {
     h.editor.select_points(mesh, &left);
     h.editor.select_mirrored();
     h.editor.select_mirrored();
-    let running = h.editor.running().map(|(label, _)| label.to_owned());
+    let running = h.editor.running().map(|(label, _)| label.clone());
     assert_eq!(running.as_deref(), Some("Mirror selection"));
     h.editor.select_points(mesh, &left[..3]);
     h.settle();

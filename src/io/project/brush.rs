@@ -189,7 +189,6 @@ impl<'de> Deserialize<'de> for Normalising {
 structs! {
     /// The brush. Of what it reads, every number may be out of its range.
     #[serde(default)]
-    #[expect(clippy::struct_excessive_bools, reason = "one a switch of the artist's")]
     Brush = live::BrushOptions {
         #[serde(skip_serializing_if = "is_default")]
         target: PaintTarget,

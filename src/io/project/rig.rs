@@ -134,7 +134,7 @@ pub(super) fn restore(
         return;
     }
     let mut reader = Reader { joints, findings };
-    let list = reader.joints(document, entries.joints);
+    let list = reader.joints(document, &entries.joints);
     let skins = reader.skins(document, entries.skins);
     let instances = reader.instances(document, entries.instances);
     let rig = RestoredRig {
@@ -166,7 +166,7 @@ impl Reader<'_> {
     }
 
     /// All slots of the arena: those of the source, then one a new joint, in the order of their keys.
-    fn joints(&mut self, document: &Document, entries: Vec<JointEntry>) -> Vec<Joint> {
+    fn joints(&mut self, document: &Document, entries: &[JointEntry]) -> Vec<Joint> {
         let mut list = document.skeleton().joints().to_vec();
         let mut new: BTreeMap<JointKey, &JointEntry> = BTreeMap::new();
         for entry in entries
@@ -183,7 +183,7 @@ impl Reader<'_> {
             list.push(Joint::new(entry.name.clone(), None, Transform::IDENTITY));
         }
         let mut seen = BTreeSet::new();
-        for entry in &entries {
+        for entry in entries {
             let Some(id) = self.find(entry.joint, &entry.name) else {
                 continue;
             };

@@ -33,7 +33,6 @@ enums! {
 structs! {
     /// Stage 4.
     #[serde(default)]
-    #[expect(clippy::struct_excessive_bools, reason = "one a switch of the artist's")]
     Compensation = deform::Compensation {
         enabled: bool,
         variant: Variant,
