@@ -403,8 +403,10 @@ mod tests {
     #[test]
     fn a_quick_job_ends_while_longer_ones_run_and_wait() {
         let lane = lane();
-        let (bake, end_bake, _) = gated(&lane, Kind::Bake);
-        let (weights, end_weights, _) = gated(&lane, Kind::Weights);
+        let (bake, end_bake, begun) = gated(&lane, Kind::Bake);
+        begun.recv().unwrap();
+        let (weights, end_weights, begun) = gated(&lane, Kind::Weights);
+        begun.recv().unwrap();
         let second_bake = lane.submit(Kind::Bake, "second", |_| 2);
         for kind in [Kind::Table, Kind::Save, Kind::Table, Kind::Autosave] {
             assert_eq!(result(lane.submit(kind, "quick", |_| 1)), Ok(1));

@@ -112,9 +112,9 @@ mod tests {
                 .unwrap()
         };
         assert_eq!(taken(0.0).0, &file.meshes[0]);
-        assert!(taken(0.0).1.unwrap().contains("took the one"));
+        assert!(taken(0.0).1.unwrap().contains("lie nearest"));
         assert_eq!(taken(5.0).0, &file.meshes[1]);
-        assert!(taken(5.0).1.unwrap().contains("at the same place"));
+        assert!(taken(5.0).1.unwrap().contains("the same positions"));
         // Other points: the bounds decide.
         assert_eq!(
             file.of_mesh("", &[Vec3::X * 5.0]).unwrap().0,

@@ -504,7 +504,7 @@ fn the_editor_seeks_centres_while_the_picture_goes_on() {
     h.editor.poll(0.0);
     let badge = h.editor.centres_badge(ViewId::OWN).unwrap();
     assert!(
-        badge.ends_with("Dual quaternion skinning is shown"),
+        badge.ends_with("Dual quaternion skinning is shown."),
         "{badge}"
     );
     let (label, _) = h.editor.running().unwrap();

@@ -277,7 +277,7 @@ fn the_sides_of_a_seam_are_welded_to_their_average() {
     let found = check(&document);
     let found = finding(&found, Fix::Weld).expect("a seam");
     assert!(
-        found.message.starts_with("At 2 places"),
+        found.message.starts_with("At 2 positions"),
         "{}",
         found.message
     );

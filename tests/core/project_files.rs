@@ -276,61 +276,6 @@ fn version_3_opens() {
 /// Do not change `project-v4.ron`, nor what it is expected to hold: artists have such files.
 #[test]
 fn version_4_opens() {
-    // GENERATOR BEGIN
-    let path = in_repository("tests/data/project-v4.ron");
-    if !path.exists() {
-        use sinew::document::Edit;
-        use sinew::document::rig::{Extrude, Heirs, Insert, extrude, insert, remove};
-        let mut document = frozen("project-v3.ron");
-        let apply = |document: &mut Document, mut edit: Edit| {
-            document.apply(&mut edit).unwrap();
-        };
-        apply(&mut document, Edit::Locks(Arc::default()));
-        let bone = Insert {
-            joint: JointId(0),
-            child: JointId(1),
-            n: 2,
-            half_width: None,
-        };
-        let (edit, made) = insert(&document, &bone).unwrap();
-        apply(&mut document, Edit::Rig(Box::new(edit)));
-        let edit = remove(&document, made[0], Heirs::IntoParent).unwrap();
-        apply(&mut document, Edit::Rig(Box::new(edit)));
-        let tip = Extrude {
-            parent: Some(JointId(1)),
-            at: DVec3::new(0.0, 0.5, 0.25),
-            name: "Tip".into(),
-        };
-        let (edit, tip) = extrude(&document, &tip).unwrap();
-        apply(&mut document, Edit::Rig(Box::new(edit)));
-        let locked = [tip].into();
-        apply(&mut document, Edit::Locks(Arc::new(locked)));
-        let joint = tip;
-        let rule = JointRule {
-            tail: Some(DVec3::new(0.0, 0.5, 0.25)),
-            compensates_scale: true,
-            inflation_parent: Some(JointId(1)),
-        };
-        apply(&mut document, Edit::JointRule { joint, rule });
-        let (joints, mut locals) = (vec![tip], vec![document.pose().locals[tip.get()]]);
-        locals[0].translation.x = 0.125;
-        apply(&mut document, Edit::Pose { joints, locals });
-        let mut clip = sinew::skeleton::Clip::clone(&document.clips()[&ClipId(2)]);
-        clip.name = "Nod".into();
-        clip.channels.push(sinew::skeleton::Channel {
-            joint: tip,
-            ..clip.channels[0].clone()
-        });
-        let (id, clip) = (ClipId(3), Some(Arc::new(clip)));
-        apply(&mut document, Edit::Clip { id, clip });
-        let session = document.session_mut();
-        session.active_joint = Some(tip);
-        session.selected_joints = [JointId(0), tip].into();
-        session.hidden_joints = [made[1]].into();
-        session.joint_pairs = [(tip, JointId(0))].into();
-        save(&document, &path, &Task::new()).unwrap();
-    }
-    // GENERATOR END
     let document = frozen("project-v4.ron");
     let skeleton = document.skeleton();
     let (gone, mid, tip) = (JointId(3), JointId(4), JointId(5));

@@ -15,7 +15,7 @@ use sinew::math::Transform;
 use sinew::skeleton::{Channel, Clip, Interpolation, JointId, JointRule, Property};
 use sinew::task::Task;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 const NAMES: [&str; 3] = ["Hips", "Arm", "Hand"];
 
@@ -23,8 +23,10 @@ fn path() -> &'static Path {
     Path::new("/models/strip.gltf")
 }
 
+/// Always the same model, by identity too.
 fn source() -> Document {
-    strip(60, &NAMES, path())
+    static SOURCE: LazyLock<Document> = LazyLock::new(|| strip(60, &NAMES, path()));
+    SOURCE.clone()
 }
 
 fn edit(document: &mut Document, mut edit: Edit) {

@@ -231,9 +231,10 @@ fn a_missed_tolerance_is_said_in_words_and_computing_is_stopped() {
         .harness
         .get_by_role_and_label(Role::Button, "Cancel export")
         .click();
-    window.harness.step();
+    window.wait_until("it is cancelled", |window| {
+        window.says("The export was cancelled. No file was written.")
+    });
     window.settle();
-    assert!(window.says("The export was cancelled. No file was written."));
     assert!(!path.exists());
 }
 

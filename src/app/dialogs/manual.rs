@@ -121,14 +121,12 @@ impl Manual {
     fn contents_ui(&mut self, ui: &mut Ui) {
         let height = ui.available_height();
         let mut opened = None;
-        ScrollArea::vertical()
-            .id_salt("manual contents")
-            .max_width(CONTENTS_WIDTH)
-            .max_height(height)
-            .auto_shrink([false, false])
-            .show(ui, |ui| {
-                ui.with_layout(Layout::top_down_justified(Align::Min), |ui| {
-                    ui.set_width(CONTENTS_WIDTH);
+        let size = egui::vec2(CONTENTS_WIDTH, height);
+        ui.allocate_ui_with_layout(size, Layout::top_down_justified(Align::Min), |ui| {
+            ScrollArea::vertical()
+                .id_salt("manual contents")
+                .auto_shrink([false, false])
+                .show(ui, |ui| {
                     for (i, (title, ..)) in PAGES.iter().enumerate() {
                         let is_open = i == self.page;
                         if ui.selectable_label(is_open, *title).clicked() {
@@ -146,7 +144,7 @@ impl Manual {
                         }
                     }
                 });
-            });
+        });
         if let Some(page) = opened {
             self.open(page);
         }
@@ -155,30 +153,33 @@ impl Manual {
     fn page_ui(&mut self, ui: &mut Ui) {
         let wanted = self.wanted.take();
         let height = ui.available_height();
-        ScrollArea::vertical()
-            .id_salt("manual page")
-            .max_height(height)
-            .auto_shrink([false, false])
-            .show(ui, |ui| {
-                let width = ui.available_width() - 12.0;
-                ui.set_max_width(width);
-                for (s, section) in self.sections.iter().enumerate() {
-                    if wanted == Some(s) {
-                        ui.scroll_to_cursor(Some(Align::TOP));
+        // A row lays its content out from left to right, inside a scroll area too.
+        let size = egui::vec2(ui.available_width(), height);
+        ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+            ScrollArea::vertical()
+                .id_salt("manual page")
+                .auto_shrink([false, false])
+                .show(ui, |ui| {
+                    let width = ui.available_width() - 12.0;
+                    ui.set_max_width(width);
+                    for (s, section) in self.sections.iter().enumerate() {
+                        if wanted == Some(s) {
+                            ui.scroll_to_cursor(Some(Align::TOP));
+                        }
+                        for (b, block) in section.blocks.iter().enumerate() {
+                            ui.push_id((self.page, s, b), |ui| match block {
+                                Block::Text(text) => {
+                                    let viewer = CommonMarkViewer::new();
+                                    let viewer = viewer.default_width(Some(width as usize));
+                                    viewer.show(ui, &mut self.cache, text);
+                                }
+                                Block::Table(rows) => table_ui(ui, &mut self.cache, rows, width),
+                            });
+                        }
+                        ui.add_space(8.0);
                     }
-                    for (b, block) in section.blocks.iter().enumerate() {
-                        ui.push_id((self.page, s, b), |ui| match block {
-                            Block::Text(text) => {
-                                let viewer = CommonMarkViewer::new();
-                                let viewer = viewer.default_width(Some(width as usize));
-                                viewer.show(ui, &mut self.cache, text);
-                            }
-                            Block::Table(rows) => table_ui(ui, &mut self.cache, rows, width),
-                        });
-                    }
-                    ui.add_space(8.0);
-                }
-            });
+                });
+        });
     }
 }
 

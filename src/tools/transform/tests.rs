@@ -179,7 +179,7 @@ fn the_pointer_turns_about_the_eye_and_in_steps_or_tenths() {
     assert!(snapped.abs_diff_eq(DVec3::Z * 35.0, 1e-9), "{snapped}");
     let (tenth, text) = turn(precise, Some(Axis::Z));
     assert!(tenth.abs_diff_eq(DVec3::Z * 3.3, 1e-3), "{tenth}");
-    assert_eq!(text, "Rotate Z (world) 3.3°");
+    assert_eq!(text, "Rotate Z (global) 3.3°");
 }
 
 #[test]

@@ -401,7 +401,6 @@ pub const TABLE: &[Row] = &[
     row(Group::Help, Command::ShowKeys, "help.keys", "Keys and mouse", "Show the keys and the mouse gestures of this mode.").keys(&[Chord::key(Key::F1)]),
     row(Group::Help, Command::Manual, "help.manual", "Manual", "Open the manual: keys, command line, formats, export and figures. Works offline."),
     row(Group::Help, Command::Welcome, "help.welcome", "Welcome", "Show recent projects, samples, key map and theme.").part(),
-    row(Group::Help, Command::Manual, "help.manual", "Manual", "Open the manual: keys, command line, formats, export, figures. It works offline."),
     row(Group::Help, Command::About, "help.about", "About Sinew", "Show the version and the licences."),
 ];
 
