@@ -2,7 +2,7 @@
 //!
 //! Data flow: influences -> [`CookedMesh`] (rows in the order of the kernels, shared by all instances of a mesh);
 //! [`DeformInput`] (mesh, cooked influences, skin, pose and the settings of a [`DeformStack`]) -> [`InstancePlan`] (the
-//! keys and caches of all stages, one file each in [`stage`]) -> [`Moved`].
+//! keys and caches of all stages, one file each in `stage`) -> [`Moved`].
 //!
 //! Invariant: a stage recomputes only what its key says has changed, by identity or by value.
 //! Invariant: an incremental run gives the same bits as a full one, for any number of threads.

@@ -171,7 +171,7 @@ impl Editor {
         self.views.serial
     }
 
-    /// What names the buffers of all meshes in all views ([`Displayed::key`]).
+    /// The keys of the buffers of all meshes in all views.
     pub fn mesh_keys(&self) -> Vec<u64> {
         let meshes = self.views.shown.values().flat_map(BTreeMap::values);
         meshes.map(|shown| shown.key).collect()
