@@ -527,7 +527,7 @@ fn the_editor_seeks_centres_while_the_picture_goes_on() {
     h.start_drag(elbow, elbow.lerp(shoulder, 0.5), false);
     h.editor.poll(0.0);
     let badge = h.editor.centres_badge(ViewId::OWN).unwrap();
-    assert!(badge.ends_with("The previous ones are shown"), "{badge}");
+    assert!(badge.ends_with("The previous ones are shown."), "{badge}");
     assert!(h.editor.running().is_none(), "not during the stroke");
     h.pointer(sinew::tools::PointerKind::Release, elbow, false);
     h.settle();

@@ -173,6 +173,7 @@ impl Manual {
                                     let viewer = viewer.default_width(Some(width as usize));
                                     viewer.show(ui, &mut self.cache, text);
                                 }
+                                Block::Code(code) => code_ui(ui, code),
                                 Block::Table(rows) => table_ui(ui, &mut self.cache, rows, width),
                             });
                         }
@@ -181,6 +182,16 @@ impl Manual {
                 });
         });
     }
+}
+
+/// Lines of code; the viewer's own block has a button whose symbol no font of the window has.
+fn code_ui(ui: &mut Ui, code: &str) {
+    let frame = egui::Frame::group(ui.style()).fill(theme::palette(ui).field);
+    frame.show(ui, |ui| {
+        let text = RichText::new(code.trim_end()).monospace();
+        ui.add(egui::Label::new(text).wrap());
+    });
+    ui.add_space(6.0);
 }
 
 /// A table whose cells wrap; the viewer's own cells do not.
@@ -233,6 +244,8 @@ struct Section {
 enum Block {
     /// Markdown without tables.
     Text(String),
+    /// Lines of code.
+    Code(String),
     /// The cells of each row, the first row the header.
     Table(Vec<Vec<String>>),
 }
@@ -242,7 +255,8 @@ fn sections(page: &str) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     let mut is_code = false;
     for line in page.lines().filter(|line| !line.starts_with("<!--")) {
-        is_code ^= line.starts_with("```");
+        let is_fence = line.starts_with("```");
+        is_code ^= is_fence;
         let heading = line.strip_prefix('#').filter(|_| !is_code);
         let is_new = heading.is_some() || sections.is_empty();
         if is_new {
@@ -255,7 +269,16 @@ fn sections(page: &str) -> Vec<Section> {
         let Some(section) = sections.last_mut() else {
             continue;
         };
-        if !is_code && line.starts_with('|') {
+        if is_fence {
+            if is_code {
+                section.blocks.push(Block::Code(String::new()));
+            }
+        } else if is_code {
+            if let Some(Block::Code(code)) = section.blocks.last_mut() {
+                code.push_str(line);
+                code.push('\n');
+            }
+        } else if line.starts_with('|') {
             let cells = line.trim_matches('|').split('|');
             let cells: Vec<String> = cells.map(|cell| cell.trim().to_owned()).collect();
             // The line under the header.
@@ -309,7 +332,7 @@ mod tests {
         assert_eq!(rows.len(), 2);
         assert_eq!(rows[1], ["1", "2"]);
         assert_eq!(more, "more\n");
-        let [Block::Text(code)] = &found[1].blocks[..] else {
+        let [Block::Code(code)] = &found[1].blocks[..] else {
             panic!("one block");
         };
         assert!(code.contains("# no heading") && code.contains("| no table"));
