@@ -98,8 +98,12 @@ fn the_manual_opens_from_the_menu_and_leads_from_page_to_page() {
         window.click(Role::Button, &format!("    {section}"));
         window.picture(&format!("manual-{page}"));
     }
+    // A link of the text leads to its page.
+    window.click(Role::Button, "Manual");
+    window.click(Role::Link, "Formats and export");
+    assert!(window.says("    Weights files"));
     window.key(Modifiers::NONE, Key::Escape);
-    assert!(!window.says("    Invariants"));
+    assert!(!window.says("    Weights files"));
 }
 
 #[test]

@@ -56,23 +56,16 @@ pub(in crate::app) struct Manual {
     sections: Vec<Section>,
     /// The section to scroll to in the next frame.
     wanted: Option<usize>,
-    /// Of the text, and of the links between pages.
-    cache: CommonMarkCache,
+    text: MarkdownView,
 }
 
 impl Default for Manual {
     fn default() -> Self {
-        let mut cache = CommonMarkCache::default();
-        for (_, _, text) in PAGES {
-            for link in links(text).filter(|link| page_of(link).is_some()) {
-                cache.add_link_hook(link);
-            }
-        }
         Self {
             page: 0,
             sections: sections(PAGES[0].2),
             wanted: None,
-            cache,
+            text: MarkdownView::default(),
         }
     }
 }
@@ -99,7 +92,7 @@ impl Manual {
                 self.page_ui(ui);
             });
         });
-        if let Some(page) = self.followed_link() {
+        if let Some(page) = self.text.followed.take() {
             self.open(page);
         }
         !closes && !modal.should_close()
@@ -109,13 +102,6 @@ impl Manual {
         self.page = page;
         self.sections = sections(PAGES[page].2);
         self.wanted = Some(0);
-    }
-
-    /// The page whose link was clicked in this frame.
-    fn followed_link(&self) -> Option<usize> {
-        let mut hooks = self.cache.link_hooks().iter();
-        let (link, _) = hooks.find(|(_, clicked)| **clicked)?;
-        page_of(link)
     }
 
     fn contents_ui(&mut self, ui: &mut Ui) {
@@ -169,18 +155,52 @@ impl Manual {
                         for (b, block) in section.blocks.iter().enumerate() {
                             ui.push_id((self.page, s, b), |ui| match block {
                                 Block::Text(text) => {
-                                    let viewer = CommonMarkViewer::new();
-                                    let viewer = viewer.default_width(Some(width as usize));
-                                    viewer.show(ui, &mut self.cache, text);
+                                    self.text.show_ui(ui, text, Some(width as usize));
                                 }
                                 Block::Code(code) => code_ui(ui, code),
-                                Block::Table(rows) => table_ui(ui, &mut self.cache, rows, width),
+                                Block::Table(rows) => table_ui(ui, &mut self.text, rows, width),
                             });
                         }
                         ui.add_space(8.0);
                     }
                 });
         });
+    }
+}
+
+/// Draws Markdown, and notes the link that was clicked.
+struct MarkdownView {
+    /// Of the text, and of the links between pages.
+    cache: CommonMarkCache,
+    /// The page whose link was clicked.
+    followed: Option<usize>,
+}
+
+impl Default for MarkdownView {
+    fn default() -> Self {
+        let mut cache = CommonMarkCache::default();
+        for (_, _, text) in PAGES {
+            for link in links(text).filter(|link| page_of(link).is_some()) {
+                cache.add_link_hook(link);
+            }
+        }
+        Self {
+            cache,
+            followed: None,
+        }
+    }
+}
+
+impl MarkdownView {
+    fn show_ui(&mut self, ui: &mut Ui, text: &str, width: Option<usize>) {
+        let viewer = CommonMarkViewer::new().default_width(width);
+        viewer.show(ui, &mut self.cache, text);
+        // The next call forgets which link was clicked.
+        let mut hooks = self.cache.link_hooks().iter();
+        let clicked = hooks.find(|(_, clicked)| **clicked);
+        self.followed = self
+            .followed
+            .or(clicked.and_then(|(link, _)| page_of(link)));
     }
 }
 
@@ -195,7 +215,7 @@ fn code_ui(ui: &mut Ui, code: &str) {
 }
 
 /// A table whose cells wrap; the viewer's own cells do not.
-fn table_ui(ui: &mut Ui, cache: &mut CommonMarkCache, rows: &[Vec<String>], width: f32) {
+fn table_ui(ui: &mut Ui, text: &mut MarkdownView, rows: &[Vec<String>], width: f32) {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let spacing = 12.0;
     let room = width - 24.0 - spacing * (n_columns - 1) as f32;
@@ -223,8 +243,7 @@ fn table_ui(ui: &mut Ui, cache: &mut CommonMarkCache, rows: &[Vec<String>], widt
                             if r == 0 {
                                 ui.strong(cell);
                             } else {
-                                let viewer = CommonMarkViewer::new();
-                                viewer.show(ui, cache, cell);
+                                text.show_ui(ui, cell, None);
                             }
                         });
                     }
