@@ -243,12 +243,13 @@ impl ExportPage {
         requests: &mut Requests,
     ) {
         options::options_ui(ui, editor);
+        // Above the preflight, whose rows come and go: the Cancel button must stay where the pointer is.
+        Self::progress_ui(ui, editor);
         let path = self.model_field.typed();
         if editor.export_standing(&path) != Standing::Current {
             editor.advise_export(&path);
             preflight::preflight_ui(ui, editor);
         }
-        Self::progress_ui(ui, editor);
         self.result_ui(ui, editor, is_coloured, requests);
     }
 
