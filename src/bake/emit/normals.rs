@@ -331,7 +331,7 @@ fn solve(k: usize, observations: &[NormalObservation<'_>], irls: &[f64], d: &mut
                 }
                 for x in 0..3 {
                     for y in 0..3 {
-                        g[(3 * i + x) * n + 3 * j + y] += wv * m[3 * x + y];
+                        g[(3 * j + y) * n + 3 * i + x] += wv * m[3 * x + y];
                     }
                 }
             }

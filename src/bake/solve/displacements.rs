@@ -118,7 +118,7 @@ impl Residuals {
         if gram.iter().any(|x| !x.is_finite()) {
             return Vec::new();
         }
-        eigenvectors(gram, t)
+        eigenvectors(&gram, t)
     }
 
     /// Bases of `first`, `first` + 1, ... up to `max` displacements, until one leaves at most `target_error`.
@@ -222,7 +222,7 @@ impl Residuals {
                                 let both = w[x] * w[y];
                                 for row in 0..3 {
                                     for column in 0..3 {
-                                        normal[(3 * x + row) * size + 3 * y + column] +=
+                                        normal[(3 * y + column) * size + 3 * x + row] +=
                                             both * square.col(column)[row];
                                     }
                                 }
@@ -324,7 +324,7 @@ impl NormalEquations {
         }
         for x in 0..self.k {
             for y in 0..=x {
-                self.normal[x * self.k + y] += irls * self.columns[x].dot(self.columns[y]);
+                self.normal[y * self.k + x] += irls * self.columns[x].dot(self.columns[y]);
             }
             self.right[x] += irls * self.columns[x].dot(r);
         }
