@@ -1,24 +1,48 @@
-//! Symmetric systems of dense blocks with a bordered envelope (skyline) profile: each row is stored and factorised
-//! from its first nonzero block to the diagonal (George and Liu 1981, section 4). Unknowns that couple to every block
-//! form the border behind the blocks. The order of operations is fixed: the same bits for any number of threads.
+//! Symmetric systems of dense blocks with a bordered envelope (skyline) profile: each row is stored from its first
+//! nonzero block to the diagonal (George and Liu 1981, section 4). Unknowns that couple to every block form the border
+//! behind the blocks.
+//!
+//! The factorisation is faer's sparse Cholesky, on one thread: the same bits for any number of threads. Its symbolic part
+//! is computed once for all systems of a profile.
 
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::linalg::cholesky::llt::factor::LltRegularization;
+use faer::mat::MatMut;
+use faer::sparse::linalg::cholesky::{
+    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering,
+    factorize_symbolic_cholesky,
+};
+use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
+use faer::{Conj, Par, Side, Spec};
 use glam::DVec3;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The profile: which blocks can be nonzero.
-#[derive(Clone)]
 pub(crate) struct Envelope {
     block: usize,
     /// The position of each block in the system.
     rank: Vec<usize>,
     /// By position: the first block of the row.
     first: Vec<usize>,
+    /// By number of border unknowns.
+    patterns: Mutex<BTreeMap<usize, Arc<Pattern>>>,
+}
+
+/// The rows of the lower triangle, which are the columns of the upper one.
+struct Pattern {
+    /// Where each row starts in the values, and the end of the last.
+    starts: Vec<u32>,
+    /// The column of each value.
+    columns: Vec<u32>,
+    /// `None` where faer has no memory for it.
+    cholesky: Option<SymbolicCholesky<u32>>,
 }
 
 /// Normal equations: the lower triangle row by row, each from its first block on.
 pub(crate) struct EnvelopeSystem<'a> {
     envelope: &'a Envelope,
-    /// Where each row starts in `lower`.
-    start: Vec<usize>,
+    pattern: Arc<Pattern>,
     lower: Vec<f64>,
     right: Vec<f64>,
 }
@@ -36,10 +60,11 @@ impl Envelope {
             block,
             rank,
             first: (0..keys.len()).collect(),
+            patterns: Mutex::default(),
         }
     }
 
-    /// Couples blocks that share an equation.
+    /// Couples blocks that share an equation. All are coupled before the first system is made.
     pub(crate) fn join(&mut self, blocks: impl Iterator<Item = usize> + Clone) {
         let ranks = blocks.map(|b| self.rank[b]);
         let Some(least) = ranks.clone().min() else {
@@ -52,19 +77,22 @@ impl Envelope {
 
     /// A zero system with `border` unknowns behind the blocks.
     pub(crate) fn system(&self, border: usize) -> EnvelopeSystem<'_> {
-        let size = self.rank.len() * self.block + border;
-        let mut start = Vec::with_capacity(size);
-        let mut n = 0;
-        for row in 0..size {
-            start.push(n);
-            n += row + 1 - self.first_column(row);
-        }
+        let pattern = self.pattern(border);
         EnvelopeSystem {
             envelope: self,
-            start,
-            lower: vec![0.0; n],
-            right: vec![0.0; size],
+            lower: vec![0.0; pattern.columns.len()],
+            right: vec![0.0; pattern.starts.len() - 1],
+            pattern,
         }
+    }
+
+    fn pattern(&self, border: usize) -> Arc<Pattern> {
+        let mut patterns = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
+        let pattern = patterns.entry(border).or_insert_with(|| {
+            let size = self.rank.len() * self.block + border;
+            Arc::new(Pattern::new((0..size).map(|row| self.first_column(row))))
+        });
+        pattern.clone()
     }
 
     fn first_column(&self, row: usize) -> usize {
@@ -72,6 +100,63 @@ impl Envelope {
         self.first
             .get(row / self.block)
             .map_or(0, |first| first * self.block)
+    }
+}
+
+impl Pattern {
+    /// The pattern whose rows begin at these columns.
+    fn new(first_columns: impl Iterator<Item = usize>) -> Self {
+        let (mut starts, mut columns) = (vec![0], Vec::new());
+        for (row, first) in first_columns.enumerate() {
+            columns.extend(first as u32..=row as u32);
+            starts.push(columns.len() as u32);
+        }
+        let n = starts.len() - 1;
+        let upper = SymbolicSparseColMatRef::new_checked(n, n, &starts, None, &columns);
+        let cholesky = factorize_symbolic_cholesky(
+            upper,
+            Side::Upper,
+            SymmetricOrdering::Amd,
+            CholeskySymbolicParams::default(),
+        );
+        Self {
+            cholesky: cholesky.ok(),
+            starts,
+            columns,
+        }
+    }
+
+    /// Replaces `right` by the solution; whether there is one.
+    fn solve(&self, lower: &[f64], right: &mut [f64]) -> bool {
+        let Some(cholesky) = &self.cholesky else {
+            return false;
+        };
+        let n = right.len();
+        let upper = SymbolicSparseColMatRef::new_checked(n, n, &self.starts, None, &self.columns);
+        let mut memory = MemBuffer::new(StackReq::any_of(&[
+            cholesky.factorize_numeric_llt_scratch::<f64>(Par::Seq, Spec::default()),
+            cholesky.solve_in_place_scratch::<f64>(1, Par::Seq),
+        ]));
+        let mut factor = vec![0.0; cholesky.len_val()];
+        let factorized = cholesky.factorize_numeric_llt(
+            &mut factor,
+            SparseColMatRef::new(upper, lower),
+            Side::Upper,
+            LltRegularization::default(),
+            Par::Seq,
+            MemStack::new(&mut memory),
+            Spec::default(),
+        );
+        if factorized.is_err() {
+            return false;
+        }
+        LltRef::<'_, u32, f64>::new(cholesky, &factor).solve_in_place_with_conj(
+            Conj::No,
+            MatMut::from_column_major_slice_mut(right, n, 1),
+            Par::Seq,
+            MemStack::new(&mut memory),
+        );
+        right.iter().all(|x| x.is_finite())
     }
 }
 
@@ -90,7 +175,7 @@ impl EnvelopeSystem<'_> {
                 }
                 for (i, x) in of_a.iter().enumerate() {
                     let row = at * N + i;
-                    let from = self.start[row] + to * N - self.envelope.first_column(row);
+                    let from = self.start(row) + to * N - self.envelope.first_column(row);
                     let most = if to == at { i + 1 } else { N };
                     let entries = &mut self.lower[from..from + most];
                     for (entry, y) in entries.iter_mut().zip(of_b) {
@@ -114,7 +199,7 @@ impl EnvelopeSystem<'_> {
         for (i, x) in border.iter().enumerate() {
             let row = blocks + first + i;
             self.right[row] += x.dot(right);
-            let start = self.start[row];
+            let start = self.start(row);
             for (block, of_block) in columns {
                 let to = start + self.envelope.rank[*block] * N;
                 for (entry, y) in self.lower[to..to + N].iter_mut().zip(of_block) {
@@ -132,14 +217,14 @@ impl EnvelopeSystem<'_> {
     pub(crate) fn hold_border(&mut self, share: f64) {
         let blocks = self.envelope.rank.len() * self.envelope.block;
         let rows = blocks..self.right.len();
-        let diagonal = |row: usize| self.start[row] + row;
+        let diagonal = |row: usize| self.start(row) + row;
         let mean = rows
             .clone()
             .map(|row| self.lower[diagonal(row)])
             .sum::<f64>()
             / rows.len().max(1) as f64;
         for row in rows {
-            let at = self.start[row] + row;
+            let at = self.start(row) + row;
             self.lower[at] += share * mean + 1e-30;
         }
     }
@@ -147,75 +232,27 @@ impl EnvelopeSystem<'_> {
     /// Adds a ridge to unknown `i` of a block that draws it to `-so_far`.
     pub(crate) fn hold(&mut self, block: usize, i: usize, ridge: f64, so_far: f64) {
         let row = self.envelope.rank[block] * self.envelope.block + i;
-        let diagonal = self.start[row] + row - self.envelope.first_column(row);
+        let diagonal = self.start(row) + row - self.envelope.first_column(row);
         self.lower[diagonal] += ridge;
         self.right[row] -= ridge * so_far;
     }
 
-    /// The solution by block, then of the border; `None` where the system is not positive definite. Cholesky
-    /// factorisation keeps the profile.
+    /// The solution by block, then of the border; `None` where the system is not positive definite.
     pub(crate) fn solve(mut self) -> Option<Vec<f64>> {
-        let size = self.right.len();
-        for i in 0..size {
-            let first = self.envelope.first_column(i);
-            for j in first..=i {
-                let from = first.max(self.envelope.first_column(j));
-                let (here, there) = (
-                    self.start[i] + from - first,
-                    self.start[j] + from - self.envelope.first_column(j),
-                );
-                let n = j - from;
-                let (a, b) = (&self.lower[here..here + n], &self.lower[there..there + n]);
-                let dot = dot(a, b);
-                let at = self.start[i] + j - first;
-                let rest = self.lower[at] - dot;
-                if i == j {
-                    if rest <= 0.0 || !rest.is_finite() {
-                        return None;
-                    }
-                    self.lower[at] = rest.sqrt();
-                } else {
-                    let diagonal = self.start[j] + j - self.envelope.first_column(j);
-                    self.lower[at] = rest / self.lower[diagonal];
-                }
-            }
-        }
-        for i in 0..size {
-            let first = self.envelope.first_column(i);
-            let row = &self.lower[self.start[i]..=self.start[i] + i - first];
-            let known = dot(&row[..i - first], &self.right[first..i]);
-            self.right[i] = (self.right[i] - known) / row[i - first];
-        }
-        for i in (0..size).rev() {
-            let first = self.envelope.first_column(i);
-            let row = &self.lower[self.start[i]..=self.start[i] + i - first];
-            let x = self.right[i] / row[i - first];
-            self.right[i] = x;
-            for (right, a) in self.right[first..i].iter_mut().zip(row) {
-                *right -= a * x;
-            }
+        if !self.pattern.solve(&self.lower, &mut self.right) {
+            return None;
         }
         let n = self.envelope.block;
         let blocks = self.envelope.rank.iter();
         let blocks = blocks.flat_map(|&rank| &self.right[rank * n..(rank + 1) * n]);
         let border = &self.right[self.envelope.rank.len() * n..];
-        let solution: Vec<f64> = blocks.chain(border).copied().collect();
-        solution.iter().all(|x| x.is_finite()).then_some(solution)
+        Some(blocks.chain(border).copied().collect())
     }
-}
 
-/// The dot product, in eight independent partial sums.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a, rest_a) = a.as_chunks::<8>();
-    let (b, rest_b) = b.as_chunks::<8>();
-    for (a, b) in a.iter().zip(b) {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += a * b;
-        }
+    /// Where a row starts in `lower`.
+    fn start(&self, row: usize) -> usize {
+        self.pattern.starts[row] as usize
     }
-    let rest: f64 = rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum();
-    sums.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]
