@@ -80,7 +80,7 @@ impl SinewApp {
     /// Draws the open dialogs and applies their results.
     pub(super) fn dialogs_ui(&mut self, ctx: &egui::Context) {
         if let Some(dialog) = &mut self.dialog {
-            match dialog.show(ctx) {
+            match dialog.show(ctx, &self.editor) {
                 Answer::Open => {}
                 Answer::Cancelled => {
                     self.dialog = None;

@@ -57,7 +57,7 @@ impl PathDialog {
         self.purpose
     }
 
-    pub(in crate::app) fn show(&mut self, ctx: &egui::Context) -> Answer {
+    pub(in crate::app) fn show(&mut self, ctx: &egui::Context, editor: &Editor) -> Answer {
         let (title, verb) = match self.purpose {
             PathPurpose::Open => ("Open", "Open"),
             PathPurpose::Save => ("Save project", "Save"),
@@ -73,7 +73,7 @@ impl PathDialog {
             ui.heading(title);
             ui.label(&self.about);
             if self.field.field_ui(ui, WIDTH) {
-                chosen = self.field.chosen();
+                chosen = self.field.chosen(editor);
             }
             self.field.message_ui(ui);
             let verb = if self.field.asks() { "Replace" } else { verb };
@@ -81,7 +81,7 @@ impl PathDialog {
             ui.horizontal(|ui| {
                 let ready = !self.field.is_empty();
                 if ui.add_enabled(ready, egui::Button::new(verb)).clicked() {
-                    chosen = self.field.chosen();
+                    chosen = self.field.chosen(editor);
                 }
                 cancelled = ui.button("Cancel").clicked();
             });

@@ -222,7 +222,7 @@ impl PathField {
     }
 
     /// The path if it is usable and an existing file may be replaced; otherwise shows the fault or the question.
-    pub(super) fn chosen(&mut self) -> Option<PathBuf> {
+    pub(super) fn chosen(&mut self, editor: &Editor) -> Option<PathBuf> {
         let typed = self.usable()?;
         let target = self.target();
         let writes = matches!(
@@ -231,6 +231,18 @@ impl PathField {
                 | PathUse::Export
                 | PathUse::ExportStill
         );
+        if writes {
+            let mut outputs = editor.outputs();
+            let claimed = match self.path_use {
+                PathUse::Dialog(PathPurpose::Save) => outputs.claim_project(&target),
+                _ => outputs.claim(&target),
+            };
+            // Refused before the question, not after it.
+            if let Err(error) = claimed {
+                self.fault = Some(error.to_string());
+                return None;
+            }
+        }
         let asks = writes && target.is_file() && self.own.as_ref() != Some(&target);
         if asks && self.to_replace.as_ref() != Some(&target) {
             self.to_replace = Some(target);

@@ -403,7 +403,7 @@ impl ExportPage {
 
     fn save(&mut self, editor: &mut Editor) {
         let kind = editor.exporting().settings().kind;
-        if let Some(path) = self.field(kind).chosen() {
+        if let Some(path) = self.field(kind).chosen(editor) {
             match kind {
                 ExportKind::Model => editor.save_export(&path),
                 ExportKind::Still => editor.save_still(&path),
