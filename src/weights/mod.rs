@@ -9,7 +9,10 @@ pub mod falloff;
 pub mod file;
 pub mod mend;
 pub mod operation;
+mod outcome;
 pub mod paint;
+mod pairs;
+mod subject;
 pub mod transfer;
 
 pub use operation::{JointPairs, Operation, OperationError, Outcome, Report, Subject};

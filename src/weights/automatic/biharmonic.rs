@@ -6,7 +6,6 @@
 //! et al. 2020, Boyd et al. 2011, section 5.2): a linear solve alternates with a clamp, so that one factorisation
 //! serves all bones and all iterations.
 
-use super::super::operation::{OperationError, Subject};
 use super::bones::Deformers;
 use super::geodesic::Distances;
 use super::places::Places;
@@ -17,6 +16,8 @@ use super::solved;
 use super::voxel::{self, share};
 use crate::math::{Factor, FactorError, Symmetric};
 use crate::task::{Cancelled, Task};
+use crate::weights::outcome::OperationError;
+use crate::weights::subject::Subject;
 use rayon::prelude::*;
 
 /// The ADMM penalty for a mean distance of the nodes from the nearest bone, in blocks: the stiffness of the longest

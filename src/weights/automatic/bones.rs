@@ -4,11 +4,11 @@
 //! Blender's head and tail); a leaf's continues the parent's to the surface. As Blender ignores bones without
 //! *Deform*, joints that have no weight now and look like helpers (roots, chain ends, controls) are left out.
 
-use super::super::operation::Subject;
 use super::places::Places;
 use crate::math::Ray;
 use crate::mesh::SurfaceIndex;
 use crate::skeleton::JointId;
+use crate::weights::subject::Subject;
 use glam::Vec3;
 
 /// A leaf's bone ends at this fraction of the distance to the surface.

@@ -1,7 +1,6 @@
 //! Bone heat (Baran and Popovic 2007, section 4): weights are the heat that flows over the surface from the points from
 //! which their nearest bone is visible, (-Laplace + H) w = H p.
 
-use super::super::operation::{OperationError, Subject};
 use super::bones::{Deformers, Segment};
 use super::places::Places;
 use super::rows::TopRows;
@@ -9,6 +8,8 @@ use super::solved;
 use crate::math::{Factor, Ray, SurfaceLaplacian, Symmetric};
 use crate::mesh::SurfaceIndex;
 use crate::task::{Cancelled, Task};
+use crate::weights::outcome::OperationError;
+use crate::weights::subject::Subject;
 use glam::Vec3;
 use rayon::prelude::*;
 

@@ -24,9 +24,10 @@ pub(crate) use heat::islands_note;
 pub(crate) use places::Places;
 pub(crate) use rows::{TopRows, finish};
 
-use super::operation::{OperationError, Outcome, Subject};
 use crate::math::FactorError;
 use crate::task::Task;
+use crate::weights::outcome::{OperationError, Outcome};
+use crate::weights::subject::Subject;
 use bones::Deformers;
 use geodesic::away;
 use solid::Solid;

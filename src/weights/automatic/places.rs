@@ -1,7 +1,7 @@
 //! The surface for automatic weights: one position for all points that share a bind position, so that seams are joined.
 
-use super::super::operation::Subject;
 use crate::mesh::{SurfaceIndex, Topology};
+use crate::weights::subject::Subject;
 use glam::{DAffine3, DVec3, Vec3};
 
 /// Bind positions, each once, and the surface over them.

@@ -1,10 +1,11 @@
 //! The largest weights of each position, and the rows made from them.
 
-use super::super::operation::{Gathering, LeftOut, Outcome, Subject};
 use super::places::Places;
 use crate::mesh::PointSet;
 use crate::skinning::RowRef;
 use crate::task::{Cancelled, Task};
+use crate::weights::outcome::{Gathering, LeftOut, Outcome};
+use crate::weights::subject::Subject;
 use rayon::prelude::*;
 
 /// Weights below this are dropped.

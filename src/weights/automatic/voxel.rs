@@ -1,6 +1,5 @@
 //! Geodesic voxel binding (Dionne and de Lasa 2013): weights from distances through the inside of the mesh.
 
-use super::super::operation::{OperationError, Subject};
 use super::bones::Deformers;
 use super::geodesic::{Distances, REACH};
 use super::heat::{by_distance, islands_note};
@@ -8,6 +7,8 @@ use super::places::Places;
 use super::rows::TopRows;
 use super::solid::Solid;
 use crate::task::Task;
+use crate::weights::outcome::OperationError;
+use crate::weights::subject::Subject;
 
 /// Maximum number of smoothing iterations over the surface.
 const MOST_ROUNDS: f32 = 12.0;

@@ -17,22 +17,19 @@ mod levels;
 mod limit;
 mod mirror;
 mod normalise;
-mod outcome;
-mod pairs;
 mod paste;
 mod plane;
 mod prune;
 mod quantise;
 mod settle;
 mod smooth;
-mod subject;
 mod surroundings;
 
+pub use super::outcome::{Gathering, LeftOut, OperationError, Outcome, Report};
+pub use super::pairs::{JointPairs, PairRow, PairedBy};
+pub use super::subject::Subject;
 pub use import::Import;
 pub use mirror::joints_in_mirror;
-pub use outcome::{Gathering, LeftOut, OperationError, Outcome, Report};
-pub use pairs::{JointPairs, PairRow, PairedBy};
-pub use subject::Subject;
 
 use super::automatic::Automatic;
 use super::transfer::Transfer;

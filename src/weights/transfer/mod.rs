@@ -11,11 +11,12 @@ mod names;
 pub use names::match_names;
 
 use super::automatic::{Places, TopRows, finish, islands_note, some};
-use super::operation::{LeftOut, OperationError, Outcome, Subject};
 use crate::math::FactorError;
 use crate::mesh::{PointSet, SurfaceIndex, SurfacePlace};
 use crate::skinning::Rows;
 use crate::task::{Cancelled, Task};
+use crate::weights::outcome::{LeftOut, OperationError, Outcome};
+use crate::weights::subject::Subject;
 use glam::Vec3;
 use in_paint::in_paint;
 use rayon::prelude::*;

@@ -1,6 +1,7 @@
 //! The input of an operation.
 
-use super::{JointPairs, OperationError};
+use super::outcome::OperationError;
+use super::pairs::JointPairs;
 use crate::mesh::{Mesh, PointSet};
 use crate::skeleton::{JointId, Skeleton};
 use crate::skinning::{PaintRows, RowRef};
