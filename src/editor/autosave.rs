@@ -1,4 +1,4 @@
-//! Autosave: once a minute unsaved work is written to a file of its own, to be restored after a crash.
+//! Autosave: writes unsaved work once a minute to a file of its own, from which it is restored after a crash.
 
 use super::Editor;
 use super::jobs::EditorJob;
@@ -7,21 +7,21 @@ use crate::io::project::{Autosaves, ProjectError, Recoverable};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Time between autosaves while there is something to save.
+/// Interval between autosaves of a modified document.
 const EVERY: Duration = Duration::from_mins(1);
 
-/// What is kept aside of the document that is open.
+/// The autosave state of the open document.
 pub(super) struct Autosave {
     place: Option<Autosaves>,
     running: Option<JobHandle<Result<PathBuf, ProjectError>>>,
-    /// The running job's file is not wanted any more.
+    /// The file of the running job is to be deleted.
     discard_running: bool,
-    /// The file that stands for the document: the latest autosave, or the one it was restored from.
+    /// The document's recovery file: its latest autosave, or the one it was restored from.
     file: Option<PathBuf>,
-    /// The history's revision in `file`.
+    /// The history revision stored in `file`.
     revision: Option<u64>,
     latest: Instant,
-    /// Autosaves that were written.
+    /// The number of autosaves written.
     n_kept: u64,
     has_failed: bool,
 }
@@ -40,8 +40,8 @@ impl Autosave {
         }
     }
 
-    /// Another document is open now; `restored` is the autosave it came from. Files of the one before stay: whoever
-    /// gave it up has said what becomes of them.
+    /// Resets the state for another document; `restored` is the autosave it was opened from. Files of the previous
+    /// document stay: whoever closed it has already decided about them.
     pub(super) fn start_document(&mut self, restored: Option<PathBuf>) {
         self.file = restored;
         self.revision = None;
@@ -59,13 +59,13 @@ impl Editor {
             .unwrap_or_default()
     }
 
-    /// The file that stands for the unsaved document, and a number that grows with each autosave.
+    /// The recovery file of the unsaved document, and the number of autosaves so far.
     pub fn latest_autosave(&self) -> Option<(&Path, u64)> {
         let file = self.autosave.file.as_deref()?;
         Some((file, self.autosave.n_kept))
     }
 
-    /// Removes an autosave the artist does not want.
+    /// Deletes an autosave.
     pub fn discard_recoverable(&mut self, path: &Path) {
         let result = self
             .autosave
@@ -77,21 +77,21 @@ impl Editor {
         }
     }
 
-    /// Removes what is kept aside of the document: it is saved, or not wanted.
+    /// Deletes the document's recovery file, because the document was saved or is closed without saving.
     pub fn discard_autosave(&mut self) {
         let autosave = &mut self.autosave;
         if let Some(job) = &autosave.running {
             job.task().cancel();
             autosave.discard_running = true;
         }
-        // Should the document stay open after all, it is kept aside again at the next occasion.
+        // If the document stays open after all, the next autosave writes it again.
         autosave.revision = None;
         if let Some(file) = autosave.file.take() {
             self.discard_recoverable(&file);
         }
     }
 
-    /// Starts an autosave of the present state.
+    /// Starts an autosave of the current state.
     pub fn autosave_now(&mut self) {
         let Some(place) = self.autosave.place.clone() else {
             return;
@@ -109,7 +109,7 @@ impl Editor {
         self.autosave.discard_running = false;
     }
 
-    /// Takes an autosave over once it has ended.
+    /// Takes the result of an autosave that has ended.
     pub(super) fn take_autosave(&mut self) {
         let Some(job) = self.autosave.running.take_if(|job| job.has_ended()) else {
             return;
@@ -120,23 +120,23 @@ impl Editor {
                 self.autosave.revision = None;
             }
             Ok(Err(error)) => {
-                // Once is enough: it would come back each minute.
+                // Reported once: it would repeat every minute.
                 if !std::mem::replace(&mut self.autosave.has_failed, true) {
                     self.notify_error(format!("Autosave failed: {error}"));
                 }
             }
         }
-        // However it ended: the next one is wanted again.
+        // Whether it succeeded or failed, later autosaves are kept.
         self.autosave.discard_running = false;
     }
 
-    /// Starts the next autosave when there is something new and enough time has passed; whether it did something.
+    /// Starts the next autosave if the document changed and the interval has passed. Returns whether it did something.
     pub(super) fn start_autosave(&mut self) -> bool {
         if self.autosave.running.is_some() {
             return false;
         }
         if !self.history.is_modified() {
-            // Everything was undone: nothing is lost with the file.
+            // Everything was undone, so the file holds nothing that would be lost.
             let has_file = self.autosave.file.is_some();
             if has_file {
                 self.discard_autosave();

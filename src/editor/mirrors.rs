@@ -1,4 +1,4 @@
-//! Mirror images of points for painting with symmetry, worked out on the lane.
+//! Mirror images of points for painting with symmetry, matched on the lane.
 
 use super::Editor;
 use super::jobs::EditorJob;
@@ -12,27 +12,27 @@ use crate::weights::operation::Mirroring;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The tables of one axis, and the one that is being made.
+/// The tables of one axis, and the one being computed.
 #[derive(Default)]
 pub(super) struct Mirrors {
     axis: Option<Axis>,
-    /// The artist's own pairs of bones: the plane lies half way between left and right ones.
+    /// The user's symmetry pairs, which determine the mirror plane.
     pairs: BTreeMap<JointId, JointId>,
     known: BTreeMap<MeshId, Arc<Symmetry>>,
-    /// How many points of each have no mirror image: panels show it in each frame.
+    /// The number of points without a mirror image, per mesh: panels read it in every frame.
     n_unmatched: BTreeMap<MeshId, usize>,
-    /// The geometry each was made of, also where it could not be made.
-    asked: BTreeMap<MeshId, Arc<Mesh>>,
+    /// The geometry of each request, including failed ones.
+    requested: BTreeMap<MeshId, Arc<Mesh>>,
     job: Option<(MeshId, JobHandle<Result<Symmetry, Cancelled>>)>,
 }
 
 impl Mirrors {
-    /// The tables there are.
+    /// The finished tables.
     pub(super) fn known(&self) -> &BTreeMap<MeshId, Arc<Symmetry>> {
         &self.known
     }
 
-    /// Forgets everything.
+    /// Drops everything.
     pub(super) fn clear(&mut self) {
         if let Some((_, job)) = &self.job {
             job.task().cancel();
@@ -42,21 +42,21 @@ impl Mirrors {
 }
 
 impl Editor {
-    /// How many points of a mesh have no mirror image across the plane of the brush's symmetry; `None` while that is not
-    /// known, or symmetry is off.
+    /// The number of points of a mesh without a mirror image across the plane of the brush's symmetry; `None` while
+    /// unknown, or if symmetry is off.
     pub fn n_without_mirror_image(&self, mesh: MeshId) -> Option<usize> {
         let axis = self.document.session().brush.symmetry?;
         let known = self.mirrors.known.get(&mesh)?;
         (known.axis() == axis).then(|| self.mirrors.n_unmatched.get(&mesh).copied())?
     }
 
-    /// The point on the other side of the brush's symmetry.
+    /// The mirror image of a point across the plane of the brush's symmetry.
     pub fn mirror_image(&self, mesh: MeshId, point: u32) -> Option<u32> {
         self.document.session().brush.symmetry?;
         self.mirrors.known.get(&mesh)?.partner(point)
     }
 
-    /// Forgets tables of another axis or of other pairs of bones.
+    /// Drops tables of another axis or of other symmetry pairs.
     fn follow_symmetry(&mut self) -> bool {
         let axis = self.document.session().brush.symmetry;
         let pairs = &self.document.session().joint_pairs;
@@ -69,17 +69,17 @@ impl Editor {
         is_other
     }
 
-    /// Starts the next table, that of the active object first; whether it did something.
+    /// Starts the next table, that of the active object first. Returns whether it did something.
     pub(super) fn start_mirror_table(&mut self) -> bool {
         let is_other = self.follow_symmetry();
         let axis = self.mirrors.axis;
         let Some(axis) = axis.filter(|_| self.mirrors.job.is_none()) else {
             return is_other;
         };
-        let (meshes, asked) = (self.document.meshes(), &self.mirrors.asked);
+        let (meshes, requested) = (self.document.meshes(), &self.mirrors.requested);
         let is_known = |mesh: &MeshId| {
             let geometry = meshes.get(mesh).map(|item| &item.geometry);
-            let before = asked.get(mesh);
+            let before = requested.get(mesh);
             geometry.is_none_or(|g| before.is_some_and(|b| Arc::ptr_eq(b, g)))
         };
         let active = self.document.session().active_mesh.into_iter();
@@ -90,7 +90,7 @@ impl Editor {
             return is_other;
         };
         let geometry = item.geometry.clone();
-        self.mirrors.asked.insert(mesh, geometry.clone());
+        self.mirrors.requested.insert(mesh, geometry.clone());
         self.mirrors.known.remove(&mesh);
         let label = format!("Mirror image of {}", self.mesh_label(mesh));
         let document = self.document.clone();
@@ -105,7 +105,7 @@ impl Editor {
         true
     }
 
-    /// Takes a table over once it has ended; one of another axis is dropped.
+    /// Takes a table that has ended; one of another axis is dropped.
     pub(super) fn take_mirror_table(&mut self) {
         self.follow_symmetry();
         let Some((mesh, job)) = self.mirrors.job.take_if(|(_, job)| job.has_ended()) else {
@@ -135,7 +135,7 @@ impl Editor {
     }
 }
 
-/// The diagonal of the bounds of a mesh in bind pose, metres.
+/// The bounding-box diagonal of a mesh in its bind pose, metres.
 fn diagonal(mesh: &Mesh) -> f32 {
     let finite = mesh.positions.iter().filter(|p| p.is_finite());
     let bounds = finite.fold(None, |bounds, &p| {
