@@ -12,6 +12,9 @@ use egui::{
 };
 use egui_material_icons::{MaterialIcon, icons};
 
+/// Width of the keyframe button with its text, points.
+const KEY_BUTTON_WIDTH: f32 = 96.0;
+
 /// Widths of the time fields, points.
 const SECONDS: f32 = 58.0;
 const FRAME: f32 = 84.0;
@@ -72,7 +75,7 @@ pub(super) fn transport_ui(
         }
         clip_menu::clip_menu_ui(ui, editor, commands);
         gap_ui(ui);
-        room_ui(ui, 96.0);
+        room_ui(ui, BUTTON.x);
         key_button_ui(ui, editor, commands);
     });
 }
@@ -137,12 +140,17 @@ fn button_ui(
     });
 }
 
-/// The button that inserts a keyframe. Its text is short, so that the row fits beside the Layers panel.
+/// The button that inserts a keyframe; without its text where the row has no room for it.
 fn key_button_ui(ui: &mut Ui, editor: &Editor, commands: &mut Vec<Command>) {
     let command = Command::KeyPose;
     let enabled = command.is_enabled(editor);
     let icon = icons::ICON_KEY.rich_text().size(14.0);
-    let response = ui.add_enabled(enabled, Button::new((icon, "Keyframe")));
+    let button = if ui.available_size_before_wrap().x < KEY_BUTTON_WIDTH {
+        Button::new(icon).min_size(BUTTON)
+    } else {
+        Button::new((icon, "Keyframe"))
+    };
+    let response = ui.add_enabled(enabled, button);
     finish(ui, response, command, None, enabled, commands);
 }
 
