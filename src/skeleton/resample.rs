@@ -24,7 +24,7 @@ pub struct Resampling {
     /// The distance from the joint to the points that it moves, in the same units: it converts angles to lengths.
     pub reach: f64,
     /// Whether intervals are bisected at all; otherwise only the given times get keyframes.
-    pub halves: bool,
+    pub bisects: bool,
 }
 
 impl Resampling {
@@ -119,11 +119,11 @@ impl Resampled {
             }
             keys.push((time, at(time)));
         }
-        if tolerance.halves && !times.all_step {
+        if tolerance.bisects && !times.all_step {
             let coarse = std::mem::take(&mut keys);
             for pair in coarse.windows(2) {
                 keys.push(pair[0]);
-                halve(pair[0], pair[1], tolerance, MAX_LEVELS, &mut at, &mut keys);
+                bisect(pair[0], pair[1], tolerance, MAX_LEVELS, &mut at, &mut keys);
             }
             keys.extend(coarse.last());
         }
@@ -173,7 +173,7 @@ impl Resampled {
     }
 }
 
-fn halve(
+fn bisect(
     from: (f32, Transform),
     to: (f32, Transform),
     tolerance: Resampling,
@@ -197,9 +197,9 @@ fn halve(
     if middle.0 <= from.0 || middle.0 >= to.0 {
         return;
     }
-    halve(from, middle, tolerance, levels - 1, at, keys);
+    bisect(from, middle, tolerance, levels - 1, at, keys);
     keys.push(middle);
-    halve(middle, to, tolerance, levels - 1, at, keys);
+    bisect(middle, to, tolerance, levels - 1, at, keys);
 }
 
 /// Linear interpolation between two local transforms.
@@ -249,11 +249,11 @@ mod tests {
     #[test]
     fn arcs_get_keys_until_chords_follow() {
         let times = KeyTimes::of(&stepping(Interpolation::Linear), |_| true);
-        let of = |length: f64, halves: bool| {
+        let of = |length: f64, bisects: bool| {
             let tolerance = Resampling {
                 length,
                 reach: 0.0,
-                halves,
+                bisects,
             };
             Resampled::new(&times, tolerance, circle)
         };
@@ -269,7 +269,7 @@ mod tests {
         let tolerance = Resampling {
             length: 1e-3,
             reach: 0.0,
-            halves: true,
+            bisects: true,
         };
         let times = KeyTimes::of(&stepping(Interpolation::Step), |_| true);
         let stepped = Resampled::new(&times, tolerance, circle);

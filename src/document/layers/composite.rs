@@ -9,7 +9,7 @@ use std::sync::Arc;
 ///
 /// With a mirror effect, points of the covered side get those of their mirror image, with left and right joints
 /// exchanged, in `scratch`.
-pub(super) fn said<'a>(
+pub(super) fn row_of<'a>(
     layer: &'a Layer,
     point: u32,
     scratch: &'a mut Scratch,
@@ -83,14 +83,14 @@ pub(super) fn over(below: &Arc<Rows>, layer: &Layer, chunk: usize) -> Arc<Rows> 
     }
     let first = (chunk * CHUNK) as u32;
     let mut scratch = Scratch::default();
-    let says = |point: &u32, scratch: &mut Scratch| said(layer, *point, scratch).is_some();
+    let has_row = |point: &u32, scratch: &mut Scratch| row_of(layer, *point, scratch).is_some();
     let mut points = first..first + below.len() as u32;
-    if !points.any(|point| says(&point, &mut scratch)) {
+    if !points.any(|point| has_row(&point, &mut scratch)) {
         return below.clone();
     }
     let mut rows = Rows::with_capacity(below.len());
     for (point, below) in (first..).zip(below.iter()) {
-        match said(layer, point, &mut scratch) {
+        match row_of(layer, point, &mut scratch) {
             Some((share, row)) => rows.push_pairs(blend(below, row, share)),
             None => rows.push(below),
         }
@@ -133,7 +133,7 @@ impl LayerStack {
                 };
                 for upper in index + 1..self.layers().len() {
                     let mut scratch = Scratch::default();
-                    if let Some((share, row)) = said(&self.layers()[upper], seen, &mut scratch)
+                    if let Some((share, row)) = row_of(&self.layers()[upper], seen, &mut scratch)
                         && self.is_visible(upper)
                     {
                         let (joints, weights): (Vec<u16>, Vec<f32>) = shown.into_iter().unzip();

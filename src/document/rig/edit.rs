@@ -273,7 +273,7 @@ fn check_skins(before: &Document, after: &Document) -> Result<(), String> {
         let mut live = 0;
         for (joint, matrix) in skin.joints.iter().zip(&skin.inverse_bind) {
             if joint.get() >= after.skeleton.len() {
-                return Err(format!("{} names bone {}", place(), joint.0));
+                return Err(format!("{} lists bone {}", place(), joint.0));
             }
             if !matrix.is_finite() {
                 return Err(format!(
@@ -284,7 +284,7 @@ fn check_skins(before: &Document, after: &Document) -> Result<(), String> {
             if after.skeleton.is_live(*joint) {
                 live += 1;
             } else if *matrix != DAffine3::IDENTITY {
-                return Err(format!("{} still binds a removed bone", place()));
+                return Err(format!("{} still lists a removed bone", place()));
             }
         }
         if live == 0 {
@@ -296,7 +296,7 @@ fn check_skins(before: &Document, after: &Document) -> Result<(), String> {
 
 fn check_instances(before: &Document, after: &Document) -> Result<(), String> {
     if !before.instances.keys().eq(after.instances.keys()) {
-        return Err("an object would come or go".into());
+        return Err("an object would be added or removed".into());
     }
     for (id, instance) in &after.instances {
         let is_known = after.skeleton.is_live(instance.joint)
@@ -306,7 +306,7 @@ fn check_instances(before: &Document, after: &Document) -> Result<(), String> {
                 .is_none_or(|skin| after.skins.contains_key(&skin));
         if !is_known {
             return Err(format!(
-                "object {} names something that does not exist",
+                "object {} refers to something that does not exist",
                 id.0
             ));
         }
@@ -343,7 +343,7 @@ fn check_weights(document: &Document, restored: bool) -> Result<(), String> {
             if let Some(point) = points.position(|row| row.iter().any(|(j, w)| follows(j, w))) {
                 let name = &item.geometry.name;
                 return Err(format!(
-                    "point {point} of \"{name}\" follows a removed bone"
+                    "vertex {point} of \"{name}\" follows a removed bone"
                 ));
             }
         }
@@ -375,7 +375,7 @@ fn check_rest(before: &Document, after: &Document) -> Result<(), String> {
             let apart = apart.fold(0.0, f64::max);
             if apart > REST_TOLERANCE * diagonal {
                 return Err(format!(
-                    "\"{}\" would move the mesh at rest by {:.2e} of its size",
+                    "\"{}\" would move the rest-pose mesh by {:.2e} of its size",
                     after.skeleton.label(*joint),
                     apart / diagonal
                 ));

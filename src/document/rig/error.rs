@@ -10,7 +10,7 @@ pub enum RigError {
     NoJoint(u32),
     /// A joint's own scale differs along its axes, so that rotated axes cannot represent it.
     #[error(
-        "“{joint}” is stretched by up to {ratio:.2} : 1 in “{clip}”; its axes can only take quarter turns."
+        "“{joint}” has a non-uniform scale of up to {ratio:.2} : 1 in “{clip}”; its axes can only rotate by quarter turns."
     )]
     StretchedInClip {
         /// The joint.
@@ -22,7 +22,7 @@ pub enum RigError {
     },
     /// The same in the rest pose or in the artist's pose.
     #[error(
-        "“{joint}” is stretched by {ratio:.2} : 1 at rest; its axes can only take quarter turns."
+        "“{joint}” has a non-uniform scale of {ratio:.2} : 1 in the rest pose; its axes can only rotate by quarter turns."
     )]
     StretchedAtRest {
         /// The joint.
@@ -31,7 +31,7 @@ pub enum RigError {
         ratio: f64,
     },
     /// A joint's scale mirrors at some keyframes and not at others.
-    #[error("“{joint}” changes its mirroring in “{clip}”; its axes cannot turn.")]
+    #[error("“{joint}” is mirrored at only some keyframes of “{clip}”; its axes cannot rotate.")]
     MirrorsInClip {
         /// The joint.
         joint: String,
@@ -40,7 +40,7 @@ pub enum RigError {
     },
     /// The result would need shear, which translation, rotation and scale cannot represent.
     #[error(
-        "“{joint}” would have a shear of {shear:.2e}, which no bone can hold: something above it is stretched unevenly. \
+        "“{joint}” would have a shear of {shear:.2e}, which no bone can represent: an ancestor has a non-uniform scale. \
          “Nearest” drops the shear."
     )]
     Shear {
@@ -50,7 +50,9 @@ pub enum RigError {
         shear: f64,
     },
     /// The new parent is a descendant of the joint.
-    #[error("“{joint}” cannot hang from “{parent}”, which is the bone itself or below it.")]
+    #[error(
+        "“{joint}” cannot be a child of “{parent}”, which is the bone itself or one of its descendants."
+    )]
     Below {
         /// The joint.
         joint: String,
@@ -58,7 +60,9 @@ pub enum RigError {
         parent: String,
     },
     /// The skin's joints would be in two scenes.
-    #[error("“{joint}” holds all bones of the skin “{skin}”; “{parent}” is in another scene.")]
+    #[error(
+        "“{joint}” is the root of all bones of the skin “{skin}”; “{parent}” is in another scene."
+    )]
     OtherScene {
         /// The joint.
         joint: String,
@@ -71,25 +75,29 @@ pub enum RigError {
     #[error("“{0}” is locked: unlock it to change its weights.")]
     Locked(String),
     /// No joint can receive the weights of a removed joint.
-    #[error("“{joint}” is the only bone of the skin “{skin}”: nothing could take its weights.")]
-    NoHeir {
+    #[error(
+        "“{joint}” is the only bone of the skin “{skin}”: no other bone can receive its weights."
+    )]
+    NoRecipient {
         /// The joint.
         joint: String,
         /// The skin.
         skin: String,
     },
     /// The chosen joint cannot receive the weights of a removed one.
-    #[error("“{heir}” cannot take the weights of “{joint}”: the skin “{skin}” does not list it.")]
+    #[error(
+        "“{recipient}” cannot receive the weights of “{joint}”: the skin “{skin}” does not list it."
+    )]
     NotInSkin {
         /// The joint to remove.
         joint: String,
         /// The chosen joint.
-        heir: String,
+        recipient: String,
         /// The skin.
         skin: String,
     },
     /// The two ends of a bone are not parent and child.
-    #[error("“{child}” does not hang from “{joint}”: there is no bone between them.")]
+    #[error("“{child}” is not a child of “{joint}”: there is no bone between them.")]
     NoBone {
         /// The requested parent.
         joint: String,
@@ -97,12 +105,12 @@ pub enum RigError {
         child: String,
     },
     /// A skin has no free slot.
-    #[error("The skin “{0}” has as many bones as a skin can have.")]
+    #[error("The skin “{0}” has the largest possible number of bones.")]
     SkinFull(String),
     /// A number is out of its range.
     #[error("{0}")]
     Value(String),
     /// The result breaks an invariant of documents.
-    #[error("The bones cannot be changed so: {0}.")]
+    #[error("The bones cannot be changed: {0}.")]
     Edit(#[from] EditError),
 }

@@ -1,7 +1,7 @@
 //! Subdividing a bone.
 
 use super::frames::set_channel;
-use super::rows::{along, change_rows, distance, handed, shared, smoothstep};
+use super::rows::{along, change_rows, distance, redistributed, shared, smoothstep};
 use super::{RigEdit, RigError, add_to_skins, check_live, joints_of, next_name, set_joints};
 use crate::document::Document;
 use crate::math::Transform;
@@ -25,8 +25,8 @@ pub struct Insert {
 
 /// The edit that inserts joints between a joint and its child, and their ids. No pose changes, whatever the weights:
 /// every new joint has the parent's skin matrix. No clip gets a keyframe. A locked joint keeps its weights.
-pub fn insert(document: &Document, wanted: &Insert) -> Result<(RigEdit, Vec<JointId>), RigError> {
-    let (joint, child, n) = (wanted.joint, wanted.child, wanted.n);
+pub fn insert(document: &Document, request: &Insert) -> Result<(RigEdit, Vec<JointId>), RigError> {
+    let (joint, child, n) = (request.joint, request.child, request.n);
     check_live(document, joint)?;
     check_live(document, child)?;
     let skeleton = document.skeleton.clone();
@@ -77,7 +77,7 @@ pub fn insert(document: &Document, wanted: &Insert) -> Result<(RigEdit, Vec<Join
     if document.locked.contains(&joint) {
         Arc::make_mut(&mut changed.locked).extend(made.iter().copied());
     } else {
-        split_weights(document, &mut changed, wanted, &made)?;
+        split_weights(document, &mut changed, request, &made)?;
     }
     let mut edit = RigEdit::between(document, &changed);
     edit.inherits = made.iter().map(|&new| (new, joint)).collect();
@@ -88,32 +88,32 @@ pub fn insert(document: &Document, wanted: &Insert) -> Result<(RigEdit, Vec<Join
 fn split_weights(
     before: &Document,
     changed: &mut Document,
-    wanted: &Insert,
+    request: &Insert,
     made: &[JointId],
 ) -> Result<(), RigError> {
-    let tail = before.skeleton.joint(wanted.child).rest.translation;
+    let tail = before.skeleton.joint(request.child).rest.translation;
     let others: Vec<DVec3> = before
         .skeleton
-        .children(wanted.joint)
+        .children(request.joint)
         .iter()
-        .filter(|&&c| c != wanted.child)
+        .filter(|&&c| c != request.child)
         .map(|&c| before.skeleton.joint(c).rest.translation)
         .filter(|t| t.length() > 1e-10)
         .collect();
-    let listed: Vec<JointId> = [wanted.joint].iter().chain(made).copied().collect();
+    let listed: Vec<JointId> = [request.joint].iter().chain(made).copied().collect();
     let limit = before.session().brush.max_influences;
     for mesh in shared(changed, &listed) {
         let slots = &mesh.slots;
         change_rows(changed, mesh.mesh, |point, row| {
-            let place = mesh.into_joint.transform_point3(point);
-            let along = along(place, tail)?;
-            let beta = share_of(place, tail, &others);
-            let shares = shares(along, beta, slots.len() - 1, wanted.half_width);
+            let position = mesh.into_joint.transform_point3(point);
+            let along = along(position, tail)?;
+            let beta = share_of(position, tail, &others);
+            let shares = shares(along, beta, slots.len() - 1, request.half_width);
             let shares: Vec<(u16, f64)> = slots.iter().copied().zip(shares).collect();
             if shares[1..].iter().all(|(_, share)| *share == 0.0) {
                 return None;
             }
-            handed(row, slots[0], &shares, limit)
+            redistributed(row, slots[0], &shares, limit)
         })?;
     }
     Ok(())
@@ -121,11 +121,11 @@ fn split_weights(
 
 /// The fraction of a point's weight that belongs to this bone rather than to the bones to the joint's other children:
 /// by distance^-4.
-fn share_of(place: DVec3, tail: DVec3, others: &[DVec3]) -> f64 {
+fn share_of(position: DVec3, tail: DVec3, others: &[DVec3]) -> f64 {
     if others.is_empty() {
         return 1.0;
     }
-    let weight = |tail: DVec3| distance(place, tail).max(1e-12).powi(-4);
+    let weight = |tail: DVec3| distance(position, tail).max(1e-12).powi(-4);
     let own = weight(tail);
     own / (own + others.iter().map(|&t| weight(t)).sum::<f64>())
 }

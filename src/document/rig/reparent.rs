@@ -44,26 +44,26 @@ pub struct Reparent {
     /// The largest error of added keyframes, as a fraction of the model's diagonal.
     pub tolerance: f64,
     /// Whether keyframes are added between the existing times; otherwise only at them.
-    pub halves: bool,
+    pub bisects: bool,
 }
 
 /// The edit that changes the parent of a joint.
-pub fn reparent(document: &Document, wanted: &Reparent) -> Result<RigEdit, RigError> {
+pub fn reparent(document: &Document, request: &Reparent) -> Result<RigEdit, RigError> {
     let mut changed = document.clone();
-    hang(&mut changed, wanted)?;
+    set_parent(&mut changed, request)?;
     let edit = RigEdit::between(document, &changed);
-    Ok(match wanted.keep {
-        Keep::Motion if !wanted.nearest => edit,
+    Ok(match request.keep {
+        Keep::Motion if !request.nearest => edit,
         _ => edit.moving_rest(),
     })
 }
 
 /// Changes the parent of a joint in a scratch copy.
-pub(super) fn hang(document: &mut Document, wanted: &Reparent) -> Result<(), RigError> {
-    let joint = wanted.joint;
+pub(super) fn set_parent(document: &mut Document, request: &Reparent) -> Result<(), RigError> {
+    let joint = request.joint;
     check_live(document, joint)?;
     let skeleton = document.skeleton.clone();
-    if let Some(parent) = wanted.parent {
+    if let Some(parent) = request.parent {
         check_live(document, parent)?;
         if parent == joint || skeleton.ancestors(parent).any(|a| a == joint) {
             return Err(RigError::Below {
@@ -72,22 +72,22 @@ pub(super) fn hang(document: &mut Document, wanted: &Reparent) -> Result<(), Rig
             });
         }
     }
-    check_scene(document, joint, wanted.parent)?;
-    if skeleton.joint(joint).parent == wanted.parent {
+    check_scene(document, joint, request.parent)?;
+    if skeleton.joint(joint).parent == request.parent {
         return Ok(());
     }
     let before = document.clone();
     let mut joints = joints_of(document);
-    joints[joint.get()].parent = wanted.parent;
+    joints[joint.get()].parent = request.parent;
     let followed = joints[joint.get()].rule.inflation_parent;
     set_joints(document, joints);
-    if wanted.keep == Keep::Motion {
+    if request.keep == Keep::Motion {
         let sampled = Sampled {
             joint,
-            parent: wanted.parent,
-            tolerance: wanted.tolerance,
-            halves: wanted.halves,
-            nearest: wanted.nearest,
+            parent: request.parent,
+            tolerance: request.tolerance,
+            bisects: request.bisects,
+            nearest: request.nearest,
         };
         let now = document.clone();
         sample_below(&before, &now, document, &sampled)?;
@@ -166,7 +166,7 @@ pub(super) struct Sampled {
     /// Its new parent.
     pub(super) parent: Option<JointId>,
     pub(super) tolerance: f64,
-    pub(super) halves: bool,
+    pub(super) bisects: bool,
     pub(super) nearest: bool,
 }
 
@@ -177,17 +177,17 @@ pub(super) fn sample_below(
     before: &Document,
     now: &Document,
     changed: &mut Document,
-    wanted: &Sampled,
+    request: &Sampled,
 ) -> Result<(), RigError> {
-    let joint = wanted.joint;
+    let joint = request.joint;
     let splitter = Splitter {
         label: before.skeleton.label(joint),
         signs: signs(before.skeleton.joint(joint).rest.scale()),
-        nearest: wanted.nearest,
+        nearest: request.nearest,
     };
     let old_parent = before.skeleton.joint(joint).parent;
     let into = |pose: &Pose, old: &Pose| -> DAffine3 {
-        let above = wanted.parent;
+        let above = request.parent;
         let above = above.map_or(DAffine3::IDENTITY, |p| world_of(&now.skeleton, pose, p));
         above.inverse() * world_of(&before.skeleton, old, joint)
     };
@@ -200,7 +200,7 @@ pub(super) fn sample_below(
 
     let (old_chain, new_chain) = (
         chain(&before.skeleton, old_parent),
-        chain(&now.skeleton, wanted.parent),
+        chain(&now.skeleton, request.parent),
     );
     let path: BTreeSet<JointId> = old_chain
         .symmetric_difference(&new_chain)
@@ -223,7 +223,7 @@ pub(super) fn sample_below(
         let mut moving = path.clone();
         moving.extend(old_chain.intersection(&new_chain).filter(|j| !same_keys(j)));
         let is_still = keys(old, &moving).is_empty() && keys(new, &moving).is_empty();
-        let map = moved_by(before, now, old_parent, wanted.parent);
+        let map = moved_by(before, now, old_parent, request.parent);
         let mut made = Clip::clone(new);
         match map.filter(|_| is_still) {
             Some(map) => {
@@ -246,11 +246,11 @@ pub(super) fn sample_below(
                 let own_chain = chain(&before.skeleton, Some(joint));
                 let mut there = Motion::new(before, old, &own_chain);
                 let mut here = Motion::new(now, new, &new_chain);
-                let mut tolerance = resampling(now, wanted.parent, joint, wanted.tolerance);
-                tolerance.halves = wanted.halves;
+                let mut tolerance = resampling(now, request.parent, joint, request.tolerance);
+                tolerance.bisects = request.bisects;
                 let mut fault = None;
                 let keyed = Resampled::new(&times, tolerance, |time| {
-                    let above = wanted.parent;
+                    let above = request.parent;
                     let above = above.map_or(DAffine3::IDENTITY, |p| here.world(p, time));
                     let local = above.inverse() * there.world(joint, time);
                     splitter.split(local).unwrap_or_else(|error| {

@@ -67,7 +67,7 @@ impl Document {
         }
         for (id, joint) in rig.instances {
             if joint.get() >= changed.skeleton.len() {
-                return refused(format!("object {} hangs from bone {}", id.0, joint.0));
+                return refused(format!("object {} refers to bone {}", id.0, joint.0));
             }
             let Some(instance) = changed.instances.get_mut(&id) else {
                 continue;

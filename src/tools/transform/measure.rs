@@ -3,7 +3,7 @@
 use super::{Axis, Constraint, Subject, Transforming, Turning};
 use crate::document::session::{PoseSpace, TransformKind};
 use crate::math::Transform;
-use crate::skeleton::orientation::turn_in_space;
+use crate::skeleton::orientation::rotation_in_space;
 use crate::tools::gizmo;
 use glam::{DMat3, DQuat, DVec3, Vec2, Vec3};
 use std::f64::consts::{PI, TAU};
@@ -52,7 +52,7 @@ impl Transforming {
                 if a.length() < 1.0 || b.length() < 1.0 {
                     return 0.0;
                 }
-                // y points down: counter-clockwise as seen is positive.
+                // y points down: counter-clockwise on the screen is positive.
                 wrapped(-a.perp_dot(b).atan2(a.dot(b)))
             }
             Turning::Ring { axis, zero } => {
@@ -188,7 +188,7 @@ impl Transforming {
     }
 
     /// The world translation of one joint, metres.
-    pub(super) fn way(&self, subject: &Subject) -> DVec3 {
+    pub(super) fn translation(&self, subject: &Subject) -> DVec3 {
         let map = self.space_of(subject);
         let typed = self.typed.value();
         let step = self.step(self.move_step());
@@ -216,14 +216,18 @@ impl Transforming {
                 } else {
                     None
                 };
-                let way = pair.map_or_else(|| self.in_view(), |(a, b)| (b - a).as_dvec3());
-                let mut inside = measured.transpose() * way;
+                let translation = pair.map_or_else(|| self.in_view(), |(a, b)| (b - a).as_dvec3());
+                let mut inside = measured.transpose() * translation;
                 inside[axis.index()] = 0.0;
                 map * DVec3::new(snap(inside.x), snap(inside.y), snap(inside.z))
             }
             (Constraint::Free | Constraint::Trackball, None) => {
-                let way = self.in_view();
-                DVec3::new(snap(way.x), snap(way.y), snap(way.z))
+                let translation = self.in_view();
+                DVec3::new(
+                    snap(translation.x),
+                    snap(translation.y),
+                    snap(translation.z),
+                )
             }
         }
     }
@@ -250,13 +254,13 @@ impl Transforming {
         match self.kind {
             TransformKind::Rotate => local.rotation = self.rotated(subject),
             TransformKind::Move => {
-                let way = self.way(subject);
-                if way != DVec3::ZERO {
+                let translation = self.translation(subject);
+                if translation != DVec3::ZERO {
                     let linear = subject.parent_linear;
                     let inside = if linear.determinant().abs() > 1e-30 {
-                        linear.inverse() * way
+                        linear.inverse() * translation
                     } else {
-                        subject.parent.transpose() * way
+                        subject.parent.transpose() * translation
                     };
                     local.translation += inside;
                 }
@@ -277,7 +281,7 @@ impl Transforming {
 
     pub(super) fn rotated(&self, subject: &Subject) -> DQuat {
         let start = subject.start.rotation;
-        let in_world = |turn: DQuat| turn_in_space(subject.parent, turn) * start;
+        let in_world = |turn: DQuat| rotation_in_space(subject.parent, turn) * start;
         match self.constraint {
             Constraint::Axis(axis) | Constraint::Plane(axis) => {
                 let angle = self.angle();

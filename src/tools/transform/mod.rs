@@ -316,12 +316,12 @@ impl Transforming {
                 format!("{verb}{what} {:.1}°", tidy(self.angle().to_degrees(), 0.05))
             }
             (TransformKind::Move, None) => {
-                let way = self.way(&self.subjects[self.active]);
+                let translation = self.translation(&self.subjects[self.active]);
                 let length = match self.constraint {
                     Constraint::Axis(axis) => {
-                        (self.space_of(&self.subjects[self.active]) * axis.unit()).dot(way)
+                        (self.space_of(&self.subjects[self.active]) * axis.unit()).dot(translation)
                     }
-                    _ => way.length(),
+                    _ => translation.length(),
                 };
                 format!("{verb}{what} {:.3} m", tidy(length, 5e-4))
             }
