@@ -107,13 +107,13 @@ fn split_weights(
         change_rows(changed, mesh.mesh, |point, row| {
             let position = mesh.into_joint.transform_point3(point);
             let along = along(position, tail)?;
-            let beta = share_of(position, tail, &others);
-            let shares = shares(along, beta, slots.len() - 1, request.half_width);
-            let shares: Vec<(u16, f64)> = slots.iter().copied().zip(shares).collect();
-            if shares[1..].iter().all(|(_, share)| *share == 0.0) {
+            let beta = fraction_of_bone(position, tail, &others);
+            let fractions = fractions(along, beta, slots.len() - 1, request.half_width);
+            let fractions: Vec<(u16, f64)> = slots.iter().copied().zip(fractions).collect();
+            if fractions[1..].iter().all(|(_, fraction)| *fraction == 0.0) {
                 return None;
             }
-            redistributed(row, slots[0], &shares, limit)
+            redistributed(row, slots[0], &fractions, limit)
         })?;
     }
     Ok(())
@@ -121,7 +121,7 @@ fn split_weights(
 
 /// The fraction of a point's weight that belongs to this bone rather than to the bones to the joint's other children:
 /// by distance^-4.
-fn share_of(position: DVec3, tail: DVec3, others: &[DVec3]) -> f64 {
+fn fraction_of_bone(position: DVec3, tail: DVec3, others: &[DVec3]) -> f64 {
     if others.is_empty() {
         return 1.0;
     }
@@ -131,8 +131,8 @@ fn share_of(position: DVec3, tail: DVec3, others: &[DVec3]) -> f64 {
 }
 
 /// The fractions for the joint and the `n` new ones at the parameter `along` of the bone, 0 - 1.
-fn shares(along: f64, beta: f64, n: usize, half_width: Option<f64>) -> Vec<f64> {
-    let mut shares = vec![0.0; n + 1];
+fn fractions(along: f64, beta: f64, n: usize, half_width: Option<f64>) -> Vec<f64> {
+    let mut fractions = vec![0.0; n + 1];
     if n == 1 {
         let u = 0.5;
         let h = half_width.unwrap_or(u / 2.0).clamp(0.0, u);
@@ -141,21 +141,21 @@ fn shares(along: f64, beta: f64, n: usize, half_width: Option<f64>) -> Vec<f64> 
         } else {
             f64::from(u8::from(along >= u))
         };
-        shares[1] = e * beta;
+        fractions[1] = e * beta;
     } else {
         // Hat functions over the knots 0, u_1 .. u_n; the last one is constant up to the tail.
         let at = (along * (n as f64 + 1.0)).min(n as f64);
         let low = (at.floor() as usize).min(n - 1);
         let e = at - low as f64;
-        shares[low] = (1.0 - e) * beta;
-        shares[low + 1] = e * beta;
-        shares[0] = 0.0;
+        fractions[low] = (1.0 - e) * beta;
+        fractions[low + 1] = e * beta;
+        fractions[0] = 0.0;
     }
-    shares[0] = 1.0 - shares[1..].iter().sum::<f64>();
-    if shares[0] < 1e-12 {
-        shares[0] = 0.0;
+    fractions[0] = 1.0 - fractions[1..].iter().sum::<f64>();
+    if fractions[0] < 1e-12 {
+        fractions[0] = 0.0;
     }
-    shares
+    fractions
 }
 
 #[cfg(test)]
@@ -164,12 +164,12 @@ mod tests {
 
     #[test]
     fn weights_go_over_smoothly_at_one_joint_and_by_hats_at_several() {
-        assert_eq!(shares(0.2, 1.0, 1, None), [1.0, 0.0]);
-        assert_eq!(shares(0.5, 1.0, 1, None), [0.5, 0.5]);
-        assert_eq!(shares(0.9, 1.0, 1, None), [0.0, 1.0]);
-        assert_eq!(shares(0.5, 0.5, 1, Some(0.1)), [0.75, 0.25]);
-        assert_eq!(shares(0.5, 1.0, 3, None), [0.0, 0.0, 1.0, 0.0]);
-        assert_eq!(shares(0.125, 1.0, 3, None), [0.5, 0.5, 0.0, 0.0]);
-        assert_eq!(shares(1.0, 1.0, 3, None), [0.0, 0.0, 0.0, 1.0]);
+        assert_eq!(fractions(0.2, 1.0, 1, None), [1.0, 0.0]);
+        assert_eq!(fractions(0.5, 1.0, 1, None), [0.5, 0.5]);
+        assert_eq!(fractions(0.9, 1.0, 1, None), [0.0, 1.0]);
+        assert_eq!(fractions(0.5, 0.5, 1, Some(0.1)), [0.75, 0.25]);
+        assert_eq!(fractions(0.5, 1.0, 3, None), [0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(fractions(0.125, 1.0, 3, None), [0.5, 0.5, 0.0, 0.0]);
+        assert_eq!(fractions(1.0, 1.0, 3, None), [0.0, 0.0, 0.0, 1.0]);
     }
 }

@@ -145,7 +145,7 @@ fn remove_joint(
 }
 
 /// The slots that receive the weights of a removed joint in a mesh.
-struct Shares {
+struct Recipients {
     from: u16,
     target: u16,
     /// The children that the skin lists, each with the tail of the bone to it.
@@ -233,7 +233,7 @@ fn redistribute_weights(
             return Err(RigError::Locked(skeleton.label(taker)));
         }
     }
-    let shares = Shares {
+    let recipients = Recipients {
         from,
         target: shared(target).ok_or_else(no_heir)?,
         children,
@@ -241,11 +241,11 @@ fn redistribute_weights(
     };
     let limit = tree.session().brush.max_influences;
     change_rows(document, mesh, |point, row| {
-        redistributed(row, from, &shares.at(point), limit)
+        redistributed(row, from, &recipients.at(point), limit)
     })
 }
 
-impl Shares {
+impl Recipients {
     /// The slots and their fractions of the weight at a point in the bind pose.
     fn at(&self, point: DVec3) -> Vec<(u16, f64)> {
         let position = self.into_joint.transform_point3(point);

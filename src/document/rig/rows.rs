@@ -86,27 +86,27 @@ pub(super) fn change_rows(
     Ok(())
 }
 
-/// `row` with the weight of `from` distributed over `shares`, whose fractions sum to 1. Where that makes the row longer
+/// `row` with the weight of `from` distributed over `fractions`, whose fractions sum to 1. Where that makes the row longer
 /// than `limit` and longer than it was, the largest fraction gets all of it.
 ///
 /// `None` where `from` has no weight and no entry in the row.
 pub(super) fn redistributed(
     row: RowRef<'_>,
     from: u16,
-    shares: &[(u16, f64)],
+    fractions: &[(u16, f64)],
     limit: usize,
 ) -> Option<Vec<(u16, f32)>> {
     let at = row.joints.iter().position(|&j| j == from)?;
     let weight = row.weights[at];
-    let largest = shares
+    let largest = fractions
         .iter()
         .copied()
         .reduce(|a, b| if b.1 > a.1 { b } else { a });
     let all = |slot: u16| vec![(slot, weight)];
     let mut parts: Vec<(u16, f32)> = Vec::new();
     let mut left = weight;
-    for &(slot, share) in shares {
-        let part = (f64::from(weight) * share) as f32;
+    for &(slot, fraction) in fractions {
+        let part = (f64::from(weight) * fraction) as f32;
         if part > 0.0 && slot != from {
             // So that the two sum to the weight again, bit for bit.
             let rest = left - part.min(left);
@@ -114,11 +114,11 @@ pub(super) fn redistributed(
             left = rest;
         }
     }
-    let keeps = shares.iter().find(|(slot, _)| *slot == from);
+    let keeps = fractions.iter().find(|(slot, _)| *slot == from);
     match (keeps, parts.first_mut()) {
         // The remainder, so that the sum stays exact to the last bit.
-        (Some((_, share)), _) => {
-            if *share > 0.0 && left > 0.0 {
+        (Some((_, fraction)), _) => {
+            if *fraction > 0.0 && left > 0.0 {
                 parts.insert(0, (from, left));
             } else if let Some(part) = parts.last_mut() {
                 part.1 += left;
@@ -189,25 +189,25 @@ mod tests {
         std::iter::once(pairs.to_vec()).collect()
     }
 
-    fn handed_on(pairs: &[(u16, f32)], shares: &[(u16, f64)], limit: usize) -> Vec<(u16, f32)> {
-        redistributed(row(pairs).row(0), 1, shares, limit).unwrap()
+    fn moved(pairs: &[(u16, f32)], fractions: &[(u16, f64)], limit: usize) -> Vec<(u16, f32)> {
+        redistributed(row(pairs).row(0), 1, fractions, limit).unwrap()
     }
 
     #[test]
     fn weights_pass_on_and_sums_stay() {
         let before = [(0, 0.25), (1, 0.5), (2, 0.25)];
         assert_eq!(
-            handed_on(&before, &[(1, 0.75), (3, 0.25)], 4),
+            moved(&before, &[(1, 0.75), (3, 0.25)], 4),
             [(0, 0.25), (1, 0.375), (2, 0.25), (3, 0.125)]
         );
         // No free entry: the larger fraction gets all.
         assert_eq!(
-            handed_on(&before, &[(1, 0.75), (3, 0.25)], 3),
+            moved(&before, &[(1, 0.75), (3, 0.25)], 3),
             [(0, 0.25), (1, 0.5), (2, 0.25)]
         );
         // To joints that the row already has.
         assert_eq!(
-            handed_on(&before, &[(0, 0.5), (2, 0.5)], 3),
+            moved(&before, &[(0, 0.5), (2, 0.5)], 3),
             [(0, 0.5), (2, 0.5)]
         );
         assert!(redistributed(row(&[(0, 1.0)]).row(0), 1, &[(3, 1.0)], 4).is_none());

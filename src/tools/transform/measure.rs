@@ -1,6 +1,6 @@
 //! The amount by which the pointer, or a typed number, moves, rotates or scales each bone.
 
-use super::{Axis, Constraint, Subject, Transforming, Turning};
+use super::{AngleSource, Axis, Constraint, Subject, Transforming};
 use crate::document::session::{PoseSpace, TransformKind};
 use crate::math::Transform;
 use crate::skeleton::orientation::rotation_in_space;
@@ -44,7 +44,7 @@ impl Transforming {
     /// Signed angle of the pointer between two positions, radians.
     pub(super) fn angle_between(&self, from_px: Vec2, to_px: Vec2) -> f64 {
         match self.turning {
-            Turning::Screen => {
+            AngleSource::Screen => {
                 let Some(centre) = self.screen.project(self.pivot) else {
                     return 0.0;
                 };
@@ -55,7 +55,7 @@ impl Transforming {
                 // y points down: counter-clockwise on the screen is positive.
                 wrapped(-a.perp_dot(b).atan2(a.dot(b)))
             }
-            Turning::Ring { axis, zero } => {
+            AngleSource::Ring { axis, zero } => {
                 let angle = |px| {
                     let at = self.on_plane(px, axis)?;
                     let (x, y) = (zero - self.pivot, axis.cross(zero - self.pivot));
@@ -67,7 +67,7 @@ impl Transforming {
                     _ => 0.0,
                 }
             }
-            Turning::Tangent {
+            AngleSource::Tangent {
                 along_px,
                 radius_px,
             } => f64::from((to_px - from_px).dot(along_px) / radius_px),
@@ -85,9 +85,9 @@ impl Transforming {
 
     /// Continues with the angle on the screen instead of the ring.
     pub(super) fn release_ring(&mut self) {
-        if self.turning != Turning::Screen {
+        if self.turning != AngleSource::Screen {
             self.turned *= self.facing();
-            self.turning = Turning::Screen;
+            self.turning = AngleSource::Screen;
         }
     }
 
@@ -112,7 +112,7 @@ impl Transforming {
             return degrees.to_radians();
         }
         let turned = match self.turning {
-            Turning::Screen => self.turned * self.facing(),
+            AngleSource::Screen => self.turned * self.facing(),
             _ => self.turned,
         };
         if self.snap {
