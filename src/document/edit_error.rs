@@ -13,31 +13,31 @@ pub enum EditError {
     /// The document has no such joint.
     #[error("there is no bone {}; the model has {n_joints}", joint.0)]
     NoJoint {
-        /// The joint.
+        /// The joint that does not exist.
         joint: JointId,
-        /// How many there are.
+        /// How many joints there are.
         n_joints: usize,
     },
-    /// Two lists of an edit do not belong together.
+    /// Two lists of an edit have different lengths.
     #[error("{what}: {found} given, {expected} needed")]
     Length {
         /// Which list.
         what: &'static str,
         /// Its length.
         found: usize,
-        /// What it should be.
+        /// The expected length.
         expected: usize,
     },
-    /// A point is outside of the mesh or named twice.
-    #[error("point {point} is named twice or outside of the mesh's {n_points} points")]
+    /// A point does not exist in the mesh or is listed twice.
+    #[error("vertex {point} is listed twice or not among the mesh's {n_points} vertices")]
     Point {
         /// The point.
         point: u32,
-        /// How many there are.
+        /// How many points there are.
         n_points: usize,
     },
     /// A row is not a list of distinct joints of the skin with finite weights >= 0.
-    #[error("the weights of point {point} are not valid: {why}")]
+    #[error("the weights of vertex {point} are not valid: {why}")]
     Row {
         /// The point.
         point: u32,
@@ -54,14 +54,14 @@ pub enum EditError {
     #[error("the layers are not valid: {0}")]
     Layers(String),
     /// A value of a painted map is out of its range.
-    #[error("{value} is not a {}: 0 - {} is", .mask.label().to_lowercase(), .mask.limit())]
+    #[error("{value} is not a valid {}: it must be 0 - {}", .mask.label().to_lowercase(), .mask.limit())]
     MaskValue {
         /// The map.
         mask: MaskOf,
         /// The value.
         value: f32,
     },
-    /// A joint's rule cannot be.
+    /// A joint's rule is not valid.
     #[error("\"{joint}\": {why}")]
     JointRule {
         /// The joint.
@@ -69,8 +69,8 @@ pub enum EditError {
         /// What is wrong.
         why: String,
     },
-    /// A joint is named twice.
-    #[error("bone {} is named twice", .0.0)]
+    /// A joint is listed twice.
+    #[error("bone {} is listed twice", .0.0)]
     Twice(JointId),
     /// A number is not finite.
     #[error("{0} has a value that is not a finite number")]
@@ -83,12 +83,12 @@ pub enum EditError {
         /// What is wrong.
         why: String,
     },
-    /// A change of the joints breaks an invariant.
+    /// A change of the rig breaks an invariant.
     #[error("{0}")]
     Rig(String),
 }
 
-/// Compares the lengths of two lists of an edit.
+/// Checks that two lists of an edit have the same length.
 pub(super) fn length(what: &'static str, found: usize, expected: usize) -> Result<(), EditError> {
     if found == expected {
         Ok(())

@@ -1,13 +1,13 @@
-//! What must hold of every document, before and after every edit.
+//! The invariants of every document, before and after every edit.
 
 use super::model::InvalidParts;
 use super::validity::{check_clip, check_row};
 use super::{Document, LayerStack, LayersEdit, Parts};
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Severity, counted};
 use crate::skeleton::JointId;
 
 impl Document {
-    /// A document at rest. Fails with the first broken invariant of severity error.
+    /// A document in its rest pose. Fails with the first broken invariant of severity error.
     pub fn new(parts: Parts) -> Result<Self, InvalidParts> {
         let document = Self::assemble(parts);
         match check(&document)
@@ -20,8 +20,8 @@ impl Document {
     }
 }
 
-/// Every broken invariant of severity error, and everything else an artist should know: points without weight, sums
-/// that are not 1, joints named alike.
+/// Every broken invariant of severity error, and other findings for the artist: points without weight, sums that are
+/// not 1, joints with equal names.
 pub fn check(document: &Document) -> Vec<Finding> {
     let mut findings = Vec::new();
     check_references(document, &mut findings);
@@ -70,7 +70,7 @@ fn check_references(document: &Document, findings: &mut Vec<Finding>) {
         if let Some(j) = skin.joints.iter().find(|j| j.get() >= n_slots) {
             findings.push(Finding::error(
                 &place,
-                format!("It names bone {}, which does not exist.", j.0),
+                format!("It lists bone {}, which does not exist.", j.0),
             ));
         }
     }
@@ -112,7 +112,7 @@ fn check_influences(document: &Document, findings: &mut Vec<Finding>) {
             findings.push(Finding::error(
                 &place,
                 format!(
-                    "{} points have {} rows of weights.",
+                    "{} vertices have {} rows of weights.",
                     item.geometry.n_points(),
                     item.influences.len()
                 ),
@@ -127,7 +127,7 @@ fn check_influences(document: &Document, findings: &mut Vec<Finding>) {
             if let Err(why) = check_row(row, n_joints) {
                 findings.push(Finding::error(
                     &place,
-                    format!("The weights of point {point} are not valid: {why}."),
+                    format!("The weights of vertex {point} are not valid: {why}."),
                 ));
                 break;
             }
@@ -141,13 +141,19 @@ fn check_influences(document: &Document, findings: &mut Vec<Finding>) {
         if unweighted > 0 {
             findings.push(Finding::warning(
                 &place,
-                format!("{unweighted} points have no weight and will not move."),
+                format!(
+                    "{} without weight: the pose has no effect there.",
+                    counted(unweighted, "vertex")
+                ),
             ));
         }
         if off_sum > 0 {
             findings.push(Finding::warning(
                 &place,
-                format!("The weights of {off_sum} points do not sum to 1."),
+                format!(
+                    "{} with weights that do not sum to 1.",
+                    counted(off_sum, "vertex")
+                ),
             ));
         }
     }
@@ -165,7 +171,7 @@ fn check_masks(document: &Document, findings: &mut Vec<Finding>) {
                 let map = kind.label().to_lowercase();
                 findings.push(Finding::error(
                     format!("{map} of mesh {} \"{}\"", id.0, item.geometry.name),
-                    format!("Point {point} of {n_points} has the value {value}."),
+                    format!("Vertex {point} of {n_points} has the value {value}."),
                 ));
             }
         }
@@ -200,7 +206,7 @@ fn check_layers(document: &Document, findings: &mut Vec<Finding>) {
         if !pairs.into_iter().all(|(a, b)| a.same_bits(b)) {
             findings.push(Finding::error(
                 place,
-                "The weights are not what the layers show.",
+                "The weights are not the composite of the layers.",
             ));
         }
     }
@@ -211,7 +217,10 @@ fn check_rules(document: &Document, findings: &mut Vec<Finding>) {
         let rule = document.skeleton.joint(joint).rule;
         if let Err(why) = rule.check(joint, &document.skeleton) {
             let place = format!("bone \"{}\"", document.skeleton.label(joint));
-            findings.push(Finding::error(place, format!("Its rule cannot be: {why}.")));
+            findings.push(Finding::error(
+                place,
+                format!("Its rule is not valid: {why}."),
+            ));
         }
     }
 }

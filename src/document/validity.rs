@@ -1,16 +1,16 @@
-//! Whether rows and clips fit a document.
+//! Whether rows and clips are valid for a document.
 
 use crate::skeleton::{Clip, Interpolation, Pose, Property};
 use crate::skinning::RowRef;
 
-/// Whether `row` lists distinct joints below `n_joints` with finite weights >= 0; else what is wrong.
+/// Checks that `row` lists distinct joints below `n_joints` with finite weights >= 0; the error names the problem.
 pub fn check_row(row: RowRef<'_>, n_joints: usize) -> Result<(), String> {
     for (i, (joint, weight)) in row.iter().enumerate() {
         if usize::from(joint) >= n_joints {
             return Err(format!("bone {joint} of a skin with {n_joints} bones"));
         }
         if row.joints[..i].contains(&joint) {
-            return Err(format!("bone {joint} is named twice"));
+            return Err(format!("bone {joint} is listed twice"));
         }
         if !(weight.is_finite() && weight >= 0.0) {
             return Err(format!("the weight {weight} of bone {joint}"));
@@ -19,8 +19,8 @@ pub fn check_row(row: RowRef<'_>, n_joints: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the channels of `clip` fit the model: existing joints, ascending finite times, values of the right count;
-/// else what is wrong.
+/// Checks that the channels of `clip` fit the model: existing joints, ascending finite times, values of the right
+/// count; the error names the problem.
 pub fn check_clip(clip: &Clip, rest: &Pose) -> Result<(), String> {
     for (c, channel) in clip.channels.iter().enumerate() {
         let joint = channel.joint.get();
@@ -37,7 +37,7 @@ pub fn check_clip(clip: &Clip, rest: &Pose) -> Result<(), String> {
         let expected = channel.times.len() * per_key * channel.property.width(targets.len());
         if channel.times.is_empty() || (expected == 0 && channel.property != Property::MorphWeights)
         {
-            return Err(format!("channel {c} has no keys"));
+            return Err(format!("channel {c} has no keyframes"));
         }
         if channel.values.len() != expected {
             return Err(format!(

@@ -1,40 +1,40 @@
-//! Two-bone inverse kinematics: where an elbow goes when a hand is pulled.
+//! Two-bone inverse kinematics.
 
-use super::orientation::{orientation, parent_world_of, turn_in_space, world_of};
+use super::orientation::{orientation, parent_world_of, rotation_in_space, world_of};
 use super::{JointId, Pose, Skeleton};
 use glam::{DMat3, DQuat, DVec3};
 
-/// Below this a length counts as none, relative to the size of the chain.
+/// Lengths below this fraction of the size of the chain count as zero.
 const NOTHING: f64 = 1e-9;
-/// A chain whose bend is flatter than this (sine of the angle) has no bend plane of its own.
+/// A chain whose bend angle has a sine below this has no bend plane of its own.
 const STRAIGHT: f64 = 5e-3;
 
-/// The places of a chain's joints in one space: shoulder, elbow, wrist.
+/// The positions of a chain's joints in one space: shoulder, elbow, wrist.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoBone {
-    /// The joint that stays.
+    /// The root joint, which keeps its position.
     pub root: DVec3,
-    /// The joint that bends.
+    /// The middle joint, which bends.
     pub mid: DVec3,
-    /// The joint that reaches.
+    /// The end joint, which reaches for the target.
     pub end: DVec3,
 }
 
-/// Where a chain goes.
+/// The solution for a chain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reached {
-    /// The new places: bone lengths as before.
-    pub places: TwoBone,
-    /// How the bone from the root turns, in the space of the places.
-    pub root_turn: DQuat,
-    /// How the bone from the mid joint turns altogether (that of the root included).
-    pub mid_turn: DQuat,
+    /// The new positions; bone lengths are kept.
+    pub positions: TwoBone,
+    /// The rotation of the bone from the root, in the space of the positions.
+    pub root_rotation: DQuat,
+    /// The total rotation of the bone from the mid joint (that of the root included).
+    pub mid_rotation: DQuat,
 }
 
 impl TwoBone {
-    /// Bends the chain so that its end comes to `target`, or as near as the bones are long.
+    /// Bends the chain so that its end reaches `target`, or comes as close as the lengths of the bones allow.
     ///
-    /// `pole`: the side that the mid joint points to; without one the bend plane only swings along with the target. All
+    /// `pole`: the direction in which the mid joint points; without one the bend plane only swings with the target. All
     /// numbers are finite for straight, folded and zero-length chains. Source: the law of cosines.
     pub fn reach(&self, target: DVec3, pole: Option<DVec3>) -> Reached {
         let (upper, lower) = (self.mid - self.root, self.end - self.mid);
@@ -43,9 +43,9 @@ impl TwoBone {
         let finite = target.is_finite() && (a + b).is_finite();
         if !finite || a + b <= f64::MIN_POSITIVE {
             return Reached {
-                places: *self,
-                root_turn: DQuat::IDENTITY,
-                mid_turn: DQuat::IDENTITY,
+                positions: *self,
+                root_rotation: DQuat::IDENTITY,
+                mid_rotation: DQuat::IDENTITY,
             };
         }
         let pull = target - self.root;
@@ -59,7 +59,7 @@ impl TwoBone {
         let bend = upper.cross(lower);
         let normal_before = direction(bend, STRAIGHT * a * b + f64::MIN_POSITIVE);
         let swing = swing(along_before, along, normal_before);
-        // `normal` = (side the mid joint lies on) x (direction to the end).
+        // `normal` = (direction towards the mid joint) x (direction to the end).
         let poled = pole.and_then(|pole| {
             let side = (pole - self.root).reject_from_normalized(along);
             Some(direction(side, tiny.max(NOTHING))?.cross(along))
@@ -68,7 +68,7 @@ impl TwoBone {
             .or(normal_before.map(|n| swing * n))
             .and_then(|n| direction(n.reject_from_normalized(along), NOTHING))
             .unwrap_or_else(|| along.any_orthonormal_vector());
-        // A straight chain takes the normal that needs no twist.
+        // A straight chain gets the normal that needs no twist.
         let normal_before = normal_before.unwrap_or_else(|| swing.inverse() * normal);
 
         let side = along.cross(normal);
@@ -80,50 +80,50 @@ impl TwoBone {
         let height = (a * a - x * x).max(0.0).sqrt();
         let mid = self.root + along * x + side * height;
         let end = self.root + along * distance;
-        let root_turn = frame_turn(upper, normal_before, mid - self.root, normal, tiny);
-        let mid_turn = frame_turn(lower, normal_before, end - mid, normal, tiny);
+        let root_rotation = frame_rotation(upper, normal_before, mid - self.root, normal, tiny);
+        let mid_rotation = frame_rotation(lower, normal_before, end - mid, normal, tiny);
         Reached {
-            places: TwoBone {
+            positions: TwoBone {
                 root: self.root,
                 mid,
                 end,
             },
-            root_turn: root_turn.or(mid_turn).unwrap_or(swing),
-            mid_turn: mid_turn.or(root_turn).unwrap_or(swing),
+            root_rotation: root_rotation.or(mid_rotation).unwrap_or(swing),
+            mid_rotation: mid_rotation.or(root_rotation).unwrap_or(swing),
         }
     }
 
-    /// Whether it is too straight (or folded) to say which way it bends.
+    /// Whether the chain is too straight (or folded) to define a bend plane.
     pub fn is_straight(&self) -> bool {
         let (upper, lower) = (self.mid - self.root, self.end - self.mid);
         upper.cross(lower).length() <= STRAIGHT * upper.length() * lower.length()
     }
 }
 
-/// Three joints of a skeleton that reach as one: an end, and two above it.
+/// An IK chain of a skeleton: an end joint and two of its ancestors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
-    /// The joint that stays.
+    /// The joint that keeps its position.
     pub root: JointId,
     /// The joint that bends.
     pub mid: JointId,
-    /// The joint that reaches.
+    /// The joint that reaches for the target.
     pub end: JointId,
 }
 
 impl Chain {
-    /// The chain that ends in `end`: the next two joints above it that are bones, have a length and are no helpers.
-    /// `None` where there are not two.
+    /// The chain that ends in `end`: its next two ancestors that are bones, have a length and are no helpers. `None`
+    /// where there are not two.
     pub fn above(
         skeleton: &Skeleton,
         end: JointId,
         is_bone: impl Fn(JointId) -> bool,
     ) -> Option<Self> {
         let rest = Pose::rest(skeleton);
-        let place = |joint| world_of(skeleton, &rest, joint).translation;
-        let mut below = place(end);
+        let position = |joint| world_of(skeleton, &rest, joint).translation;
+        let mut below = position(end);
         let mut found = skeleton.ancestors(end).filter(|&joint| {
-            let at = place(joint);
+            let at = position(joint);
             let counts = is_bone(joint)
                 && !is_helper(&skeleton.joint(joint).name)
                 && at.distance(below) > NOTHING * (1.0 + at.length());
@@ -137,21 +137,21 @@ impl Chain {
         Some(Self { root, mid, end })
     }
 
-    /// Where its joints are in `pose`, world.
-    pub fn places(&self, skeleton: &Skeleton, pose: &Pose) -> TwoBone {
-        let place = |joint| world_of(skeleton, pose, joint).translation;
+    /// The positions of its joints in `pose`, world.
+    pub fn positions(&self, skeleton: &Skeleton, pose: &Pose) -> TwoBone {
+        let position = |joint| world_of(skeleton, pose, joint).translation;
         TwoBone {
-            root: place(self.root),
-            mid: place(self.mid),
-            end: place(self.end),
+            root: position(self.root),
+            mid: position(self.mid),
+            end: position(self.end),
         }
     }
 
-    /// Turns the root and the mid joint so that the end comes to `target` (world), and the end so that it is oriented
-    /// as `end_orientation` in the world where one is given. Returns how far from the target the end stays.
+    /// Rotates the root and the mid joint so that the end reaches `target` (world), and the end so that it has the
+    /// world orientation `end_orientation`, if given. Returns the remaining distance to the target.
     ///
-    /// `rest` says which way a straight chain bends. Under scale that is not uniform lengths change with the direction:
-    /// what the closed form leaves is then closed by damped least squares (Wampler 1986, Nakamura & Hanafusa 1986).
+    /// `rest` defines which way a straight chain bends. Under non-uniform scale the lengths change with the direction:
+    /// the remaining distance is then reduced by damped least squares (Wampler 1986, Nakamura & Hanafusa 1986).
     pub fn reach(
         &self,
         skeleton: &Skeleton,
@@ -163,61 +163,61 @@ impl Chain {
         const ROUNDS: usize = 12;
         let mut gap = f64::INFINITY;
         for _ in 0..ROUNDS {
-            let before = self.places(skeleton, pose);
+            let before = self.positions(skeleton, pose);
             let pole = before
                 .is_straight()
                 .then(|| self.natural_pole(skeleton, pose, rest, &before));
             let reached = before.reach(target, pole);
-            turn_in_world(skeleton, pose, self.root, reached.root_turn);
-            turn_in_world(
+            rotate_in_world(skeleton, pose, self.root, reached.root_rotation);
+            rotate_in_world(
                 skeleton,
                 pose,
                 self.mid,
-                reached.mid_turn * reached.root_turn.inverse(),
+                reached.mid_rotation * reached.root_rotation.inverse(),
             );
-            let now = self.places(skeleton, pose);
+            let now = self.positions(skeleton, pose);
             gap = now.end.distance(target);
             let size = 1.0 + target.length();
-            if now.end.distance(reached.places.end) <= 1e-12 * size || !gap.is_finite() {
+            if now.end.distance(reached.positions.end) <= 1e-12 * size || !gap.is_finite() {
                 break;
             }
-            // Scale made another angle of it: point at the target at least, then bend again.
+            // Non-uniform scale changed the angle: aim at the target first, then bend again.
             let tiny = NOTHING * size;
             if let (Some(from), Some(to)) = (
                 direction(now.end - now.root, tiny),
                 direction(target - now.root, tiny),
             ) {
-                turn_in_world(skeleton, pose, self.root, swing(from, to, None));
-                gap = self.places(skeleton, pose).end.distance(target);
+                rotate_in_world(skeleton, pose, self.root, swing(from, to, None));
+                gap = self.positions(skeleton, pose).end.distance(target);
             }
         }
         if gap > 1e-9 * (1.0 + target.length()) {
-            gap = self.creep(skeleton, pose, target, gap);
+            gap = self.reduce_gap(skeleton, pose, target, gap);
         }
         if let Some(wanted) = end_orientation {
             let now = orientation(world_of(skeleton, pose, self.end).matrix3);
-            let turn = wanted * now.transpose();
-            if turn.determinant() > 0.0 {
-                turn_in_world(skeleton, pose, self.end, DQuat::from_mat3(&turn));
+            let rotation = wanted * now.transpose();
+            if rotation.determinant() > 0.0 {
+                rotate_in_world(skeleton, pose, self.end, DQuat::from_mat3(&rotation));
             }
         }
         gap
     }
 
-    /// Small turns of the root and the mid joint that bring the end nearer to `target`, until it is there or no turn
-    /// helps. `gap`: how far it is now; returns how far it stays.
-    fn creep(&self, skeleton: &Skeleton, pose: &mut Pose, target: DVec3, mut gap: f64) -> f64 {
+    /// Reduces the distance of the end to `target` by small rotations of the root and the mid joint, until it is 0 or
+    /// no rotation helps. `gap`: the distance before; returns the distance after.
+    fn reduce_gap(&self, skeleton: &Skeleton, pose: &mut Pose, target: DVec3, mut gap: f64) -> f64 {
         const STEPS: usize = 60;
-        /// For the derivatives, radians.
+        /// Step of the finite differences, radians.
         const SMALL: f64 = 1e-6;
         let axes = [DVec3::X, DVec3::Y, DVec3::Z];
-        let turns: Vec<(JointId, DVec3)> = [self.root, self.mid]
+        let rotations: Vec<(JointId, DVec3)> = [self.root, self.mid]
             .into_iter()
             .flat_map(|joint| axes.map(|axis| (joint, axis)))
             .collect();
-        let end_after = |pose: &mut Pose, joint: JointId, turn: DQuat| {
+        let end_after = |pose: &mut Pose, joint: JointId, rotation: DQuat| {
             let kept = pose.locals[joint.get()];
-            turn_in_world(skeleton, pose, joint, turn);
+            rotate_in_world(skeleton, pose, joint, rotation);
             let end = world_of(skeleton, pose, self.end).translation;
             pose.locals[joint.get()] = kept;
             end
@@ -225,7 +225,7 @@ impl Chain {
         let mut damping = 1e-4;
         for _ in 0..STEPS {
             let end = world_of(skeleton, pose, self.end).translation;
-            let columns: Vec<DVec3> = turns
+            let columns: Vec<DVec3> = rotations
                 .iter()
                 .map(|&(joint, axis)| {
                     (end_after(pose, joint, DQuat::from_axis_angle(axis, SMALL)) - end) / SMALL
@@ -244,8 +244,8 @@ impl Chain {
             let kept = [self.root, self.mid].map(|j| pose.locals[j.get()]);
             for (i, joint) in [self.root, self.mid].into_iter().enumerate() {
                 let of = |axis: usize| columns[3 * i + axis].dot(pull);
-                let turn = DQuat::from_scaled_axis(DVec3::new(of(0), of(1), of(2)));
-                turn_in_world(skeleton, pose, joint, turn);
+                let rotation = DQuat::from_scaled_axis(DVec3::new(of(0), of(1), of(2)));
+                rotate_in_world(skeleton, pose, joint, rotation);
             }
             let now = world_of(skeleton, pose, self.end)
                 .translation
@@ -270,10 +270,10 @@ impl Chain {
         gap
     }
 
-    /// The place that the mid joint of a straight chain bends to: as at rest; where that is straight too, elbows go
-    /// back and knees go forward (+Z, where a glTF model looks).
+    /// The position that the mid joint of a straight chain bends towards: as in the rest pose; where that is straight
+    /// too, elbows bend backwards and knees forwards (+Z, the front of a glTF model).
     fn natural_pole(&self, skeleton: &Skeleton, pose: &Pose, rest: &Pose, now: &TwoBone) -> DVec3 {
-        let at_rest = self.places(skeleton, rest);
+        let at_rest = self.positions(skeleton, rest);
         let along = at_rest.end - at_rest.root;
         let side = if at_rest.is_straight() {
             let forward = along.y.abs() > along.x.abs() && along.y < 0.0;
@@ -281,7 +281,7 @@ impl Chain {
         } else {
             (at_rest.mid - at_rest.root).reject_from(along)
         };
-        // The root joint has taken the side along.
+        // The side rotates with the root joint.
         let was = orientation(world_of(skeleton, rest, self.root).matrix3);
         let is = orientation(world_of(skeleton, pose, self.root).matrix3);
         let side = is * (was.transpose() * side);
@@ -290,14 +290,14 @@ impl Chain {
     }
 }
 
-/// Turns `joint` of `pose` in the world about its own place.
-pub fn turn_in_world(skeleton: &Skeleton, pose: &mut Pose, joint: JointId, turn: DQuat) {
+/// Rotates `joint` of `pose` in world space about its own position.
+pub fn rotate_in_world(skeleton: &Skeleton, pose: &mut Pose, joint: JointId, rotation: DQuat) {
     let parent = orientation(parent_world_of(skeleton, pose, joint).matrix3);
     let local = &mut pose.locals[joint.get()];
-    local.rotation = turn_in_space(parent, turn) * local.rotation;
+    local.rotation = rotation_in_space(parent, rotation) * local.rotation;
 }
 
-/// Whether a joint only helps another to bend: twist and roll joints.
+/// Whether a joint is a twist or roll joint, which only supports another one.
 fn is_helper(name: &str) -> bool {
     let name = name.to_lowercase();
     ["twist", "roll", "helper"]
@@ -305,13 +305,13 @@ fn is_helper(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
-/// `v` as a unit vector; `None` where it is not longer than `least`.
+/// `v` as a unit vector; `None` where it is no longer than `least`.
 fn direction(v: DVec3, least: f64) -> Option<DVec3> {
     let length = v.length();
     (length > least && length.is_finite()).then(|| v / length)
 }
 
-/// The shortest turn from one direction to the other; the opposite one is reached about `normal`.
+/// The shortest rotation from one direction to the other; about `normal` for opposite ones.
 fn swing(from: DVec3, to: DVec3, normal: Option<DVec3>) -> DQuat {
     match normal {
         Some(normal) if from.dot(to) < -1.0 + 1e-9 => {
@@ -321,8 +321,8 @@ fn swing(from: DVec3, to: DVec3, normal: Option<DVec3>) -> DQuat {
     }
 }
 
-/// The turn that takes (bone, normal) to (bone, normal) after; `None` for a bone without length.
-fn frame_turn(
+/// The rotation that takes (bone, normal) to the new (bone, normal); `None` for a bone of zero length.
+fn frame_rotation(
     bone: DVec3,
     normal: DVec3,
     bone_after: DVec3,
@@ -334,9 +334,9 @@ fn frame_turn(
         let y = direction(normal.reject_from_normalized(x), NOTHING)?;
         Some(DMat3::from_cols(x, y, x.cross(y)))
     };
-    let turn = frame(bone_after, normal_after)? * frame(bone, normal)?.transpose();
+    let rotation = frame(bone_after, normal_after)? * frame(bone, normal)?.transpose();
     Some(crate::math::transform::normalize_or_identity(
-        DQuat::from_mat3(&turn),
+        DQuat::from_mat3(&rotation),
     ))
 }
 
@@ -357,26 +357,26 @@ mod tests {
 
     #[test]
     fn a_right_angle_opens_to_the_sum_and_closes_to_the_difference() {
-        let far = arm().reach(DVec3::new(0.0, 100.0, 0.0), None).places;
+        let far = arm().reach(DVec3::new(0.0, 100.0, 0.0), None).positions;
         assert!(far.end.abs_diff_eq(DVec3::new(0.0, 7.0, 0.0), 1e-12));
         assert!(far.mid.abs_diff_eq(DVec3::new(0.0, 3.0, 0.0), 1e-12));
-        let near = arm().reach(DVec3::new(0.1, 0.0, 0.0), None).places;
+        let near = arm().reach(DVec3::new(0.1, 0.0, 0.0), None).positions;
         assert!((near.end.length() - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn a_reachable_target_is_reached_in_the_plane_of_the_bend() {
-        // 3-4-5: pulled to distance 5 along x, the elbow lies at 9/5 with height 12/5, below as before.
-        let Reached { places, .. } = arm().reach(DVec3::new(5.0, 0.0, 0.0), None);
-        assert!(places.end.abs_diff_eq(DVec3::new(5.0, 0.0, 0.0), 1e-12));
-        assert!(places.mid.abs_diff_eq(DVec3::new(1.8, -2.4, 0.0), 1e-12));
+        // 3-4-5: pulled to distance 5 along x, the elbow is at 9/5 with height 12/5, below as before.
+        let Reached { positions, .. } = arm().reach(DVec3::new(5.0, 0.0, 0.0), None);
+        assert!(positions.end.abs_diff_eq(DVec3::new(5.0, 0.0, 0.0), 1e-12));
+        assert!(positions.mid.abs_diff_eq(DVec3::new(1.8, -2.4, 0.0), 1e-12));
     }
 
     #[test]
     fn the_pole_chooses_the_side() {
         let pole = DVec3::new(2.0, 0.0, 9.0);
-        let Reached { places, .. } = arm().reach(DVec3::new(5.0, 0.0, 0.0), Some(pole));
-        assert!(places.mid.abs_diff_eq(DVec3::new(1.8, 0.0, 2.4), 1e-12));
+        let Reached { positions, .. } = arm().reach(DVec3::new(5.0, 0.0, 0.0), Some(pole));
+        assert!(positions.mid.abs_diff_eq(DVec3::new(1.8, 0.0, 2.4), 1e-12));
     }
 
     #[test]
@@ -390,15 +390,15 @@ mod tests {
         let height = 0.75f64.sqrt();
         assert!(
             reached
-                .places
+                .positions
                 .mid
                 .abs_diff_eq(DVec3::new(0.5, 0.0, -height), 1e-12)
         );
-        // The turn is about y alone.
-        assert!(reached.root_turn.x.abs() < 1e-12 && reached.root_turn.z.abs() < 1e-12);
+        // The rotation is about y alone.
+        assert!(reached.root_rotation.x.abs() < 1e-12 && reached.root_rotation.z.abs() < 1e-12);
     }
 
-    fn place() -> impl Strategy<Value = DVec3> {
+    fn position() -> impl Strategy<Value = DVec3> {
         prop_oneof![
             4 => [-2.0..2.0f64, -2.0..2.0, -2.0..2.0].prop_map(DVec3::from),
             1 => (0..27usize).prop_map(|i| DVec3::new((i % 3) as f64, (i / 3 % 3) as f64, (i / 9) as f64) - 1.0),
@@ -407,21 +407,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lengths_are_kept_the_end_is_as_near_as_can_be_and_turns_agree(
-            root in place(), mid in place(), end in place(), target in place(),
-            pole in proptest::option::of(place()),
+        fn lengths_are_kept_the_end_is_as_near_as_possible_and_rotations_agree(
+            root in position(), mid in position(), end in position(), target in position(),
+            pole in proptest::option::of(position()),
         ) {
             let chain = TwoBone { root, mid, end };
-            let Reached { places, root_turn, mid_turn } = chain.reach(target, pole);
+            let Reached { positions, root_rotation, mid_rotation } = chain.reach(target, pole);
             let (a, b) = (root.distance(mid), mid.distance(end));
-            prop_assert!(places.mid.is_finite() && places.end.is_finite());
-            prop_assert!(root_turn.is_finite() && mid_turn.is_finite());
-            prop_assert!((root.distance(places.mid) - a).abs() < 1e-6, "{:?}", places);
-            prop_assert!((places.mid.distance(places.end) - b).abs() < 1e-6);
+            prop_assert!(positions.mid.is_finite() && positions.end.is_finite());
+            prop_assert!(root_rotation.is_finite() && mid_rotation.is_finite());
+            prop_assert!((root.distance(positions.mid) - a).abs() < 1e-6, "{:?}", positions);
+            prop_assert!((positions.mid.distance(positions.end) - b).abs() < 1e-6);
             let wanted = root.distance(target).clamp((a - b).abs(), a + b);
-            prop_assert!((root.distance(places.end) - wanted).abs() < 1e-9);
-            prop_assert!((root + root_turn * (mid - root)).abs_diff_eq(places.mid, 1e-6));
-            prop_assert!((places.mid + mid_turn * (end - mid)).abs_diff_eq(places.end, 1e-6));
+            prop_assert!((root.distance(positions.end) - wanted).abs() < 1e-9);
+            prop_assert!((root + root_rotation * (mid - root)).abs_diff_eq(positions.mid, 1e-6));
+            prop_assert!((positions.mid + mid_rotation * (end - mid)).abs_diff_eq(positions.end, 1e-6));
         }
     }
 
@@ -472,7 +472,7 @@ mod tests {
             let rest = Pose::rest(&skeleton);
             let mut pose = rest.clone();
             let chain = Chain::above(&skeleton, JointId(3), |_| true).unwrap();
-            let before = chain.places(&skeleton, &pose).end;
+            let before = chain.positions(&skeleton, &pose).end;
             let target = before + DVec3::new(-0.3 * scale.x, 0.2, 0.1);
             let wanted = orientation(world_of(&skeleton, &pose, chain.end).matrix3);
             let gap = chain.reach(&skeleton, &mut pose, &rest, target, Some(wanted));

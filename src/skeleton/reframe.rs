@@ -1,40 +1,40 @@
-//! Changes of a joint's frame, `W' = W C`, and what becomes of local transforms and keys so that nothing moves.
+//! Changes of a joint's frame, `W' = W C`, and of the local transforms and keyframes that keep every motion.
 //!
-//! For every joint and time `L' = C_p^-1 L C_j`, where `C_p` is the change of its parent's frame.
+//! For every joint and time `L' = C_p^-1 L C_j`, where `C_p` is the change of the parent's frame.
 
 use super::{Channel, Property};
 use crate::math::Transform;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-/// Components of a rotation matrix within this of 0 or 1 in size make it a quarter turn.
+/// Entries of a rotation matrix within this of 0 or +-1 make it a quarter turn.
 const QUARTER_TOLERANCE: f64 = 1e-9;
 
-/// A change of frame C in the joint's own space: it turns about the joint, then moves it.
+/// A change of frame C in the joint's own space: a rotation about the joint, then a translation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
-    /// How the axes turn, unit.
+    /// The rotation of the axes, unit.
     pub rotation: DQuat,
-    /// Where the joint goes, in its old axes and units.
+    /// The translation of the joint, in its old axes and units.
     pub translation: DVec3,
 }
 
 impl Frame {
-    /// No change.
+    /// The identity.
     pub const IDENTITY: Self = Self {
         rotation: DQuat::IDENTITY,
         translation: DVec3::ZERO,
     };
 
-    /// A turn of the axes.
-    pub fn turn(rotation: DQuat) -> Self {
+    /// A rotation of the axes.
+    pub fn from_rotation(rotation: DQuat) -> Self {
         Self {
             rotation,
             ..Self::IDENTITY
         }
     }
 
-    /// A move of the joint.
-    pub fn shift(translation: DVec3) -> Self {
+    /// A translation of the joint.
+    pub fn from_translation(translation: DVec3) -> Self {
         Self {
             translation,
             ..Self::IDENTITY
@@ -46,18 +46,18 @@ impl Frame {
         DAffine3::from_rotation_translation(self.rotation, self.translation)
     }
 
-    /// C^-1 as a local transform: that of something which hangs from the joint and stays in its place.
+    /// C^-1 as a local transform: that of a child which keeps its world transform.
     pub fn inverse(self) -> Transform {
         let back = self.rotation.conjugate();
         Transform::from_rotation_translation(back, -(back * self.translation))
     }
 
-    /// Whether it turns the axes.
-    pub fn turns(self) -> bool {
+    /// Whether it rotates the axes.
+    pub fn rotates(self) -> bool {
         self.rotation != DQuat::IDENTITY
     }
 
-    /// Whether each new axis lies along an old one.
+    /// Whether each new axis is parallel to an old one.
     pub fn is_quarter_turn(self) -> bool {
         let m = DMat3::from_quat(self.rotation).to_cols_array();
         m.iter()
@@ -65,33 +65,33 @@ impl Frame {
     }
 }
 
-/// How the stretch of a joint lets its axes turn.
+/// Which rotations of its axes the scale of a joint permits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Stretch {
-    /// One size along all axes, with these signs.
+    /// Uniform scale, with these signs: any rotation.
     Even(DVec3),
-    /// Different sizes along the axes: only quarter turns keep it a scale.
+    /// Non-uniform scale: only quarter turns keep it a scale.
     Uneven,
     /// A matrix with shear, which is never animated.
     Sheared,
 }
 
-/// The map of a joint's local transforms and keys.
+/// The map from old to new local transforms and keyframes of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reframe {
     own: Frame,
     parent: Frame,
-    /// What right-multiplies rotations.
-    turn: DQuat,
+    /// The right factor of rotations.
+    right_factor: DQuat,
     stretch: Stretch,
 }
 
 impl Reframe {
     /// The map for a joint whose frame changes by `own` and its parent's by `parent`.
     pub fn new(own: Frame, parent: Frame, stretch: Stretch) -> Self {
-        // R S C = R (S C S^-1) S: for one size, only the signs of S are left.
-        let turn = match stretch {
-            Stretch::Even(signs) if own.turns() => {
+        // R S C = R (S C S^-1) S: for a uniform scale, only the signs of S matter.
+        let right_factor = match stretch {
+            Stretch::Even(signs) if own.rotates() => {
                 let c = own.rotation;
                 let mirror = signs.x * signs.y * signs.z;
                 let axis = DVec3::new(c.x, c.y, c.z) * signs * mirror;
@@ -102,7 +102,7 @@ impl Reframe {
         Self {
             own,
             parent,
-            turn,
+            right_factor,
             stretch,
         }
     }
@@ -116,10 +116,10 @@ impl Reframe {
         } else {
             self.parent.rotation.conjugate() * (moved - self.parent.translation)
         };
-        if self.own.turns() || self.parent.turns() {
-            made.rotation = self.parent.rotation.conjugate() * local.rotation * self.turn;
+        if self.own.rotates() || self.parent.rotates() {
+            made.rotation = self.parent.rotation.conjugate() * local.rotation * self.right_factor;
         }
-        if self.own.turns() && !matches!(self.stretch, Stretch::Even(_)) {
+        if self.own.rotates() && !matches!(self.stretch, Stretch::Even(_)) {
             let c = DMat3::from_quat(self.own.rotation);
             made.stretch = c.transpose() * local.stretch * c;
             if self.stretch == Stretch::Uneven {
@@ -129,21 +129,25 @@ impl Reframe {
         made
     }
 
-    /// Whether keys can follow without new ones: the joint itself does not move.
+    /// Whether the keyframes can be mapped without new ones: the joint itself does not move.
     pub fn is_exact(&self) -> bool {
         self.own.translation == DVec3::ZERO
     }
 
-    /// The keys under the map; of a translation, for a joint that itself stays in place ([`Self::is_exact`]). The same
-    /// keys where nothing changes.
+    /// The mapped keyframes; those of a translation only for a joint that does not move ([`Self::is_exact`]). Shares
+    /// the keyframes where nothing changes.
     ///
-    /// Exact between keys for every interpolation, because each map is affine and tangents take its linear part. The signs
-    /// of quaternions stay: slerp takes the shorter arc on both sides of the map.
+    /// Exact between keyframes for every interpolation, because each map is affine and tangents get its linear part.
+    /// The signs of quaternions stay, so slerp takes the shorter arc before and after.
     pub fn channel(&self, channel: &Channel) -> Channel {
         let back = self.parent.rotation.conjugate();
         match channel.property {
-            Property::Rotation if self.own.turns() || self.parent.turns() => {
-                channel.mapped(|v, _| (back * DQuat::from_slice(v) * self.turn).to_array().into())
+            Property::Rotation if self.own.rotates() || self.parent.rotates() => {
+                channel.mapped(|v, _| {
+                    (back * DQuat::from_slice(v) * self.right_factor)
+                        .to_array()
+                        .into()
+                })
             }
             Property::Translation if self.parent != Frame::IDENTITY => {
                 channel.mapped(|v, is_value| {
@@ -155,19 +159,19 @@ impl Reframe {
                     (back * (DVec3::from_slice(v) - offset)).to_array().into()
                 })
             }
-            Property::Scale if self.own.turns() && self.stretch == Stretch::Uneven => {
+            Property::Scale if self.own.rotates() && self.stretch == Stretch::Uneven => {
                 channel.mapped(|v, _| self.permuted(DVec3::from_slice(v)).to_array().into())
             }
             _ => channel.clone(),
         }
     }
 
-    /// What [`Reframe::channel`] makes of a translation.
+    /// The value of a translation channel under [`Reframe::channel`].
     pub fn channel_value(&self, translation: DVec3) -> DVec3 {
         self.parent.rotation.conjugate() * (translation - self.parent.translation)
     }
 
-    /// The sizes along the new axes.
+    /// The scales along the new axes.
     fn permuted(&self, scale: DVec3) -> DVec3 {
         let c = DMat3::from_quat(self.own.rotation);
         let size = |axis: DVec3| (axis * axis).round().dot(scale);
@@ -176,8 +180,8 @@ impl Reframe {
 }
 
 impl Channel {
-    /// The channel with every value and tangent replaced: `map` is given them as f64, and whether it is a value. Times are
-    /// shared.
+    /// The channel with every value and tangent replaced: `map` gets the numbers as f64 and whether they are a value.
+    /// Times are shared.
     #[must_use]
     pub fn mapped(&self, map: impl Fn(&[f64], bool) -> Vec<f64>) -> Self {
         let width = self.width();
@@ -194,7 +198,7 @@ impl Channel {
         }
     }
 
-    /// A translation channel moved by `offset` for all time.
+    /// A translation channel with `offset` added to every value.
     #[must_use]
     pub fn shifted(&self, offset: DVec3) -> Self {
         self.mapped(|v, is_value| {
@@ -237,12 +241,12 @@ mod tests {
     }
 
     #[test]
-    fn a_stretched_joint_takes_quarter_turns() {
-        let turn = DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2)
+    fn a_joint_with_non_uniform_scale_takes_quarter_turns() {
+        let right_factor = DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2)
             * DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2);
-        let own = Frame::turn(turn);
+        let own = Frame::from_rotation(right_factor);
         assert!(own.is_quarter_turn());
-        assert!(!Frame::turn(DQuat::from_rotation_x(0.3)).is_quarter_turn());
+        assert!(!Frame::from_rotation(DQuat::from_rotation_x(0.3)).is_quarter_turn());
         let scale = DVec3::new(1.0, 2.0, 3.0);
         let local = Transform::from_trs(DVec3::ONE, DQuat::from_rotation_y(0.4), scale);
         let made = Reframe::new(own, Frame::IDENTITY, Stretch::Uneven).transform(&local);

@@ -1,9 +1,9 @@
-//! What a camera shows in a viewport: places in the world as pixels, and pixels as rays.
+//! The projection of a camera in a viewport: world positions -> pixels, and pixels -> rays.
 
 use crate::math::{Camera, Ray};
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
-/// A camera over a viewport: world -> logical pixels, x to the right, y up from the bottom left corner.
+/// A camera and a viewport: world -> logical pixels, x to the right, y up from the bottom left corner.
 #[derive(Clone, Copy, Debug)]
 pub struct ScreenView {
     camera: Camera,
@@ -35,12 +35,12 @@ impl ScreenView {
         (ndc * 0.5 + 0.5) * self.size_px
     }
 
-    /// Pixel and depth (0 near - 1 far) of a world position; `None` outside of near and far plane.
+    /// Pixel and depth (0 near - 1 far) of a world position; `None` outside of the near and far planes.
     pub fn project(&self, world: Vec3) -> Option<Vec3> {
         self.on_screen(self.clip(world))
     }
 
-    /// As [`ScreenView::project`], with the depth that `world` would have `metres` nearer to the eye.
+    /// As [`ScreenView::project`], with the depth that `world` would have `metres` nearer to the camera.
     pub(super) fn project_nearer(&self, world: Vec3, metres: f32) -> Option<Vec3> {
         let clip = self.clip(world);
         let mut screen = self.on_screen(clip)?;
@@ -60,7 +60,7 @@ impl ScreenView {
         self.camera.ray(ndc, self.size_px.x / self.size_px.y)
     }
 
-    /// The largest ratio of the size of a pixel in a corner of the screen, perpendicular to its ray, to that in the centre.
+    /// The size of a pixel in a corner of the screen, perpendicular to its ray, as a multiple of that in the centre.
     pub(super) fn widening(&self) -> f32 {
         if self.camera.orthographic {
             return 1.0;
@@ -75,7 +75,7 @@ impl ScreenView {
         self.camera.metres_per_pixel(point, self.size_px.y)
     }
 
-    /// The direction from the eye to `point`, of any length.
+    /// The view direction from the camera to `point`, of any length.
     pub(super) fn sight(&self, point: Vec3) -> Vec3 {
         if self.camera.orthographic {
             -self.camera.backward()
@@ -84,7 +84,7 @@ impl ScreenView {
         }
     }
 
-    /// The ends of a segment in pixels, as far as it lies in front of the eye.
+    /// The ends of a segment in pixels, as far as it lies in front of the camera.
     pub(super) fn project_segment(&self, head: Vec3, tail: Vec3) -> Option<(Vec2, Vec2)> {
         let (mut a, mut b) = (self.clip(head), self.clip(tail));
         // Distance in front of the near plane, in clip units.

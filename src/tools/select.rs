@@ -9,7 +9,7 @@ const CLICK_PX: f32 = 4.0;
 /// Distance between the corners of a lasso, logical pixels.
 const LASSO_STEP_PX: f32 = 3.0;
 
-/// How a pick combines with the present selection.
+/// How a pick changes the present selection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SelectOp {
     /// Replaces it.
@@ -47,16 +47,16 @@ pub struct SelectEvent {
 /// A request of the tool.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SelectAction {
-    /// Remember the selection as the start of what follows.
+    /// Store the selection as the start of the following requests.
     Begin,
     /// Pick what is at this pixel.
     Pick(Vec2, SelectOp),
-    /// Select the inside, starting from the remembered selection.
+    /// Select the inside, starting from the stored selection.
     Choose(Region, SelectOp),
     /// Select the inside, starting from the present selection.
     Sweep(Region, SelectOp),
-    /// Restore the remembered selection.
-    TakeBack,
+    /// Restore the stored selection.
+    Restore,
 }
 
 /// The state of the tool: the shape of the next drag, and the drag in progress.
@@ -142,7 +142,7 @@ impl SelectTool {
                     if stroke.shape != SelectShape::Circle {
                         self.armed = None;
                     }
-                    vec![SelectAction::TakeBack]
+                    vec![SelectAction::Restore]
                 }
                 None => {
                     self.armed = None;
@@ -287,7 +287,7 @@ mod tests {
             1
         );
         let taken_back = tool.pointer(&event(PointerKind::Cancel, 0.0, SelectOp::Replace));
-        assert_eq!(taken_back, [SelectAction::TakeBack]);
+        assert_eq!(taken_back, [SelectAction::Restore]);
         assert!(
             tool.pointer(&event(PointerKind::Release, 11.0, SelectOp::Replace))
                 .is_empty()
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_stays_until_it_is_put_away_and_never_starts_afresh() {
+    fn a_circle_stays_until_it_is_cancelled_and_never_clears_the_selection() {
         let mut tool = SelectTool::default();
         tool.arm(Some(SelectShape::Circle));
         for _ in 0..2 {

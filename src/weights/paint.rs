@@ -47,11 +47,11 @@ pub fn set_weight(
 /// Writes to `out` the row in which each joint of `wanted` (distinct) has its weight, clamped to the weight that locks
 /// leave; `false` if nothing changes. Locked joints in `wanted` are ignored.
 ///
-/// With `normalise` the other unlocked joints share what is left in their old proportion. Where there is no such joint
-/// the wanted ones take all that locked ones leave, so that the sum stays 1. The smallest unlocked influences beyond
-/// the limit are dropped: others, or a wanted one that is new. Locked ones, and
-/// wanted ones that were there, stay even above the limit, and so does the last other one while it is larger than the
-/// wanted ones: a faint dab must not remove all of it.
+/// With `normalise` the other unlocked joints get the rest in their old proportion. Without such a joint the requested
+/// ones get all that locked ones leave, so that the sum stays 1. The smallest unlocked influences beyond the limit are
+/// dropped: others, or a requested one that is new. Locked ones, and requested ones that were there, stay even above
+/// the limit, and so does the last other one while it is larger than the requested ones: a faint dab must not remove
+/// all of it.
 pub fn set_weights(
     row: RowRef<'_>,
     wanted: &[(u16, f32)],
@@ -64,11 +64,11 @@ pub fn set_weights(
     } else {
         1.0
     };
-    // Where all joints have the wanted weights already, the other weights keep every bit.
-    let asked = wanted.iter().any(|&(joint, weight)| {
+    // Where all joints have the requested weights already, the other weights keep every bit.
+    let changes = wanted.iter().any(|&(joint, weight)| {
         !rules.is_locked(joint) && weight.clamp(0.0, most) != row.weight_of(joint)
     });
-    asked && write_row(row, wanted, most, rules, out)
+    changes && write_row(row, wanted, most, rules, out)
 }
 
 /// Writes to `out` the row normalised to 1 as far as locks allow; the joints of `kept` are scaled last. `false` where
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_faint_touch_takes_no_place_from_a_real_influence() {
+    fn a_faint_dab_replaces_no_real_influence() {
         let row = [(0, 0.3), (1, 0.3), (2, 0.2), (3, 0.2)];
         for faint in [1e-6, 0.01, 0.1] {
             assert_eq!(painted(&row, 9, faint, &[], 4), None, "{faint}");
@@ -343,14 +343,14 @@ mod tests {
     }
 
     #[test]
-    fn a_faint_touch_does_not_take_the_last_place_that_locks_leave() {
+    fn a_faint_dab_does_not_replace_the_last_unlocked_influence() {
         let row = [(0, 0.2), (1, 0.2), (2, 0.2), (3, 0.4)];
         let locked = [true, true, true, false, false];
         assert_eq!(painted(&row, 4, 0.01, &locked, 4), None);
         let all = painted(&row, 4, 1.0, &locked, 4).unwrap();
         assert_eq!(all[..3], row[..3]);
         assert!(all[3].0 == 4 && (all[3].1 - 0.4).abs() < 1e-6, "{all:?}");
-        // The same with a limit of 1, and where the touched one was there and the row is too long.
+        // The same with a limit of 1, and where the painted joint was in a row that is too long.
         assert_eq!(painted(&[(3, 1.0)], 4, 0.1, &[], 1), None);
         assert_eq!(painted(&[(3, 1.0)], 4, 0.9, &[], 1).unwrap(), [(4, 1.0)]);
         let long = [(0, 0.2), (1, 0.2), (2, 0.2), (3, 0.3), (4, 0.1)];
@@ -367,12 +367,12 @@ mod tests {
     }
 
     #[test]
-    fn the_only_joint_of_a_point_cannot_be_taken_away() {
+    fn the_only_joint_of_a_point_cannot_be_removed() {
         assert_eq!(painted(&[(4, 1.0)], 4, 0.2, &[], 4), None);
     }
 
     #[test]
-    fn a_point_of_which_nothing_is_asked_keeps_every_bit() {
+    fn a_point_without_requests_keeps_every_bit() {
         let many: Vec<(u16, f32)> = (0..8).map(|j| (j, 0.1)).collect();
         assert_eq!(painted(&many, 9, -0.5, &[], 4), None);
         assert_eq!(painted(&[], 3, -0.5, &[], 4), None);
@@ -410,7 +410,7 @@ mod tests {
             painted_all(&row, &[(2, 0.5), (1, 0.25)], &[], true),
             [(0, 0.25), (1, 0.25), (2, 0.5)]
         );
-        // More than there is: in their proportion.
+        // More than the available weight: in their proportion.
         assert_eq!(
             painted_all(&row, &[(0, 0.9), (1, 0.9)], &[], true),
             [(0, 0.5), (1, 0.5)]
@@ -419,7 +419,7 @@ mod tests {
             painted_all(&row, &[(0, 0.9), (1, 0.9)], &[], false),
             [(0, 0.9), (1, 0.9), (2, 0.25)]
         );
-        // Nobody else is there: they keep all of it.
+        // There is no other joint: they keep all weight.
         assert_eq!(
             painted_all(&[(0, 0.75), (1, 0.25)], &[(0, 0.0), (1, 0.0)], &[], true),
             [(0, 0.75), (1, 0.25)]
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blended_row_goes_towards_its_neighbours_and_away_from_them() {
+    fn a_blended_row_moves_towards_its_neighbours_and_away_from_them() {
         let rows: Rows = [vec![(0, 0.75), (1, 0.25)]].into_iter().collect();
         let rules = PaintRules {
             locked: &[],

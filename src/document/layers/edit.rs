@@ -1,4 +1,4 @@
-//! Changes of the stack itself: layers added, removed, renamed, put in another order, faded, muted, flattened.
+//! Edits of the layer stack: adding, removing, renaming, reordering, muting and flattening layers, and their opacity.
 
 use super::{Layer, LayerStack};
 use crate::document::validity::check_row;
@@ -8,16 +8,16 @@ use crate::skinning::influences::CHUNK;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Another stack of layers for a mesh.
+/// New layers for a mesh.
 #[derive(Clone, Debug)]
 pub struct LayersEdit {
     /// The mesh.
     pub mesh: MeshId,
     /// The layers; empty for none.
     pub(in crate::document) stack: LayerStack,
-    /// Without layers: the rows of the mesh.
+    /// The rows of the mesh where the stack is empty.
     pub(in crate::document) plain: Option<Influences>,
-    /// What the payload keeps beside the document.
+    /// Bytes of the payload that the document does not share.
     bytes: usize,
 }
 
@@ -32,7 +32,7 @@ impl LayersEdit {
         }
     }
 
-    /// The edit that leaves a mesh without layers, with these rows.
+    /// The edit that removes all layers of a mesh and gives it these rows.
     pub fn plain(mesh: MeshId, rows: Influences) -> Self {
         Self {
             mesh,
@@ -52,23 +52,23 @@ impl LayersEdit {
         let refused = |why: String| Err(EditError::Layers(why));
         if layers.is_empty() {
             let Some(rows) = &self.plain else {
-                return refused("there is neither a layer nor a row".into());
+                return refused("there are neither layers nor rows".into());
             };
             return check_rows(rows, item, n_joints);
         }
         if layers.len() < 2 || layers[0].id != LayerStack::BASE {
-            return refused("there is no layer over the base".into());
+            return refused("there is no layer above the base".into());
         }
         let mut seen = BTreeSet::new();
         for layer in layers {
             if !seen.insert(layer.id) {
-                return refused(format!("layer {} comes twice", layer.id.0));
+                return refused(format!("layer {} is listed twice", layer.id.0));
             }
             check_layer(layer, item, n_joints)?;
         }
         match self.stack.solo() {
             Some(solo) if !seen.contains(&solo) => {
-                refused(format!("there is no layer {} to show alone", solo.0))
+                refused(format!("the solo layer {} does not exist", solo.0))
             }
             _ => Ok(()),
         }
@@ -102,7 +102,7 @@ impl LayersEdit {
             self.bytes += before.bytes_beside(Some(now));
             self.plain = Some(before);
         }
-        // What is shown follows from the layers: the history need not keep it.
+        // The composite is derived from the layers: the history need not keep it.
         old.shown = Vec::new();
         self.stack = old;
         item.layers = new;
@@ -115,7 +115,7 @@ impl LayersEdit {
     }
 }
 
-/// Whether a layer fits the mesh, and its numbers their ranges.
+/// Checks that a layer fits the mesh and that its numbers are in their ranges.
 pub(in crate::document) fn check_layer(
     layer: &Layer,
     item: &MeshItem,
@@ -139,15 +139,15 @@ pub(in crate::document) fn check_layer(
         return refused("has a mask that is not 0 - 1");
     }
     if let Some(mirror) = &layer.mirror {
-        let mut heirs = mirror.joints().heirs.iter();
-        if mirror.n_points() != n_points || heirs.any(|&j| usize::from(j) >= n_joints) {
+        let mut recipients = mirror.joints().recipients.iter();
+        if mirror.n_points() != n_points || recipients.any(|&j| usize::from(j) >= n_joints) {
             return refused("has a mirror effect of another mesh");
         }
     }
     check_rows(&layer.rows, item, n_joints)
 }
 
-/// Whether `rows` are valid rows of the mesh. What the mesh already has is not read again.
+/// Checks that `rows` are valid rows of the mesh. Chunks that the mesh already has are not read again.
 fn check_rows(rows: &Influences, item: &MeshItem, n_joints: usize) -> Result<(), EditError> {
     let n_points = item.influences.len();
     if rows.len() != n_points {

@@ -1,4 +1,4 @@
-//! Turning the axes of joints without moving anything.
+//! Rotating the axes of joints without moving anything.
 
 use super::frames::change_frames;
 use super::{RigEdit, RigError, check_live};
@@ -10,9 +10,9 @@ use crate::skinning::RowRef;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::collections::BTreeMap;
 
-/// A bend whose sine is below this has no plane.
+/// The smallest sine of a bend that defines a plane.
 const FLAT: f64 = 5e-3;
-/// A second axis this much along the first, as a sine, tells nothing.
+/// The smallest sine between the two axes that defines a plane.
 const PARALLEL: f64 = 1e-6;
 
 /// One of a joint's own axes.
@@ -33,7 +33,7 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// Its unit vector.
+    /// The unit vector of the axis.
     pub fn unit(self) -> DVec3 {
         match self {
             Self::X => DVec3::X,
@@ -46,40 +46,40 @@ impl Axis {
     }
 }
 
-/// Where the second axis points.
+/// The direction of the second axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum SecondAxis {
-    /// Along the normal of the bend at the joint, so that the hinge turns about one axis; where it is straight, up.
+    /// The normal of the bend at the joint, so that the hinge rotates about one axis; up where the joint is straight.
     #[default]
     BendNormal,
-    /// Along a direction of the world: an axis, or that of the view.
+    /// A direction in the world: an axis, or the view direction.
     World(DVec3),
-    /// At a place in the world: a pole, or another joint.
+    /// Towards a position in the world: a pole, or another joint.
     Towards(DVec3),
-    /// To whichever of four sides turns the axes least.
-    LeastTurn,
+    /// The one of four sides that rotates the axes least.
+    LeastRotation,
 }
 
-/// How joints are turned.
+/// How to orient joints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Orient {
-    /// Which.
+    /// The joints.
     pub joints: Vec<JointId>,
-    /// Which axis runs along the bone.
+    /// The axis along the bone.
     pub aim: Axis,
-    /// Which axis goes to the side.
+    /// The axis that points sideways.
     pub second: Axis,
-    /// Where to.
+    /// The direction of the second axis.
     pub towards: SecondAxis,
-    /// A further turn about the bone, radians.
+    /// An additional rotation about the bone, radians.
     pub roll: f64,
-    /// Whether a joint without children keeps its axes; else it takes its parent's.
+    /// Whether a joint without children keeps its axes; otherwise it gets its parent's.
     pub leaves_stay: bool,
 }
 
-/// The edit that turns the axes of joints and keeps every motion exactly.
-pub fn orient(document: &Document, wanted: &Orient) -> Result<RigEdit, RigError> {
-    if wanted.aim.unit().dot(wanted.second.unit()) != 0.0 {
+/// The edit that rotates the axes of joints and keeps every motion exactly.
+pub fn orient(document: &Document, request: &Orient) -> Result<RigEdit, RigError> {
+    if request.aim.unit().dot(request.second.unit()) != 0.0 {
         return Err(RigError::Value(
             "The second axis must be another one than that along the bone.".into(),
         ));
@@ -87,16 +87,16 @@ pub fn orient(document: &Document, wanted: &Orient) -> Result<RigEdit, RigError>
     let skeleton = &document.skeleton;
     let world = document.rest_pose.world_matrices(skeleton);
     let mut frames: BTreeMap<JointId, Frame> = BTreeMap::new();
-    let mut joints = wanted.joints.clone();
+    let mut joints = request.joints.clone();
     for &joint in &joints {
         check_live(document, joint)?;
     }
-    // Leaves take the new axes of their parents.
+    // Joints without children get the new axes of their parents.
     joints.sort_by_key(|&joint| skeleton.rank(joint));
     for joint in joints {
-        let turn = match aimed_child(document, joint) {
-            Some(child) => aimed(document, &world, joint, child, wanted),
-            None if wanted.leaves_stay => continue,
+        let rotation = match aimed_child(document, joint) {
+            Some(child) => aimed(document, &world, joint, child, request),
+            None if request.leaves_stay => continue,
             None => skeleton.joint(joint).parent.map(|parent| {
                 let own = orientation(world[joint.get()].matrix3);
                 let above = orientation(world[parent.get()].matrix3);
@@ -105,36 +105,36 @@ pub fn orient(document: &Document, wanted: &Orient) -> Result<RigEdit, RigError>
                 proper(all)
             }),
         };
-        if let Some(turn) = turn {
-            frames.insert(joint, Frame::turn(turn));
+        if let Some(rotation) = rotation {
+            frames.insert(joint, Frame::from_rotation(rotation));
         }
     }
     change_frames(document, &frames, super::KEY_TOLERANCE)
 }
 
-/// The turn C of a joint whose bone leads to `child`.
+/// The rotation C of a joint whose bone ends at `child`.
 fn aimed(
     document: &Document,
     world: &[DAffine3],
     joint: JointId,
     child: JointId,
-    wanted: &Orient,
+    request: &Orient,
 ) -> Option<DQuat> {
-    let place = |j: JointId| world[j.get()].translation;
+    let position = |j: JointId| world[j.get()].translation;
     let into_joint = world[joint.get()].matrix3.inverse();
-    let bone = place(child) - place(joint);
+    let bone = position(child) - position(joint);
     let along = (into_joint * bone).try_normalize()?;
     let parent = document.skeleton.joint(joint).parent;
     let bend = parent.and_then(|parent| {
-        let above = place(joint) - place(parent);
+        let above = position(joint) - position(parent);
         let normal = above.cross(bone);
         (normal.length() >= FLAT * above.length() * bone.length()).then_some(normal)
     });
-    let first = match wanted.towards {
+    let first = match request.towards {
         SecondAxis::BendNormal => bend,
         SecondAxis::World(direction) => Some(direction),
-        SecondAxis::Towards(there) => Some(there - place(joint)),
-        SecondAxis::LeastTurn => Some(into_joint.inverse() * wanted.second.unit()),
+        SecondAxis::Towards(there) => Some(there - position(joint)),
+        SecondAxis::LeastRotation => Some(into_joint.inverse() * request.second.unit()),
     };
     let sides = [first, bend, Some(DVec3::Y), Some(DVec3::Z), Some(DVec3::X)];
     let side = sides.into_iter().flatten().find_map(|side| {
@@ -142,22 +142,22 @@ fn aimed(
         (side.cross(along).length() >= PARALLEL * side.length() && side.length() > 0.0)
             .then_some(side)
     })?;
-    let turn = turn_of_axes(along, side, wanted.aim, wanted.second);
-    let turn = if wanted.towards == SecondAxis::LeastTurn {
+    let rotation = rotation_of_axes(along, side, request.aim, request.second);
+    let rotation = if request.towards == SecondAxis::LeastRotation {
         let quarter = |n: u32| {
             let about = DQuat::from_axis_angle(along, f64::from(n) * std::f64::consts::FRAC_PI_2);
-            about * turn
+            about * rotation
         };
-        let turns = (0..4).map(quarter);
-        turns.reduce(|a, b| if b.w.abs() > a.w.abs() { b } else { a })?
+        let rotations = (0..4).map(quarter);
+        rotations.reduce(|a, b| if b.w.abs() > a.w.abs() { b } else { a })?
     } else {
-        turn
+        rotation
     };
-    Some(DQuat::from_axis_angle(along, wanted.roll) * turn)
+    Some(DQuat::from_axis_angle(along, request.roll) * rotation)
 }
 
-/// The turn that brings `aim` along `along` and `second` as near to `side` as that allows, all in one space.
-pub fn turn_of_axes(along: DVec3, side: DVec3, aim: Axis, second: Axis) -> DQuat {
+/// The rotation that aligns `aim` with `along` and `second` with `side` as closely as that allows, all in one space.
+pub fn rotation_of_axes(along: DVec3, side: DVec3, aim: Axis, second: Axis) -> DQuat {
     let along = along.normalize_or_zero();
     let side = (side - along * side.dot(along)).normalize_or_zero();
     let there = DMat3::from_cols(along, side, along.cross(side));
@@ -173,7 +173,7 @@ fn proper(matrix: DMat3) -> DQuat {
     if q.w < 0.0 { -q } else { q }
 }
 
-/// The child that a joint's bone leads to: its only one, else the one with most weight below it.
+/// The child at the tail of a joint's bone: the only child, else the one whose subtree has most weight.
 fn aimed_child(document: &Document, joint: JointId) -> Option<JointId> {
     let children = document.skeleton.children(joint);
     if children.len() < 2 {
@@ -190,12 +190,12 @@ fn aimed_child(document: &Document, joint: JointId) -> Option<JointId> {
         sum
     };
     let sums = children.iter().map(|&child| (child, below(child)));
-    // Of equal ones the first.
+    // The first of equal ones.
     sums.reduce(|a, b| if b.1 > a.1 { b } else { a })
         .map(|(child, _)| child)
 }
 
-/// n_joints: the sum of the weights of all points.
+/// n_joints: the sum of the weights of all points for each joint.
 fn weight_of_joints(document: &Document) -> Vec<f64> {
     let mut sums = vec![0.0; document.skeleton.len()];
     for (&mesh, item) in &document.meshes {
@@ -220,15 +220,15 @@ mod tests {
     }
 
     #[test]
-    fn axes_turn_to_the_bone_and_its_side() {
+    fn axes_align_with_the_bone_and_its_side() {
         let along = DVec3::new(1.0, 2.0, 2.0);
         let bend = DVec3::X.cross(along);
         close(
-            turn_of_axes(along, bend, Axis::Y, Axis::Z),
+            rotation_of_axes(along, bend, Axis::Y, Axis::Z),
             [0.3771722397, 0.0647125256, -0.1562298571, 0.9105743365],
         );
         close(
-            turn_of_axes(along, DVec3::Y, Axis::X, Axis::Y),
+            rotation_of_axes(along, DVec3::Y, Axis::X, Axis::Y),
             [-0.1875924741, -0.4911234732, 0.3035309991, 0.7946544723],
         );
     }

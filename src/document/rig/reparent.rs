@@ -1,4 +1,4 @@
-//! Hanging a joint from another.
+//! Changing the parent of a joint.
 
 use super::frames::set_channel;
 use super::sampling::{Motion, chain, resampling};
@@ -13,57 +13,57 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Entries off the diagonal of a stretch above this fraction of the matrix are shear.
+/// The largest off-diagonal entry of a stretch, as a fraction of the matrix norm, that does not count as shear.
 const SHEAR_TOLERANCE: f64 = 1e-4;
-/// A map is rigid times a size where it is so to this fraction.
+/// The largest deviation of a transform from a similarity, as a fraction.
 const SIMILAR_TOLERANCE: f64 = 1e-9;
-/// A property that strays less than this from its value at rest, as a fraction, needs no channel.
+/// A property that varies less than this from its rest value, as a fraction, needs no channel.
 const CONSTANT_TOLERANCE: f64 = 1e-9;
 
-/// What stays as it is.
+/// What a change of parent keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// The joint's place in the world, at rest and in every clip.
+    /// The joint's world transform, in the rest pose and in every clip.
     #[default]
     Motion,
-    /// The keys in its parent's space: it moves with its new parent, and so does the mesh.
+    /// The keyframes in the parent's space: the joint moves with its new parent, and so does the mesh.
     LocalKeys,
 }
 
-/// A joint to hang elsewhere.
+/// The new parent of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reparent {
-    /// Which.
+    /// The joint.
     pub joint: JointId,
-    /// From what; `None`: it becomes a root.
+    /// The new parent; `None`: the joint becomes a root.
     pub parent: Option<JointId>,
-    /// What stays.
+    /// What is kept.
     pub keep: Keep,
-    /// Whether a shear that no joint can hold is dropped instead of refused.
+    /// Whether shear that no joint can represent is dropped instead of refused.
     pub nearest: bool,
-    /// How far added keys may be off, as a fraction of the model's diagonal.
+    /// The largest error of added keyframes, as a fraction of the model's diagonal.
     pub tolerance: f64,
-    /// Whether keys are added between those that matter; else only at their times.
-    pub halves: bool,
+    /// Whether keyframes are added between the existing times; otherwise only at them.
+    pub bisects: bool,
 }
 
-/// The edit that hangs a joint from another.
-pub fn reparent(document: &Document, wanted: &Reparent) -> Result<RigEdit, RigError> {
+/// The edit that changes the parent of a joint.
+pub fn reparent(document: &Document, request: &Reparent) -> Result<RigEdit, RigError> {
     let mut changed = document.clone();
-    hang(&mut changed, wanted)?;
+    set_parent(&mut changed, request)?;
     let edit = RigEdit::between(document, &changed);
-    Ok(match wanted.keep {
-        Keep::Motion if !wanted.nearest => edit,
+    Ok(match request.keep {
+        Keep::Motion if !request.nearest => edit,
         _ => edit.moving_rest(),
     })
 }
 
-/// Changes the parent of a joint.
-pub(super) fn hang(document: &mut Document, wanted: &Reparent) -> Result<(), RigError> {
-    let joint = wanted.joint;
+/// Changes the parent of a joint in a scratch copy.
+pub(super) fn set_parent(document: &mut Document, request: &Reparent) -> Result<(), RigError> {
+    let joint = request.joint;
     check_live(document, joint)?;
     let skeleton = document.skeleton.clone();
-    if let Some(parent) = wanted.parent {
+    if let Some(parent) = request.parent {
         check_live(document, parent)?;
         if parent == joint || skeleton.ancestors(parent).any(|a| a == joint) {
             return Err(RigError::Below {
@@ -72,27 +72,27 @@ pub(super) fn hang(document: &mut Document, wanted: &Reparent) -> Result<(), Rig
             });
         }
     }
-    check_scene(document, joint, wanted.parent)?;
-    if skeleton.joint(joint).parent == wanted.parent {
+    check_scene(document, joint, request.parent)?;
+    if skeleton.joint(joint).parent == request.parent {
         return Ok(());
     }
     let before = document.clone();
     let mut joints = joints_of(document);
-    joints[joint.get()].parent = wanted.parent;
+    joints[joint.get()].parent = request.parent;
     let followed = joints[joint.get()].rule.inflation_parent;
     set_joints(document, joints);
-    if wanted.keep == Keep::Motion {
+    if request.keep == Keep::Motion {
         let sampled = Sampled {
             joint,
-            parent: wanted.parent,
-            tolerance: wanted.tolerance,
-            halves: wanted.halves,
-            nearest: wanted.nearest,
+            parent: request.parent,
+            tolerance: request.tolerance,
+            bisects: request.bisects,
+            nearest: request.nearest,
         };
         let now = document.clone();
         sample_below(&before, &now, document, &sampled)?;
     }
-    // A joint can only follow one that is above it in the order.
+    // A joint can only follow one that precedes it in the order.
     if followed.is_some()
         && document
             .skeleton
@@ -108,7 +108,8 @@ pub(super) fn hang(document: &mut Document, wanted: &Reparent) -> Result<(), Rig
     Ok(())
 }
 
-/// Refuses to move a skin's only common root into another tree, which would leave its joints without a common root.
+/// Refuses to move the only common root of a skin's joints into another tree: they would have no common root (glTF 2.0,
+/// 3.7.3.2).
 fn check_scene(
     document: &Document,
     joint: JointId,
@@ -158,34 +159,35 @@ fn check_scene(
     }
 }
 
-/// A joint whose local transforms follow from its place in the world.
+/// A joint whose local transforms are computed from its world transform.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sampled {
     pub(super) joint: JointId,
-    /// What it hangs from now.
+    /// Its new parent.
     pub(super) parent: Option<JointId>,
     pub(super) tolerance: f64,
-    pub(super) halves: bool,
+    pub(super) bisects: bool,
     pub(super) nearest: bool,
 }
 
-/// Gives the joint in `changed` the local transforms that keep its place of `before` below its parent of `now`, at rest, in
-/// the pose and in every clip: exactly where nothing between the two parents moves, else by new keys.
+/// Gives the joint in `changed` the local transforms that keep its world transform of `before` under its parent of
+/// `now`, in the rest pose, in the artist's pose and in every clip: exactly where nothing between the two parents
+/// moves, else by new keyframes.
 pub(super) fn sample_below(
     before: &Document,
     now: &Document,
     changed: &mut Document,
-    wanted: &Sampled,
+    request: &Sampled,
 ) -> Result<(), RigError> {
-    let joint = wanted.joint;
+    let joint = request.joint;
     let splitter = Splitter {
         label: before.skeleton.label(joint),
         signs: signs(before.skeleton.joint(joint).rest.scale()),
-        nearest: wanted.nearest,
+        nearest: request.nearest,
     };
     let old_parent = before.skeleton.joint(joint).parent;
     let into = |pose: &Pose, old: &Pose| -> DAffine3 {
-        let above = wanted.parent;
+        let above = request.parent;
         let above = above.map_or(DAffine3::IDENTITY, |p| world_of(&now.skeleton, pose, p));
         above.inverse() * world_of(&before.skeleton, old, joint)
     };
@@ -198,7 +200,7 @@ pub(super) fn sample_below(
 
     let (old_chain, new_chain) = (
         chain(&before.skeleton, old_parent),
-        chain(&now.skeleton, wanted.parent),
+        chain(&now.skeleton, request.parent),
     );
     let path: BTreeSet<JointId> = old_chain
         .symmetric_difference(&new_chain)
@@ -221,7 +223,7 @@ pub(super) fn sample_below(
         let mut moving = path.clone();
         moving.extend(old_chain.intersection(&new_chain).filter(|j| !same_keys(j)));
         let is_still = keys(old, &moving).is_empty() && keys(new, &moving).is_empty();
-        let map = moved_by(before, now, old_parent, wanted.parent);
+        let map = moved_by(before, now, old_parent, request.parent);
         let mut made = Clip::clone(new);
         match map.filter(|_| is_still) {
             Some(map) => {
@@ -244,11 +246,11 @@ pub(super) fn sample_below(
                 let own_chain = chain(&before.skeleton, Some(joint));
                 let mut there = Motion::new(before, old, &own_chain);
                 let mut here = Motion::new(now, new, &new_chain);
-                let mut tolerance = resampling(now, wanted.parent, joint, wanted.tolerance);
-                tolerance.halves = wanted.halves;
+                let mut tolerance = resampling(now, request.parent, joint, request.tolerance);
+                tolerance.bisects = request.bisects;
                 let mut fault = None;
                 let keyed = Resampled::new(&times, tolerance, |time| {
-                    let above = wanted.parent;
+                    let above = request.parent;
                     let above = above.map_or(DAffine3::IDENTITY, |p| here.world(p, time));
                     let local = above.inverse() * there.world(joint, time);
                     splitter.split(local).unwrap_or_else(|error| {
@@ -272,7 +274,7 @@ pub(super) fn sample_below(
     Ok(())
 }
 
-/// Whether a property ever differs from rest, so that it needs keys.
+/// Whether a property ever differs from its rest value, so that it needs keyframes.
 fn strays(keyed: &Resampled, rest: &Transform, property: Property) -> bool {
     let size = 1.0 + rest.translation.length();
     keyed.locals().iter().any(|local| match property {
@@ -290,14 +292,14 @@ fn strays(keyed: &Resampled, rest: &Transform, property: Property) -> bool {
     })
 }
 
-/// A map between two parents' spaces that every key can follow: it turns, moves and sizes.
+/// A similarity between two parents' spaces, which every keyframe can follow: rotation, translation and uniform scale.
 struct Similarity {
     rotation: DQuat,
     scale: f64,
     map: DAffine3,
 }
 
-/// M = W_q^-1 W_p at rest; `None` where it mirrors or stretches.
+/// M = W_q^-1 W_p in the rest pose; `None` where it mirrors or is not uniform.
 fn moved_by(
     before: &Document,
     now: &Document,
@@ -353,7 +355,7 @@ fn signs(scale: DVec3) -> DVec3 {
     scale.map(|s| if s < 0.0 { -1.0 } else { 1.0 })
 }
 
-/// Takes affine maps apart into translation, rotation and scale, mirrored as the joint is.
+/// Decomposes affine transforms into translation, rotation and scale, with the signs of the joint's own scale.
 struct Splitter {
     label: String,
     signs: DVec3,

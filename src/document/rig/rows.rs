@@ -1,4 +1,4 @@
-//! Weights that pass between joints, on the base and on every layer.
+//! Moving weights between joints, in the base and in every layer.
 
 use super::RigError;
 use crate::document::{Dirty, InfluenceEdit};
@@ -8,16 +8,16 @@ use crate::skinning::{RowRef, Rows};
 use glam::{DAffine3, DVec3};
 use std::collections::BTreeSet;
 
-/// Meshes whose skins all have these joints in the same slots.
+/// A mesh whose skins all have these joints in the same slots.
 pub(super) struct Shared {
     pub(super) mesh: MeshId,
-    /// The slot of each joint asked for.
+    /// The slot of each requested joint.
     pub(super) slots: Vec<u16>,
     /// Bind-pose mesh space -> space of the first joint.
     pub(super) into_joint: DAffine3,
 }
 
-/// The skinned meshes that list all of `joints`, each in one slot whatever the skin; others keep their weights.
+/// The skinned meshes that list all of `joints`, each in the same slot of every skin; other meshes keep their weights.
 pub(super) fn shared(document: &Document, joints: &[JointId]) -> Vec<Shared> {
     let slots_in = |skin: &SkinId| -> Option<Vec<u16>> {
         let skin = document.skins.get(skin)?;
@@ -43,8 +43,8 @@ pub(super) fn shared(document: &Document, joints: &[JointId]) -> Vec<Shared> {
     meshes.collect()
 }
 
-/// Replaces rows of a mesh, on the base and on every layer: `change` is given a point's place in bind pose and its row,
-/// and gives the new one or `None` where it stays.
+/// Replaces rows of a mesh, in the base and in every layer: `change` gets a point's bind-pose position and its row, and
+/// returns the new row or `None` where it stays.
 pub(super) fn change_rows(
     document: &mut Document,
     mesh: MeshId,
@@ -65,9 +65,9 @@ pub(super) fn change_rows(
     for (layer, rows) in all {
         let (mut points, mut changed) = (Vec::new(), Rows::default());
         for (point, row) in rows.iter().enumerate() {
-            let place = item.geometry.positions[point].as_dvec3();
+            let position = item.geometry.positions[point].as_dvec3();
             if !row.is_empty()
-                && let Some(row) = change(place, row)
+                && let Some(row) = change(position, row)
             {
                 points.push(point as u32);
                 changed.push_pairs(row);
@@ -86,39 +86,39 @@ pub(super) fn change_rows(
     Ok(())
 }
 
-/// `row` with the weight of `from` handed to `shares`, whose parts add up to 1. Where that makes the row longer than
-/// `limit`, and longer than it was, the largest part takes all.
+/// `row` with the weight of `from` distributed over `fractions`, whose fractions sum to 1. Where that makes the row longer
+/// than `limit` and longer than it was, the largest fraction gets all of it.
 ///
-/// `None` where `from` has no weight and none is listed.
-pub(super) fn handed(
+/// `None` where `from` has no weight and no entry in the row.
+pub(super) fn redistributed(
     row: RowRef<'_>,
     from: u16,
-    shares: &[(u16, f64)],
+    fractions: &[(u16, f64)],
     limit: usize,
 ) -> Option<Vec<(u16, f32)>> {
     let at = row.joints.iter().position(|&j| j == from)?;
     let weight = row.weights[at];
-    let largest = shares
+    let largest = fractions
         .iter()
         .copied()
         .reduce(|a, b| if b.1 > a.1 { b } else { a });
     let all = |slot: u16| vec![(slot, weight)];
     let mut parts: Vec<(u16, f32)> = Vec::new();
     let mut left = weight;
-    for &(slot, share) in shares {
-        let part = (f64::from(weight) * share) as f32;
+    for &(slot, fraction) in fractions {
+        let part = (f64::from(weight) * fraction) as f32;
         if part > 0.0 && slot != from {
-            // So that the two add up to the weight again, bit for bit.
+            // So that the two sum to the weight again, bit for bit.
             let rest = left - part.min(left);
             parts.push((slot, left - rest));
             left = rest;
         }
     }
-    let keeps = shares.iter().find(|(slot, _)| *slot == from);
+    let keeps = fractions.iter().find(|(slot, _)| *slot == from);
     match (keeps, parts.first_mut()) {
-        // What the parts do not take, so that the sum stays to the last bit.
-        (Some((_, share)), _) => {
-            if *share > 0.0 && left > 0.0 {
+        // The remainder, so that the sum stays exact to the last bit.
+        (Some((_, fraction)), _) => {
+            if *fraction > 0.0 && left > 0.0 {
                 parts.insert(0, (from, left));
             } else if let Some(part) = parts.last_mut() {
                 part.1 += left;
@@ -140,15 +140,15 @@ pub(super) fn handed(
         parts = largest.map_or_else(Vec::new, |(slot, _)| all(slot));
     }
     let mut made: Vec<(u16, f32)> = row.iter().collect();
-    // The first part takes the place of what is handed on, so that a row handed back is the row it was.
-    let mut place = Some(at);
+    // The first fraction replaces the entry of `from`, so that moving weights back restores the row.
+    let mut position = Some(at);
     for (slot, part) in parts {
         match made
             .iter_mut()
             .find(|(joint, _)| *joint == slot && slot != from)
         {
             Some((_, weight)) => *weight += part,
-            None => match place.take() {
+            None => match position.take() {
                 Some(at) if slot == from => made[at].1 = part,
                 Some(at) => {
                     made[at] = (slot, part);
@@ -157,7 +157,7 @@ pub(super) fn handed(
             },
         }
     }
-    if place.is_some() {
+    if position.is_some() {
         made.remove(at);
     }
     Some(made)
@@ -169,16 +169,16 @@ pub(super) fn smoothstep(x: f64) -> f64 {
     x * x * (3.0 - 2.0 * x)
 }
 
-/// How far along the bone from the joint's origin to `tail` a place in the joint's space lies, 0 - 1; `None` for a bone of
-/// no length.
-pub(super) fn along(place: DVec3, tail: DVec3) -> Option<f64> {
+/// The parameter of a position in the joint's space along the bone from the joint's origin to `tail`, 0 - 1; `None` for
+/// a bone of zero length.
+pub(super) fn along(position: DVec3, tail: DVec3) -> Option<f64> {
     let length = tail.length_squared();
-    (length > 1e-20).then(|| (place.dot(tail) / length).clamp(0.0, 1.0))
+    (length > 1e-20).then(|| (position.dot(tail) / length).clamp(0.0, 1.0))
 }
 
-/// How far a place in the joint's space is from the bone to `tail`.
-pub(super) fn distance(place: DVec3, tail: DVec3) -> f64 {
-    place.distance(tail * along(place, tail).unwrap_or(0.0))
+/// The distance between a position in the joint's space and the bone to `tail`.
+pub(super) fn distance(position: DVec3, tail: DVec3) -> f64 {
+    position.distance(tail * along(position, tail).unwrap_or(0.0))
 }
 
 #[cfg(test)]
@@ -189,32 +189,32 @@ mod tests {
         std::iter::once(pairs.to_vec()).collect()
     }
 
-    fn handed_on(pairs: &[(u16, f32)], shares: &[(u16, f64)], limit: usize) -> Vec<(u16, f32)> {
-        handed(row(pairs).row(0), 1, shares, limit).unwrap()
+    fn moved(pairs: &[(u16, f32)], fractions: &[(u16, f64)], limit: usize) -> Vec<(u16, f32)> {
+        redistributed(row(pairs).row(0), 1, fractions, limit).unwrap()
     }
 
     #[test]
     fn weights_pass_on_and_sums_stay() {
         let before = [(0, 0.25), (1, 0.5), (2, 0.25)];
         assert_eq!(
-            handed_on(&before, &[(1, 0.75), (3, 0.25)], 4),
+            moved(&before, &[(1, 0.75), (3, 0.25)], 4),
             [(0, 0.25), (1, 0.375), (2, 0.25), (3, 0.125)]
         );
-        // No room: all to the larger part.
+        // No free entry: the larger fraction gets all.
         assert_eq!(
-            handed_on(&before, &[(1, 0.75), (3, 0.25)], 3),
+            moved(&before, &[(1, 0.75), (3, 0.25)], 3),
             [(0, 0.25), (1, 0.5), (2, 0.25)]
         );
-        // To joints that the row has.
+        // To joints that the row already has.
         assert_eq!(
-            handed_on(&before, &[(0, 0.5), (2, 0.5)], 3),
+            moved(&before, &[(0, 0.5), (2, 0.5)], 3),
             [(0, 0.5), (2, 0.5)]
         );
-        assert!(handed(row(&[(0, 1.0)]).row(0), 1, &[(3, 1.0)], 4).is_none());
+        assert!(redistributed(row(&[(0, 1.0)]).row(0), 1, &[(3, 1.0)], 4).is_none());
     }
 
     #[test]
-    fn a_place_lies_along_a_bone() {
+    fn a_position_has_a_parameter_along_a_bone() {
         assert_eq!(along(DVec3::new(1.0, 0.5, 0.0), DVec3::Y), Some(0.5));
         assert_eq!(along(DVec3::NEG_Y, DVec3::Y), Some(0.0));
         assert_eq!(along(DVec3::X, DVec3::ZERO), None);

@@ -1,4 +1,4 @@
-//! Project over a freshly imported document: every part becomes an edit.
+//! Applies a project to a freshly imported document: every part becomes an edit.
 
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
@@ -17,9 +17,9 @@ use crate::task::Task;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// `document`, as imported, with what `project` holds, and what of it did not fit.
+/// `document`, as imported, with the content of `project`, and findings about what did not fit.
 ///
-/// Fails for encoded data that does not decode; all else that is wrong is left out with a finding.
+/// Fails for encoded data that cannot be decoded; anything else that is wrong is skipped with a finding.
 pub fn apply_project(
     document: Document,
     project: Project,
@@ -27,7 +27,7 @@ pub fn apply_project(
     apply_within(document, project, &Task::new())
 }
 
-/// [`apply_project`] as part of a task that somebody may cancel.
+/// [`apply_project`] as part of a cancellable task.
 pub(super) fn apply_within(
     document: Document,
     project: Project,
@@ -96,10 +96,10 @@ impl Opening {
         self.findings.push(Finding::warning(place, message));
     }
 
-    /// Applies an edit; one that the document refuses becomes a finding.
+    /// Applies an edit; if the document refuses it, adds a finding.
     fn apply(&mut self, place: &str, mut edit: Edit) {
         if let Err(why) = self.document.apply(&mut edit) {
-            self.warn(place, format!("It is left out: {why}."));
+            self.warn(place, format!("It is skipped: {why}."));
         }
     }
 
@@ -111,7 +111,10 @@ impl Opening {
                 continue;
             };
             if !seen.insert(mesh) {
-                self.warn(place, "They come twice; the second ones are left out.");
+                self.warn(
+                    place,
+                    "They are listed twice; the second entries are skipped.",
+                );
                 continue;
             }
             let skin_joint_of = self.skin_joints(mesh, &entry.joints);
@@ -128,7 +131,7 @@ impl Opening {
         Ok(())
     }
 
-    /// What of some rows is left out.
+    /// Reports the rows that were skipped.
     fn warn_of_rows(&mut self, place: &str, restored: &rows::Restored) {
         let left_out = [
             (
@@ -137,19 +140,19 @@ impl Opening {
             ),
             (
                 restored.n_invalid,
-                "with bones that the skin does not have, or weights that are no numbers >= 0,",
+                "with bones that the skin does not have, or weights that are not numbers >= 0,",
             ),
             (
                 restored.n_conflicts,
-                "for points that other rows already set",
+                "for vertices that other rows already set",
             ),
         ];
         for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
-            self.warn(place, format!("Rows {why} are left out ({n})."));
+            self.warn(place, format!("Rows {why} are skipped ({n})."));
         }
     }
 
-    /// What of a painted map is left out.
+    /// Reports the values of a painted map that were skipped.
     fn warn_of_values(&mut self, place: &str, restored: &masks::Restored, limit: f32) {
         let range = format!("that are not 0 - {limit}");
         let left_out = [
@@ -160,15 +163,15 @@ impl Opening {
             (restored.n_invalid, range.as_str()),
             (
                 restored.n_conflicts,
-                "for points that other values already set",
+                "for vertices that other values already set",
             ),
         ];
         for (n, why) in left_out.into_iter().filter(|&(n, _)| n > 0) {
-            self.warn(place, format!("Values {why} are left out ({n})."));
+            self.warn(place, format!("Values {why} are skipped ({n})."));
         }
     }
 
-    /// The layers of weights, after the rows of the bases.
+    /// The layers of weights, after the rows of the base layers.
     fn layers(&mut self, entries: Vec<LayerEntry>, task: &Task) -> Result<(), ProjectError> {
         let mut stacks: Vec<(MeshId, Vec<LayerEntry>)> = Vec::new();
         for entry in entries {
@@ -194,7 +197,7 @@ impl Opening {
                 let layer = Arc::new(self.layer(mesh, entry, &mut known, task)?);
                 layers.push((place, layer));
             }
-            // The base that is there has the rows.
+            // The present base has the rows already.
             let base = layers.iter().find(|(_, l)| l.id == LayerStack::BASE);
             let base = base.map(|(_, layer)| layer.name.clone());
             layers.retain(|(_, layer)| layer.id != LayerStack::BASE);
@@ -203,10 +206,10 @@ impl Opening {
         Ok(())
     }
 
-    /// Gives a layer whose number another one has a free number; a second base goes.
+    /// Gives a layer a free id where its id is taken; skips a second base.
     fn settle_numbers(&mut self, entries: &mut Vec<LayerEntry>) {
-        let said: BTreeSet<u32> = entries.iter().map(|entry| entry.layer).collect();
-        let mut free = (1..).filter(|number| !said.contains(number));
+        let taken: BTreeSet<u32> = entries.iter().map(|entry| entry.layer).collect();
+        let mut free = (1..).filter(|number| !taken.contains(number));
         let mut seen = BTreeSet::new();
         entries.retain_mut(|entry| {
             if seen.insert(entry.layer) {
@@ -214,10 +217,13 @@ impl Opening {
             }
             let place = layers::place(entry);
             if entry.layer == LayerStack::BASE.0 {
-                self.warn(place, "There is a base already; this one is left out.");
+                self.warn(
+                    place,
+                    "The mesh already has a base layer; this one is skipped.",
+                );
                 return false;
             }
-            self.warn(place, "Another layer has its number; it took a free one.");
+            self.warn(place, "Another layer has its id; it got a new one.");
             let number = free.next();
             if let Some(number) = number {
                 entry.layer = number;
@@ -226,7 +232,7 @@ impl Opening {
         });
     }
 
-    /// Adds `layers` over the base, each with its place in the file; leaves those out that the document refuses.
+    /// Adds `layers` above the base, each with its place in the file; skips those that the document refuses.
     fn add_layers(
         &mut self,
         mesh: MeshId,
@@ -287,7 +293,7 @@ impl Opening {
                 continue;
             };
             let index = usize::from(joint.0);
-            // A skin may list a joint twice: the place that the project names comes first.
+            // A skin may list a joint twice: the index that the project gives has precedence.
             let same_place = self
                 .document
                 .skin_of_mesh(mesh)
@@ -316,7 +322,7 @@ impl Opening {
                 if !finite {
                     self.warn(
                         place,
-                        "It has a value that is not a finite number and is left out.",
+                        "It has a value that is not a finite number and is skipped.",
                     );
                 } else if self
                     .document
@@ -340,7 +346,7 @@ impl Opening {
             };
             let map = MaskKind::from(entry.map);
             if !seen.insert((mesh, map)) {
-                self.warn(place, "It comes twice; the second one is left out.");
+                self.warn(place, "It is listed twice; the second entry is skipped.");
                 continue;
             }
             let Some(item) = self.document.meshes().get(&mesh) else {
@@ -366,7 +372,7 @@ impl Opening {
             };
             let place = format!("rule of bone {} \"{}\"", entry.joint, entry.name);
             if !seen.insert(joint) {
-                self.warn(place, "It comes twice; the second one is left out.");
+                self.warn(place, "It is listed twice; the second entry is skipped.");
                 continue;
             }
             let rule = rules::restore(entry, &mut self.joints, &mut self.findings);
@@ -386,7 +392,7 @@ impl Opening {
                 continue;
             };
             if !seen.insert(joint) {
-                self.warn(place, "It comes twice; the second one is left out.");
+                self.warn(place, "It is listed twice; the second entry is skipped.");
                 continue;
             }
             let difference = TransformEntry {
@@ -397,7 +403,7 @@ impl Opening {
             };
             match transforms::restore(local, &difference) {
                 Ok(posed) => *local = posed,
-                Err(why) => self.warn(place.as_str(), format!("{why} and is left out.")),
+                Err(why) => self.warn(place.as_str(), format!("{why} and is skipped.")),
             }
             if let Some(weights) = entry.morph_weights {
                 self.apply(&place, Edit::MorphWeights { joint, weights });
@@ -431,7 +437,7 @@ impl Opening {
 
     fn clips(&mut self, removed: Vec<Named>, entries: Vec<ClipEntry>) -> Result<(), ProjectError> {
         for Named(clip, name) in removed {
-            // Only a clip that is certainly the one that was removed goes.
+            // Only a clip that is certainly the removed one is removed.
             match self.document.clips().get(&ClipId(clip)) {
                 Some(there) if there.name == name => self.apply(
                     &clips::place(clip, &name),
@@ -461,7 +467,7 @@ impl Opening {
                     let clip = Some(Arc::new(clip));
                     self.apply(&place, Edit::Clip { id, clip });
                 }
-                None => self.warn(place, "There is no number left for it; it is left out."),
+                None => self.warn(place, "There is no free id for it; it is skipped."),
             }
         }
         Ok(())
@@ -474,7 +480,7 @@ impl Opening {
         }
     }
 
-    /// The selected and hidden points, after the session that takes them.
+    /// The selected and hidden points; after the session, which stores them.
     fn points(&mut self, entries: Vec<MeshPoints>) {
         for entry in entries {
             let Some(id) = self.mesh(entry.mesh, &entry.name) else {
@@ -494,7 +500,7 @@ impl Opening {
                 }
                 (Err(why), _) | (_, Err(why)) => self.warn(
                     points::place(&entry),
-                    format!("What was selected or hidden is left out: {why}."),
+                    format!("The selected and hidden vertices are skipped: {why}."),
                 ),
             }
         }

@@ -1,7 +1,7 @@
 //! The brush in the project format.
 //!
-//! A file leaves out what has the usual value. The usual values are part of the format: they stay when a new session
-//! begins with others.
+//! A file omits values equal to the defaults. These defaults are part of the format: they stay when the defaults of new
+//! sessions change.
 
 use super::types::{Axis, PaintedMap, enums, is_default, structs};
 use crate::document::session as live;
@@ -18,7 +18,7 @@ enums! {
 
     /// How distance from the pointer is measured.
     #[derive(Default)]
-    BrushProjection = live::Projection { #[default] Surface, Volume, Screen }
+    FalloffShape = live::FalloffShape { #[default] Surface, Volume, Screen }
 
     /// The points that a stroke may change.
     #[derive(Default)]
@@ -88,7 +88,7 @@ impl From<PaintTarget> for live::PaintTarget {
     }
 }
 
-/// (distance, effect) of each point of the artist's own falloff; none: that of a smooth falloff.
+/// (distance, effect) of each point of the user's own falloff; empty: that of a smooth falloff.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct FalloffCurve(Vec<(f32, f32)>);
@@ -112,7 +112,7 @@ impl From<FalloffCurve> for Curve {
     }
 }
 
-/// The axis across which strokes are mirrored, if they are.
+/// The axis across which strokes are mirrored, if any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Symmetry(Option<Axis>);
@@ -129,7 +129,7 @@ impl From<Symmetry> for Option<math::Axis> {
     }
 }
 
-/// When the weights of a point are normalised. In a file: true with each touch, "on release", or false for never.
+/// When the weights of a point are normalised. In a file: true for each dab, "on release", or false for never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Normalising(live::Normalising);
 
@@ -187,7 +187,7 @@ impl<'de> Deserialize<'de> for Normalising {
 }
 
 structs! {
-    /// The brush. Of what it reads, every number may be out of its range.
+    /// The brush. After reading, any number may be out of its range.
     #[serde(default)]
     Brush = live::BrushOptions {
         #[serde(skip_serializing_if = "is_default")]
@@ -201,7 +201,7 @@ structs! {
         weight: f32,
         strength: f32,
         radius_px: f32,
-        #[serde(skip_serializing_if = "is_usual_radius")]
+        #[serde(skip_serializing_if = "is_default_radius")]
         radius_world: f32,
         #[serde(skip_serializing_if = "is_default")]
         radius_unit: RadiusUnit,
@@ -209,8 +209,8 @@ structs! {
         #[serde(skip_serializing_if = "is_default")]
         curve: FalloffCurve,
         spacing: f32,
-        #[serde(skip_serializing_if = "is_default")]
-        projection: BrushProjection,
+        #[serde(rename = "projection", skip_serializing_if = "is_default")]
+        falloff_shape: FalloffShape,
         front_faces_only: bool,
         #[serde(skip_serializing_if = "is_default")]
         xray: bool,
@@ -235,7 +235,7 @@ structs! {
     }
 }
 
-const USUAL_RADIUS: f32 = 0.05;
+const DEFAULT_RADIUS: f32 = 0.05;
 
 impl Default for Brush {
     fn default() -> Self {
@@ -247,12 +247,12 @@ impl Default for Brush {
             weight: 1.0,
             strength: 0.5,
             radius_px: 50.0,
-            radius_world: USUAL_RADIUS,
+            radius_world: DEFAULT_RADIUS,
             radius_unit: RadiusUnit::Pixels,
             falloff: Falloff::Smooth,
             curve: FalloffCurve::default(),
             spacing: 0.1,
-            projection: BrushProjection::Surface,
+            falloff_shape: FalloffShape::Surface,
             front_faces_only: true,
             xray: false,
             accumulate: false,
@@ -289,15 +289,15 @@ fn is_replace(kind: &BrushKind) -> bool {
     clippy::trivially_copy_pass_by_ref,
     reason = "the signature that serde expects"
 )]
-fn is_usual_radius(radius: &f32) -> bool {
-    *radius == USUAL_RADIUS
+fn is_default_radius(radius: &f32) -> bool {
+    *radius == DEFAULT_RADIUS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::document::session::{
-        BrushKind, BrushOptions, Normalising, PaintMask, PaintedBones, Pressure, Projection,
+        BrushKind, BrushOptions, FalloffShape, Normalising, PaintMask, PaintedBones, Pressure,
         RadiusUnit, SmoothedBones,
     };
     use crate::math::Axis;
@@ -341,7 +341,7 @@ mod tests {
             radius_world: 0.25,
             falloff: Falloff::Custom,
             curve: Curve::like(Falloff::Root),
-            projection: Projection::Screen,
+            falloff_shape: FalloffShape::Screen,
             xray: true,
             accumulate: true,
             floor: 0.25,

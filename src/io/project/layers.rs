@@ -1,7 +1,7 @@
 //! Layers of weights <-> the project format.
 //!
-//! Rows and masks are kept as those of the mesh itself are (see `rows` and `masks`). What the layers show together is not
-//! kept: it follows from them.
+//! Rows and masks are stored like those of the mesh itself (see `rows` and `masks`). The composite of the layers is not
+//! stored: it is computed from them.
 
 use super::ProjectError;
 use super::v4::{LayerEntry, MeshWeights, MirrorEntry, SkinJoint};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-/// The layers of a mesh, the base first; none where it has none.
+/// The layers of a mesh, the base first; empty where it has none.
 pub(super) fn collect(
     document: &Document,
     id: MeshId,
@@ -84,36 +84,38 @@ fn entry(
 
 fn mirror_entry(mirror: &MirrorEffect) -> MirrorEntry {
     let joints = mirror.joints();
-    let pairs = (0..).zip(joints.heirs.iter().copied());
+    let pairs = (0..).zip(joints.recipients.iter().copied());
     MirrorEntry {
         axis: mirror.axis().into(),
         centre: mirror.centre(),
         from_positive: mirror.from_positive(),
         tolerance: mirror.tolerance(),
-        pairs: pairs.filter(|(joint, heir)| joint != heir).collect(),
+        pairs: pairs
+            .filter(|(joint, recipient)| joint != recipient)
+            .collect(),
         unpaired: joints.unpaired.clone(),
     }
 }
 
-/// Mirror images of one mesh that were found, by axis, place of the plane and tolerance.
+/// The symmetries of one mesh that were found, by axis, position of the plane and tolerance.
 pub(super) type Symmetries = BTreeMap<(usize, u32, u32), Symmetry>;
 
-/// What [`restore`] found in a project.
+/// The result of [`restore`].
 #[derive(Debug)]
 pub(super) struct Restored {
     pub(super) layer: Layer,
-    /// What of its rows did not fit.
+    /// The rows that did not fit.
     pub(super) rows: rows::Restored,
-    /// What of its mask did not fit.
+    /// The values of the mask that did not fit.
     pub(super) mask: masks::Restored,
-    /// A number that is out of its range.
+    /// A message about a number that is out of its range.
     pub(super) fault: Option<&'static str>,
 }
 
 /// The layer of `entry` on the mesh `item`, whose skins have at least `n_joints` joints.
 ///
-/// `skin_joint_of[i]`: what skin joint i of the project is in this model. `known`: mirror images that other layers had
-/// found. Fails for a block that does not decode.
+/// `skin_joint_of[i]`: the skin joint in this model for skin joint i of the project. `known`: symmetries that were
+/// found for other layers. Fails for a block that cannot be decoded.
 pub(super) fn restore(
     entry: LayerEntry,
     item: &MeshItem,
@@ -129,7 +131,7 @@ pub(super) fn restore(
     if (0.0..=1.0).contains(&entry.opacity) {
         layer.opacity = entry.opacity;
     } else {
-        fault = Some("Its opacity is not 0 - 1; all of it is shown.");
+        fault = Some("Its opacity is not 0 - 1; it is shown with opacity 1.");
     }
     let painted = (entry.mask_values.as_slice(), entry.mask_blocks.as_slice());
     let mut mask = masks::restore(painted, 1.0, &item.geometry, &place)?;
@@ -169,12 +171,12 @@ fn mirror_effect(
 ) -> Result<Result<MirrorEffect, &'static str>, Cancelled> {
     if !(0.0..=1.0).contains(&entry.tolerance) {
         return Ok(Err(
-            "Its mirror has a tolerance that is not 0 - 1 and is left out.",
+            "Its mirror effect has a tolerance that is not 0 - 1; the effect is skipped.",
         ));
     }
     if !entry.centre.is_finite() {
         return Ok(Err(
-            "Its mirror has a plane that is no number and is left out.",
+            "Its mirror effect has a plane that is not a number; the effect is skipped.",
         ));
     }
     let here = |joint: u16| {
@@ -182,13 +184,13 @@ fn mirror_effect(
         here.filter(|&joint| usize::from(joint) < n_joints)
     };
     let mut joints = MirrorJoints {
-        heirs: (0..n_joints).map(|joint| joint as u16).collect(),
+        recipients: (0..n_joints).map(|joint| joint as u16).collect(),
         unpaired: entry.unpaired.iter().filter_map(|&j| here(j)).collect(),
     };
     joints.unpaired.sort_unstable();
-    for &(joint, heir) in &entry.pairs {
-        if let (Some(joint), Some(heir)) = (here(joint), here(heir)) {
-            joints.heirs[usize::from(joint)] = heir;
+    for &(joint, recipient) in &entry.pairs {
+        if let (Some(joint), Some(recipient)) = (here(joint), here(recipient)) {
+            joints.recipients[usize::from(joint)] = recipient;
         }
     }
     let tolerance = MirrorEffect::metres(&item.geometry, entry.tolerance);
@@ -213,7 +215,7 @@ fn mirror_effect(
     )))
 }
 
-/// Where in the file a layer stands, for sentences.
+/// The place of a layer in the file, for messages.
 pub(super) fn place(entry: &LayerEntry) -> String {
     format!(
         "layer \"{}\" of mesh {} \"{}\"",

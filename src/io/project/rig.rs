@@ -1,4 +1,4 @@
-//! Joints added, removed and changed, with the skins that list them <-> the project format.
+//! Joints that were added, removed or changed, with the skins that list them <-> the project format.
 
 use super::joints::{self, JointKey, JointRef, Joints};
 use super::names::Names;
@@ -12,7 +12,7 @@ use crate::skeleton::{Joint, JointId};
 use glam::{DAffine3, DMat3, DVec3};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The lists of a project that hold the joints.
+/// The lists of a project that describe the joints.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entries {
     pub(super) joints: Vec<JointEntry>,
@@ -20,7 +20,7 @@ pub(super) struct Entries {
     pub(super) instances: Vec<InstanceEntry>,
 }
 
-/// What differs from the source; nothing where the joints are the source's.
+/// The differences from the source; empty where the joints are the source's.
 pub(super) fn collect(document: &Document) -> Entries {
     let Some(rig) = document.edited_rig() else {
         return Entries::default();
@@ -30,7 +30,7 @@ pub(super) fn collect(document: &Document) -> Entries {
     let joints = joints.filter_map(|(id, joint)| {
         let before = source.joints().get(id.get());
         let entry = joint_entry(document, id, joint, before);
-        // A node is listed where it differs; a new joint always is.
+        // A node is listed where it differs; a new joint always.
         let plain = !entry.removed
             && entry.parent.is_none()
             && entry.rest == TransformEntry::default()
@@ -121,7 +121,7 @@ fn affine(columns: [(f64, f64, f64); 4]) -> DAffine3 {
     }
 }
 
-/// Gives `document`, as imported, the joints of `entries`; `joints` gains the new ones.
+/// Restores the joints of `entries` in `document`, as imported; adds the new ones to `joints`.
 ///
 /// What does not fit becomes a finding.
 pub(super) fn restore(
@@ -145,7 +145,7 @@ pub(super) fn restore(
     if let Err(why) = document.restore_rig(rig) {
         findings.push(Finding::warning(
             "bones",
-            format!("What was changed of the bones is left out: {why}."),
+            format!("The changes of the bones are skipped: {why}."),
         ));
         *joints = joints::of(document);
     }
@@ -165,7 +165,7 @@ impl Reader<'_> {
         self.joints.find(joint, Some(name), self.findings)
     }
 
-    /// All slots of the arena: those of the source, then one a new joint, in the order of their keys.
+    /// All slots of the arena: those of the source, then one per new joint, in the order of their keys.
     fn joints(&mut self, document: &Document, entries: &[JointEntry]) -> Vec<Joint> {
         let mut list = document.skeleton().joints().to_vec();
         let mut new: BTreeMap<JointKey, &JointEntry> = BTreeMap::new();
@@ -174,7 +174,7 @@ impl Reader<'_> {
             .filter(|e| matches!(e.joint, JointKey::New(_)))
         {
             if new.insert(entry.joint, entry).is_some() {
-                self.warn(place(entry), "It comes twice; only one of them is taken.");
+                self.warn(place(entry), "It is listed twice; only one entry is used.");
             }
         }
         for (key, entry) in new {
@@ -189,7 +189,10 @@ impl Reader<'_> {
             };
             if !seen.insert(id) {
                 if matches!(entry.joint, JointKey::Node(_)) {
-                    self.warn(place(entry), "It comes twice; the second one is left out.");
+                    self.warn(
+                        place(entry),
+                        "It is listed twice; the second entry is skipped.",
+                    );
                 }
                 continue;
             }
@@ -205,7 +208,7 @@ impl Reader<'_> {
             let joint = &mut list[id.get()];
             match transforms::restore(&joint.rest, &entry.rest) {
                 Ok(rest) => joint.rest = rest,
-                Err(why) => self.warn(place(entry), format!("{why} and is left out.")),
+                Err(why) => self.warn(place(entry), format!("{why} and is skipped.")),
             }
             let joint = &mut list[id.get()];
             joint.parent = parent;
@@ -216,7 +219,8 @@ impl Reader<'_> {
         list
     }
 
-    /// Joints of the model that hang from a removed one and that the project does not know hang from what is above it.
+    /// Children of a removed joint that the project does not know, since the model has changed, become children of its
+    /// parent.
     fn adopt_orphans(&mut self, list: &mut [Joint]) {
         for j in 0..list.len() {
             let mut above = list[j].parent;
@@ -233,7 +237,7 @@ impl Reader<'_> {
                 let name = list[j].name.clone();
                 self.warn(
                     format!("bone \"{name}\""),
-                    "The project removed the bone above it, which had no such child; it hangs from the next one above.",
+                    "The project removed its parent, which had no such child; its new parent is the nearest remaining ancestor.",
                 );
             }
         }
@@ -262,7 +266,7 @@ impl Reader<'_> {
         restored
     }
 
-    /// A joint that the skin lists gets its matrix, at the project's index where that fits; another one is appended.
+    /// A joint that the skin lists gets its matrix, at the project's index where that matches; another one is appended.
     fn slot(&mut self, skin: &mut Skin, slot: &SkinSlot, number: u32) {
         let Some(joint) = self.find(slot.joint, &slot.name) else {
             return;
@@ -272,7 +276,7 @@ impl Reader<'_> {
         if !matrix.is_finite() {
             self.warn(
                 place(),
-                "Its inverse bind matrix has a value that is not a finite number and is left out.",
+                "Its inverse bind matrix has a value that is not a finite number and is skipped.",
             );
             return;
         }
@@ -285,7 +289,10 @@ impl Reader<'_> {
         match index {
             Some(index) => skin.inverse_bind[index] = matrix,
             None if skin.joints.len() > usize::from(u16::MAX) => {
-                self.warn(place(), "The skin has no room for it.");
+                self.warn(
+                    place(),
+                    "The skin has the largest possible number of bones; it is skipped.",
+                );
             }
             None => {
                 skin.joints.push(joint);
@@ -305,7 +312,7 @@ impl Reader<'_> {
             if !document.instances().contains_key(&id) {
                 self.warn(
                     format!("object {instance}"),
-                    "The model has it no more; the project's edits of it are left out.",
+                    "The model no longer has it; the project's edits of it are skipped.",
                 );
             } else if let Some(joint) = self.find_joint(&joint) {
                 instances.insert(id, joint);

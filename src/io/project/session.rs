@@ -1,6 +1,6 @@
 //! The session (view, playback, selection, tools) in the project format.
 //!
-//! A file leaves out what has the usual value, which is part of the format. Selected and hidden points have a list of
+//! A file omits values equal to the defaults, which are part of the format. Selected and hidden points have a list of
 //! their own (see [`super::points`]).
 
 use super::brush::Brush;
@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-/// Speeds that playback can have.
+/// The range of the playback speed.
 const SPEEDS: RangeInclusive<f64> = 0.1..=4.0;
-/// Times that playback can stand at, seconds: up to a day.
+/// The range of the playback time, seconds: up to a day.
 const TIMES_SECS: RangeInclusive<f64> = 0.0..=86_400.0;
 
 enums! {
@@ -95,7 +95,7 @@ impl Default for Camera {
     }
 }
 
-/// What is shown at which moment.
+/// Which clip is shown at which time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Playback {
@@ -105,18 +105,18 @@ pub(super) struct Playback {
     looping: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<(f64, f64)>,
-    #[serde(skip_serializing_if = "is_usual_fps")]
+    #[serde(skip_serializing_if = "is_default_fps")]
     fps: u32,
 }
 
-const USUAL_FPS: u32 = 30;
+const DEFAULT_FPS: u32 = 30;
 
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "the signature that serde expects"
 )]
-fn is_usual_fps(fps: &u32) -> bool {
-    *fps == USUAL_FPS
+fn is_default_fps(fps: &u32) -> bool {
+    *fps == DEFAULT_FPS
 }
 
 impl Default for Playback {
@@ -127,7 +127,7 @@ impl Default for Playback {
             speed: 1.0,
             looping: true,
             range: None,
-            fps: USUAL_FPS,
+            fps: DEFAULT_FPS,
         }
     }
 }
@@ -161,7 +161,7 @@ impl Default for Compare {
     }
 }
 
-/// Where the artist was.
+/// The state of the window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Session {
@@ -176,7 +176,7 @@ pub(super) struct Session {
     pub(super) selected_joints: Vec<JointRef>,
     #[serde(skip_serializing_if = "is_default")]
     pub(super) pose: PoseOptions,
-    /// Joints that stay in place while what is above them moves.
+    /// Joints that keep their position while their ancestors move.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) pins: Vec<JointRef>,
     #[serde(skip_serializing_if = "is_default")]
@@ -191,7 +191,7 @@ pub(super) struct Session {
     /// Joints and their colours, sRGB.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) joint_colours: Vec<(JointRef, [u8; 3])>,
-    /// Joints and their partners on the other side, where the names do not tell.
+    /// Joints and their counterparts on the other side, where the names do not match.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) joint_pairs: Vec<(JointRef, JointRef)>,
     #[serde(skip_serializing_if = "is_default")]
@@ -200,7 +200,7 @@ pub(super) struct Session {
 
 /// The session of `document`, without its points.
 pub(super) fn collect(document: &Document) -> Session {
-    // No field is forgotten: one that the live type gains does not compile.
+    // Destructuring: a new field of the session does not compile until it is handled here.
     let LiveSession {
         camera,
         playback,
@@ -253,7 +253,7 @@ pub(super) fn collect(document: &Document) -> Session {
     }
 }
 
-/// The exported file is not there when a project opens: its place takes the usual choice.
+/// A project has no exported file when it opens: the default choice replaces it.
 fn compared(live: &LiveCompare) -> Compare {
     let LiveCompare {
         layout,
@@ -277,9 +277,9 @@ fn compared(live: &LiveCompare) -> Compare {
     compare
 }
 
-/// The session for `document`, without what its model does not have; `None` where a number makes no sense.
+/// The session for `document`, without items that its model does not have; `None` where a number is invalid.
 ///
-/// What is left out becomes a finding.
+/// What is skipped becomes a finding.
 pub(super) fn restore(
     session: Session,
     document: &Document,
@@ -287,19 +287,19 @@ pub(super) fn restore(
     findings: &mut Vec<Finding>,
 ) -> Option<LiveSession> {
     let mut playback = session.playback.clone();
-    let usual = Playback::default();
-    playback.speed = within(playback.speed, SPEEDS, usual.speed);
-    playback.time_secs = within(playback.time_secs, TIMES_SECS, usual.time_secs);
+    let default = Playback::default();
+    playback.speed = within(playback.speed, SPEEDS, default.speed);
+    playback.time_secs = within(playback.time_secs, TIMES_SECS, default.time_secs);
     let finite = Session {
         playback: playback.clone(),
-        // Its numbers are brought into their ranges.
+        // Its numbers are clamped to their ranges.
         brush: Brush::default(),
         ..session.clone()
     };
     if !all_finite(&finite) || session.camera.distance <= 0.0 {
         findings.push(Finding::warning(
             "session",
-            "The view or a tool has a value that makes no sense; both start afresh.",
+            "The view or a tool has an invalid value; both are reset.",
         ));
         return None;
     }
@@ -365,11 +365,11 @@ pub(super) fn restore(
     })
 }
 
-/// Stacks to compare with are checked as those of meshes are.
+/// Stacks to compare with are checked like those of meshes.
 fn comparing(mut compare: Compare, findings: &mut Vec<Finding>) -> LiveCompare {
-    let usual = Compare::default();
-    let choices = compare.choices.iter_mut().zip(usual.choices);
-    for (choice, usual) in choices.chain([(&mut compare.before, usual.before)]) {
+    let default = Compare::default();
+    let choices = compare.choices.iter_mut().zip(default.choices);
+    for (choice, default) in choices.chain([(&mut compare.before, default.before)]) {
         let StackChoice::Custom(stack) = choice else {
             continue;
         };
@@ -378,7 +378,7 @@ fn comparing(mut compare: Compare, findings: &mut Vec<Finding>) -> LiveCompare {
                 "session",
                 format!("A stack to compare with cannot be used: {why}."),
             ));
-            *choice = usual;
+            *choice = default;
         }
     }
     LiveCompare {
@@ -390,10 +390,10 @@ fn comparing(mut compare: Compare, findings: &mut Vec<Finding>) -> LiveCompare {
     }
 }
 
-/// `value` within `bounds`; `usual` for what is not a number.
-fn within(value: f64, bounds: RangeInclusive<f64>, usual: f64) -> f64 {
+/// `value` clamped to `bounds`; `default` where it is not a number.
+fn within(value: f64, bounds: RangeInclusive<f64>, default: f64) -> f64 {
     if value.is_nan() {
-        usual
+        default
     } else {
         value.clamp(*bounds.start(), *bounds.end())
     }

@@ -40,7 +40,7 @@ pub(super) struct WeightPaint {
     /// Slots that changed since the last edit.
     changed: Vec<u32>,
     any: bool,
-    /// Points that lost influences to the limit.
+    /// Points that lost influences because of the limit.
     limited: PointSet,
     /// More notes for the end of the stroke.
     note: Option<String>,
@@ -205,24 +205,24 @@ impl WeightPaint {
 
     /// Stores the new row of a slot.
     fn take(&mut self, slot: u32, what: What, row: &[(u16, f32)], ground: Ground<'_>) {
-        let place = slot as usize;
-        self.stuck[place] = match what {
+        let index = slot as usize;
+        self.stuck[index] = match what {
             What::Stuck(why) => Some(why),
             What::New | What::Same => None,
         };
-        let now = self.now.get(place);
+        let now = self.now.get(index);
         if what == What::New {
             self.any = true;
-            let n_before = self.before.row(place).len();
+            let n_before = self.before.row(index).len();
             if n_before > self.max_influences && row.len() < n_before {
-                self.limited.insert(ground.touched.points[place]);
+                self.limited.insert(ground.touched.points[index]);
             }
             if now != Some(row) {
-                self.now.set(place, row);
+                self.now.set(index, row);
                 self.changed.push(slot);
             }
         } else if now.is_some() && !self.accumulate {
-            self.now.clear(place);
+            self.now.clear(index);
             self.changed.push(slot);
         }
     }
@@ -271,7 +271,7 @@ impl WeightPaint {
         }
     }
 
-    /// Adds the wanted weights of the bones of one side at a point.
+    /// Adds the requested weights of the bones of one side at a point.
     fn want(
         &self,
         side: usize,
@@ -417,7 +417,7 @@ impl WeightPaint {
         Some(document.layer_edit(mesh, points, rows))
     }
 
-    pub(super) fn say(&mut self) -> Option<String> {
+    pub(super) fn take_note(&mut self) -> Option<String> {
         let n = self.limited.count();
         if let Some(note) = self.note.take() {
             return Some(note);
@@ -496,7 +496,7 @@ const PART: usize = 512;
 /// Smallest change of a weight that counts as missing.
 const NOTICEABLE: f32 = 1e-3;
 
-/// The reason why the row `base` does not change although other weights are wanted.
+/// The reason why the row `base` does not change although other weights are requested.
 fn why_stuck(base: RowRef<'_>, wanted: &[(u16, f32)], rules: &PaintRules<'_>) -> Option<Stuck> {
     let is_asked = |&(joint, weight): &(u16, f32)| {
         let change = weight.clamp(0.0, 1.0) - base.weight_of(joint);
@@ -518,7 +518,7 @@ fn why_stuck(base: RowRef<'_>, wanted: &[(u16, f32)], rules: &PaintRules<'_>) ->
     )
 }
 
-/// The present rows of the slots that changed, in one block of memory: a gradient may change a million.
+/// The present rows of the slots that changed, in one allocation: a gradient may change a million.
 #[derive(Debug, Default)]
 struct Made {
     spans: Vec<Span>,
@@ -574,7 +574,7 @@ struct Scratch {
     wanted: Row,
 }
 
-/// The active bone and, if they are painted together, the other selected ones that `can` be painted: as indices of the
+/// The active bone and, if they are painted together, the other selected ones that `can` be painted, as indices of the
 /// skin.
 fn painted_joints(
     document: &Document,
@@ -587,8 +587,8 @@ fn painted_joints(
     if session.brush.bones == PaintedBones::Selected && session.selected_joints.contains(&active) {
         let others = session.selected_joints.iter().copied();
         painted.extend(others.filter(|&joint| {
-            let place = skin.joints.iter().position(|&j| j == joint);
-            joint != active && place.is_some_and(&can)
+            let index = skin.joints.iter().position(|&j| j == joint);
+            joint != active && index.is_some_and(&can)
         }));
     }
     painted

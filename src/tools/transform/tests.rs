@@ -7,7 +7,7 @@ use glam::DVec3;
 
 const SIZE: Vec2 = Vec2::new(800.0, 600.0);
 
-/// Three joints in a row along y, the second turned by a third about an odd axis, the last scaled.
+/// Three joints in a row along y, the second rotated by a third of a turn about an oblique axis, the last scaled.
 fn chain() -> (Skeleton, Pose) {
     let joint = |parent: Option<u32>, translation, rotation, scale| Joint {
         name: format!("Bone{}", parent.map_or(0, |p| p + 1)),
@@ -66,7 +66,7 @@ fn a_typed_rotation_is_exact_in_each_space() {
     for (space, expected) in [
         (PoseSpace::Local, before * quarter),
         (PoseSpace::Parent, quarter * before),
-        // The parent is not turned.
+        // The parent is not rotated.
         (PoseSpace::World, quarter * before),
     ] {
         let mut tool = begin(TransformKind::Rotate, space, &[1], Vec2::ZERO);
@@ -112,15 +112,18 @@ fn a_typed_move_is_in_metres_of_the_world_under_any_parent() {
     let (_, rest) = chain();
     for (space, axis, expected) in [
         (PoseSpace::World, Axis::Y, DVec3::Y),
-        // The second joint's turn takes x to y, y to z and z to x.
+        // The second joint's rotation takes x to y, y to z and z to x.
         (PoseSpace::Local, Axis::X, DVec3::Y),
         (PoseSpace::Parent, Axis::Z, DVec3::X),
     ] {
         let mut tool = begin(TransformKind::Move, space, &[2], Vec2::ZERO);
         tool.press_axis(axis, false);
         typed(&mut tool, "-.25");
-        let way = place(&applied(&tool)) - place(&rest);
-        assert!(way.abs_diff_eq(expected * -0.25, 1e-12), "{space:?}: {way}");
+        let offset = place(&applied(&tool)) - place(&rest);
+        assert!(
+            offset.abs_diff_eq(expected * -0.25, 1e-12),
+            "{space:?}: {offset}"
+        );
     }
 }
 
@@ -145,8 +148,8 @@ fn scale_keeps_clear_of_shear_and_of_nothing() {
 }
 
 #[test]
-fn the_pointer_turns_about_the_eye_and_in_steps_or_tenths() {
-    // The first joint is seen in the middle.
+fn the_pointer_rotates_about_the_view_axis_and_in_steps_or_tenths() {
+    // The first joint is in the middle of the view.
     let middle = SIZE * 0.5;
     let turn = |finesse: Finesse, axis: Option<Axis>| {
         let at = middle + Vec2::new(100.0, 0.0);
@@ -156,7 +159,7 @@ fn the_pointer_turns_about_the_eye_and_in_steps_or_tenths() {
         }
         for degrees in 1..=33 {
             let angle = (degrees as f32).to_radians();
-            // Counter-clockwise as seen.
+            // Counter-clockwise on the screen.
             let at = Vec2::new(angle.cos(), -angle.sin()) * 100.0;
             tool.pointer(middle + at, finesse);
         }
@@ -183,8 +186,8 @@ fn the_pointer_turns_about_the_eye_and_in_steps_or_tenths() {
 }
 
 #[test]
-fn a_ring_seen_from_its_edge_follows_its_tangent() {
-    // Seen from the front, the near side of the ring about y goes right for a positive turn.
+fn an_edge_on_ring_follows_its_tangent() {
+    // Seen from the front, the near side of the ring about y moves right for a positive rotation.
     let middle = SIZE * 0.5;
     let mut tool = begin(TransformKind::Rotate, PoseSpace::World, &[0], middle);
     tool.grab(Handle {
@@ -225,9 +228,9 @@ fn what_is_moved_freely_stays_under_the_pointer() {
     tool.press_axis(Axis::X, false);
     tool.press_axis(Axis::X, false);
     tool.apply(&mut pose);
-    let way = pose.world_matrices(&skeleton)[2].translation - world[2].translation;
+    let offset = pose.world_matrices(&skeleton)[2].translation - world[2].translation;
     assert!(
-        way.x.abs() > 0.01 && way.y.abs().max(way.z.abs()) < 1e-12,
-        "{way}"
+        offset.x.abs() > 0.01 && offset.y.abs().max(offset.z.abs()) < 1e-12,
+        "{offset}"
     );
 }
