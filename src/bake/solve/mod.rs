@@ -4,6 +4,7 @@ pub(crate) mod alternating;
 pub(crate) mod candidates;
 pub(crate) mod displacements;
 pub(crate) mod envelope;
+mod frame_weights;
 pub(crate) mod helper_tracks;
 pub(crate) mod irls;
 pub(crate) mod linear;

@@ -3,9 +3,9 @@
 
 use super::alternating::{Decomposition, basis_of};
 use super::candidates::Candidate;
-use super::displacements::{Basis, NormalEquations, Residuals, displacement};
+use super::displacements::{Basis, Residuals, displacement};
+use super::frame_weights::solve_frame_weights;
 use super::helper_tracks::{Helper, TrackTolerance, key_interval, parent_slot, relative};
-use super::irls;
 use super::motions::MotionSolver;
 use super::training::{TrainingSet, residual};
 use super::{MISSED_SHARE, MeshSolution, Solution};
@@ -39,10 +39,6 @@ const MIN_RISE: f64 = 1.02;
 /// that leaves the error below the limit, itself a fraction of the tolerance.
 const SPARSE_SHARES: [f64; 5] = [0.55, 0.4, 0.25, 0.15, 0.08];
 const SPARSE_LIMIT: f64 = 0.85;
-
-/// IRLS iterations for the weights of a frame, and the fraction of the best error that another one must reach.
-const ITERATIONS: usize = 4;
-const MIN_GAIN: f64 = 0.97;
 
 /// The weights of displacements at a keyframe by mesh and instance, and the largest error there.
 pub(crate) type KeySolution = (Vec<Vec<Vec<f64>>>, f64);
@@ -599,39 +595,4 @@ impl<'a, 'j> Playback<'a, 'j> {
             flips,
         }
     }
-}
-
-/// The weights of the smallest maximum error over IRLS iterations, and that error.
-fn solve_frame_weights(k: usize, b: &[DVec3], left: &[(glam::DMat3, DVec3)]) -> (Vec<f64>, f64) {
-    let mut w = vec![0.0; k];
-    let errors = |w: &[f64]| -> Vec<f64> {
-        let points = left.iter().enumerate();
-        points
-            .map(|(p, (a, r))| (*r - *a * displacement(&b[p * k..(p + 1) * k], w)).length())
-            .collect()
-    };
-    let max_of = |errors: &[f64]| errors.iter().copied().fold(0.0, f64::max);
-    let mut now = errors(&w);
-    let mut best = (w.clone(), max_of(&now));
-    if k == 0 {
-        return best;
-    }
-    let mut irls_weights = vec![1.0; left.len()];
-    for iteration in 0..ITERATIONS {
-        let mut system = NormalEquations::new(k);
-        for (p, (a, r)) in left.iter().enumerate() {
-            system.add(*a, &b[p * k..(p + 1) * k], *r, irls_weights[p]);
-        }
-        system.solve(&mut w);
-        now = errors(&w);
-        let error = max_of(&now);
-        // The plain solution is the smoothest over time, so another one must be clearly better.
-        if iteration == 0 || error < MIN_GAIN * best.1 {
-            best = (w.clone(), error);
-        }
-        if !irls::update(&mut irls_weights, &now) {
-            break;
-        }
-    }
-    best
 }

@@ -11,6 +11,7 @@
 //! Invariant: the cost of a dab depends on the points it reaches, not on the size of the mesh.
 
 mod action;
+mod changed_rows;
 mod dab;
 mod gradient;
 mod mask;

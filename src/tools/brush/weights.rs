@@ -1,6 +1,7 @@
 //! Painting weights of one or several bones.
 
 use super::action::Action;
+use super::changed_rows::{ChangedRows, Row};
 use super::ring;
 use super::touched::{SIDES, Touched};
 use crate::document::session::{BrushKind, Normalising, PaintedBones, SmoothedBones};
@@ -12,8 +13,6 @@ use crate::skinning::{PaintRows, RowRef, Rows};
 use crate::tools::Stamped;
 use crate::weights::{JointPairs, PaintRules, blend_row, set_weights, settle_row};
 use rayon::prelude::*;
-
-type Row = Vec<(u16, f32)>;
 
 /// A stroke on the weights of one bone, or of several together.
 #[derive(Debug)]
@@ -34,7 +33,7 @@ pub(super) struct WeightPaint {
     /// Whether the layer did not affect each slot: `before` is then the row of the layers below.
     was_empty: Vec<bool>,
     /// The present rows of the slots that changed.
-    now: Made,
+    now: ChangedRows,
     /// The reason why the last dab did not change each slot.
     stuck: Vec<Option<Stuck>>,
     /// Slots that changed since the last edit.
@@ -144,7 +143,7 @@ impl WeightPaint {
             max_influences: brush.max_influences,
             before: Rows::default(),
             was_empty: Vec::new(),
-            now: Made::default(),
+            now: ChangedRows::default(),
             stuck: Vec::new(),
             changed: Vec::new(),
             any: false,
@@ -516,52 +515,6 @@ fn why_stuck(base: RowRef<'_>, wanted: &[(u16, f32)], rules: &PaintRules<'_>) ->
             Stuck::Alone
         },
     )
-}
-
-/// The present rows of the slots that changed, in one allocation: a gradient may change a million.
-#[derive(Debug, Default)]
-struct Made {
-    spans: Vec<Span>,
-    entries: Row,
-}
-
-/// The location of a slot's row.
-#[derive(Clone, Copy, Debug, Default)]
-struct Span {
-    first: usize,
-    room: usize,
-    /// `None` if the slot did not change.
-    len: Option<usize>,
-}
-
-impl Made {
-    fn len(&self) -> usize {
-        self.spans.len()
-    }
-
-    /// Adds a slot that did not change.
-    fn push(&mut self) {
-        self.spans.push(Span::default());
-    }
-
-    fn get(&self, slot: usize) -> Option<&[(u16, f32)]> {
-        let span = self.spans[slot];
-        Some(&self.entries[span.first..][..span.len?])
-    }
-
-    fn set(&mut self, slot: usize, row: &[(u16, f32)]) {
-        let span = &mut self.spans[slot];
-        if row.len() > span.room {
-            (span.first, span.room) = (self.entries.len(), row.len().next_multiple_of(4));
-            self.entries.resize(span.first + span.room, (0, 0.0));
-        }
-        self.entries[span.first..][..row.len()].copy_from_slice(row);
-        span.len = Some(row.len());
-    }
-
-    fn clear(&mut self, slot: usize) {
-        self.spans[slot].len = None;
-    }
 }
 
 /// Memory for one row after the other.
